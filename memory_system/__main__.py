@@ -1,0 +1,57 @@
+"""The command line: ``python -m memory_system``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import uvicorn
+
+from .api import create_app
+from .errors import MemorySystemError
+from .minilm import weights
+from .ports import refuse_busy
+from .settings import Settings
+from .world import World
+
+app = typer.Typer(help="A memory system for generative agents.", no_args_is_help=True, add_completion=False)
+
+
+@app.command("fetch-model")
+def fetch_model() -> None:
+    """Fetch and check the embedding model, unless it is there already. Example: python -m memory_system fetch-model."""
+    weights.ensure(Settings().cache, typer.echo)
+
+
+@app.command()
+def fill(samples: Annotated[Path, typer.Argument(help="A folder of sample agents.")]) -> None:
+    """Fill an empty world with sample agents. Example: python -m memory_system fill database/samples/harrow_quay."""
+    with World() as world:
+        filled = world.fill(samples, typer.echo)
+        typer.echo(f"The world {world.name!r} is {'filled' if filled else 'not empty; nothing was changed'}.")
+
+
+@app.command()
+def serve(port: Annotated[int, typer.Option(help="Where to listen.")] = 0) -> None:
+    """Serve the HTTP API on 127.0.0.1. Example: python -m memory_system serve --port 5000."""
+    settings = Settings()
+    chosen = port or settings.api_port
+    refuse_busy(chosen, "the API", "--port")
+    with World(settings) as world:
+        typer.echo(f"Serving the API on http://127.0.0.1:{chosen} (documentation: /docs). Ctrl+C stops it.")
+        uvicorn.run(create_app(lambda: world), host="127.0.0.1", port=chosen, log_level="warning")
+
+
+def main() -> None:
+    """Run a command; an error on purpose is one sentence and exit code 1."""
+    try:
+        app()
+    except MemorySystemError as error:
+        typer.echo(error.sentence, err=True)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,256 @@
+"""AgentMemory: one agent's memory, as every front end sees it. Thread-safe; two processes may hold one agent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from . import curation
+from . import personality as static_memory
+from .changes import ChangeSet
+from .clock import world_clock
+from .consolidation import migration, planning, reflection, summarisation
+from .consolidation.ground import Progress
+from .editor import AgentEditor, no_progress
+from .embedding import CachedEmbedder, Embedder, MiniLM
+from .entry import MemoryEntry, Tier
+from .errors import AgentNotFound
+from .intake import Added, Events, read
+from .ledger import Ledger
+from .llm import LanguageModel, tasks
+from .llm.offline import OfflineModel
+from .names import checked_name
+from .personality_file import PersonalityFile
+from .recall import Recall
+from .scoring import in_range, whole
+from .settings import Settings
+from .times import Clock
+
+
+class AgentMemory(AgentEditor):
+    """The memory of one agent: static memory from its personality, STM and LTM in Chroma, all journalled.
+
+    Operations that change something answer the change set that was applied. With ``preview=True`` they
+    answer it unapplied and change nothing; ``apply`` carries it out later, without asking a language model
+    again. Wherever ``now`` may be given it is the world's time, aware of its zone; the world's clock
+    otherwise.
+
+    Args:
+        name: the agent's name.
+        database: the folder of all worlds.
+        world: the world's name; its folder is ``database/world``. From the environment if not given.
+        personalities: the folder of the personality files.
+        embedder: texts to vectors; all-MiniLM-L6-v2 if not given.
+        model: the language model; the offline rules if not given (a ``World`` chooses by the environment).
+        clock: the world's time; its own clock if not given.
+        author: who is behind the changes, as the history tells it.
+
+    Raises:
+        InvalidAgentName: the name cannot be used.
+        AgentNotFound: there is neither a personality nor a folder of this name.
+        StoreError: the files cannot be used.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        database: str | Path | None = None,
+        world: str | None = None,
+        personalities: str | Path | None = None,
+        embedder: Embedder | None = None,
+        model: LanguageModel | None = None,
+        clock: Clock | None = None,
+        author: str = "script",
+    ) -> None:
+        settings = Settings()
+        checked = checked_name(name)
+        world_folder = Path(database or settings.database) / checked_name(world or settings.world, "world name")
+        file = PersonalityFile(Path(personalities or settings.personalities) / f"{checked}.json")
+        folder = world_folder / checked
+        if not file.path.exists() and not folder.exists():
+            raise AgentNotFound(
+                f"There is no agent {checked!r}: neither {file.path} nor {folder} is there. "
+                'Write the personality file; {"identity": {"name": "..."}} is enough.'
+            )
+        embedder = embedder or CachedEmbedder(MiniLM(settings.cache))
+        super().__init__(
+            checked,
+            Ledger(folder, file.path, embedder),
+            embedder,
+            model or OfflineModel(embedder),
+            clock or world_clock(world_folder),
+            file,
+            author,
+        )
+        try:
+            self._refresh()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Let go of all files; the agent is not used afterwards."""
+        self._ledger.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # -- recall ---------------------------------------------------------------------------------------
+
+    def query_memory(
+        self,
+        prompt: str,
+        top_k: int | None = None,
+        threshold: float | None = None,
+        *,
+        now: datetime | None = None,
+        touch: bool = True,
+        **parameters: Any,
+    ) -> Recall:
+        """The memories that answer a cue: static first, then STM, then LTM while the answer is short.
+
+        Args:
+            prompt: the cue, 1 to 32,000 characters.
+            top_k: most memories to recall, 0 to 10,000; the agent's setting (5) if not given.
+            threshold: the score to exceed, 0 to 30; the agent's setting (0.35) if not given.
+            now: the world's time.
+            touch: whether what is recalled counts as accessed now, which renews its recency.
+            parameters: ``static_threshold``, ``static_share`` and ``scoring``, see ``recall.Query``.
+
+        Returns:
+            The recalled memories with their scores and parts; ``context`` is a text for a prompt.
+
+        Raises:
+            InvalidParameter: a parameter is out of its range.
+        """
+        found = self._recall(prompt, top_k, threshold, now, parameters, explain=False)
+        if touch:
+            hits = [hit.entry.id for hit in found if hit.entry.tier is not Tier.STATIC]
+            self._ledger.touch(hits, found.query.now)
+        return found
+
+    # -- operations ------------------------------------------------------------------------------------
+
+    def add_short_term(
+        self,
+        events: Events,
+        *,
+        overwrite_existing: bool = True,
+        rate: bool = True,
+        now: datetime | None = None,
+        progress: Progress = no_progress,
+    ) -> Added:
+        """Remember events in STM, each rated on arrival.
+
+        Args:
+            events: an entry, a mapping, a list of either, or the path of a JSON file in the form
+                ``{"documents": [...], "metadatas": [...], "ids": [...]}``.
+            overwrite_existing: whether an id that STM holds is overwritten; it is skipped otherwise.
+            rate: whether the language model is asked about events without a rating.
+            now: the time of events that have none.
+            progress: told how far it is.
+
+        Returns:
+            What became of each event. One that could not be rated is stored, unrated.
+
+        Raises:
+            InvalidEntry, InvalidFile: an event cannot be taken; none is taken then.
+            Immutable: an id belongs to static memory.
+        """
+        entries = read(events, self._time(now))
+        ground = self._ground(now, progress)
+        plan, outcomes = curation.add(ground, entries, self.find, overwrite=overwrite_existing, rate=rate)
+        return Added(outcomes, self.apply(plan))
+
+    def rate(self, text: str) -> tasks.Rating:
+        """How poignant a text is, 1 to 10, and why; stores nothing.
+
+        Raises:
+            InvalidEntry: the text cannot be a memory.
+            ModelError: the language model did not help.
+        """
+        return self.model.complete(tasks.rate(MemoryEntry(text).document)).answer
+
+    def migrate_stm2ltm(
+        self,
+        threshold: float | None = None,
+        *,
+        ids: Sequence[str] | None = None,
+        now: datetime | None = None,
+        preview: bool = False,
+    ) -> ChangeSet:
+        """Move what STM has no room for to LTM if its importance exceeds ``threshold`` (0 to 1), else forget it.
+
+        With ``ids`` the chosen entries move, whatever their importance. Pinned entries stay; so does what is
+        unrated, and what a person wrote is never forgotten by this.
+
+        Raises:
+            InvalidParameter, EntryNotFound: the threshold or an id is wrong.
+        """
+        ground = self._ground(now)
+        limit = ground.settings.migration_threshold if threshold is None else threshold
+        return self._done(migration.plan(ground, in_range("The threshold", limit, 0, 1), ids), preview)
+
+    def summarize_and_forget(
+        self,
+        k: int = 10,
+        *,
+        now: datetime | None = None,
+        preview: bool = False,
+        progress: Progress = no_progress,
+    ) -> ChangeSet:
+        """Replace the ``k`` (2 to 500) least important LTM entries by one summary that keeps their ids and dates.
+
+        Raises:
+            InvalidParameter: ``k`` is out of its range.
+            ModelError: the language model did not help. Nothing was changed.
+        """
+        count = whole("k", k, 2, 500)
+        return self._done(summarisation.plan(self._ground(now, progress), count), preview)
+
+    def reflect_from_recent_memory(
+        self,
+        *,
+        only_if_due: bool = False,
+        now: datetime | None = None,
+        preview: bool = False,
+        progress: Progress = no_progress,
+    ) -> ChangeSet:
+        """Draw insights from recent STM and keep them in LTM with the ids of their evidence.
+
+        With ``only_if_due`` nothing happens until the ratings since the last reflection add up to the
+        agent's ``reflection_trigger`` (150).
+
+        Raises:
+            ModelError: the language model did not help. Nothing was changed.
+        """
+        return self._done(reflection.plan(self._ground(now, progress), only_if_due=only_if_due), preview)
+
+    def plan_from_memory(
+        self,
+        now: datetime | None = None,
+        *,
+        preview: bool = False,
+        progress: Progress = no_progress,
+    ) -> ChangeSet:
+        """Plan the rest of the day in timed actions, kept in LTM; the old plan of that day is replaced.
+
+        Raises:
+            ModelError: the language model did not help. Nothing was changed.
+        """
+        text = self.personality_text
+        routine = static_memory.parse(text).routine if text else []
+        return self._done(planning.plan(self._ground(now, progress), routine), preview)
+
+    def reset_memory(self, *, preview: bool = False) -> ChangeSet:
+        """Empty STM and LTM; the personality stays, and ``undo`` brings all back."""
+        return self._done(curation.reset(self._ground(None)), preview)

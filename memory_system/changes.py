@@ -1,0 +1,166 @@
+"""Change sets: what an operation would do, as a value that can be looked at, applied once and undone."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Self
+
+from .entry import Kind, MemoryEntry, Tier
+from .times import parse_time
+
+
+@dataclass(frozen=True)
+class Change:
+    """One memory's before and after, and why.
+
+    No ``before`` = it is added; no ``after`` = it leaves recall; another tier = it moves.
+    """
+
+    before: MemoryEntry | None
+    after: MemoryEntry | None
+    reason: str
+
+    @property
+    def entry_id(self) -> str:
+        """The id of the memory that changes."""
+        held = self.after or self.before
+        assert held is not None, "a change has a before or an after"
+        return held.id
+
+    @property
+    def verb(self) -> str:
+        """In one word what happens: "add", "forget", "move" or "update"."""
+        if self.before is None:
+            return "add"
+        if self.after is None:
+            return "forget"
+        return "move" if self.before.tier != self.after.tier else "update"
+
+    def inverse(self, reason: str) -> Change:
+        """The change that takes this one back."""
+        return Change(before=self.after, after=self.before, reason=reason)
+
+
+@dataclass(frozen=True)
+class TextChange:
+    """The before and after of a named text that is not a memory: ``personality`` or ``settings``."""
+
+    name: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A memory that an operation looked at and left where it is, and why."""
+
+    entry_id: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class ModelCall:
+    """One call of a language model: what was asked, what came back, how long and how much it took."""
+
+    task: str
+    model: str
+    prompt: str
+    answer: str
+    milliseconds: float
+    tokens: int | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class ChangeSet:
+    """A plan: what would change, why, and on which revision it was planned.
+
+    ``revision`` is ``None`` until it has been applied. Applying never asks a language model again.
+    """
+
+    operation: str
+    title: str
+    changes: tuple[Change, ...]
+    planned_at: datetime
+    base_revision: int
+    author: str = "script"
+    reason: str = ""
+    texts: tuple[TextChange, ...] = ()
+    kept: tuple[Kept, ...] = ()
+    notes: tuple[str, ...] = ()
+    calls: tuple[ModelCall, ...] = ()
+    undoes: int | None = None
+    id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    revision: int | None = None
+
+    def __bool__(self) -> bool:
+        """Whether anything would change."""
+        return bool(self.changes or self.texts)
+
+    def of(self, verb: str) -> tuple[Change, ...]:
+        """The changes of one verb: "add", "forget", "move" or "update"."""
+        return tuple(change for change in self.changes if change.verb == verb)
+
+    def without(self, entry_ids: Iterable[str]) -> Self:
+        """The same plan with some memories left as they are."""
+        refused = set(entry_ids)
+        left = tuple(change for change in self.changes if change.entry_id not in refused)
+        return dataclasses.replace(self, changes=left)
+
+
+def entry_to_json(entry: MemoryEntry) -> dict[str, Any]:
+    """A JSON-ready mapping that ``entry_from_json`` turns back into an equal entry, last access aside.
+
+    The last access is not part of what a change says: looking something up is no edit, and the journal keeps
+    accesses in a list of their own.
+    """
+    body: dict[str, Any] = {
+        "id": entry.id,
+        "document": entry.document,
+        "tier": entry.tier,
+        "kind": entry.kind,
+    }
+    if entry.timestamp is not None:
+        body["timestamp"] = entry.timestamp.isoformat()
+    for name in ("rating", "explanation", "pinned", "authored", "depth"):
+        if value := getattr(entry, name):
+            body[name] = value
+    for name in ("tags", "evidence"):
+        if value := getattr(entry, name):
+            body[name] = list(value)
+    if entry.extras:
+        body["extras"] = entry.extras
+    return body
+
+
+def entry_from_json(body: Mapping[str, Any]) -> MemoryEntry:
+    """The entry that ``entry_to_json`` was given."""
+    fields = dict(body)
+    return MemoryEntry(
+        fields.pop("document"),
+        fields.pop("extras", {}),
+        fields.pop("id"),
+        tier=Tier(fields.pop("tier")),
+        kind=Kind(fields.pop("kind")),
+        timestamp=parse_time(fields.pop("timestamp")) if "timestamp" in fields else None,
+        tags=tuple(fields.pop("tags", ())),
+        evidence=tuple(fields.pop("evidence", ())),
+        **fields,
+    )
+
+
+def dump_entry(entry: MemoryEntry | None) -> str | None:
+    """One line of JSON, with sorted keys so that equal entries have equal lines."""
+    if entry is None:
+        return None
+    return json.dumps(entry_to_json(entry), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def load_entry(line: str | None) -> MemoryEntry | None:
+    """The entry of a line that ``dump_entry`` wrote."""
+    return None if line is None else entry_from_json(json.loads(line))

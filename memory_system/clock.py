@@ -1,0 +1,46 @@
+"""The clock of a world: the real time, or one that stands where its story does."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import datetime
+from pathlib import Path
+
+from .errors import StoreDamaged
+from .times import Clock, parse_time, real_clock
+
+FILE = "world.json"
+
+
+def read_standing(folder: Path) -> datetime | None:
+    """The time at which this world's clock stands; ``None`` = it follows the real time.
+
+    Raises:
+        StoreDamaged: ``world.json`` cannot be read.
+    """
+    try:
+        about = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        standing = about.get("clock")
+        return None if standing is None else parse_time(standing)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, AttributeError) as error:
+        raise StoreDamaged(f"{folder / FILE} cannot be read: {error}. Mend or delete that file.") from error
+
+
+def write_standing(folder: Path, at: datetime | None) -> None:
+    """Let the world's clock stand at a time, or follow the real time (``None``)."""
+    folder.mkdir(parents=True, exist_ok=True)
+    scratch = folder / f".{FILE}.tmp"
+    scratch.write_text(json.dumps({"clock": None if at is None else at.isoformat()}) + "\n", encoding="utf-8")
+    os.replace(scratch, folder / FILE)
+
+
+def world_clock(folder: Path) -> Clock:
+    """The clock of the world in this folder; a change of ``world.json`` is seen at the next call."""
+
+    def now() -> datetime:
+        return read_standing(folder) or real_clock()
+
+    return now

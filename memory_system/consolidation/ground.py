@@ -1,0 +1,52 @@
+"""What an operation plans on: the agent as it is now, and the means to ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from ..changes import Change, ChangeSet, ModelCall
+from ..entry import MemoryEntry
+from ..errors import ModelError
+from ..llm import LanguageModel, tasks
+from ..settings import AgentSettings
+
+Progress = Callable[[float, str], None]
+"""Told how far a long operation is, 0 to 1, and what it does; it may raise to cancel, and nothing is changed."""
+
+
+@dataclass(frozen=True)
+class Ground:
+    """The state an operation is planned on; ``recall`` touches nothing."""
+
+    who: str
+    now: datetime
+    revision: int
+    author: str
+    stm: tuple[MemoryEntry, ...]
+    ltm: tuple[MemoryEntry, ...]
+    settings: AgentSettings
+    model: LanguageModel
+    recall: Callable[[str, int], list[MemoryEntry]]
+    progress: Progress = lambda _done, _doing: None
+
+    def plan(self, operation: str, title: str, changes: list[Change], **more: Any) -> ChangeSet:
+        """A change set planned on this ground."""
+        return ChangeSet(operation, title, tuple(changes), self.now, self.revision, author=self.author, **more)
+
+
+def by_age(entry: MemoryEntry) -> tuple[float, str]:
+    """A sort key: the oldest first, those without a time before all."""
+    return (entry.timestamp.timestamp() if entry.timestamp else float("-inf"), entry.id)
+
+
+def rated(entry: MemoryEntry, model: LanguageModel) -> tuple[MemoryEntry, ModelCall]:
+    """The entry with the model's rating; as it was, with the error in the call, if the model did not help."""
+    task = tasks.rate(entry.document)
+    try:
+        done = model.complete(task)
+    except ModelError as error:
+        return entry, ModelCall(task.name, model.name, task.prompt(), "", 0.0, error=error.sentence)
+    return entry.evolve(rating=done.answer.rating, explanation=done.answer.explanation), done.call

@@ -1,0 +1,95 @@
+"""Planning: the rest of today in timed actions with places (Park et al. 2023, section 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from ..changes import Change, ChangeSet
+from ..entry import Kind, MemoryEntry, Tier, new_id
+from ..errors import ModelNonsense
+from ..llm import tasks
+from ..personality import RoutineItem
+from .ground import Ground
+
+CONTEXT = 15
+RATING = 5
+"""Plans are not asked about: the published code gives them 5."""
+
+
+def plan(ground: Ground, routine: Sequence[RoutineItem]) -> ChangeSet:
+    """Plan the rest of the day of ``ground.now``, in its zone; the old plan of that day is replaced.
+
+    Raises:
+        ModelNonsense: the actions overlap, lie in the past or run backwards, also when asked again.
+        ModelError: the language model did not help. Nothing was changed.
+    """
+    now = ground.now
+    ground.progress(0.1, "Recalling what today holds")
+    cue = f"What has {ground.who} promised, agreed or arranged to do today, {now:%A} {now.day} {now:%B}?"
+    context = [entry for entry in ground.recall(cue, CONTEXT) if entry.kind is not Kind.PLAN]
+    items = [item.model_dump(exclude_none=True) for item in routine]
+    task = tasks.plan_day(ground.who, now, items, context)
+    ground.progress(0.4, "Planning the day")
+    done = ground.model.complete(task)
+    actions = done.answer.actions
+    calls = [done.call]
+    if (problem := _problem(actions, now)) is not None:
+        again = tasks.Task(task.name, task.form, f"{task.instructions} An earlier plan was wrong: {problem}", task.data)
+        done = ground.model.complete(again)
+        actions = done.answer.actions
+        calls.append(done.call)
+        if (problem := _problem(actions, now)) is not None:
+            raise ModelNonsense(f"The language model's plan cannot be used: {problem} Nothing was changed.")
+    if not actions:
+        note = "Nothing is left to do today: no routine and no appointment lies ahead."
+        return ground.plan("plan", "Nothing to plan", [], calls=tuple(calls), notes=(note,))
+    day = now.date().isoformat()
+    changes = [
+        Change(old, None, "The new plan of the day replaces it.")
+        for old in ground.ltm
+        if old.kind is Kind.PLAN and old.extras.get("plan_day") == day
+    ]
+    changes += [Change(None, _entry(ground, action, context), "An action of today's plan.") for action in actions]
+    title = f"Plan {now:%A} {now.day} {now:%B}: {len(actions)} actions"
+    return ground.plan("plan", title, changes, calls=tuple(calls))
+
+
+def _problem(actions: Sequence[tasks.Action], now: datetime) -> str | None:
+    """What is wrong with a plan, in a sentence; ``None`` if it can be lived."""
+    clock, ended = f"{now:%H:%M}", ""
+    for action in actions:
+        span = f"{action.start} to {action.end} ({action.activity[:60]})"
+        if action.end <= action.start:
+            return f"{span} does not end after it begins."
+        if action.start <= clock:
+            return f"{span} does not lie after now, {clock}."
+        if action.start < ended:
+            return f"{span} overlaps the action before it, or is out of order."
+        ended = action.end
+    return None
+
+
+def _entry(ground: Ground, action: tasks.Action, context: Sequence[MemoryEntry]) -> MemoryEntry:
+    day = f"{ground.now:%A} {ground.now.day} {ground.now:%B}"
+    place = f" ({action.place})" if action.place else ""
+    resting_on = tuple(entry.id for entry in context if entry.document.strip() in action.activity)
+    return MemoryEntry(
+        f"Plan for {day}, {action.start} to {action.end}: {action.activity}{place}",
+        {
+            "plan_day": ground.now.date().isoformat(),
+            "start": action.start,
+            "end": action.end,
+            "place": action.place,
+            "activity": action.activity,
+        },
+        f"plan-{new_id()}",
+        tier=Tier.LTM,
+        kind=Kind.PLAN,
+        timestamp=ground.now,
+        rating=RATING,
+        explanation="Plans are given 5.",
+        tags=("plan",),
+        evidence=resting_on,
+        depth=1,
+    )

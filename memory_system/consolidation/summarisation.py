@@ -1,0 +1,68 @@
+"""Summarise and forget: the least important of LTM become one summary, so that LTM stays bounded."""
+
+from __future__ import annotations
+
+from ..changes import Change, ChangeSet
+from ..entry import Kind, MemoryEntry, Tier, new_id
+from ..llm import tasks
+from .ground import Ground, by_age
+
+
+def plan(ground: Ground, count: int) -> ChangeSet:
+    """Plan to replace the ``count`` least important LTM entries by one summary.
+
+    The summary keeps its sources' ids (``evidence``) and dates; it stands at the date of its latest source and
+    is as important as its most important one. The sources leave recall and stay in the journal, from where
+    they can be restored. Pinned and authored entries are never chosen, nor are unrated ones, whose importance
+    nobody knows.
+
+    Raises:
+        ModelError: the language model did not help. Nothing was changed.
+    """
+    free = [e for e in ground.ltm if not e.pinned and not e.authored and e.importance is not None]
+    chosen = sorted(free, key=lambda entry: (entry.importance or 0, *by_age(entry)))[:count]
+    if len(chosen) < 2:
+        note = (
+            f"Long-term memory holds {len(ground.ltm)} entries, of which {len(free)} may be summarised "
+            "(not pinned, not written by a person, rated); it takes two."
+        )
+        return ground.plan("summarise", "Nothing to summarise", [], notes=(note,))
+    chosen.sort(key=by_age)
+    ground.progress(0.1, f"Summarising {len(chosen)} memories")
+    done = ground.model.complete(tasks.summarise(ground.who, chosen))
+    summary = _summary(done.answer.summary, chosen)
+    changes = [Change(None, summary, f"Stands for the {len(chosen)} least important of long-term memory.")]
+    changes += [
+        Change(
+            entry,
+            None,
+            f"Importance {entry.importance:.2f} is among the {len(chosen)} lowest; the summary keeps it.",
+        )
+        for entry in chosen
+    ]
+    return ground.plan("summarise", f"Summarise {len(chosen)} memories into one", changes, calls=(done.call,))
+
+
+def _summary(text: str, sources: list[MemoryEntry]) -> MemoryEntry:
+    times = [entry.timestamp for entry in sources if entry.timestamp is not None]
+    highest = max(sources, key=lambda entry: entry.rating or 0)
+    dates: dict[str, str | int | float | bool] = {}
+    if times:
+        dates = {
+            "covers_from": min(times).isoformat(),
+            "covers_until": max(times).isoformat(),
+            "evidence_times": " ".join(e.timestamp.isoformat() if e.timestamp else "-" for e in sources),
+        }
+    return MemoryEntry(
+        text,
+        dates,
+        f"summary-{new_id()}",
+        tier=Tier.LTM,
+        kind=Kind.SUMMARY,
+        timestamp=max(times, default=None),
+        rating=highest.rating,
+        explanation=f"As important as the most important of its {len(sources)} sources.",
+        tags=("summary",),
+        evidence=tuple(entry.id for entry in sources),
+        depth=1 + max(entry.depth for entry in sources),
+    )

@@ -1,0 +1,209 @@
+"""Curation: what a person or a game changes by hand. Each function plans a change set and writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from . import personality as personalities
+from .changes import Change, ChangeSet, Kept, ModelCall, TextChange
+from .consolidation.ground import Ground, rated
+from .entry import MemoryEntry, Tier
+from .errors import Conflict, EntryNotFound, Immutable, InvalidParameter
+from .intake import Outcome
+from .journal import Applied
+from .settings import AgentSettings
+
+Find = Callable[[str], MemoryEntry | None]
+EDITABLE = (
+    "document",
+    "timestamp",
+    "kind",
+    "rating",
+    "explanation",
+    "tags",
+    "pinned",
+    "authored",
+    "metadata",
+)
+
+
+def add(
+    ground: Ground, entries: Sequence[MemoryEntry], find: Find, *, overwrite: bool, rate: bool
+) -> tuple[ChangeSet, tuple[Outcome, ...]]:
+    """Plan to add events to STM; an id that is held is overwritten or skipped, as asked.
+
+    Each unrated event is rated. One that the model could not rate is added unrated; after the first failure
+    the model is not asked again for this batch.
+
+    Raises:
+        Immutable: an id belongs to static memory.
+    """
+    changes: list[Change] = []
+    calls: list[ModelCall] = []
+    outcomes: list[Outcome] = []
+    failure: str | None = None
+    for number, event in enumerate(entries):
+        entry, held = event, find(event.id)
+        if held is not None and held.tier is Tier.STATIC:
+            raise Immutable(f"The id {entry.id!r} belongs to the personality; events cannot overwrite it.")
+        if held is not None and (not overwrite or held.tier is not Tier.STM):
+            where = "short-term" if held.tier is Tier.STM else "long-term"
+            outcomes.append(
+                Outcome(entry.id, "skipped", held, held.rating is not None, f"The id is held in {where} memory.")
+            )
+            continue
+        if rate and entry.rating is None and failure is None:
+            ground.progress(number / len(entries), f"Rating {number + 1} of {len(entries)}")
+            entry, call = rated(entry, ground.model)
+            calls.append(call)
+            failure = call.error
+        why = failure if entry.rating is None and failure else ""
+        if held is None:
+            changes.append(Change(None, entry, "A new event."))
+            outcomes.append(Outcome(entry.id, "added", entry, entry.rating is not None, why))
+        else:
+            changes.append(Change(_bare(held), entry, "The same id was added again."))
+            outcomes.append(Outcome(entry.id, "overwritten", entry, entry.rating is not None, why))
+    notes = (f"Not rated: {failure}",) if failure else ()
+    title = f"Remember {len(changes)} events" if len(changes) != 1 else "Remember an event"
+    return ground.plan("add", title, changes, calls=tuple(calls), notes=notes), tuple(outcomes)
+
+
+def _bare(entry: MemoryEntry) -> MemoryEntry:
+    """The entry as change sets hold it: without its last access, which the journal keeps apart."""
+    return entry.evolve(last_access=None)
+
+
+def _writable(find: Find, entry_id: str) -> MemoryEntry:
+    entry = find(entry_id)
+    if entry is None:
+        raise EntryNotFound(f"There is no memory {entry_id!r}.")
+    if entry.tier is Tier.STATIC:
+        raise Immutable("This is a fact of the personality; change it there.")
+    return entry
+
+
+def edit(ground: Ground, find: Find, entry_id: str, fields: Mapping[str, Any]) -> ChangeSet:
+    """Plan to change fields of one memory.
+
+    Raises:
+        EntryNotFound, Immutable: there is none, or it is static.
+        InvalidParameter: a field that cannot be edited.
+        InvalidEntry: a value that cannot be taken.
+    """
+    entry = _writable(find, entry_id)
+    if unknown := sorted(set(fields) - set(EDITABLE)):
+        raise InvalidParameter(f"{unknown[0]!r} cannot be edited; {', '.join(EDITABLE)} can.")
+    after = entry.evolve(**fields)
+    changes = [] if after == entry else [Change(_bare(entry), _bare(after), f"Edited: {', '.join(sorted(fields))}.")]
+    return ground.plan("edit", f"Edit “{entry.document[:60]}”", changes)
+
+
+def forget(ground: Ground, find: Find, ids: Sequence[str]) -> ChangeSet:
+    """Plan to take memories out of recall; they can be restored.
+
+    Raises:
+        EntryNotFound, Immutable: there is none, or it is static.
+    """
+    entries = [_writable(find, entry_id) for entry_id in dict.fromkeys(ids)]
+    changes = [Change(_bare(entry), None, "Forgotten by hand.") for entry in entries]
+    return ground.plan("forget", f"Forget {len(changes)} memories" if len(changes) != 1 else "Forget a memory", changes)
+
+
+def restore(ground: Ground, find: Find, last_version: Find, ids: Sequence[str]) -> ChangeSet:
+    """Plan to bring forgotten memories back as they last were.
+
+    Raises:
+        EntryNotFound: the agent never had such a memory.
+    """
+    changes: list[Change] = []
+    kept: list[Kept] = []
+    for entry_id in dict.fromkeys(ids):
+        if find(entry_id) is not None:
+            kept.append(Kept(entry_id, "It is not forgotten."))
+            continue
+        entry = last_version(entry_id)
+        if entry is None:
+            raise EntryNotFound(f"There never was a memory {entry_id!r}.")
+        changes.append(Change(None, entry, "Restored by hand."))
+    return ground.plan("restore", f"Restore {len(changes)} memories", changes, kept=tuple(kept))
+
+
+def rate_again(ground: Ground, find: Find, ids: Sequence[str]) -> ChangeSet:
+    """Plan to rate memories; those that the model cannot rate stay as they are.
+
+    Raises:
+        EntryNotFound, Immutable: there is none, or it is static.
+    """
+    entries = [_writable(find, entry_id) for entry_id in dict.fromkeys(ids)]
+    changes: list[Change] = []
+    calls: list[ModelCall] = []
+    kept: list[Kept] = []
+    for number, entry in enumerate(entries):
+        ground.progress(number / len(entries), f"Rating {number + 1} of {len(entries)}")
+        after, call = rated(entry, ground.model)
+        calls.append(call)
+        if call.error:
+            kept.append(Kept(entry.id, call.error))
+        elif after != entry:
+            changes.append(Change(_bare(entry), _bare(after), "Rated again."))
+    title = f"Rate {len(changes)} memories" if len(changes) != 1 else "Rate a memory"
+    return ground.plan("rate", title, changes, calls=tuple(calls), kept=tuple(kept))
+
+
+def reset(ground: Ground) -> ChangeSet:
+    """Plan to empty STM and LTM; the personality stays."""
+    changes = [Change(_bare(entry), None, "The memory was reset.") for entry in (*ground.stm, *ground.ltm)]
+    return ground.plan("reset", f"Reset: forget all {len(changes)} memories", changes)
+
+
+def configure(ground: Ground, held: str | None, after: AgentSettings) -> ChangeSet:
+    """Plan to change the agent's settings."""
+    text = after.to_json()
+    changed = held != text and AgentSettings.from_json(held) != after
+    texts = (TextChange("settings", held, text),) if changed else ()
+    return ground.plan("settings", "Change settings", [], texts=texts)
+
+
+def personality(ground: Ground, held: str | None, text: str, static: Sequence[MemoryEntry], source: str) -> ChangeSet:
+    """Plan to take a personality text as the static memory; facts that stay as they are are not touched.
+
+    Raises:
+        InvalidPersonality: all that is wrong with the text, by line and field.
+    """
+    wanted = {entry.id: entry for entry in personalities.facts(personalities.parse(text, source))}
+    before = {entry.id: _bare(entry) for entry in static}
+    changes = [
+        Change(
+            before.get(key),
+            entry,
+            "The personality says so." if key not in before else "The personality changed.",
+        )
+        for key, entry in wanted.items()
+        if before.get(key) != entry
+    ]
+    changes += [
+        Change(entry, None, "The personality no longer says so.") for key, entry in before.items() if key not in wanted
+    ]
+    texts = (TextChange("personality", held, text),) if text != held else ()
+    facts = f"{len(changes)} fact{'s' if len(changes) != 1 else ''}"
+    return ground.plan("personality", f"Change the personality: {facts}", changes, texts=texts)
+
+
+def undo(ground: Ground, told: Applied) -> ChangeSet:
+    """Plan to take an applied change set back.
+
+    Raises:
+        Conflict: it has been undone already.
+    """
+    if told.undone_by is not None:
+        raise Conflict(f"“{told.change_set.title}” has been undone already.")
+    done = told.change_set
+    return ground.plan(
+        "undo",
+        f"Undo: {done.title}",
+        [change.inverse(f"Undoes: {change.reason}") for change in reversed(done.changes)],
+        texts=tuple(TextChange(text.name, text.after, text.before) for text in done.texts),
+        undoes=told.revision,
+    )

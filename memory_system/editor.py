@@ -1,0 +1,176 @@
+"""AgentEditor: what a person or a game changes in an agent's memory by hand, each change journalled and undoable."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Self
+
+from . import curation
+from .changes import ChangeSet
+from .consolidation.ground import Ground, Progress
+from .embedding import Embedder
+from .entry import MemoryEntry, Tier
+from .errors import InvalidPersonality, StaleChange
+from .ledger import Ledger
+from .llm import LanguageModel
+from .personality_file import PersonalityFile
+from .times import Clock
+from .view import AgentView
+
+
+def no_progress(_done: float, _doing: str) -> None:
+    """For callers who do not want to be told how far a long operation is."""
+
+
+class AgentEditor(AgentView):
+    """The curating half: edit, pin, forget, restore, settings, personality, undo.
+
+    Each method answers the change set that was applied; with ``preview=True`` it answers it unapplied and
+    changes nothing.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        ledger: Ledger,
+        embedder: Embedder,
+        model: LanguageModel,
+        clock: Clock,
+        file: PersonalityFile,
+        author: str,
+    ) -> None:
+        super().__init__(name, ledger, embedder, model, clock)
+        self._file = file
+        self.author = author
+
+    def acting_as(self, author: str) -> Self:
+        """The same memory, whose changes the history tells as this author's."""
+        other = copy.copy(self)
+        other.author = author
+        return other
+
+    def edit(self, entry_id: str, *, preview: bool = False, **fields: Any) -> ChangeSet:
+        """Change fields of one memory; see ``curation.EDITABLE``.
+
+        Raises:
+            EntryNotFound, Immutable, InvalidParameter, InvalidEntry: it cannot be changed so.
+        """
+        return self._done(curation.edit(self._ground(None), self.find, entry_id, fields), preview)
+
+    def forget(self, ids: Sequence[str], *, preview: bool = False) -> ChangeSet:
+        """Take memories out of recall; ``restore`` or ``undo`` bring them back."""
+        return self._done(curation.forget(self._ground(None), self.find, ids), preview)
+
+    def restore(self, ids: Sequence[str], *, preview: bool = False) -> ChangeSet:
+        """Bring forgotten memories back as they last were, such as the sources of a summary."""
+        last = self._ledger.journal.last_version
+        return self._done(curation.restore(self._ground(None), self.find, last, ids), preview)
+
+    def configure(self, *, preview: bool = False, **settings: Any) -> ChangeSet:
+        """Change the agent's settings, such as ``stm_size=50``; see ``AgentSettings``.
+
+        Raises:
+            InvalidParameter: an unknown setting, or a value out of its range.
+        """
+        after = self.settings.evolve(**settings)
+        held = self._ledger.journal.text("settings")
+        return self._done(curation.configure(self._ground(None), held, after), preview)
+
+    def save_personality(self, text: str, *, expected: str | None = None, preview: bool = False) -> ChangeSet:
+        """Take a JSON text as the static memory, in the file and in recall; only changed facts are embedded.
+
+        Args:
+            text: the whole personality.
+            expected: the text that the author began with, if it must still be in use.
+            preview: whether to plan only.
+
+        Raises:
+            InvalidPersonality: all that is wrong with it, by line and field. Nothing was changed.
+            StaleChange: somebody else changed it since. Nothing was changed.
+        """
+        self._refresh()
+        held = self.personality_text
+        if expected is not None and expected != held:
+            raise StaleChange("Somebody else has changed this personality since you loaded it. Load it again.")
+        source = self._file.path.name
+        plan = curation.personality(self._ground(None), held, text, self.entries(Tier.STATIC), source)
+        return self._done(plan, preview)
+
+    # -- history ---------------------------------------------------------------------------------------
+
+    def apply(self, change_set: ChangeSet) -> ChangeSet:
+        """Carry out a previewed change set, once; answers it with its revision.
+
+        Raises:
+            StaleChange: what it touches has changed since. Nothing was changed.
+        """
+        return self._ledger.apply(change_set)
+
+    def undo(self, revision: int, *, preview: bool = False) -> ChangeSet:
+        """Take an applied change set back; an undo can itself be undone.
+
+        Raises:
+            ChangeSetNotFound: there is no such revision.
+            Conflict: it has been undone already, or what it touched has changed since (``StaleChange``).
+        """
+        return self._done(curation.undo(self._ground(None), self._ledger.journal.get(revision)), preview)
+
+    def rate_again(self, ids: Sequence[str], *, preview: bool = False, progress: Progress = no_progress) -> ChangeSet:
+        """Rate memories (again); those that the model cannot rate stay as they are."""
+        return self._done(curation.rate_again(self._ground(None, progress), self.find, ids), preview)
+
+    def _done(self, plan: ChangeSet, preview: bool) -> ChangeSet:
+        return plan if preview else self.apply(plan)
+
+    def _ground(self, now: datetime | None, progress: Progress = no_progress) -> Ground:
+        moment = self._time(now)
+        self._refresh()
+
+        def recall(cue: str, top_k: int) -> list[MemoryEntry]:
+            return [hit.entry for hit in self._recall(cue, top_k, None, moment, {}, explain=False)]
+
+        with self._ledger.reading():
+            tables = self._ledger.tables
+            return Ground(
+                self.display_name,
+                moment,
+                self._ledger.revision,
+                self.author,
+                tuple(_as_planned(entry) for entry in tables[Tier.STM].entries),
+                tuple(_as_planned(entry) for entry in tables[Tier.LTM].entries),
+                self.settings,
+                self.model,
+                recall,
+                progress,
+            )
+
+    @property
+    def personality_problem(self) -> str | None:
+        """What is wrong with the personality file on disk, while the last good one is in use; else ``None``."""
+        return self._file.problem(self.personality_text)
+
+    def _refresh(self) -> None:
+        """Re-index what changed in the personality file, if somebody edited it on disk."""
+        try:
+            if self._file.edited() is None:
+                return
+            with self._ledger.writing():
+                text = self._file.edited()
+                self._file.seen()
+                held = self.personality_text
+                if text is not None and text != held:
+                    with self._ledger.reading():
+                        static = list(self._ledger.tables[Tier.STATIC].entries)
+                    file = self._file.path.name
+                    plan = curation.personality(self._ground(None), held, text, static, file)
+                    self._ledger.apply(dataclasses.replace(plan, author=f"file {file}"))
+        except InvalidPersonality:
+            self._file.seen()  # ``personality_problem`` tells; the last good one stays in use
+
+
+def _as_planned(entry: MemoryEntry) -> MemoryEntry:
+    """The entry as change sets hold it: without its last access, which the journal keeps apart."""
+    return entry if entry.last_access is None else entry.evolve(last_access=None)

@@ -1,0 +1,158 @@
+"""Texts to vectors: all-MiniLM-L6-v2 on onnxruntime, any Chroma embedding function, and a cache of cues."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from .errors import EmbedderError
+from .memory import Vectors
+from .minilm import weights
+
+MAX_TOKENS = 256
+"""As sentence-transformers truncates: what follows the 256th token has no part in the vector."""
+
+
+class Embedder(Protocol):
+    """Whatever turns texts into vectors. Two embedders of one ``identity`` give the same vectors."""
+
+    @property
+    def identity(self) -> str:
+        """A name that is stored beside the vectors it made, such as ``all-MiniLM-L6-v2``."""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Vectors, shape (n, d), float32, of unit length.
+
+        Raises:
+            EmbedderError: the texts could not be embedded.
+        """
+
+
+class MiniLM:
+    """all-MiniLM-L6-v2 (384 numbers), mean-pooled over the tokens and normalised; thread-safe.
+
+    Pads to the longest text of a batch instead of to 256 tokens, and keeps its session: the same vectors as
+    sentence-transformers' (cosine above 0.9999) at a fraction of the time.
+    """
+
+    identity = "all-MiniLM-L6-v2"
+    dimension = 384
+
+    def __init__(self, cache: Path, *, batch: int = 32, say: Callable[[str], None] = lambda _line: None) -> None:
+        self._cache = cache
+        self._batch = batch
+        self._say = say
+        self._lock = threading.Lock()
+        self._parts: tuple[Any, Any] | None = None
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Vectors, shape (n, 384), float32, of unit length; the first call loads the model.
+
+        Raises:
+            EmbedderError: the weights cannot be had.
+        """
+        session, tokenizer = self._loaded()
+        vectors = np.empty((len(texts), self.dimension), np.float32)
+        by_length = sorted(range(len(texts)), key=lambda row: len(texts[row]))
+        for start in range(0, len(by_length), self._batch):
+            rows = by_length[start : start + self._batch]
+            encoded = tokenizer.encode_batch([texts[row] for row in rows])
+            ids = np.array([one.ids for one in encoded], np.int64)
+            mask = np.array([one.attention_mask for one in encoded], np.int64)
+            (states,) = session.run(None, {"input_ids": ids, "attention_mask": mask})
+            pooled = (states * mask[..., None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
+            vectors[rows] = pooled / np.linalg.norm(pooled, axis=1, keepdims=True)
+        return vectors
+
+    def _loaded(self) -> tuple[Any, Any]:
+        with self._lock:
+            if self._parts is None:
+                self._parts = self._load(weights.ensure(self._cache, self._say))
+            return self._parts
+
+    def _load(self, folder: Path) -> tuple[Any, Any]:
+        import onnxruntime
+        from tokenizers import Tokenizer
+
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 3
+        try:
+            session = onnxruntime.InferenceSession(
+                str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
+            )
+            tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        except Exception as error:  # onnxruntime and tokenizers raise types of their own for a damaged file
+            raise EmbedderError(
+                f"The cached embedding model in {folder} is damaged. Delete that folder and start again. ({error})"
+            ) from error
+        tokenizer.enable_truncation(max_length=MAX_TOKENS)
+        tokenizer.enable_padding(pad_id=0, pad_token="[PAD]")  # to the longest of the batch
+        return session, tokenizer
+
+
+class FromChroma:
+    """Any Chroma embedding function as an embedder, its vectors brought to unit length."""
+
+    def __init__(self, function: Callable[[list[str]], Any], identity: str) -> None:
+        self._function = function
+        self.identity = identity
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Vectors, shape (n, d), float32, of unit length.
+
+        Raises:
+            EmbedderError: the function failed, or its answer is no vectors.
+        """
+        try:
+            vectors = np.asarray(self._function(list(texts)), np.float32)
+        except Exception as error:  # a function from elsewhere may raise anything
+            raise EmbedderError(f"The embedding function {self.identity!r} failed: {error}") from error
+        if vectors.ndim != 2 or len(vectors) != len(texts):
+            raise EmbedderError(f"The embedding function {self.identity!r} gave no vector for each text.")
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        if not np.isfinite(lengths).all() or (lengths == 0).any():
+            raise EmbedderError(f"The embedding function {self.identity!r} gave a vector without direction.")
+        unit: Vectors = vectors / lengths
+        return unit
+
+
+class CachedEmbedder:
+    """Remembers the vectors of the last texts, so that asking the same cue again costs nothing."""
+
+    def __init__(self, inner: Embedder, size: int = 2048) -> None:
+        self._inner = inner
+        self._size = size
+        self._lock = threading.Lock()
+        self._held: OrderedDict[str, Vectors] = OrderedDict()
+
+    @property
+    def identity(self) -> str:
+        """The identity of the embedder whose vectors are remembered."""
+        return self._inner.identity
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """As the inner embedder, which is asked only for texts that are not remembered.
+
+        Raises:
+            EmbedderError: the texts could not be embedded.
+        """
+        with self._lock:
+            known = {text: self._held[text] for text in texts if text in self._held}
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        if missing:
+            fresh = dict(zip(missing, self._inner.embed(missing), strict=True))
+            known |= fresh
+        with self._lock:
+            for text in dict.fromkeys(texts):
+                self._held[text] = known[text]
+                self._held.move_to_end(text)
+            while len(self._held) > self._size:
+                self._held.popitem(last=False)
+        if not texts:
+            return np.zeros((0, 0), np.float32)
+        return np.stack([known[text] for text in texts])

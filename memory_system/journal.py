@@ -1,0 +1,345 @@
+"""The journal: what every store is rebuilt from. Change sets, entries, vectors and accesses in one SQLite file.
+
+Applying a change set is (1) commit it here, (2) upsert into the store, (3) delete from the store, (4) mark
+it done. The commit is the moment of truth: before it nothing has happened, after it the change stands, and
+opening the agent finishes what was cut off.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+from sqlalchemy.exc import DatabaseError
+
+from .changes import Change, ChangeSet, Kept, ModelCall, TextChange, dump_entry, load_entry
+from .entry import MemoryEntry
+from .errors import ChangeSetNotFound, StaleChange, StoreDamaged
+from .journal_tables import ACCESSES, CHANGE_SETS, CHANGES, ENTRIES, TEXTS, VECTORS, connect, upsert
+from .memory import Vectors
+from .times import Clock
+
+_MANY = 500
+"""Ids a statement: SQLite takes 32,766 values, PostgreSQL plans long lists slowly."""
+
+
+def content_hash(text: str) -> str:
+    """The key under which a text's vector is kept."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+@dataclass(frozen=True)
+class Applied:
+    """A change set as the journal tells it: when it was really applied, and whether it has been undone."""
+
+    change_set: ChangeSet
+    applied_at: datetime
+    undone_by: int | None
+
+    @property
+    def revision(self) -> int:
+        """Its number in the journal."""
+        assert self.change_set.revision is not None, "what the journal tells has been applied"
+        return self.change_set.revision
+
+
+class Journal:
+    """One agent's journal. Writers hold the agent's lock; readers need none."""
+
+    def __init__(self, url: str, clock: Clock) -> None:
+        self._engine = connect(url)
+        self._clock = clock
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._engine.dispose()
+
+    # -- writing ---------------------------------------------------------------------------------------
+
+    def commit(self, change_set: ChangeSet, vectors: Mapping[str, Vectors], embedder: str) -> ChangeSet:
+        """Step 1: record the change set and make it the truth; answers it with its revision.
+
+        A change set that was committed before is answered as it stands: it is applied once.
+
+        Args:
+            change_set: what to record.
+            vectors: the vector, shape (d,), of each new text, by content hash.
+            embedder: the identity of what made the vectors.
+
+        Raises:
+            StaleChange: an entry or text it touches is no longer as it was when this was planned.
+        """
+        with self._write() as db:
+            known = db.scalar(sa.select(CHANGE_SETS.c.revision).where(CHANGE_SETS.c.id == change_set.id))
+            if known is not None:
+                return dataclasses.replace(change_set, revision=int(known))
+            self._refuse_stale(db, change_set)
+            inserted = db.execute(sa.insert(CHANGE_SETS).values(self._row(change_set)))
+            revision = int(inserted.inserted_primary_key[0])  # type: ignore[index]
+            self._record(db, revision, change_set)
+            if vectors:
+                rows = [
+                    {"hash": key, "embedder": embedder, "data": np.asarray(vector, "<f4").tobytes()}
+                    for key, vector in vectors.items()
+                ]
+                upsert(db, VECTORS, rows)
+        return dataclasses.replace(change_set, revision=revision)
+
+    def _row(self, change_set: ChangeSet) -> dict[str, Any]:
+        details = {
+            "base_revision": change_set.base_revision,
+            "kept": [dataclasses.asdict(kept) for kept in change_set.kept],
+            "notes": list(change_set.notes),
+            "calls": [dataclasses.asdict(call) for call in change_set.calls],
+            "texts": [dataclasses.asdict(text) for text in change_set.texts],
+        }
+        return {
+            "id": change_set.id,
+            "operation": change_set.operation,
+            "title": change_set.title,
+            "author": change_set.author,
+            "reason": change_set.reason,
+            "planned_at": change_set.planned_at.isoformat(),
+            "applied_at": self._clock().isoformat(),
+            "undoes": change_set.undoes,
+            "done": False,
+            "details": json.dumps(details, ensure_ascii=False),
+        }
+
+    def _refuse_stale(self, db: sa.Connection, change_set: ChangeSet) -> None:
+        held = self._bodies(db, [change.entry_id for change in change_set.changes])
+        for change in change_set.changes:
+            if held.get(change.entry_id) != dump_entry(change.before):
+                document = (change.before or change.after).document  # type: ignore[union-attr]
+                raise StaleChange(f"The memory “{document[:60]}” has changed since this was planned. Preview it again.")
+        for text in change_set.texts:
+            now = db.scalar(sa.select(TEXTS.c.body).where(TEXTS.c.name == text.name))
+            if now != text.before:
+                raise StaleChange(f"The {text.name} has changed since this was planned. Look at it again.")
+
+    def _record(self, db: sa.Connection, revision: int, change_set: ChangeSet) -> None:
+        rows = [
+            {
+                "revision": revision,
+                "position": position,
+                "entry_id": change.entry_id,
+                "before": dump_entry(change.before),
+                "after": dump_entry(change.after),
+                "reason": change.reason,
+            }
+            for position, change in enumerate(change_set.changes)
+        ]
+        if rows:
+            db.execute(sa.insert(CHANGES), rows)
+        if gone := [change.entry_id for change in change_set.changes if change.after is None]:
+            for ids in _slices(gone):
+                db.execute(sa.delete(ENTRIES).where(ENTRIES.c.id.in_(ids)))
+        held = [
+            {
+                "id": change.after.id,
+                "tier": change.after.tier.value,
+                "body": dump_entry(change.after),
+                "hash": content_hash(change.after.document),
+            }
+            for change in change_set.changes
+            if change.after is not None
+        ]
+        upsert(db, ENTRIES, held)
+        for text in change_set.texts:
+            if text.after is None:
+                db.execute(sa.delete(TEXTS).where(TEXTS.c.name == text.name))
+            else:
+                upsert(db, TEXTS, [{"name": text.name, "body": text.after}])
+
+    def mark_done(self, revision: int) -> None:
+        """Step 4: the store holds this change."""
+        with self._write() as db:
+            db.execute(sa.update(CHANGE_SETS).where(CHANGE_SETS.c.revision == revision).values(done=True))
+
+    def touch(self, ids: Sequence[str], at: datetime) -> int:
+        """Record that these memories were recalled at the world's time ``at``; answers the access number."""
+        with self._write() as db:
+            rows = [{"entry_id": entry_id, "at": at.astimezone(UTC).isoformat()} for entry_id in ids]
+            if rows:
+                db.execute(sa.insert(ACCESSES), rows)
+            return int(db.scalar(sa.select(sa.func.max(ACCESSES.c.number))) or 0)
+
+    # -- reading ---------------------------------------------------------------------------------------
+
+    @property
+    def revision(self) -> int:
+        """The number of the newest change set; 0 when nothing has happened yet."""
+        with self._read() as db:
+            return int(db.scalar(sa.select(sa.func.max(CHANGE_SETS.c.revision))) or 0)
+
+    def entries(self) -> dict[str, tuple[MemoryEntry, str]]:
+        """All entries as they should be now, with the content hash of their text, by id."""
+        with self._read() as db:
+            rows = db.execute(sa.select(ENTRIES.c.id, ENTRIES.c.body, ENTRIES.c.hash)).all()
+        return {row.id: (_loaded(row.body), row.hash) for row in rows}
+
+    def vectors(self, hashes: Iterable[str], embedder: str) -> dict[str, Vectors]:
+        """The kept vectors, shape (d,), of these content hashes; those never embedded are left out."""
+        found: dict[str, Vectors] = {}
+        with self._read() as db:
+            for some in _slices(list(dict.fromkeys(hashes))):
+                rows = db.execute(
+                    sa.select(VECTORS.c.hash, VECTORS.c.data).where(
+                        VECTORS.c.embedder == embedder, VECTORS.c.hash.in_(some)
+                    )
+                )
+                for row in rows:
+                    found[row.hash] = np.frombuffer(row.data, "<f4").astype(np.float32)
+        return found
+
+    def last_accesses(self, after: int = 0) -> tuple[dict[str, datetime], int]:
+        """The newest access of each memory recalled since access number ``after``, and the newest number."""
+        newest = sa.select(sa.func.max(ACCESSES.c.number)).where(ACCESSES.c.number > after)
+        newest = newest.group_by(ACCESSES.c.entry_id)
+        with self._read() as db:
+            rows = db.execute(
+                sa.select(ACCESSES.c.number, ACCESSES.c.entry_id, ACCESSES.c.at).where(ACCESSES.c.number.in_(newest))
+            ).all()
+        accesses = {row.entry_id: datetime.fromisoformat(row.at) for row in rows}
+        return accesses, max((row.number for row in rows), default=after)
+
+    def text(self, name: str) -> str | None:
+        """The text of this name (``personality``, ``settings``) as it should be now."""
+        with self._read() as db:
+            return db.scalar(sa.select(TEXTS.c.body).where(TEXTS.c.name == name))
+
+    def pending(self) -> list[ChangeSet]:
+        """Change sets that were committed and not marked done, oldest first."""
+        return [told.change_set for told in self._tell(CHANGE_SETS.c.done.is_(False))]
+
+    def since(self, revision: int) -> list[ChangeSet]:
+        """Change sets after this revision, oldest first."""
+        return [told.change_set for told in self._tell(CHANGE_SETS.c.revision > revision)]
+
+    def get(self, revision: int) -> Applied:
+        """One change set.
+
+        Raises:
+            ChangeSetNotFound: the journal has no such revision.
+        """
+        told = self._tell(CHANGE_SETS.c.revision == revision)
+        if not told:
+            raise ChangeSetNotFound(f"The history has no revision {revision}.")
+        return told[0]
+
+    def history(self, limit: int = 100, before: int | None = None) -> list[Applied]:
+        """The newest change sets first, at most ``limit``, those older than ``before`` only."""
+        where = CHANGE_SETS.c.revision < before if before is not None else sa.true()
+        return self._tell(where, newest=limit)
+
+    def last_version(self, entry_id: str) -> MemoryEntry | None:
+        """A memory as it last was, also one that has been forgotten; ``None`` if it never was."""
+        with self._read() as db:
+            row = db.execute(
+                sa.select(CHANGES.c.before, CHANGES.c.after)
+                .where(CHANGES.c.entry_id == entry_id)
+                .order_by(CHANGES.c.revision.desc(), CHANGES.c.position.desc())
+                .limit(1)
+            ).first()
+        return None if row is None else load_entry(row.after or row.before)
+
+    def _tell(self, where: sa.ColumnElement[bool], newest: int | None = None) -> list[Applied]:
+        query = sa.select(CHANGE_SETS).where(where)
+        order = CHANGE_SETS.c.revision.desc() if newest is not None else CHANGE_SETS.c.revision
+        query = query.order_by(order)
+        if newest is not None:
+            query = query.limit(newest)
+        with self._read() as db:
+            heads = db.execute(query).all()
+            revisions = [head.revision for head in heads]
+            changes: dict[int, list[Change]] = {revision: [] for revision in revisions}
+            undone: dict[int, int] = {}
+            for some in _slices(revisions):
+                rows = db.execute(
+                    sa.select(CHANGES)
+                    .where(CHANGES.c.revision.in_(some))
+                    .order_by(CHANGES.c.revision, CHANGES.c.position)
+                )
+                for row in rows:
+                    changes[row.revision].append(Change(load_entry(row.before), load_entry(row.after), row.reason))
+                undone |= _standing_undos(db, some)
+        return [
+            Applied(
+                _change_set(head, changes[head.revision]),
+                datetime.fromisoformat(head.applied_at),
+                undone.get(head.revision),
+            )
+            for head in heads
+        ]
+
+    def _bodies(self, db: sa.Connection, ids: Sequence[str]) -> dict[str, str]:
+        held: dict[str, str] = {}
+        for some in _slices(ids):
+            query = sa.select(ENTRIES.c.id, ENTRIES.c.body).where(ENTRIES.c.id.in_(some))
+            held |= {row.id: row.body for row in db.execute(query)}
+        return held
+
+    @contextmanager
+    def _read(self) -> Iterator[sa.Connection]:
+        try:
+            with self._engine.connect() as db:
+                yield db
+        except DatabaseError as error:
+            raise StoreDamaged(f"The journal cannot be read: {error.orig}.") from error
+
+    @contextmanager
+    def _write(self) -> Iterator[sa.Connection]:
+        try:
+            with self._engine.begin() as db:
+                yield db
+        except DatabaseError as error:
+            raise StoreDamaged(f"The journal cannot be written: {error.orig}. Nothing was changed.") from error
+
+
+def _loaded(body: str) -> MemoryEntry:
+    entry = load_entry(body)
+    assert entry is not None, "a held entry has a body"
+    return entry
+
+
+def _slices(items: Sequence[Any]) -> Iterator[list[Any]]:
+    for start in range(0, len(items), _MANY):
+        yield list(items[start : start + _MANY])
+
+
+def _standing_undos(db: sa.Connection, revisions: list[int]) -> dict[int, int]:
+    """Which of these revisions are undone, and by which; an undo that was itself undone does not stand."""
+    query = sa.select(CHANGE_SETS.c.revision, CHANGE_SETS.c.undoes).where(CHANGE_SETS.c.undoes.in_(revisions))
+    undos = {row.undoes: row.revision for row in db.execute(query.order_by(CHANGE_SETS.c.revision))}
+    if not undos:
+        return {}
+    fallen = _standing_undos(db, list(undos.values()))
+    return {revision: undo for revision, undo in undos.items() if undo not in fallen}
+
+
+def _change_set(head: Any, changes: list[Change]) -> ChangeSet:
+    details = json.loads(head.details)
+    return ChangeSet(
+        operation=head.operation,
+        title=head.title,
+        changes=tuple(changes),
+        planned_at=datetime.fromisoformat(head.planned_at),
+        base_revision=details["base_revision"],
+        author=head.author,
+        reason=head.reason,
+        texts=tuple(TextChange(**text) for text in details["texts"]),
+        kept=tuple(Kept(**kept) for kept in details["kept"]),
+        notes=tuple(details["notes"]),
+        calls=tuple(ModelCall(**call) for call in details["calls"]),
+        undoes=head.undoes,
+        id=head.id,
+        revision=head.revision,
+    )

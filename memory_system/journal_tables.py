@@ -1,0 +1,141 @@
+"""The journal's tables and their numbered migrations (SQLAlchemy Core, so that another database is an address)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert as postgresql_insert
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+from sqlalchemy.exc import DatabaseError
+
+from .errors import StoreDamaged
+
+_META = sa.MetaData()
+
+VERSION = sa.Table("version", _META, sa.Column("number", sa.Integer, primary_key=True))
+
+CHANGE_SETS = sa.Table(
+    "change_sets",
+    _META,
+    sa.Column("revision", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("id", sa.Text, nullable=False, unique=True),
+    sa.Column("operation", sa.Text, nullable=False),
+    sa.Column("title", sa.Text, nullable=False),
+    sa.Column("author", sa.Text, nullable=False),
+    sa.Column("reason", sa.Text, nullable=False),
+    sa.Column("planned_at", sa.Text, nullable=False),  # the world's time
+    sa.Column("applied_at", sa.Text, nullable=False),  # the real time
+    sa.Column("undoes", sa.Integer, index=True),
+    sa.Column("done", sa.Boolean, nullable=False, index=True),
+    sa.Column("details", sa.Text, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+CHANGES = sa.Table(
+    "changes",
+    _META,
+    sa.Column("revision", sa.Integer, sa.ForeignKey("change_sets.revision"), primary_key=True),
+    sa.Column("position", sa.Integer, primary_key=True),
+    sa.Column("entry_id", sa.Text, nullable=False, index=True),
+    sa.Column("before", sa.Text),
+    sa.Column("after", sa.Text),
+    sa.Column("reason", sa.Text, nullable=False),
+)
+
+ENTRIES = sa.Table(
+    "entries",
+    _META,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("tier", sa.Text, nullable=False),
+    sa.Column("body", sa.Text, nullable=False),
+    sa.Column("hash", sa.Text, nullable=False),
+)
+
+VECTORS = sa.Table(
+    "vectors",
+    _META,
+    sa.Column("hash", sa.Text, primary_key=True),
+    sa.Column("embedder", sa.Text, primary_key=True),
+    sa.Column("data", sa.LargeBinary, nullable=False),  # float32, little-endian
+)
+
+ACCESSES = sa.Table(
+    "accesses",
+    _META,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("entry_id", sa.Text, nullable=False, index=True),
+    sa.Column("at", sa.Text, nullable=False),  # the world's time
+    sqlite_autoincrement=True,
+)
+
+TEXTS = sa.Table(
+    "texts",
+    _META,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("body", sa.Text, nullable=False),
+)
+
+
+def _first(db: sa.Connection) -> None:
+    _META.create_all(db)
+
+
+MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (_first,)
+"""Migration n takes a journal from version n to n + 1. Add at the end; never change one that was released."""
+
+
+def connect(url: str) -> sa.Engine:
+    """An engine for the journal at ``url``, brought to the newest version.
+
+    Raises:
+        StoreDamaged: the file is no journal, is damaged, or was written by a newer version.
+    """
+    engine = sa.create_engine(url)
+    if engine.dialect.name == "sqlite":
+        sa.event.listen(engine, "connect", _sqlite_settings)
+        sa.event.listen(engine, "begin", _sqlite_begin)
+    try:
+        _migrate(engine)
+    except DatabaseError as error:
+        engine.dispose()
+        raise StoreDamaged(f"The journal at {engine.url.database} cannot be opened: {error.orig}.") from error
+    except StoreDamaged:
+        engine.dispose()
+        raise
+    return engine
+
+
+def _migrate(engine: sa.Engine) -> None:
+    with engine.begin() as db:
+        VERSION.create(db, checkfirst=True)
+        number = int(db.scalar(sa.select(sa.func.max(VERSION.c.number))) or 0)
+        if number > len(MIGRATIONS):
+            raise StoreDamaged(
+                f"The journal at {engine.url.database} was written by a newer version of this program "
+                f"({number}; this one knows {len(MIGRATIONS)}). Update the program."
+            )
+        for target in range(number, len(MIGRATIONS)):
+            MIGRATIONS[target](db)
+            db.execute(sa.insert(VERSION).values(number=target + 1))
+
+
+def _sqlite_settings(connection: Any, _record: Any) -> None:
+    connection.isolation_level = None  # transactions are begun by _sqlite_begin
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=10000", "foreign_keys=ON"):
+        connection.execute(f"PRAGMA {pragma}").close()
+
+
+def _sqlite_begin(db: sa.Connection) -> None:
+    db.exec_driver_sql("BEGIN")
+
+
+def upsert(db: sa.Connection, table: sa.Table, rows: Sequence[dict[str, Any]]) -> None:
+    """Insert rows, replacing those whose primary key is held."""
+    if not rows:
+        return
+    insert = postgresql_insert(table) if db.dialect.name == "postgresql" else sqlite_insert(table)
+    keys = [column.name for column in table.primary_key]
+    values = {name: insert.excluded[name] for name in rows[0] if name not in keys}
+    db.execute(insert.on_conflict_do_update(index_elements=keys, set_=values), list(rows))

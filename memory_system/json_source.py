@@ -1,0 +1,155 @@
+"""JSON read strictly: one answer for every text, and the line on which a field stands."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import InvalidDocument, Problem
+
+MAX_DEPTH = 100
+
+# a string that never ends takes the rest of the text, so that no text is scanned twice
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
+
+
+def parse_strict(text: str | bytes, source: str, max_bytes: int, refusal: type[InvalidDocument]) -> tuple[Any, str]:
+    """The value of a JSON text, and the text decoded.
+
+    Refused are what parsers disagree about or what hides a mistake: a byte order mark, a key that stands
+    twice in one object, NaN and Infinity, numbers too large for a float, and nesting over 100 deep.
+
+    Raises:
+        InvalidDocument: of the type ``refusal``, with the line where there is one.
+    """
+
+    def fail(message: str, line: int | None = None) -> InvalidDocument:
+        return refusal((Problem("", message, line),), source)
+
+    size = len(text) if isinstance(text, bytes) else len(text.encode("utf-8", "surrogatepass"))
+    if size > max_bytes:
+        raise fail(f"it has {size:,} bytes; at most {max_bytes:,} are taken")
+    if isinstance(text, bytes):
+        try:
+            text = text.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise fail(f"byte {error.start} is not UTF-8") from error
+    if text.startswith("\ufeff"):
+        raise fail("it begins with a byte order mark; save it as UTF-8 without one", 1)
+    if (deep := _too_deep(text)) is not None:
+        raise fail(f"it is nested more than {MAX_DEPTH} deep", deep)
+    try:
+        value = json.loads(text, object_pairs_hook=_no_twins, parse_constant=_no_constant, parse_float=_finite)
+    except json.JSONDecodeError as error:
+        raise fail(
+            f"this is not JSON: {error.msg[0].lower()}{error.msg[1:]} (column {error.colno})", error.lineno
+        ) from error
+    except _Refused as error:
+        raise fail(error.message, _line_of_token(text, error.token, error.count)) from error
+    except ValueError as error:  # a whole number of more than 4,300 digits
+        raise fail(f"it holds a number that cannot be read: {error}") from error
+    try:
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise fail("it holds half of a surrogate pair (\\ud800 to \\udfff), which is not text") from error
+    return value, text
+
+
+class _Refused(Exception):
+    def __init__(self, message: str, token: str, count: int = 1) -> None:
+        super().__init__(message)
+        self.message, self.token, self.count = message, token, count
+
+
+def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twin = next(key for key in keys if keys.count(key) > 1)
+        raise _Refused(f"the key {twin!r} stands twice in one object", json.dumps(twin, ensure_ascii=False), 2)
+    return found
+
+
+def _no_constant(token: str) -> float:
+    raise _Refused(f"{token} is not a JSON number", token)
+
+
+def _finite(token: str) -> float:
+    value = float(token)
+    if value in (float("inf"), float("-inf")):
+        raise _Refused(f"the number {token[:40]} is too large", token)
+    return value
+
+
+def _line_of_token(text: str, token: str, count: int) -> int | None:
+    seen = 0
+    for match in _TOKEN.finditer(text):
+        if match.group() == token:
+            seen += 1
+            if seen == count:
+                return _line(text, match.start())
+    return None
+
+
+def _line(text: str, position: int) -> int:
+    return text.count("\n", 0, position) + 1
+
+
+def _too_deep(text: str) -> int | None:
+    depth = 0
+    for match in _TOKEN.finditer(text):
+        if match.group() in "{[":
+            depth += 1
+            if depth > MAX_DEPTH:
+                return _line(text, match.start())
+        elif match.group() in "}]":
+            depth -= 1
+    return None
+
+
+def line_of(text: str, path: tuple[str | int, ...]) -> int | None:
+    """The 1-based line on which the value at ``path`` begins, or the nearest that encloses where it should be.
+
+    Args:
+        text: a valid JSON text.
+        path: keys and 0-based indices from the top.
+    """
+    best: tuple[int, int] | None = None
+    for position, here in _values(text):
+        if here == path[: len(here)] and (best is None or len(here) > best[0]):
+            best = (len(here), position)
+    return None if best is None else _line(text, best[1])
+
+
+@dataclass
+class _Open:
+    """An object or list that has begun: the key or index that is being read, and whether a key comes next."""
+
+    part: str | int
+    awaits_key: bool
+
+
+def _values(text: str) -> Iterator[tuple[int, tuple[str | int, ...]]]:
+    """The position and path of every value of a valid JSON text, in reading order."""
+    stack: list[_Open] = []
+    for match in _TOKEN.finditer(text):
+        token = match.group()
+        if token == ",":
+            top = stack[-1]
+            if isinstance(top.part, int):
+                top.part += 1
+            else:
+                top.awaits_key = True
+        elif token in "}]":
+            stack.pop()
+        elif stack and stack[-1].awaits_key:
+            stack[-1].part, stack[-1].awaits_key = json.loads(token), False
+        elif token != ":":
+            yield match.start(), tuple(opened.part for opened in stack)
+            if token == "{":
+                stack.append(_Open("", awaits_key=True))
+            elif token == "[":
+                stack.append(_Open(0, awaits_key=False))

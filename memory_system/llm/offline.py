@@ -1,0 +1,157 @@
+"""The offline language model: no key, no network, the same answer each time. It quotes, and never invents.
+
+It is a fallback and says so wherever it is shown. Ratings come from the nearest of some hand-labelled
+sentences, reflections and summaries from the most central memories, plans from the routine and from times
+that memories name.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from importlib import resources
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel
+
+from ..changes import ModelCall
+from ..embedding import Embedder
+from ..errors import ModelNonsense
+from ..memory import Vectors
+from . import offline_plan
+from .base import Answer, Completion
+from .extractive import centrality, choose
+from .tasks import Insight, Insights, Questions, Rating, Summary, Task
+
+_NEIGHBOURS, _POWER, _WEAK = 12, 6, 0.30
+_SAME_SUBJECT = 0.35
+_NAME = re.compile(r"\b[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+)+|(?<![.!?“\"] )(?<!^)\b[A-Z][\w'’-]{2,}")
+_IDLE = re.compile(r"\bis idle\b", re.IGNORECASE)
+
+
+class OfflineModel:
+    """Answers every task by plain rules over embedding vectors."""
+
+    name = "offline"
+    label = "offline rules (no language model)"
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._anchors: list[dict[str, Any]] | None = None
+        self._rules: Mapping[str, Callable[[Mapping[str, Any]], BaseModel]] = {
+            "rate": self._rate,
+            "questions": self._questions,
+            "insights": self._insights,
+            "summarise": self._summarise,
+            "plan": offline_plan.plan,
+        }
+
+    def complete(self, task: Task[Answer], deadline: float | None = None) -> Completion[Answer]:  # noqa: ARG002
+        """As ``LanguageModel.complete``; answers at once, so that the deadline plays no part.
+
+        Raises:
+            ModelNonsense: there is no rule for such a task.
+        """
+        started = time.monotonic()
+        if task.name not in self._rules:
+            raise ModelNonsense(f"The offline model has no rule for {task.name!r}; connect a language model.")
+        answer = task.form.model_validate(self._rules[task.name](task.data).model_dump())
+        milliseconds = (time.monotonic() - started) * 1000
+        return Completion(
+            answer, ModelCall(task.name, self.name, task.prompt(), answer.model_dump_json(), milliseconds, 0)
+        )
+
+    def _rate(self, data: Mapping[str, Any]) -> Rating:
+        """The similarity-weighted mean of the nearest hand-labelled sentences."""
+        text = str(data["memory"])
+        if _IDLE.search(text):
+            return Rating(rating=1, explanation="Offline estimate: something is idle.")
+        if self._anchors is None:
+            path = resources.files(__package__).joinpath("anchors.json")
+            self._anchors = json.loads(path.read_text(encoding="utf-8"))
+        vectors = self._embedder.embed([text, *(anchor["text"] for anchor in self._anchors)])
+        similar = np.maximum((vectors[1:] @ vectors[0]).astype(np.float64), 0)
+        nearest = np.argsort(-similar, kind="stable")[:_NEIGHBOURS]
+        weights = similar[nearest] ** _POWER
+        ratings = np.array([self._anchors[row]["rating"] for row in nearest], float)
+        mean = float(weights @ ratings / weights.sum()) if weights.sum() > 0 else float(ratings.mean())
+        closest = self._anchors[int(nearest[0])]
+        sure = "closest to" if similar[nearest[0]] >= _WEAK else "weak match; nothing closer than"
+        return Rating(
+            rating=min(10, max(1, round(mean))),
+            explanation=f"Offline estimate: {sure} “{closest['text']}” ({closest['why']}).",
+        )
+
+    def _questions(self, data: Mapping[str, Any]) -> Questions:
+        """A question for each of the largest groups of memories around a central one, from the names in it."""
+        texts = [record["text"] for record in data["records"]]
+        vectors = self._embedder.embed(texts)
+        central = centrality(vectors)
+        left, questions = set(range(len(texts))), list[str]()
+        while left and len(questions) < data["count"]:
+            centre = max(left, key=lambda row: (central[row], -row))
+            group = [row for row in sorted(left) if vectors[row] @ vectors[centre] > _SAME_SUBJECT or row == centre]
+            left -= set(group)
+            question = _question(texts[centre], [texts[row] for row in group], str(data["character"]))
+            if question not in questions:
+                questions.append(question)
+        return Questions(questions=questions)
+
+    def _insights(self, data: Mapping[str, Any]) -> Insights:
+        """One insight: the records that answer the question best, quoted with their dates."""
+        found = data["records"]
+        if not found:
+            return Insights(insights=[])
+        vectors = self._embedder.embed([str(data["question"]), *(record["text"] for record in found)])
+        question, texts = vectors[0], vectors[1:]
+        worth = np.clip((texts @ question).astype(np.float64), 0, 1)
+        chosen = _in_time(choose(texts, worth * (0.5 + 0.5 * centrality(texts)), 3), found)
+        quotes = "; ".join(_quoted(found[row]) for row in chosen)
+        insight = Insight(
+            insight=f"{data['question']} What I remember of it: {quotes}.",
+            because_of=[found[row]["number"] for row in chosen],
+        )
+        return Insights(insights=[insight])
+
+    def _summarise(self, data: Mapping[str, Any]) -> Summary:
+        """The most telling of the memories, quoted in the order of time."""
+        found = data["records"]
+        vectors: Vectors = self._embedder.embed([record["text"] for record in found])
+        rated = np.array([(record["rating"] or 5) / 10 for record in found])
+        chosen = _in_time(choose(vectors, centrality(vectors) * rated, max(2, (len(found) + 2) // 3)), found)
+        quotes = "; ".join(_quoted(found[row]) for row in chosen)
+        return Summary(summary=f"In short ({len(chosen)} of {len(found)} memories quoted): {quotes}.")
+
+
+def _question(central: str, texts: Sequence[str], who: str) -> str:
+    counted = Counter(name for text in texts for name in dict.fromkeys(_NAME.findall(text)))
+    own = set(who.split()) | {who}
+    names = [name for name, _ in sorted(counted.items(), key=lambda item: (-item[1], item[0])) if name not in own]
+    first = who.split(maxsplit=1)[0] if who.split() else who
+    if len(names) >= 2:
+        return f"What is going on between {names[0]} and {names[1]}?"
+    if names:
+        return f"What matters between {first} and {names[0]}?"
+    return f"What does this mean to {first}: “{_short(central)}”?"
+
+
+def _in_time(rows: Sequence[int], found: Sequence[Mapping[str, Any]]) -> list[int]:
+    return sorted(rows, key=lambda row: (found[row]["when"], row))
+
+
+def _quoted(record: Mapping[str, Any]) -> str:
+    text = record["text"].strip().rstrip(".").replace("“", "‘").replace("”", "’")
+    if record["when"] == "always":
+        return f"“{_short(text)}”"
+    when = datetime.fromisoformat(record["when"])
+    return f"“{_short(text)}” ({when.day} {when:%B})"
+
+
+def _short(text: str, most: int = 220) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"

@@ -1,0 +1,1 @@
+"""all-MiniLM-L6-v2: where its weights come from, and the ONNX graph that runs them."""

@@ -1,0 +1,47 @@
+"""The personality file of one agent as it lies on disk, where people edit it with other programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from . import personality as static_memory
+from .errors import InvalidPersonality
+
+
+class PersonalityFile:
+    """Notices edits: asks for the file's time and size, and reads it only when they moved."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._seen: tuple[int, int] | None = None
+
+    def edited(self) -> str | None:
+        """The text, if the file was edited since ``seen`` was last called; ``None`` if not, or if it is missing.
+
+        Raises:
+            InvalidPersonality: the file is too large, or not UTF-8.
+        """
+        return None if self._about() in (self._seen, None) else static_memory.read(self.path)
+
+    def seen(self) -> None:
+        """Take the file as it is for known."""
+        self._seen = self._about()
+
+    def _about(self) -> tuple[int, int] | None:
+        try:
+            about = self.path.stat()
+        except FileNotFoundError:
+            return None
+        return about.st_mtime_ns, about.st_size
+
+    def problem(self, held: str | None) -> str | None:
+        """What is wrong with the file, in a sentence, while ``held`` is in use; ``None`` if it is in order."""
+        stays = "" if held is None else " The last good personality stays in use."
+        try:
+            text = static_memory.read(self.path)
+            if text is None:
+                return None if held is None else f"{self.path.name} is missing.{stays} Save it again to write the file."
+            static_memory.parse(text, self.path.name)
+        except InvalidPersonality as error:
+            return f"{error.sentence}.{stays}"
+        return None

@@ -1,0 +1,184 @@
+"""The score of a memory, as pure functions: recency, importance and relevancy, and their weighted sum.
+
+    score = a_recency * recency + a_importance * importance + a_relevancy * relevancy
+
+After Park et al. 2023 (arXiv 2304.03442, section 4.1), with three differences that make the preset
+``classic``: the parts are not min-max scaled, recency stays 1 for the first 60 minutes, and relevancy is
+1 / (1 + distance) with the squared Euclidean distance that Chroma uses by default.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import InvalidParameter
+
+FRESH_SECONDS = 3600.0
+"""A memory counts as fresh (recency 1) up to and including 60 minutes after its last access."""
+
+Floats = NDArray[np.float64]
+
+
+def in_range(name: str, value: object, low: float, high: float, *, open_ends: bool = False) -> float:
+    """``value`` as a float, if it is a finite number within the range.
+
+    Raises:
+        InvalidParameter: it is not; the message names the parameter and its range.
+    """
+    between = f"between {low:g} and {high:g}" if open_ends else f"from {low:g} to {high:g}"
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        raise InvalidParameter(f"{name} must be a number {between}, not {value!r:.60}.")
+    number = float(value)
+    inside = low < number < high if open_ends else low <= number <= high
+    if not inside:
+        raise InvalidParameter(f"{name} is {number:g}; it must be {between}.")
+    return number
+
+
+def whole(name: str, value: object, low: int, high: int) -> int:
+    """``value`` as an int, if it is a whole number within the range.
+
+    Raises:
+        InvalidParameter: it is not.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
+        raise InvalidParameter(f"{name} must be a whole number from {low} to {high:,}, not {value!r:.60}.")
+    return int(value)
+
+
+@dataclass(frozen=True)
+class Weights:
+    """How much each part counts; each 0 to 10."""
+
+    recency: float = 0.25
+    importance: float = 0.25
+    relevancy: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("recency", "importance", "relevancy"):
+            object.__setattr__(self, name, in_range(f"The {name} weight", getattr(self, name), 0, 10))
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """Weights and the decay k of recency per hour, 0 < k < 1."""
+
+    weights: Weights = Weights()
+    decay: float = 0.99
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "decay", in_range("The decay", self.decay, 0, 1, open_ends=True))
+
+
+PRESETS: Mapping[str, Scoring] = MappingProxyType({"classic": Scoring()})
+
+
+@dataclass(frozen=True)
+class Score:
+    """One memory's score with its parts.
+
+    ``recency`` and ``importance`` are ``None`` when the memory has no importance or no time: it is then
+    scored by relevancy alone, unweighted. The weighted parts, added in the order of ``parts``, are ``total``
+    exactly.
+    """
+
+    relevancy: float
+    recency: float | None = None
+    importance: float | None = None
+    weights: Weights = Weights()
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """The weighted parts by name, in the order in which they are added."""
+        if self.recency is None or self.importance is None:
+            return {"recency": 0.0, "importance": 0.0, "relevancy": self.relevancy}
+        return {
+            "recency": self.weights.recency * self.recency,
+            "importance": self.weights.importance * self.importance,
+            "relevancy": self.weights.relevancy * self.relevancy,
+        }
+
+    @property
+    def total(self) -> float:
+        """The score."""
+        parts = self.parts
+        return parts["recency"] + parts["importance"] + parts["relevancy"]
+
+
+def recency(last_access: Floats, now: float, decay: float) -> Floats:
+    """1 up to 60 minutes after the last access (and for a time in the future), then decay^hours.
+
+    Args:
+        last_access: shape (n,), Unix seconds; NaN where there is none, which stays NaN.
+        now: Unix seconds.
+        decay: k per hour, 0 < k < 1.
+
+    Returns:
+        shape (n,), 0 to 1. The curve steps from 1 to k at the 60th minute: the age counts from the last
+        access, not from the end of the fresh hour.
+    """
+    age = now - last_access
+    return np.where(age <= FRESH_SECONDS, 1.0, np.exp(math.log(decay) * np.maximum(age, 0.0) / 3600.0))
+
+
+def relevancy(vectors: NDArray[np.float32], cue: NDArray[np.float32]) -> Floats:
+    """1 / (1 + distance), with the squared Euclidean distance.
+
+    Args:
+        vectors: shape (n, d).
+        cue: shape (d,).
+
+    Returns:
+        shape (n,), above 0 to 1. For unit vectors the distance is 2 - 2 cos, so that an unrelated text
+        (cos 0) has 1/3, an equal one 1.
+    """
+    if not len(vectors):
+        return np.zeros(0)
+    squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
+    distance = squares - 2.0 * (vectors @ cue).astype(np.float64) + float(cue.astype(np.float64) @ cue)
+    closeness: Floats = 1.0 / (1.0 + np.maximum(distance, 0.0))
+    return closeness
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The parts of n scores as arrays of shape (n,); NaN where a memory is scored by relevancy alone."""
+
+    recency: Floats
+    importance: Floats
+    relevancy: Floats
+    weights: Weights
+
+    @property
+    def totals(self) -> Floats:
+        """Shape (n,): the same sums, in the same order, as ``Score.total``."""
+        w = self.weights
+        weighted = w.recency * self.recency + w.importance * self.importance + w.relevancy * self.relevancy
+        return np.where(np.isnan(weighted), self.relevancy, weighted)
+
+    def one(self, row: int) -> Score:
+        """The score of one row."""
+        recency_, importance = float(self.recency[row]), float(self.importance[row])
+        if math.isnan(recency_) or math.isnan(importance):
+            return Score(float(self.relevancy[row]), weights=self.weights)
+        return Score(float(self.relevancy[row]), recency_, importance, self.weights)
+
+
+def score(relevancies: Floats, importance: Floats, last_access: Floats, now: datetime, scoring: Scoring) -> Parts:
+    """The parts of n scores.
+
+    Args:
+        relevancies: shape (n,), 0 to 1; NaN for an entry without a vector.
+        importance: shape (n,), 0.1 to 1; NaN = unrated.
+        last_access: shape (n,), Unix seconds; NaN = timeless.
+        now: the world's time, aware of its zone.
+        scoring: weights and decay.
+    """
+    return Parts(recency(last_access, now.timestamp(), scoring.decay), importance, relevancies, scoring.weights)

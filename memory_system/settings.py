@@ -1,0 +1,111 @@
+"""Settings: of the installation, from the environment (read nowhere else), and of one agent, kept in its journal."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from .errors import InvalidParameter
+from .scoring import Scoring, Weights, in_range, whole
+
+DEFAULT_WORLD = "mem_test"
+
+
+def _cache_folder() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "memory-system"
+
+
+class Settings(BaseSettings):
+    """Where things are and which services to use. Each field is also an environment variable."""
+
+    model_config = SettingsConfigDict(extra="ignore", populate_by_name=True)
+
+    database: Path = Field(Path("database"), validation_alias="MEMORY_DATABASE")
+    """The folder of all worlds."""
+    personalities: Path = Field(Path("agent_personalities"), validation_alias="MEMORY_PERSONALITIES")
+    """The folder of the static memories."""
+    world: str = Field(DEFAULT_WORLD, validation_alias="MEMORY_WORLD")
+    cache: Path = Field(default_factory=_cache_folder, validation_alias="MEMORY_CACHE_DIR")
+    """Where the embedding model is kept between runs."""
+    llm: str = Field("auto", validation_alias="MEMORY_LLM", pattern="^(auto|openai|offline)$")
+    """``openai``, ``offline``, or ``auto``: openai if a key or an address is set."""
+    llm_model: str = Field("gpt-4o-mini", validation_alias="MEMORY_LLM_MODEL")
+    llm_deadline: float = Field(60.0, validation_alias="MEMORY_LLM_DEADLINE", gt=0, le=3600)
+    """Seconds that one call of the language model may take, retries included."""
+    openai_api_key: SecretStr | None = Field(None, validation_alias="OPENAI_API_KEY")
+    openai_base_url: str | None = Field(None, validation_alias="OPENAI_BASE_URL")
+    dashboard_port: int = Field(8501, validation_alias="MEMORY_DASHBOARD_PORT", ge=1, le=65535)
+    api_port: int = Field(5000, validation_alias="MEMORY_API_PORT", ge=1, le=65535)
+
+    @property
+    def uses_openai(self) -> bool:
+        """Whether a language model is called over the network."""
+        return self.llm == "openai" or (self.llm == "auto" and bool(self.openai_api_key or self.openai_base_url))
+
+
+@dataclass(frozen=True)
+class AgentSettings:
+    """One agent's own settings; each with its range.
+
+    Args:
+        stm_size: entries that STM holds before migration takes the overflow, 1 to 100,000.
+        top_k: memories that a query recalls, 0 to 10,000.
+        threshold: the score that a memory has to exceed, 0 to 30.
+        static_threshold: the same for static memory, 0 to 1.
+        static_share: the share of the seats that static memory may take while others wait, 0 to 1.
+        migration_threshold: the importance that overflow has to exceed to be kept in LTM, 0 to 1.
+        reflection_trigger: the sum of recent ratings at which the agent wants to reflect, 1 to 100,000.
+        scoring: weights and decay.
+
+    Raises:
+        InvalidParameter: one is out of its range.
+    """
+
+    stm_size: int = 20
+    top_k: int = 5
+    threshold: float = 0.35
+    static_threshold: float = 0.4
+    static_share: float = 0.4
+    migration_threshold: float = 0.35
+    reflection_trigger: float = 150.0
+    scoring: Scoring = dataclasses.field(default_factory=Scoring)
+
+    def __post_init__(self) -> None:
+        whole("stm_size", self.stm_size, 1, 100_000)
+        whole("top_k", self.top_k, 0, 10_000)
+        in_range("The threshold", self.threshold, 0, 30)
+        in_range("The static threshold", self.static_threshold, 0, 1)
+        in_range("The static share", self.static_share, 0, 1)
+        in_range("The migration threshold", self.migration_threshold, 0, 1)
+        in_range("The reflection trigger", self.reflection_trigger, 1, 100_000)
+
+    def to_json(self) -> str:
+        """One line of JSON, with sorted keys."""
+        return json.dumps(dataclasses.asdict(self), sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str | None) -> Self:
+        """The settings that ``to_json`` wrote; the defaults for ``None``."""
+        if text is None:
+            return cls()
+        fields: dict[str, Any] = json.loads(text)
+        scoring = fields.pop("scoring")
+        return cls(**fields, scoring=Scoring(Weights(**scoring["weights"]), scoring["decay"]))
+
+    def evolve(self, **changes: Any) -> Self:
+        """A copy with other values, validated.
+
+        Raises:
+            InvalidParameter: an unknown setting, or a value out of its range.
+        """
+        names = {field.name for field in dataclasses.fields(self)}
+        if unknown := sorted(set(changes) - names):
+            raise InvalidParameter(f"There is no setting {unknown[0]!r}; there are {', '.join(sorted(names))}.")
+        return dataclasses.replace(self, **changes)

@@ -1,0 +1,161 @@
+"""AgentView: all that can be asked of an agent's memory without changing anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from . import personality as static_memory
+from .consolidation import reflection
+from .embedding import Embedder
+from .entry import MemoryEntry, Tier
+from .errors import EntryNotFound, InvalidParameter
+from .journal import Applied
+from .ledger import Ledger
+from .llm import LanguageModel
+from .recall import Query, Recall, answer
+from .scoring import Scoring, whole
+from .settings import AgentSettings
+from .times import Clock
+
+_QUERY = ("static_threshold", "static_share", "scoring")
+
+
+class AgentView:
+    """The reading half of an agent's memory. Nothing here touches an access time."""
+
+    def __init__(self, name: str, ledger: Ledger, embedder: Embedder, model: LanguageModel, clock: Clock) -> None:
+        self.name = name
+        self.model = model
+        self._ledger = ledger
+        self._embedder = embedder
+        self._clock = clock
+
+    def _refresh(self) -> None:
+        """Called before anything is read; the writing half takes in what was edited on disk."""
+
+    @property
+    def now(self) -> datetime:
+        """The world's time."""
+        return self._clock()
+
+    @property
+    def stamp(self) -> tuple[int, int]:
+        """A key for caches: changes with every change set and every access, whichever process made it."""
+        self._refresh()
+        with self._ledger.reading():
+            return self._ledger.stamp
+
+    @property
+    def messages(self) -> tuple[str, ...]:
+        """What was found and repaired when the agent was opened, in sentences for people."""
+        return tuple(self._ledger.messages)
+
+    @property
+    def display_name(self) -> str:
+        """The name in the personality, such as "Mira Holloway"; the agent's name where there is none."""
+        text = self.personality_text
+        return static_memory.parse(text).identity.name if text else self.name
+
+    @property
+    def settings(self) -> AgentSettings:
+        """The agent's own settings."""
+        return AgentSettings.from_json(self._ledger.journal.text("settings"))
+
+    @property
+    def personality_text(self) -> str | None:
+        """The JSON text of the static memory in use."""
+        return self._ledger.journal.text("personality")
+
+    def entries(self, tier: Tier) -> list[MemoryEntry]:
+        """All memories of a tier, ordered by id; touches nothing."""
+        self._refresh()
+        with self._ledger.reading():
+            return sorted(self._ledger.tables[tier].entries, key=lambda entry: entry.id)
+
+    def find(self, entry_id: str) -> MemoryEntry | None:
+        """The memory of this id in any tier, or ``None``; touches nothing."""
+        with self._ledger.reading():
+            return self._ledger.find(entry_id)
+
+    def last_version(self, entry_id: str) -> MemoryEntry:
+        """A memory as it is, or as it was before it was forgotten.
+
+        Raises:
+            EntryNotFound: the agent never had it.
+        """
+        entry = self.find(entry_id) or self._ledger.journal.last_version(entry_id)
+        if entry is None:
+            raise EntryNotFound(f"{self.name} never had a memory {entry_id!r}.")
+        return entry
+
+    def get_stats(self, now: datetime | None = None) -> dict[str, Any]:
+        """Counts, settings and what is in use, as plain values; touches nothing."""
+        settings = self.settings
+        stm, ltm = self.entries(Tier.STM), self.entries(Tier.LTM)
+        return {
+            "agent": self.name,
+            "static": len(self.entries(Tier.STATIC)),
+            "stm": len(stm),
+            "stm_size": settings.stm_size,
+            "ltm": len(ltm),
+            "unrated": sum(1 for entry in (*stm, *ltm) if entry.rating is None),
+            "reflection_weight": reflection.weight((*stm, *ltm)),
+            "reflection_trigger": settings.reflection_trigger,
+            "revision": self._ledger.revision,
+            "model": self.model.label,
+            "embedder": self._embedder.identity,
+            "now": self._time(now).isoformat(),
+        }
+
+    def explain(
+        self,
+        prompt: str,
+        top_k: int | None = None,
+        threshold: float | None = None,
+        *,
+        now: datetime | None = None,
+        **parameters: Any,
+    ) -> Recall:
+        """As ``query_memory``, with every memory as a candidate and the reason for its verdict; touches nothing."""
+        return self._recall(prompt, top_k, threshold, now, parameters, explain=True)
+
+    def _recall(
+        self,
+        prompt: str,
+        top_k: int | None,
+        threshold: float | None,
+        now: datetime | None,
+        parameters: Mapping[str, Any],
+        *,
+        explain: bool,
+    ) -> Recall:
+        settings = self.settings
+        if unknown := sorted(set(parameters) - set(_QUERY)):
+            raise InvalidParameter(f"A query has no parameter {unknown[0]!r}; there are {', '.join(_QUERY)}.")
+        asked: dict[str, Any] = {name: getattr(settings, name) for name in _QUERY} | dict(parameters)
+        if not isinstance(asked["scoring"], Scoring):
+            raise InvalidParameter("'scoring' must be a Scoring(Weights(...), decay).")
+        query = Query(
+            prompt,
+            self._time(now),
+            settings.top_k if top_k is None else top_k,
+            settings.threshold if threshold is None else threshold,
+            **asked,
+        )
+        self._refresh()
+        cue = self._embedder.embed([prompt])[0]
+        with self._ledger.reading():
+            return answer(query, cue, self._ledger.tables, self.display_name, explain=explain)
+
+    def history(self, limit: int = 100, before: int | None = None) -> list[Applied]:
+        """Applied change sets, the newest first, at most ``limit``, those older than ``before`` only."""
+        return self._ledger.journal.history(whole("limit", limit, 1, 10_000), before)
+
+    def _time(self, now: datetime | None) -> datetime:
+        if now is None:
+            return self._clock()
+        if not isinstance(now, datetime) or now.tzinfo is None:
+            raise InvalidParameter("'now' must be a time with a zone, like 2026-03-27T18:00:00+00:00.")
+        return now

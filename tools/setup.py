@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""Set-up without make's help: ``python3 tools/setup.py run|test|lint|format|bench``.
+
+Needs nothing but Python's own library, and is written so that an old Python can still say that it is too old.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+VENV = os.path.join(ROOT, ".venv")
+NEEDED = (3, 11)
+ROOM = 2 * 1024**3
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def say(line):
+    print(line, flush=True)
+
+
+def stop(sentence):
+    sys.stderr.write("\n" + sentence + "\n")
+    sys.exit(1)
+
+
+def suitable_python():
+    """This Python, or a newer one that is installed beside it."""
+    if sys.version_info[:2] >= NEEDED:
+        return sys.executable
+    for minor in range(20, NEEDED[1] - 1, -1):
+        found = shutil.which("python3.%d" % minor)
+        if found:
+            return found
+    return stop(
+        "Python %d.%d or newer is needed, and this is %d.%d. Install a newer one (for example "
+        "'sudo apt install python3.12 python3.12-venv') and run 'make PYTHON=python3.12 run'."
+        % (NEEDED + tuple(sys.version_info[:2]))
+    )
+
+
+def make_venv(python):
+    """The virtual environment's Python; made if it is missing, made again if it is broken."""
+    inside = os.path.join(VENV, "bin", "python")
+    if os.path.exists(inside) and subprocess.call([inside, "-c", "import pip"], stderr=subprocess.DEVNULL) == 0:
+        return inside
+    free = shutil.disk_usage(ROOT).free
+    if free < ROOM:
+        stop(
+            "The disk is nearly full: %.1f GB are free where this folder is, and the set-up needs 2 GB. "
+            "Make room, then try again." % (free / 1024**3)
+        )
+    say("Making a virtual environment in .venv ...")
+    shutil.rmtree(VENV, ignore_errors=True)
+    try:
+        made = subprocess.run(
+            [python, "-m", "venv", VENV], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+        )
+    except OSError as error:
+        stop("Python could not be started (%s)." % error)
+    if made.returncode:
+        shutil.rmtree(VENV, ignore_errors=True)
+        said = made.stdout.decode("utf-8", "replace")
+        if "ensurepip" in said or "No module named venv" in said:
+            stop("Python's venv module is missing: install it with 'sudo apt install python3-venv', then try again.")
+        stop("The virtual environment could not be made in %s: %s" % (VENV, said.strip()[-300:]))
+    return inside
+
+
+def install(python, requirements):
+    """Install a requirements file, unless exactly this was installed before."""
+    digest = hashlib.sha256()
+    for name in ("requirements.txt", requirements):
+        with open(os.path.join(ROOT, name), "rb") as file:
+            digest.update(file.read())
+    stamp = os.path.join(VENV, "installed-" + requirements)
+    if os.path.exists(stamp):
+        with open(stamp) as file:
+            if file.read() == digest.hexdigest():
+                return
+    say("Installing the packages of %s (a minute or two the first time) ..." % requirements)
+    command = [python, "-m", "pip", "install", "--progress-bar", "off", "--disable-pip-version-check"]
+    running = subprocess.Popen(
+        command + ["-r", os.path.join(ROOT, requirements)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    lines = []
+    for raw in running.stdout:
+        line = raw.decode("utf-8", "replace").rstrip()
+        lines.append(line)
+        if line.startswith(("Collecting", "Installing collected")):
+            say("  " + line[:76])
+    if running.wait():
+        if any("No space left" in line for line in lines):
+            stop("The disk is full: make room for 2 GB, then try again.")
+        errors = [line for line in lines if "ERROR" in line] or lines[-1:]
+        stop(
+            "The packages could not be installed. Check that the package index can be reached, then try again.\n"
+            + "\n".join(errors[:3])
+        )
+    with open(stamp, "w") as file:
+        file.write(digest.hexdigest())
+
+
+def find_browser():
+    """Chromium for the browser tests: found, or installed from the distribution's packages."""
+    for name in BROWSERS:
+        if shutil.which(name):
+            return shutil.which(name)
+    apt = shutil.which("apt-get")
+    root = [] if os.getuid() == 0 else ["sudo", "-n"]
+    if apt and (not root or subprocess.call(root + ["true"], stderr=subprocess.DEVNULL) == 0):
+        say("Installing Chromium for the browser tests from the distribution's packages ...")
+        environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
+        for arguments in (["update"], ["install", "-y", "--no-install-recommends", "chromium"]):
+            subprocess.call(
+                root + [apt, "-qq"] + arguments,
+                env=environment,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+        for name in BROWSERS:
+            if shutil.which(name):
+                return shutil.which(name)
+    say("NOTE: no Chromium was found and none could be installed, so the browser tests will be skipped.")
+    say("      'sudo apt install chromium' lets them run.")
+    return ""
+
+
+def main():
+    target = sys.argv[1] if len(sys.argv) == 2 else ""
+    if target not in ("run", "test", "lint", "format", "bench"):
+        stop("Say what to do: python3 tools/setup.py run|test|lint|format|bench")
+    os.chdir(ROOT)
+    python = make_venv(suitable_python())
+    install(python, "requirements.txt")
+    if target == "run":
+        os.execv(python, [python, "-m", "dashboard.serve"])
+    install(python, "requirements-dev.txt")
+    if target == "test":
+        environment = dict(os.environ, CHROMIUM=os.environ.get("CHROMIUM") or find_browser())
+        steps = [[python, "-m", "memory_system", "fetch-model"], [python, "-m", "pytest", "-n", "2"]]
+        sys.exit(run(steps, environment))
+    if target == "lint":
+        checks = [["ruff", "format", "--check", "."], ["ruff", "check", "."], ["mypy"]]
+        sys.exit(run([[python, "-m"] + check for check in checks], os.environ))
+    if target == "format":
+        sys.exit(
+            run(
+                [[python, "-m", "ruff", "format", "."], [python, "-m", "ruff", "check", "--fix", "."]],
+                os.environ,
+            )
+        )
+    benchmarks = sorted(name for name in os.listdir("benchmarks") if name.endswith(".py") and name[0] != "_")
+    sys.exit(run([[python, "-m", "benchmarks." + name[:-3]] for name in benchmarks], os.environ))
+
+
+def run(steps, environment):
+    """Run commands one after the other; answers the first exit code that is not 0."""
+    for step in steps:
+        code = subprocess.call(step, env=environment)
+        if code:
+            return code
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)
