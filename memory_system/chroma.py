@@ -71,7 +71,7 @@ class ChromaStore:
         """Drop the client; the next call makes a new one, which sees what other processes wrote."""
         with self._lock:
             if self._client is not None:
-                cast(Any, self._client).close()  # missing in the interface, there in every client
+                cast("Any", self._client).close()  # missing in the interface, there in every client
                 self._client = None
                 self._collections.clear()
 
@@ -124,7 +124,7 @@ class ChromaStore:
             return client.create_collection(
                 name,
                 embedding_function=None,
-                configuration=cast(Any, {"hnsw": dict(_HNSW)}),
+                configuration=cast("Any", {"hnsw": dict(_HNSW)}),
             )
         self._refuse_foreign(found)
         return found

@@ -110,7 +110,7 @@ class OpenAIModel:
 
     def _request(self, client: openai.OpenAI, messages: list[dict[str, str]], form: str, task: Task[Any]) -> Any:
         more = _response_format(form, task)
-        return client.chat.completions.create(model=self.name, messages=cast(Any, messages), temperature=0, **more)
+        return client.chat.completions.create(model=self.name, messages=cast("Any", messages), temperature=0, **more)
 
     def _late(self) -> ModelTimeout:
         return ModelTimeout(f"The language model {self.name} gave no complete answer in time.")

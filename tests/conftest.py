@@ -1,0 +1,95 @@
+"""What all tests share: real embeddings, worlds in temporary folders, and no network but this machine's own."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from memory_system import AgentMemory, Settings, World
+from memory_system.embedding import CachedEmbedder, MiniLM
+from memory_system.settings import Settings as _Settings
+
+ROOT = Path(__file__).resolve().parents[1]
+SHARED = ROOT.parent / "shared"
+NOW = datetime(2026, 3, 27, 18, 0, tzinfo=UTC)
+_LOCAL = ("127.0.0.1", "::1", "localhost")
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test that reaches out fails at once, instead of passing on machines that happen to have a network."""
+    connect = socket.socket.connect
+
+    def local_only(self: socket.socket, address: object) -> None:
+        if isinstance(address, tuple) and address[0] not in _LOCAL:
+            raise AssertionError(f"A test tried to reach {address[0]}.")
+        connect(self, address)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(socket.socket, "connect", local_only)
+
+
+@pytest.fixture(autouse=True)
+def own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings of the machine that runs the tests play no part, but for where the embedding model is cached."""
+    for name in list(os.environ):
+        if name.startswith(("OPENAI_", "MEMORY_")) and name != "MEMORY_CACHE_DIR":
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session")
+def embedder() -> CachedEmbedder:
+    """The real all-MiniLM-L6-v2."""
+    return CachedEmbedder(MiniLM(_Settings().cache))
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Settings of a world in a temporary folder."""
+    return Settings(database=tmp_path / "database", personalities=tmp_path / "personalities", llm="offline")
+
+
+@pytest.fixture
+def world(settings: Settings, embedder: CachedEmbedder) -> Iterator[World]:
+    """An empty world whose clock stands at ``NOW``."""
+    with World(settings, embedder=embedder) as opened:
+        opened.stand_at(NOW)
+        yield opened
+
+
+PERSONALITY = {
+    "identity": {"name": "Mira Holloway", "age": 34, "profession": "baker"},
+    "traits": ["early riser"],
+    "long_term_goals": ["Keep the tide mill in the hands of the village"],
+    "relationships": [{"name": "Tobias Finch", "relation": "childhood friend", "trust": 0.5}],
+    "societal_rules": ["A promise made over bread is binding."],
+    "environment": [{"place": "Bakery", "description": "A warm room with an iron oven."}],
+    "routine": [
+        {"time": "04:30", "until": "08:00", "activity": "bakes the morning bread", "place": "Bakery"},
+        {"time": "19:00", "until": "20:00", "activity": "eats at the inn", "place": "Three Herons"},
+    ],
+    "facts": ["There is only one true key to the tide mill."],
+}
+
+
+@pytest.fixture
+def agent(world: World) -> AgentMemory:
+    """An agent "mira" with a small personality and no memories."""
+    return world.create_agent("mira", json.dumps(PERSONALITY))
+
+
+@pytest.fixture
+def remember(agent: AgentMemory) -> Callable[..., str]:
+    """Adds one rated event to ``agent`` and answers its id."""
+
+    def add(document: str, *, rating: int | None = 5, hours_ago: float = 0, **fields: object) -> str:
+        when = datetime.fromtimestamp(NOW.timestamp() - hours_ago * 3600, UTC)
+        event = {"document": document, "rating": rating, "timestamp": when, **fields}
+        return agent.add_short_term(event, rate=False).outcomes[0].id
+
+    return add
