@@ -1,0 +1,36 @@
+"""The page set-up, the agent picker and the list of pages: nothing else."""
+
+import sys
+from pathlib import Path
+
+ROOT = str(Path(__file__).resolve().parents[1])
+if ROOT not in sys.path:  # ``streamlit run dashboard/app.py`` puts this folder there instead
+    sys.path.insert(0, ROOT)
+
+import streamlit as st  # noqa: E402
+
+from dashboard import session, widgets  # noqa: E402
+from memory_system import MemorySystemError  # noqa: E402
+
+st.set_page_config(page_title="Memory system", page_icon="🧠", layout="wide")
+widgets.style()
+
+pages = {
+    "": [st.Page("views/overview.py", title="Overview", icon=":material/home:", default=True)],
+    "Inspect": [
+        st.Page("views/recall.py", title="Recall", icon=":material/search:"),
+        st.Page("views/long_term.py", title="Long-term", icon=":material/timeline:"),
+        st.Page("views/history.py", title="History", icon=":material/history:"),
+    ],
+    "Curate": [
+        st.Page("views/personality.py", title="Personality", icon=":material/badge:"),
+        st.Page("views/short_term.py", title="Short-term", icon=":material/bolt:"),
+        st.Page("views/operations.py", title="Operations", icon=":material/autorenew:"),
+    ],
+}
+page = st.navigation(pages)
+try:
+    session.pick_agent()
+    page.run()
+except MemorySystemError as error:
+    widgets.problem(error)

@@ -1,0 +1,148 @@
+"""DataFrames to figures. Imports no streamlit, so that every figure can be tested by itself."""
+
+from __future__ import annotations
+
+import html
+import textwrap
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from .tables import short
+
+PARTS = {
+    "recency": ("#0072B2", "", "#0072B2"),
+    "importance": ("#E69F00", "/", "#8a5f00"),
+    "relevancy": ("#009E73", ".", "#d8fff2"),
+}
+"""Okabe-Ito colours, a pattern and its ink each, so that colour never carries the meaning alone."""
+KINDS = {
+    "observation": ("#0072B2", "circle"),
+    "conversation": ("#56B4E9", "circle-open"),
+    "reflection": ("#E69F00", "diamond"),
+    "summary": ("#009E73", "square"),
+    "plan": ("#CC79A7", "triangle-up"),
+    "fact": ("#8c8c88", "cross"),
+    "procedure": ("#D55E00", "x"),
+}
+_GREY = "#888888"
+_ROW = 44
+_REJECTED = 0.35
+_LABEL = 52
+"""Characters of a memory that fit above its bar on a narrow screen."""
+
+
+def breakdown(candidates: pd.DataFrame, threshold: float, static_threshold: float) -> go.Figure:
+    """Each candidate as a bar stacked from its weighted parts; the number at its end is their sum.
+
+    Rows come as given, the first on top. What was not recalled is drawn at 35 % opacity, and each label says
+    which tier it is from. The dashed line is the threshold, the dotted one static memory's own.
+    """
+    figure = go.Figure()
+    rows = list(range(len(candidates)))
+    opacity = [1.0 if recalled else _REJECTED for recalled in candidates["recalled"]]
+    records = candidates.to_dict("records")
+    hover = [_hover(row) for row in records]
+    for part, (colour, pattern, ink) in PARTS.items():
+        figure.add_bar(
+            y=rows,
+            x=candidates[part],
+            name=part,
+            orientation="h",
+            width=0.42,
+            marker={
+                "color": colour,
+                "opacity": opacity,
+                "pattern": {"shape": pattern, "fillmode": "overlay", "size": 6, "solidity": 0.3, "fgcolor": ink},
+                "line": {"width": 0},
+            },
+            customdata=candidates["id"],
+            hovertext=hover,
+            hovertemplate="%{hovertext}<extra></extra>",
+        )
+    for row, one in zip(rows, records, strict=True):
+        label = html.escape(f"{one['tier']} · {short(one['memory'], _LABEL)}", quote=False)
+        place = {"y": row - 0.36, "yanchor": "middle", "showarrow": False, "xanchor": "left"}
+        figure.add_annotation(x=0, text=label, font={"size": 12}, opacity=1.0 if one["recalled"] else 0.7, **place)
+        end = {**place, "y": row + 0.02}
+        figure.add_annotation(x=one["score"], text=f" {one['score']:.2f}", font={"size": 12}, **end)
+    _threshold(figure, threshold, "dash", f"threshold {threshold:.2f}")
+    if candidates["tier"].eq("static").any():
+        _threshold(
+            figure, static_threshold, "dot", f"static {static_threshold:.2f}", right=static_threshold >= threshold
+        )
+    figure.update_layout(
+        barmode="stack",
+        height=max(1, len(rows)) * _ROW + 110,
+        margin={"l": 4, "r": 34, "t": 62, "b": 30},
+        legend={"orientation": "h", "yref": "container", "y": 1, "yanchor": "top", "x": 0, "traceorder": "normal"},
+        xaxis={"rangemode": "tozero", "fixedrange": True, "zeroline": False},
+        yaxis={"visible": False, "range": [len(rows) - 0.4, -0.75], "fixedrange": True},
+        hoverlabel={"align": "left"},
+    )
+    return figure
+
+
+def _threshold(figure: go.Figure, at: float, dash: str, words: str, *, right: bool = False) -> None:
+    figure.add_vline(x=at, line={"color": _GREY, "dash": dash, "width": 1.5}, layer="below")
+    figure.add_annotation(
+        x=at,
+        y=1,
+        yref="paper",
+        yanchor="bottom",
+        xanchor="left" if right else "right",
+        text=words,
+        showarrow=False,
+        font={"size": 11, "color": _GREY},
+    )
+
+
+def _hover(row: Mapping[Any, Any]) -> str:
+    lines = [html.escape(line, quote=False) for line in textwrap.wrap(str(row["memory"]), 60)[:8]]
+    parts = " + ".join(f"{row[part]:.2f} {part}" for part in PARTS if row[part])
+    return "<br>".join([*lines, f"<br>{parts} = {row['score']:.2f}", html.escape(f"{row['verdict']}: {row['why']}")])
+
+
+def timeline(frame: pd.DataFrame, selected: str | None = None) -> go.Figure:
+    """Memories by time and importance, a symbol a kind; unrated ones lie at 0. The selected one is ringed."""
+    figure = go.Figure()
+    for kind, (colour, symbol) in KINDS.items():
+        some = frame[frame["kind"] == kind]
+        if some.empty:
+            continue
+        hover = [
+            "<br>".join(html.escape(line, quote=False) for line in textwrap.wrap(text, 60)[:6])
+            for text in some["memory"]
+        ]
+        figure.add_scattergl(
+            x=some["when"],
+            y=some["importance"],
+            mode="markers",
+            name=f"{kind} {len(some)}",
+            customdata=some["id"],
+            hovertext=hover,
+            hovertemplate="%{hovertext}<br>%{x|%a %d %b %Y, %H:%M} · importance %{y:.2f}<extra></extra>",
+            marker={"color": colour, "symbol": symbol, "size": 11, "opacity": 0.8},
+        )
+    if selected is not None and (chosen := frame[frame["id"] == selected]) is not None and not chosen.empty:
+        figure.add_scattergl(
+            x=chosen["when"],
+            y=chosen["importance"],
+            mode="markers",
+            name="selected",
+            showlegend=False,
+            hoverinfo="skip",
+            marker={"symbol": "circle-open", "size": 22, "color": "#D55E00", "line": {"width": 3}},
+        )
+    figure.update_layout(
+        height=430,
+        margin={"l": 8, "r": 8, "t": 50, "b": 30},
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+        yaxis={"title": {"text": "importance"}, "range": [-0.05, 1.08]},
+        xaxis={"title": None},
+        clickmode="event+select",
+        dragmode="pan",
+    )
+    return figure

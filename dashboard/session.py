@@ -1,0 +1,79 @@
+"""What one browser session works on: the world (shared by all), the current agent, and what the link says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import streamlit as st
+
+from memory_system import AgentMemory, Settings, World
+
+SAMPLES = Path(__file__).resolve().parents[1] / "database" / "samples" / "harrow_quay"
+
+
+@st.cache_resource(show_spinner="Opening the world. The first time takes a minute …")
+def world(_say: Callable[[str], None] = lambda _line: None) -> World:
+    """The one world of this process, by the environment's settings; filled with the sample agents if it is new."""
+    opened = World(Settings())
+    opened.fill(SAMPLES, _say)
+    return opened
+
+
+@st.cache_data(show_spinner=False)
+def example_cues(name: str) -> list[str]:
+    """Three cues to try with an agent: the samples' own, or such as fit anybody."""
+    written: dict[str, list[str]] = json.loads((SAMPLES / "cues.json").read_text(encoding="utf-8"))
+    return written.get(name, ["Whom do I trust?", "What did I promise?", "What worries me most?"])
+
+
+def pick_agent() -> None:
+    """The agent picker in the sidebar; the choice stands in the link."""
+    names = world().agents()
+    if not names:
+        return
+    asked = st.query_params.get("agent", "")
+    if "agent" not in st.session_state:
+        st.session_state["agent"] = asked if asked in names else names[0]
+    if st.session_state["agent"] not in names:
+        st.session_state["agent"] = names[0]
+    if asked and asked not in names:
+        st.sidebar.warning("The agent in the link does not exist here; another is shown.")
+    st.sidebar.selectbox("Agent", names, key="agent", format_func=shown_name)
+    st.query_params["agent"] = st.session_state["agent"]
+    st.sidebar.caption(f"World time: {clock_words()}")
+
+
+def shown_name(name: str) -> str:
+    """An agent's name for people."""
+    return world().agent(name).display_name
+
+
+def clock_words() -> str:
+    """The world's time in words, and whether it stands."""
+    from memory_system.times import stamp  # words for people, shared with the context text
+
+    opened = world()
+    return f"{stamp(opened.clock())}{' (standing)' if opened.standing else ''}"
+
+
+def agent() -> AgentMemory:
+    """The current agent, whose changes are told as this page's; stops the page where there is none."""
+    if "agent" not in st.session_state:
+        st.info("There is no agent yet. Put a personality file into agent_personalities, then reload this page.")
+        st.stop()
+    return world().agent(st.session_state["agent"]).acting_as("dashboard")
+
+
+def from_link(name: str, default: str = "") -> str:
+    """What the link says under this name."""
+    return str(st.query_params.get(name, default))
+
+
+def to_link(name: str, value: str | None) -> None:
+    """Let the link say this, so that it survives a reload and can be sent to somebody."""
+    if value:
+        st.query_params[name] = value
+    elif name in st.query_params:
+        del st.query_params[name]

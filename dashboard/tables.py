@@ -1,0 +1,148 @@
+"""Records to DataFrames. Imports no streamlit, so that every table can be tested by itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+import pandas as pd
+
+from memory_system import Candidate, ChangeSet, MemoryEntry, Recall, Tier
+from memory_system.consolidation.migration import fate
+from memory_system.journal import Applied
+from memory_system.times import ago, stamp
+
+TIERS = {Tier.STATIC: "static", Tier.STM: "short-term", Tier.LTM: "long-term"}
+VERBS = {"add": "Remember", "forget": "Forget", "move": "Move to long-term", "update": "Change"}
+
+_HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+
+
+def visible(text: str) -> str:
+    """Text from strangers on one line, without characters that hide or turn what stands beside it."""
+    return " ".join(_HIDDEN.sub("", text).split())
+
+
+def short(text: str, most: int) -> str:
+    """The beginning of a text on one line, with an ellipsis where it goes on."""
+    line = visible(text)
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+
+
+def candidates(recall: Recall) -> pd.DataFrame:
+    """Every candidate with its weighted parts, the recalled first, each by score; a row's parts add up to its score."""
+    frame = pd.DataFrame([_candidate(one) for one in recall.candidates], columns=_CANDIDATE_COLUMNS)
+    return frame.sort_values(["recalled", "score"], ascending=False, kind="stable", ignore_index=True)
+
+
+_CANDIDATE_COLUMNS = [
+    "id",
+    "memory",
+    "tier",
+    "recency",
+    "importance",
+    "relevancy",
+    "score",
+    "verdict",
+    "why",
+    "recalled",
+]
+
+
+def _candidate(one: Candidate) -> dict[str, object]:
+    parts = one.score.parts
+    return {
+        "id": one.entry.id,
+        "memory": visible(one.entry.document),
+        "tier": TIERS[one.entry.tier],
+        **parts,
+        "score": one.score.total,
+        "verdict": one.verdict.value,
+        "why": one.because,
+        "recalled": one.recalled,
+    }
+
+
+def entries(found: Iterable[MemoryEntry], now: datetime, threshold: float) -> pd.DataFrame:
+    """Memories, the newest first, with their age and what migration would do with them."""
+    rows = [
+        {
+            "id": entry.id,
+            "memory": visible(entry.document),
+            "kind": entry.kind.value,
+            "when": entry.timestamp,
+            "age": ago(entry.timestamp, now) if entry.timestamp else "timeless",
+            "importance": entry.importance,
+            "explanation": visible(entry.explanation),
+            "tags": list(entry.tags),
+            "pinned": entry.pinned,
+            "fate": fate(entry, threshold),
+        }
+        for entry in found
+    ]
+    columns = ["id", "memory", "kind", "when", "age", "importance", "explanation", "tags", "pinned", "fate"]
+    return pd.DataFrame(rows, columns=columns).sort_values("when", ascending=False, ignore_index=True)
+
+
+def timeline(found: Iterable[MemoryEntry]) -> pd.DataFrame:
+    """Memories with a time, the oldest first, for the timeline."""
+    rows = [
+        {
+            "id": entry.id,
+            "memory": visible(entry.document),
+            "kind": entry.kind.value,
+            "when": entry.timestamp,
+            "importance": entry.importance if entry.importance is not None else 0.0,
+            "rated": entry.importance is not None,
+        }
+        for entry in found
+        if entry.timestamp is not None
+    ]
+    columns = ["id", "memory", "kind", "when", "importance", "rated"]
+    return pd.DataFrame(rows, columns=columns).sort_values("when", ignore_index=True)
+
+
+def facts(found: Iterable[MemoryEntry]) -> pd.DataFrame:
+    """Static memory by section."""
+    rows = [
+        {"section": str(entry.extras.get("section", "")).replace("_", " "), "fact": visible(entry.document)}
+        for entry in found
+    ]
+    return pd.DataFrame(rows, columns=["section", "fact"]).sort_values("section", kind="stable", ignore_index=True)
+
+
+def history(told: Sequence[Applied], now: datetime) -> pd.DataFrame:
+    """Applied change sets, as they come (the newest first)."""
+    rows = [
+        {
+            "revision": one.revision,
+            "what": visible(one.change_set.title),
+            "who": visible(one.change_set.author),
+            "memories": len(one.change_set.changes),
+            "world time": stamp(one.change_set.planned_at),
+            "applied": ago(one.applied_at, now),
+            "state": "undone" if one.undone_by else "",
+        }
+        for one in told
+    ]
+    return pd.DataFrame(rows, columns=["revision", "what", "who", "memories", "world time", "applied", "state"])
+
+
+def changes(change_set: ChangeSet) -> pd.DataFrame:
+    """What a change set does, a row a memory."""
+    rows = []
+    for change in change_set.changes:
+        held = change.after or change.before
+        assert held is not None, "a change has a before or an after"
+        rows.append(
+            {
+                "id": change.entry_id,
+                "action": VERBS[change.verb],
+                "memory": visible(held.document),
+                "kind": held.kind.value,
+                "importance": held.importance,
+                "why": visible(change.reason),
+            }
+        )
+    return pd.DataFrame(rows, columns=["id", "action", "memory", "kind", "importance", "why"])

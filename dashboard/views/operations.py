@@ -1,0 +1,77 @@
+"""Operations: preview what migration, reflection, summarising and planning would do, apply it, undo it."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from dashboard import session, widgets
+from memory_system import ChangeSet, MemorySystemError
+
+agent = session.agent()
+settings = agent.settings
+widgets.heading(
+    "Operations", "Preview, apply, undo. Applying does exactly what the preview showed; the model is not asked again."
+)
+widgets.said()
+
+NAMES = ["Migrate", "Reflect", "Summarise", "Plan"]
+st.session_state.setdefault("operation", session.from_link("operation", NAMES[0]))
+if st.session_state["operation"] not in NAMES:
+    st.session_state["operation"] = NAMES[0]
+name = str(st.segmented_control("Operation", NAMES, key="operation", required=True, label_visibility="collapsed"))
+session.to_link("operation", name)
+
+plan: Callable[[], ChangeSet]
+if name == "Migrate":
+    st.text(
+        f"Short-term memory has room for {settings.stm_size}. The oldest beyond it move to long-term memory if they "
+        "are important enough, and are forgotten if not. Pinned ones stay."
+    )
+    threshold = st.slider("Importance to exceed", 0.0, 1.0, settings.migration_threshold, 0.05)
+    plan = lambda: agent.migrate_stm2ltm(threshold, preview=True)  # noqa: E731 - one of four, chosen here
+elif name == "Reflect":
+    st.text(
+        "Questions are drawn from recent memories and answered from what is recalled; each insight keeps its evidence."
+    )
+    plan = lambda: agent.reflect_from_recent_memory(preview=True)  # noqa: E731
+elif name == "Summarise":
+    st.text(
+        "The least important long-term memories become one summary. The originals leave recall, and can be restored."
+    )
+    count = st.number_input("How many", 2, 500, 10)
+    plan = lambda: agent.summarize_and_forget(int(count), preview=True)  # noqa: E731
+else:
+    st.text("The rest of today in timed actions, from routine and promises. It replaces an older plan of the day.")
+    plan = lambda: agent.plan_from_memory(preview=True)  # noqa: E731
+
+key = f"plan-{agent.name}-{name}"
+if st.button("Preview", type="primary", icon=":material/visibility:"):
+    st.session_state.pop(f"applied-{agent.name}", None)
+    try:
+        with st.spinner(f"{name}: working it out …"):
+            st.session_state[key] = plan()
+    except MemorySystemError as error:
+        st.session_state.pop(key, None)
+        widgets.problem(error)
+
+planned: ChangeSet | None = st.session_state.get(key)
+applied: ChangeSet | None = st.session_state.get(f"applied-{agent.name}")
+if planned is not None:
+    st.subheader(planned.title, anchor=False)
+    widgets.change_set(planned)
+    if planned and st.button("Apply", icon=":material/check:", type="primary"):
+        try:
+            done = agent.apply(planned)
+        except MemorySystemError as error:
+            widgets.problem(error)
+        else:
+            del st.session_state[key]
+            st.session_state[f"applied-{agent.name}"] = done
+            widgets.say_next(f"Applied: {done.title}")
+            st.rerun()
+elif applied is not None and applied.revision is not None:
+    with st.container(border=True):
+        st.text(f"Applied: {applied.title}")
+        widgets.undo_button(agent, applied.revision, applied.title)
+else:
+    widgets.empty("Nothing previewed yet.", "Preview shows what would happen, and changes nothing.")

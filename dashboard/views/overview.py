@@ -1,0 +1,67 @@
+"""Overview: how full the memory is, what changed last, and what is in use."""
+
+import streamlit as st
+
+from dashboard import session, tables, widgets
+from memory_system import Tier
+
+agent = session.agent()
+stats = agent.get_stats()
+widgets.heading(agent.display_name, "What this character holds in memory, and what happened to it lately.")
+widgets.said()
+
+if agent.personality_problem:
+    st.warning(widgets.plain(agent.personality_problem), icon=":material/warning:")
+for message in agent.messages:
+    st.info(widgets.plain(message), icon=":material/healing:")
+
+waiting = agent.migrate_stm2ltm(preview=True)
+with st.container(horizontal=True):
+    for label, value, meaning in (
+        ("Short-term", f"{stats['stm']} of {stats['stm_size']}", "Entries in STM of stm_size."),
+        ("Long-term", stats["ltm"], "Entries in LTM."),
+        ("Personality", f"{stats['static']} facts", "Static memory: asked first, never decays."),
+        (
+            "Would migrate",
+            len(waiting.changes),
+            "Entries that the next migration moves to long-term memory or forgets.",
+        ),
+    ):
+        st.metric(label, value, border=True, help=meaning, width=160)
+
+st.subheader("Try a cue", anchor=False)
+with st.container(horizontal=True):
+    for cue in session.example_cues(agent.name):
+        if st.button(widgets.plain(cue), key=f"cue-{cue}", icon=":material/search:"):
+            st.switch_page("views/recall.py", query_params={"agent": agent.name, "cue": cue})
+
+st.subheader("Recent changes", anchor=False)
+told = agent.history(5)
+if not told:
+    widgets.empty("Nothing has happened yet.", "Add an event on the Short-term page.")
+for one in told:
+    what, who, act = st.columns([6, 3, 1.4], vertical_alignment="center")
+    what.text(one.change_set.title)
+    who.caption(widgets.plain(f"{one.change_set.author}, {len(one.change_set.changes)} memories"))
+    with act:
+        if one.undone_by:
+            st.badge("undone", color="gray")
+        else:
+            widgets.undo_button(agent, one.revision, one.change_set.title)
+
+latest = tables.entries(agent.entries(Tier.STM), agent.now, agent.settings.migration_threshold).head(5)
+if len(latest):
+    st.subheader("Latest memories", anchor=False)
+    st.dataframe(
+        latest,
+        hide_index=True,
+        column_order=["memory", "age", "importance"],
+        column_config={
+            "memory": st.column_config.TextColumn("Memory", width="large"),
+            "age": st.column_config.TextColumn("When", width="small"),
+            "importance": st.column_config.ProgressColumn(
+                "Importance", min_value=0, max_value=1, format="%.2f", width="small"
+            ),
+        },
+    )
+st.caption(widgets.plain(f"Language model: {stats['model']} · Embedding: {stats['embedder']}"))

@@ -1,0 +1,125 @@
+"""A real server in a process of its own, and a real Chromium."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
+
+from memory_system.embedding import CachedEmbedder
+from tests import sample_world
+
+_ARGUMENTS = ("--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
+
+
+def _chromium() -> str:
+    found = os.environ.get("CHROMIUM") or next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
+    )
+    if not found:
+        message = "no Chromium: install it ('sudo apt install chromium') or name it in CHROMIUM"
+        if os.environ.get("CI") == "true":
+            pytest.fail(message)
+        pytest.skip(message)
+    return found
+
+
+@dataclass(frozen=True)
+class Dashboard:
+    """A running dashboard and its API."""
+
+    url: str
+    api: str
+
+    def show(self, page: Page, view: str = "", **link: str) -> None:
+        """Open a page by its link and wait until it is drawn."""
+        page.goto(f"{self.url}/{view}?{urlencode(link)}")
+        settled(page)
+
+
+def settled(page: Page) -> None:
+    """Wait until the script has started and ended; the first moments still show the state before."""
+    page.wait_for_timeout(155)
+    app = page.locator("[data-testid='stApp']")
+    expect(app).to_have_attribute("data-test-connection-state", "CONNECTED", timeout=30_000)
+    expect(app).to_have_attribute("data-test-script-state", "notRunning", timeout=60_000)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture(scope="session")
+def dashboard(tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder) -> Iterator[Dashboard]:
+    _chromium()
+    template = sample_world.filled(tmp_path_factory.getbasetemp().parent, embedder)
+    ports = _free_port(), _free_port()
+    environment = os.environ | sample_world.copy(template, tmp_path_factory.mktemp("browser") / "world")
+    environment |= {"MEMORY_DASHBOARD_PORT": str(ports[0]), "MEMORY_API_PORT": str(ports[1]), "DISPLAY": ""}
+    log = tmp_path_factory.mktemp("log") / "serve.log"
+    with log.open("w") as output:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "dashboard.serve"],
+            cwd=sample_world.ROOT,
+            env=environment,
+            stdout=output,
+            stderr=output,
+        )
+    url = f"http://127.0.0.1:{ports[0]}"
+    try:
+        _wait_for(f"{url}/_stcore/health", server, log)
+        yield Dashboard(url, f"http://127.0.0.1:{ports[1]}")
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
+    for _ in range(240):
+        assert server.poll() is None, log.read_text()
+        try:
+            with urllib.request.urlopen(url, timeout=2):
+                return
+        except OSError:
+            time.sleep(0.25)
+    pytest.fail(f"The dashboard did not start:\n{log.read_text()}")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = _chromium()
+    arguments = [*_ARGUMENTS, *(["--no-sandbox"] if os.getuid() == 0 else [])]
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=path, args=arguments)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page at 1366 pixels; the test fails if anything outside this machine is asked for."""
+    context = browser.new_context(viewport={"width": 1366, "height": 900})
+    opened = context.new_page()
+    outside: list[str] = []
+
+    def note(request: Request) -> None:
+        if not request.url.startswith(("http://127.0.0.1", "ws://127.0.0.1", "data:", "blob:")):
+            outside.append(request.url)
+
+    opened.on("request", note)
+    yield opened
+    context.close()
+    assert not outside, f"asked for something outside: {outside}"

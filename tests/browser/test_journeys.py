@@ -1,0 +1,102 @@
+"""What a designer does, in a real browser: remember and recall, migrate and undo, change a character."""
+
+from __future__ import annotations
+
+import re
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from .conftest import Dashboard, settled
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).first.click()
+    settled(page)
+
+
+def context_text(page: Page, dashboard: Dashboard, agent: str, cue: str) -> str:
+    dashboard.show(page, "recall", agent=agent, cue=cue)
+    page.get_by_role("tab", name="Context text").click()
+    return page.get_by_role("tabpanel").filter(visible=True).inner_text()
+
+
+def test_an_event_is_remembered_and_recalled(page: Page, dashboard: Dashboard) -> None:
+    event = "Father Oswin dropped a brass key behind the altar and went white"
+    dashboard.show(page, "short_term", agent="mira")
+    page.get_by_label("What happened").fill(event)
+    press(page, "Remember")
+    expect(page.get_by_text(re.compile(r"Remembered, rated \d+ of 10"))).to_be_visible()
+    expect(page.get_by_text("13 of 12 remembered")).to_be_visible()
+    assert event in context_text(page, dashboard, "mira", "What did Father Oswin drop behind the altar?")
+
+
+def test_a_migration_is_applied_and_undone(page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, "short_term", agent="tobias")
+    page.get_by_label("What happened").fill("Planed the last plank of the Wren and hung up the apron")
+    press(page, "Remember")
+    dashboard.show(page, "operations", agent="tobias", operation="Migrate")
+    press(page, "Preview")
+    expect(page.get_by_role("heading", name=re.compile("^Migrate: "))).to_be_visible()
+    press(page, "Apply")
+    expect(page.get_by_text("Applied: Migrate", exact=False).first).to_be_visible()
+    dashboard.show(page, "", agent="tobias")
+    expect(page.get_by_text("12 of 12")).to_be_visible()
+    press(page, "Undo")
+    expect(page.get_by_text("Undone: Migrate", exact=False)).to_be_visible()
+    expect(page.get_by_text("13 of 12")).to_be_visible()
+
+
+def test_an_edited_personality_changes_what_is_recalled(page: Page, dashboard: Dashboard) -> None:
+    cue = "What is Ines afraid of?"
+    fact = "Ines is secretly terrified of geese."
+    assert fact not in context_text(page, dashboard, "ines", cue)
+    dashboard.show(page, "personality", agent="ines")
+    editor = page.get_by_role("textbox", name="Personality JSON")
+    text = editor.input_value()
+    editor.fill(text.replace('"facts": [', '"facts": [oops', 1))
+    editor.press("Control+Enter")
+    settled(page)
+    expect(page.get_by_text(re.compile(r"line \d+"))).to_be_visible()
+    expect(page.get_by_role("button", name="Save")).to_be_disabled()
+    editor.fill(text.replace('"facts": [', f'"facts": [\n    "{fact}",', 1))
+    editor.press("Control+Enter")
+    settled(page)
+    press(page, "Save")
+    expect(page.get_by_text("Saved.", exact=False)).to_be_visible()
+    assert fact in context_text(page, dashboard, "ines", cue)
+
+
+def test_the_link_of_a_query_survives_a_reload(page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, "recall", agent="tobias")
+    page.get_by_label("Cue").fill("Who might be hiding in the tide mill?")
+    page.get_by_label("Cue").press("Enter")
+    settled(page)
+    page.reload()
+    settled(page)
+    expect(page.get_by_label("Cue")).to_have_value("Who might be hiding in the tide mill?")
+    expect(page.get_by_text(re.compile(r"\d recalled of \d+ candidates"))).to_be_visible()
+    assert "agent=tobias" in page.url
+
+
+def test_the_api_and_the_dashboard_share_one_world(page: Page, dashboard: Dashboard) -> None:
+    planned = httpx.post(f"{dashboard.api}/plan", json={"agent": "ines"}, timeout=30).json()
+    assert planned["actions"]
+    dashboard.show(page, "history", agent="ines")
+    expect(page.get_by_test_id("stDataFrame")).to_be_visible()
+    dashboard.show(page, "", agent="ines")
+    expect(page.get_by_text("API, ", exact=False)).to_be_visible()
+
+
+def test_html_in_a_memory_runs_nothing(page: Page, dashboard: Dashboard) -> None:
+    text = "<img src=x onerror=\"document.title='owned'\"> ![p](https://example.invalid/p.png) <b>geese</b>"
+    dashboard.show(page, "short_term", agent="ines")
+    page.get_by_label("What happened").fill(text)
+    press(page, "Remember")
+    for view, link in (("", {}), ("recall", {"cue": "geese"}), ("history", {}), ("short_term", {})):
+        dashboard.show(page, view, agent="ines", **link)
+        assert page.title() != "owned"
+    assert "![p](https://example.invalid/p.png)" in context_text(page, dashboard, "ines", text)

@@ -1,0 +1,38 @@
+"""The sample world, filled once a test run and copied for each test that wants to change it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from filelock import FileLock
+
+from memory_system import Settings, World
+from memory_system.embedding import Embedder
+
+ROOT = Path(__file__).resolve().parents[1]
+SAMPLES = ROOT / "database" / "samples" / "harrow_quay"
+
+
+def filled(base: Path, embedder: Embedder) -> Path:
+    """A folder with ``database`` and ``personalities`` of the sample world; made by whichever worker comes first."""
+    folder = base / "sample-world"
+    with FileLock(base / "sample-world.lock"):
+        if not (folder / "done").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            shutil.copytree(ROOT / "agent_personalities", folder / "personalities")
+            settings = Settings(database=folder / "database", personalities=folder / "personalities", llm="offline")
+            with World(settings, embedder=embedder) as world:
+                world.fill(SAMPLES)
+            (folder / "done").touch()
+    return folder
+
+
+def copy(template: Path, target: Path) -> dict[str, str]:
+    """A copy to change, and the environment that leads there."""
+    shutil.copytree(template, target)
+    return {
+        "MEMORY_DATABASE": str(target / "database"),
+        "MEMORY_PERSONALITIES": str(target / "personalities"),
+        "MEMORY_LLM": "offline",
+    }

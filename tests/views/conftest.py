@@ -1,0 +1,41 @@
+"""Pages run by Streamlit's own test runner over a copy of the sample world."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard import session
+from memory_system.embedding import CachedEmbedder
+from tests import sample_world
+
+VIEWS = sample_world.ROOT / "dashboard" / "views"
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder) -> Path:
+    return sample_world.filled(tmp_path_factory.getbasetemp().parent, embedder)
+
+
+@pytest.fixture
+def open_page(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., AppTest]]:
+    """Runs a page: ``open_page("recall", agent="mira", cue="...")``."""
+    for name, value in sample_world.copy(template, tmp_path / "world").items():
+        monkeypatch.setenv(name, value)
+    session.world.clear()
+
+    def run(view: str, agent: str = "mira", **link: str) -> AppTest:
+        page = AppTest.from_file(str(VIEWS / f"{view}.py"), default_timeout=30)
+        page.session_state["agent"] = agent
+        for name, value in link.items():
+            page.query_params[name] = value
+        page.run()
+        assert not page.exception, page.exception
+        return page
+
+    yield run
+    session.world().close()
+    session.world.clear()

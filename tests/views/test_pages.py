@@ -1,0 +1,169 @@
+"""Each page, run as Streamlit runs it: what it shows, and what its buttons do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard import session
+from memory_system import AgentMemory, Tier
+
+OpenPage = Callable[..., AppTest]
+
+
+def mira() -> AgentMemory:
+    return session.world().agent("mira")
+
+
+def shown(page: AppTest) -> str:
+    """All words on the page."""
+    kinds = (page.title, page.subheader, page.caption, page.text, page.markdown, page.success, page.error, page.info)
+    return "\n".join(str(element.value) for kind in kinds for element in kind).replace("\\", "")
+
+
+def press(page: AppTest, label: str) -> AppTest:
+    next(button for button in page.button if button.label == label).click().run()
+    assert not page.exception, page.exception
+    return page
+
+
+@pytest.mark.parametrize(
+    "view", ["overview", "recall", "long_term", "history", "personality", "short_term", "operations"]
+)
+def test_every_page_opens_without_an_exception(open_page: OpenPage, view: str) -> None:
+    page = open_page(view)
+    assert page.title[0].value
+
+
+def test_overview_shows_counts_and_what_is_in_use(open_page: OpenPage) -> None:
+    page = open_page("overview")
+    metrics = {metric.label: metric.value for metric in page.metric}
+    assert metrics["Short-term"] == "12 of 12"
+    assert metrics["Long-term"] == str(mira().get_stats()["ltm"])
+    assert "offline rules (no language model)" in shown(page)
+    assert "all-MiniLM-L6-v2" in shown(page)
+
+
+def test_recall_shows_the_number_recalled_and_the_context_text(open_page: OpenPage) -> None:
+    page = open_page("recall", cue="Who has the mill key?")
+    assert "5 recalled of" in shown(page)
+    context = mira().explain("Who has the mill key?").context
+    assert any(block.value == context for block in page.code)
+    assert set(page.dataframe[0].value["verdict"]) >= {"recalled", "below threshold"}
+
+
+def test_looking_at_recall_touches_nothing(open_page: OpenPage) -> None:
+    before = mira().stamp
+    open_page("recall", cue="Who has the mill key?")
+    assert mira().stamp == before
+
+
+def test_recall_obeys_its_sliders(open_page: OpenPage) -> None:
+    page = open_page("recall", cue="Who has the mill key?")
+    page.slider[0].set_value(1.5).run()
+    recalled = page.dataframe[0].value.query("recalled")
+    assert set(recalled["tier"]) <= {"static"}  # which has a threshold of its own
+    assert f"{len(recalled)} recalled of" in shown(page)
+    page.number_input[0].set_value(0).run()
+    assert "0 recalled of" in shown(page)
+
+
+def test_an_event_is_remembered_and_rated(open_page: OpenPage) -> None:
+    page = open_page("short_term")
+    page.text_area[0].input("Juno confessed at dawn that she stole the brass key")
+    press(page, "Remember")
+    assert "Remembered, rated" in shown(page)
+    stored = [entry for entry in mira().entries(Tier.STM) if "Juno confessed" in entry.document]
+    assert len(stored) == 1
+    assert stored[0].rating is not None
+    assert stored[0].authored
+
+
+def test_an_empty_event_is_refused_in_words(open_page: OpenPage) -> None:
+    page = open_page("short_term")
+    press(page, "Remember")
+    assert "document is empty" in shown(page)
+    assert len(mira().entries(Tier.STM)) == 12
+
+
+def test_a_migration_is_previewed_applied_and_undone(open_page: OpenPage) -> None:
+    page = open_page("operations", operation="Migrate")
+    mira().configure(stm_size=5)
+    before = {entry.id for entry in mira().entries(Tier.STM)}
+    page.run()
+    press(page, "Preview")
+    assert {entry.id for entry in mira().entries(Tier.STM)} == before
+    press(page, "Apply")
+    assert len(mira().entries(Tier.STM)) == 5
+    press(page, "Undo")
+    assert {entry.id for entry in mira().entries(Tier.STM)} == before
+
+
+@pytest.mark.parametrize(("operation", "kind"), [("Reflect", "reflection"), ("Summarise", "summary"), ("Plan", "plan")])
+def test_every_operation_previews_and_applies(open_page: OpenPage, operation: str, kind: str) -> None:
+    page = open_page("operations", operation=operation)
+    revision = mira().stamp[0]
+    press(page, "Preview")
+    assert mira().stamp[0] == revision
+    assert kind in set(page.dataframe[0].value["kind"])
+    press(page, "Apply")
+    assert mira().stamp[0] == revision + 1
+    press(page, "Undo")
+    assert mira().stamp[0] == revision + 2
+
+
+def test_a_broken_personality_cannot_be_saved_and_its_line_is_named(open_page: OpenPage) -> None:
+    page = open_page("personality")
+    text = page.text_area[0].value
+    page.text_area[0].input(text.replace('"trust": 0.5', '"trust": 5')).run()
+    assert "trust" in shown(page)
+    assert "line " in shown(page)
+    assert next(button for button in page.button if button.label == "Save").disabled
+
+
+def test_a_changed_personality_is_previewed_and_saved(open_page: OpenPage) -> None:
+    page = open_page("personality")
+    text = page.text_area[0].value
+    page.text_area[0].input(text.replace('"age": 34', '"age": 35')).run()
+    assert len(page.dataframe[0].value) == 1
+    press(page, "Save")
+    assert "Mira Holloway is 35 years old." in {entry.document for entry in mira().entries(Tier.STATIC)}
+
+
+def test_a_personality_that_somebody_else_changed_is_not_overwritten(open_page: OpenPage) -> None:
+    page = open_page("personality")
+    text = page.text_area[0].value
+    mira().save_personality(text.replace('"age": 34', '"age": 40'))
+    page.text_area[0].input(text.replace('"age": 34', '"age": 35')).run()
+    assert "Somebody else has changed this personality" in shown(page)
+    assert '"age": 40' in str(mira().personality_text)
+
+
+def test_the_long_term_page_opens_the_memory_in_the_link(open_page: OpenPage) -> None:
+    chosen = next(entry for entry in mira().entries(Tier.LTM) if entry.evidence)
+    page = open_page("long_term", memory=chosen.id)
+    assert " ".join(chosen.document.split()) in shown(page)
+    assert f"Rests on {len(chosen.evidence)} memories" in [box.label for box in page.expander]
+
+
+def test_history_lists_every_change(open_page: OpenPage) -> None:
+    page = open_page("history")
+    assert len(page.dataframe[0].value) == len(mira().history())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<script>alert(1)</script><img src=x onerror=alert(1)>",
+        "![pixel](http://example.invalid/a.png) [link](http://example.invalid) **bold** :red[red] $x^2$",
+        "\u202egnitirw desrever\u202c \u200bhidden",
+    ],
+)
+def test_text_from_strangers_is_never_markdown(open_page: OpenPage, text: str) -> None:
+    mira().add_short_term({"document": text, "rating": 9, "tags": ["[x](http://example.invalid)"]}, rate=False)
+    for view in ("overview", "short_term", "history"):
+        page = open_page(view)
+        raw = [str(element.value) for kind in (page.markdown, page.caption, page.success) for element in kind]
+        assert not any("](http" in value for value in raw)
