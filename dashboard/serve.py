@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 import sys
 import threading
@@ -19,6 +20,8 @@ from memory_system.minilm import weights
 from memory_system.ports import refuse_busy
 
 APP = Path(__file__).with_name("app.py")
+_NO_BROWSER_YET = "streamlit.runtime.scriptrunner_utils.script_run_context"
+"""The logger that warns when something is cached before a browser is connected."""
 ROOM = 500_000_000
 
 
@@ -49,6 +52,7 @@ def main() -> None:
         settings = Settings()
         prepare(settings)
         say("Opening the world ...")
+        logging.getLogger(_NO_BROWSER_YET).disabled = True
         world = session.world(say)
     except MemorySystemError as error:
         sys.exit(error.sentence)
@@ -57,7 +61,7 @@ def main() -> None:
     except OSError as error:
         sys.exit(f"{error.filename or 'A file'} cannot be used: {error.strerror}.")
     api = uvicorn.Server(
-        uvicorn.Config(create_app(lambda: world), host="127.0.0.1", port=settings.api_port, log_level="warning")
+        uvicorn.Config(create_app(lambda: world), host="127.0.0.1", port=settings.api_port, log_config=None)
     )
     threading.Thread(target=api.run, name="api", daemon=True).start()
     say(f"HTTP API:  http://127.0.0.1:{settings.api_port}/docs")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import streamlit as st
@@ -21,7 +22,7 @@ def world(_say: Callable[[str], None] = lambda _line: None) -> World:
     return opened
 
 
-@st.cache_data(show_spinner=False)
+@cache
 def example_cues(name: str) -> list[str]:
     """Three cues to try with an agent: the samples' own, or such as fit anybody."""
     written: dict[str, list[str]] = json.loads((SAMPLES / "cues.json").read_text(encoding="utf-8"))

@@ -24,6 +24,11 @@ def visible(text: str) -> str:
     return " ".join(_HIDDEN.sub("", text).split())
 
 
+def counted(number: int, one: str, many: str) -> str:
+    """A number with its noun: "1 memory", "2 memories"."""
+    return f"{number} {one if number == 1 else many}"
+
+
 def short(text: str, most: int) -> str:
     """The beginning of a text on one line, with an ellipsis where it goes on."""
     line = visible(text)

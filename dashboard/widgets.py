@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 import streamlit as st
 
-from memory_system import AgentMemory, ChangeSet, MemoryEntry, MemorySystemError
+from memory_system import AgentMemory, Change, ChangeSet, MemoryEntry, MemorySystemError
 from memory_system.errors import InvalidDocument
 from memory_system.times import ago, stamp
 
 from . import tables
 
+MOST_CARDS = 30
+_VERB_LOOKS: dict[str, tuple[str, Literal["green", "red", "blue", "orange"]]] = {
+    "add": (":material/add:", "green"),
+    "forget": (":material/remove:", "red"),
+    "move": (":material/arrow_forward:", "blue"),
+    "update": (":material/edit:", "orange"),
+}
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:&^=])")
 
 
@@ -92,7 +100,7 @@ def memory_card(agent: AgentMemory, entry: MemoryEntry) -> None:
 def _evidence(agent: AgentMemory, entry: MemoryEntry) -> None:
     if not entry.evidence:
         return
-    with st.expander(f"Rests on {len(entry.evidence)} memories"):
+    with st.expander(f"Rests on {tables.counted(len(entry.evidence), 'memory', 'memories')}"):
         for entry_id in entry.evidence[:50]:
             source = agent.last_version(entry_id)
             gone = " (no longer in recall)" if agent.find(entry_id) is None else ""
@@ -103,29 +111,38 @@ def change_set(planned: ChangeSet) -> None:
     """What a change set does and why, what it leaves alone, and what the language model was asked."""
     for note in planned.notes:
         st.info(plain(note))
-    if planned.changes:
-        st.dataframe(
-            tables.changes(planned),
-            hide_index=True,
-            column_order=["action", "memory", "importance", "why", "kind"],
-            column_config={
-                "action": st.column_config.TextColumn("What happens", width=140),
-                "memory": st.column_config.TextColumn("Memory", width=430),
-                "importance": st.column_config.NumberColumn("Importance", format="%.2f", width=95),
-                "why": st.column_config.TextColumn("Why", width=380),
-                "kind": st.column_config.TextColumn("Kind", width=110),
-            },
-        )
+    for change in planned.changes[:MOST_CARDS]:
+        _change(change)
+    if len(planned.changes) > MOST_CARDS:
+        st.caption(f"The first {MOST_CARDS} of {len(planned.changes)}; the table has all.")
+        st.dataframe(tables.changes(planned), hide_index=True, column_order=["action", "memory", "importance", "why"])
     if planned.kept:
-        with st.expander(f"{len(planned.kept)} looked at and left where they are"):
+        with st.expander(f"{tables.counted(len(planned.kept), 'memory', 'memories')} looked at and left in place"):
             for kept in planned.kept:
                 st.text(f"• {tables.visible(kept.reason)}")
     if planned.calls:
-        with st.expander(f"What the language model was asked ({len(planned.calls)} calls)"):
+        with st.expander(f"What the language model was asked ({tables.counted(len(planned.calls), 'call', 'calls')})"):
             for call in planned.calls:
                 st.caption(plain(f"{call.task} · {call.model} · {call.milliseconds:.0f} ms"))
                 st.code(call.prompt, language=None, wrap_lines=True)
                 st.code(call.error or call.answer, language=None, wrap_lines=True)
+
+
+def _change(change: Change) -> None:
+    """One memory's part in a change set, in full."""
+    held = change.after or change.before
+    assert held is not None, "a change has a before or an after"
+    with st.container(border=True, gap="small"):
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            icon, colour = _VERB_LOOKS[change.verb]
+            st.badge(tables.VERBS[change.verb], icon=icon, color=colour)
+            st.badge(held.kind.value, color="gray")
+            if held.importance is not None:
+                st.badge(f"importance {held.importance:.2f}", color="gray")
+        if change.before and change.after and change.before.document != change.after.document:
+            st.caption(plain(f"Before: {change.before.document}"))
+        st.text(tables.visible(held.document))
+        st.caption(plain(change.reason))
 
 
 def say_next(message: str) -> None:

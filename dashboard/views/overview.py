@@ -42,7 +42,9 @@ if not told:
 for one in told:
     what, who, act = st.columns([6, 3, 1.4], vertical_alignment="center")
     what.text(one.change_set.title)
-    who.caption(widgets.plain(f"{one.change_set.author}, {len(one.change_set.changes)} memories"))
+    who.caption(
+        widgets.plain(f"{one.change_set.author}, {tables.counted(len(one.change_set.changes), 'memory', 'memories')}")
+    )
     with act:
         if one.undone_by:
             st.badge("undone", color="gray")

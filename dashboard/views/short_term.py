@@ -1,5 +1,7 @@
 """Short-term: add an event and see it rated; look at, pin, rate again or forget what is there."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from dashboard import session, tables, widgets
@@ -79,7 +81,7 @@ if not entries:
     st.stop()
 
 ids = [entry.id for entry in entries]
-actions = {
+actions: dict[str, Callable[[], object]] = {
     "Pin": lambda: [agent.edit(entry.id, pinned=True) for entry in entries],
     "Unpin": lambda: [agent.edit(entry.id, pinned=False) for entry in entries],
     "Rate again": lambda: agent.rate_again(ids),
@@ -94,7 +96,9 @@ with st.container(horizontal=True):
             except MemorySystemError as error:
                 widgets.problem(error)
             else:
-                widgets.say_next(f"{label}: {len(ids)} memories. The History page can undo it.")
+                widgets.say_next(
+                    f"{label}: {tables.counted(len(ids), 'memory', 'memories')}. The History page can undo it."
+                )
                 st.rerun()
 for entry in entries[:5]:
     widgets.memory_card(agent, entry)

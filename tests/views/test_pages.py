@@ -107,7 +107,7 @@ def test_every_operation_previews_and_applies(open_page: OpenPage, operation: st
     revision = mira().stamp[0]
     press(page, "Preview")
     assert mira().stamp[0] == revision
-    assert kind in set(page.dataframe[0].value["kind"])
+    assert f"badge[{kind}]" in shown(page)
     press(page, "Apply")
     assert mira().stamp[0] == revision + 1
     press(page, "Undo")
@@ -127,7 +127,7 @@ def test_a_changed_personality_is_previewed_and_saved(open_page: OpenPage) -> No
     page = open_page("personality")
     text = page.text_area[0].value
     page.text_area[0].input(text.replace('"age": 34', '"age": 35')).run()
-    assert len(page.dataframe[0].value) == 1
+    assert "Mira Holloway is 35 years old." in shown(page)
     press(page, "Save")
     assert "Mira Holloway is 35 years old." in {entry.document for entry in mira().entries(Tier.STATIC)}
 
@@ -145,7 +145,7 @@ def test_the_long_term_page_opens_the_memory_in_the_link(open_page: OpenPage) ->
     chosen = next(entry for entry in mira().entries(Tier.LTM) if entry.evidence)
     page = open_page("long_term", memory=chosen.id)
     assert " ".join(chosen.document.split()) in shown(page)
-    assert f"Rests on {len(chosen.evidence)} memories" in [box.label for box in page.expander]
+    assert any(box.label.startswith(f"Rests on {len(chosen.evidence)} memor") for box in page.expander)
 
 
 def test_history_lists_every_change(open_page: OpenPage) -> None:
