@@ -18,6 +18,7 @@ from memory_system.api import create_app
 from memory_system.errors import StoreError
 from memory_system.minilm import weights
 from memory_system.ports import refuse_busy
+from memory_system.settings import explained
 
 APP = Path(__file__).with_name("app.py")
 _NO_BROWSER_YET = "streamlit.runtime.scriptrunner_utils.script_run_context"
@@ -57,7 +58,7 @@ def main() -> None:
     except MemorySystemError as error:
         sys.exit(error.sentence)
     except ValidationError as error:
-        sys.exit("\n".join(f"The setting {one['loc'][0]} is wrong: {one['msg']}." for one in error.errors()))
+        sys.exit(explained(error))
     except OSError as error:
         sys.exit(f"{error.filename or 'A file'} cannot be used: {error.strerror}.")
     api = uvicorn.Server(

@@ -8,12 +8,13 @@ from typing import Annotated
 
 import typer
 import uvicorn
+from pydantic import ValidationError
 
 from .api import create_app
 from .errors import MemorySystemError
 from .minilm import weights
 from .ports import refuse_busy
-from .settings import Settings
+from .settings import Settings, explained
 from .world import World
 
 app = typer.Typer(help="A memory system for generative agents.", no_args_is_help=True, add_completion=False)
@@ -34,7 +35,7 @@ def fill(samples: Annotated[Path, typer.Argument(help="A folder of sample agents
 
 
 @app.command()
-def serve(port: Annotated[int, typer.Option(help="Where to listen.")] = 0) -> None:
+def serve(port: Annotated[int | None, typer.Option(min=1, max=65535, help="Where to listen.")] = None) -> None:
     """Serve the HTTP API on 127.0.0.1. Example: python -m memory_system serve --port 5000."""
     settings = Settings()
     chosen = port or settings.api_port
@@ -50,6 +51,9 @@ def main() -> None:
         app()
     except MemorySystemError as error:
         typer.echo(error.sentence, err=True)
+        sys.exit(1)
+    except ValidationError as error:  # of the settings: everything else is checked where it comes in
+        typer.echo(explained(error), err=True)
         sys.exit(1)
 
 

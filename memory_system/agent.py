@@ -9,7 +9,6 @@ from types import TracebackType
 from typing import Any, Self
 
 from . import curation
-from . import personality as static_memory
 from .changes import ChangeSet
 from .clock import world_clock
 from .consolidation import migration, planning, reflection, summarisation
@@ -247,8 +246,7 @@ class AgentMemory(AgentEditor):
         Raises:
             ModelError: the language model did not help. Nothing was changed.
         """
-        text = self.personality_text
-        routine = static_memory.parse(text).routine if text else []
+        routine = self.personality.routine if self.personality else []
         return self._done(planning.plan(self._ground(now, progress), routine), preview)
 
     def reset_memory(self, *, preview: bool = False) -> ChangeSet:

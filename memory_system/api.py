@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
 from starlette.exceptions import HTTPException
 
-from .entry import MAX_DOCUMENT, Kind
+from .entry import MAX_DOCUMENT, Kind, MemoryEntry
 from .errors import MemorySystemError
 from .names import MAX_NAME
 from .world import World
@@ -93,7 +93,8 @@ def create_app(world: Callable[[], World]) -> FastAPI:
         """Rate the poignancy of a memory; nothing is stored."""
         from .llm import tasks  # the one task that needs no agent
 
-        rated = world().model.complete(tasks.rate(body.memory)).answer
+        text = MemoryEntry(body.memory, id="memory").document  # refuses what could not be remembered
+        rated = world().model.complete(tasks.rate(text)).answer
         return RateAnswer(rating=rated.rating, explanation=rated.explanation)
 
     @app.post("/plan")
@@ -137,6 +138,7 @@ def _wrong_body(_request: Request, error: Exception) -> JSONResponse:
 def _wrong_request(_request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException), "registered for these alone"
     words = {
+        400: "The body cannot be read: it must be JSON in UTF-8, and not nested deeper than a thousand times.",
         404: "There is nothing at this address; /docs lists what there is.",
         405: "Use another method; see /docs.",
     }

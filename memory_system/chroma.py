@@ -20,6 +20,7 @@ from typing import Any, Self, cast
 import chromadb
 import numpy as np
 from chromadb.api import ClientAPI
+from chromadb.api.shared_system_client import SharedSystemClient
 from chromadb.config import Settings as ChromaSettings
 from chromadb.errors import ChromaError, NotFoundError
 
@@ -135,8 +136,12 @@ class ChromaStore:
             settings = ChromaSettings(anonymized_telemetry=False)
             try:
                 self._client = chromadb.PersistentClient(path=str(self.folder), settings=settings)
-            except ValueError as error:
-                raise StoreDamaged(f"Chroma could not open {self.folder}: {error}") from error
+            except BaseException as error:
+                # Chroma keeps a client that failed to start, and would hand it out again after the repair
+                SharedSystemClient._identifier_to_system.pop(str(self.folder), None)
+                if isinstance(error, ValueError):
+                    raise StoreDamaged(f"Chroma could not open {self.folder}: {error}") from error
+                raise
         return self._client
 
     def _refuse_foreign(self, collection: chromadb.Collection) -> None:
@@ -190,15 +195,17 @@ class ChromaMemory(Memory):
         return [{**dict.fromkeys(old.get(entry.id) or ()), **_metadata(entry)} for entry in batch]
 
     def delete(self, ids: Sequence[str]) -> None:  # noqa: D102
+        distinct = list(dict.fromkeys(ids))  # Chroma refuses an id that stands twice
         with self._store.collection(self._name) as collection:
-            for start in range(0, len(ids), BATCH):
-                collection.delete(ids=list(ids[start : start + BATCH]))
+            for start in range(0, len(distinct), BATCH):
+                collection.delete(ids=distinct[start : start + BATCH])
 
     def get(self, ids: Sequence[str]) -> list[MemoryEntry]:  # noqa: D102
         found: dict[str, MemoryEntry] = {}
+        distinct = list(dict.fromkeys(ids))  # Chroma refuses an id that stands twice
         with self._store.collection(self._name) as collection:
-            for start in range(0, len(ids), BATCH):
-                rows = collection.get(ids=list(ids[start : start + BATCH]), include=["documents", "metadatas"])
+            for start in range(0, len(distinct), BATCH):
+                rows = collection.get(ids=distinct[start : start + BATCH], include=["documents", "metadatas"])
                 for entry in _entries(rows["documents"], rows["metadatas"]):
                     found[entry.id] = entry
         missing = [entry_id for entry_id in ids if entry_id not in found]

@@ -66,8 +66,17 @@ def add(
             changes.append(Change(_bare(held), entry, "The same id was added again."))
             outcomes.append(Outcome(entry.id, "overwritten", entry, entry.rating is not None, why))
     notes = (f"Not rated: {failure}",) if failure else ()
-    title = f"Remember {len(changes)} events" if len(changes) != 1 else "Remember an event"
+    title = f"Remember {len(changes)} events"
+    if len(changes) == 1:
+        title = f"Remember “{_short(changes[0])}”"
     return ground.plan("add", title, changes, calls=tuple(calls), notes=notes), tuple(outcomes)
+
+
+def _short(change: Change) -> str:
+    held = change.after or change.before
+    assert held is not None, "a change has a before or an after"
+    line = " ".join(held.document.split())
+    return line if len(line) <= 60 else f"{line[:59].rstrip()}…"
 
 
 def _bare(entry: MemoryEntry) -> MemoryEntry:
@@ -97,7 +106,7 @@ def edit(ground: Ground, find: Find, entry_id: str, fields: Mapping[str, Any]) -
         raise InvalidParameter(f"{unknown[0]!r} cannot be edited; {', '.join(EDITABLE)} can.")
     after = entry.evolve(**fields)
     changes = [] if after == entry else [Change(_bare(entry), _bare(after), f"Edited: {', '.join(sorted(fields))}.")]
-    return ground.plan("edit", f"Edit “{entry.document[:60]}”", changes)
+    return ground.plan("edit", f"Edit “{_short(changes[0])}”" if changes else "Nothing to edit", changes)
 
 
 def forget(ground: Ground, find: Find, ids: Sequence[str]) -> ChangeSet:
@@ -108,7 +117,9 @@ def forget(ground: Ground, find: Find, ids: Sequence[str]) -> ChangeSet:
     """
     entries = [_writable(find, entry_id) for entry_id in dict.fromkeys(ids)]
     changes = [Change(_bare(entry), None, "Forgotten by hand.") for entry in entries]
-    return ground.plan("forget", f"Forget {len(changes)} memories" if len(changes) != 1 else "Forget a memory", changes)
+    return ground.plan(
+        "forget", f"Forget {len(changes)} memories" if len(changes) != 1 else f"Forget “{_short(changes[0])}”", changes
+    )
 
 
 def restore(ground: Ground, find: Find, last_version: Find, ids: Sequence[str]) -> ChangeSet:
@@ -127,7 +138,12 @@ def restore(ground: Ground, find: Find, last_version: Find, ids: Sequence[str]) 
         if entry is None:
             raise EntryNotFound(f"There never was a memory {entry_id!r}.")
         changes.append(Change(None, entry, "Restored by hand."))
-    return ground.plan("restore", f"Restore {len(changes)} memories", changes, kept=tuple(kept))
+    return ground.plan(
+        "restore",
+        f"Restore {len(changes)} memories" if len(changes) != 1 else f"Restore “{_short(changes[0])}”",
+        changes,
+        kept=tuple(kept),
+    )
 
 
 def rate_again(ground: Ground, find: Find, ids: Sequence[str]) -> ChangeSet:

@@ -76,7 +76,7 @@ class AgentEditor(AgentView):
             InvalidParameter: an unknown setting, or a value out of its range.
         """
         after = self.settings.evolve(**settings)
-        held = self._ledger.journal.text("settings")
+        held = self._ledger.text("settings")
         return self._done(curation.configure(self._ground(None), held, after), preview)
 
     def save_personality(self, text: str, *, expected: str | None = None, preview: bool = False) -> ChangeSet:
@@ -97,6 +97,8 @@ class AgentEditor(AgentView):
             raise StaleChange("Somebody else has changed this personality since you loaded it. Load it again.")
         source = self._file.path.name
         plan = curation.personality(self._ground(None), held, text, self.entries(Tier.STATIC), source)
+        if not plan and not preview:
+            self._file.write_if_missing(text)
         return self._done(plan, preview)
 
     # -- history ---------------------------------------------------------------------------------------

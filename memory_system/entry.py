@@ -19,6 +19,7 @@ Scalar = str | int | float | bool
 
 MAX_DOCUMENT = 32_000
 """Characters. MiniLM reads the first 256 tokens; a longer text belongs in a document store."""
+MAX_EXPLANATION = 4000
 MAX_ID = 200
 MAX_TAGS = 50
 MAX_EXTRAS = 50
@@ -110,6 +111,11 @@ class MemoryEntry:
     def __post_init__(self) -> None:
         _Normaliser(self).run()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # copied and pickled by way of the constructor: the read-only metadata can be neither
+        given = {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}
+        return _rebuilt, (type(self), given | {"metadata": self.extras})
+
     @property
     def importance(self) -> float | None:
         """Rating / 10, so 0.1 to 1.0; ``None`` = unrated."""
@@ -138,10 +144,10 @@ class MemoryEntry:
         if "document" not in fields:
             raise InvalidEntry("The event has no document: put its text under 'document'.")
         if "importance_score" in fields:
-            fields["metadata"] = {
-                **(fields.get("metadata") or {}),
-                "importance_score": fields.pop("importance_score"),
-            }
+            metadata = fields.get("metadata") or {}
+            if not isinstance(metadata, Mapping):
+                raise InvalidEntry(f"The event's metadata must be a mapping, not {_named(metadata)}.")
+            fields["metadata"] = {**metadata, "importance_score": fields.pop("importance_score")}
         for optional in ("metadata", "id"):
             if fields.get(optional, "") is None:
                 del fields[optional]
@@ -149,6 +155,10 @@ class MemoryEntry:
         if unknown := sorted(str(key) for key in fields if key not in known):
             raise InvalidEntry(f"Unknown field {unknown[0]!r}: put values of your own under 'metadata'.")
         return cls(**fields)
+
+
+def _rebuilt(kind: type[MemoryEntry], given: dict[str, Any]) -> MemoryEntry:
+    return kind(**given)
 
 
 class _Normaliser:
@@ -168,7 +178,7 @@ class _Normaliser:
         for name in ("timestamp", "last_access"):
             self._time(name)
         self._rating()
-        self._set("explanation", self._text("explanation", entry.explanation, 4000, blank=True))
+        self._set("explanation", self._text("explanation", entry.explanation, MAX_EXPLANATION, blank=True))
         for name in ("tags", "evidence"):
             self._words(name)
         for name in ("pinned", "authored"):
@@ -230,7 +240,12 @@ class _Normaliser:
         default = next(f.default for f in dataclasses.fields(MemoryEntry) if f.name == name)
         held = getattr(self.entry, name)
         if held != default and held is not None:
-            same = self._parsed(name, held) == value if name in ("timestamp", "last_access") else held == value
+            if name in {"timestamp", "last_access"}:
+                same = self._parsed(name, held) == value
+            elif name in {"tags", "evidence"} and isinstance(value, list | tuple) and isinstance(held, list | tuple):
+                same = list(held) == list(value)
+            else:
+                same = held == value
             if not same:
                 self._fail(name, f"is given twice, as {held!r} and in the metadata as {value!r}")
             return

@@ -112,7 +112,7 @@ def _from_file(path: Path) -> Sequence[Any]:
 
 def _columns(value: Mapping[str, Any], source: str) -> list[dict[str, Any]]:
     """Rows from ``{"documents": [...], "metadatas": [...], "ids": [...]}``."""
-    if unknown := sorted(set(value) - {"documents", "metadatas", "ids"}):
+    if unknown := sorted(str(key) for key in set(value) - {"documents", "metadatas", "ids"}):
         raise InvalidEntry(f"In {source}: unknown key {unknown[0]!r}; there are documents, metadatas and ids.")
     documents = value["documents"]
     if not isinstance(documents, list):

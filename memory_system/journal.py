@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,9 +19,10 @@ import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.exc import DatabaseError
 
-from .changes import Change, ChangeSet, Kept, ModelCall, TextChange, dump_entry, load_entry
+from .changes import Change, ChangeSet, dump_entry, load_entry
 from .entry import MemoryEntry
 from .errors import ChangeSetNotFound, StaleChange, StoreDamaged
+from .journal_rows import change_set_of, head_of
 from .journal_tables import ACCESSES, CHANGE_SETS, CHANGES, ENTRIES, TEXTS, VECTORS, connect, upsert
 from .memory import Vectors
 from .times import Clock
@@ -82,7 +82,7 @@ class Journal:
             if known is not None:
                 return dataclasses.replace(change_set, revision=int(known))
             self._refuse_stale(db, change_set)
-            inserted = db.execute(sa.insert(CHANGE_SETS).values(self._row(change_set)))
+            inserted = db.execute(sa.insert(CHANGE_SETS).values(head_of(change_set, self._clock())))
             revision = int(inserted.inserted_primary_key[0])  # type: ignore[index]
             self._record(db, revision, change_set)
             if vectors:
@@ -92,27 +92,6 @@ class Journal:
                 ]
                 upsert(db, VECTORS, rows)
         return dataclasses.replace(change_set, revision=revision)
-
-    def _row(self, change_set: ChangeSet) -> dict[str, Any]:
-        details = {
-            "base_revision": change_set.base_revision,
-            "kept": [dataclasses.asdict(kept) for kept in change_set.kept],
-            "notes": list(change_set.notes),
-            "calls": [dataclasses.asdict(call) for call in change_set.calls],
-            "texts": [dataclasses.asdict(text) for text in change_set.texts],
-        }
-        return {
-            "id": change_set.id,
-            "operation": change_set.operation,
-            "title": change_set.title,
-            "author": change_set.author,
-            "reason": change_set.reason,
-            "planned_at": change_set.planned_at.isoformat(),
-            "applied_at": self._clock().isoformat(),
-            "undoes": change_set.undoes,
-            "done": False,
-            "details": json.dumps(details, ensure_ascii=False),
-        }
 
     def _refuse_stale(self, db: sa.Connection, change_set: ChangeSet) -> None:
         held = self._bodies(db, [change.entry_id for change in change_set.changes])
@@ -179,6 +158,13 @@ class Journal:
         """The number of the newest change set; 0 when nothing has happened yet."""
         with self._read() as db:
             return int(db.scalar(sa.select(sa.func.max(CHANGE_SETS.c.revision))) or 0)
+
+    def position(self) -> tuple[int, int]:
+        """The newest revision and the newest access number, 0 where there is none: what a reader compares."""
+        newest = (sa.func.max(CHANGE_SETS.c.revision), sa.func.max(ACCESSES.c.number))
+        with self._read() as db:
+            row = db.execute(sa.select(*(sa.select(one).scalar_subquery() for one in newest))).one()
+        return row[0] or 0, row[1] or 0
 
     def entries(self) -> dict[str, tuple[MemoryEntry, str]]:
         """All entries as they should be now, with the content hash of their text, by id."""
@@ -273,7 +259,7 @@ class Journal:
                 undone |= _standing_undos(db, some)
         return [
             Applied(
-                _change_set(head, changes[head.revision]),
+                change_set_of(head, changes[head.revision]),
                 datetime.fromisoformat(head.applied_at),
                 undone.get(head.revision),
             )
@@ -323,23 +309,3 @@ def _standing_undos(db: sa.Connection, revisions: list[int]) -> dict[int, int]:
         return {}
     fallen = _standing_undos(db, list(undos.values()))
     return {revision: undo for revision, undo in undos.items() if undo not in fallen}
-
-
-def _change_set(head: Any, changes: list[Change]) -> ChangeSet:
-    details = json.loads(head.details)
-    return ChangeSet(
-        operation=head.operation,
-        title=head.title,
-        changes=tuple(changes),
-        planned_at=datetime.fromisoformat(head.planned_at),
-        base_revision=details["base_revision"],
-        author=head.author,
-        reason=head.reason,
-        texts=tuple(TextChange(**text) for text in details["texts"]),
-        kept=tuple(Kept(**kept) for kept in details["kept"]),
-        notes=tuple(details["notes"]),
-        calls=tuple(ModelCall(**call) for call in details["calls"]),
-        undoes=head.undoes,
-        id=head.id,
-        revision=head.revision,
-    )

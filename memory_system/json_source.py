@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -47,8 +48,10 @@ def parse_strict(text: str | bytes, source: str, max_bytes: int, refusal: type[I
         raise fail(
             f"this is not JSON: {error.msg[0].lower()}{error.msg[1:]} (column {error.colno})", error.lineno
         ) from error
+    except _Twin as error:
+        raise fail(f"the key {error.key!r} stands twice in one object", _line_of_twin(text, error.key)) from error
     except _Refused as error:
-        raise fail(error.message, _line_of_token(text, error.token, error.count)) from error
+        raise fail(error.message, _line_of_token(text, error.token)) from error
     except ValueError as error:  # a whole number of more than 4,300 digits
         raise fail(f"it holds a number that cannot be read: {error}") from error
     try:
@@ -59,17 +62,22 @@ def parse_strict(text: str | bytes, source: str, max_bytes: int, refusal: type[I
 
 
 class _Refused(Exception):
-    def __init__(self, message: str, token: str, count: int = 1) -> None:
+    def __init__(self, message: str, token: str) -> None:
         super().__init__(message)
-        self.message, self.token, self.count = message, token, count
+        self.message, self.token = message, token
+
+
+class _Twin(Exception):
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
 
 
 def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twin = next(key for key in keys if keys.count(key) > 1)
-        raise _Refused(f"the key {twin!r} stands twice in one object", json.dumps(twin, ensure_ascii=False), 2)
+        counts = Counter(key for key, _ in pairs)
+        raise _Twin(next(key for key, count in counts.items() if count > 1))
     return found
 
 
@@ -84,13 +92,25 @@ def _finite(token: str) -> float:
     return value
 
 
-def _line_of_token(text: str, token: str, count: int) -> int | None:
-    seen = 0
+def _line_of_token(text: str, token: str) -> int | None:
+    return next((_line(text, match.start()) for match in _TOKEN.finditer(text) if match.group() == token), None)
+
+
+def _line_of_twin(text: str, key: str) -> int | None:
+    """The line on which a key stands in one object for the second time."""
+    holds: list[bool] = []  # of each object and list that is open: whether the key stood in it
+    before: re.Match[str] | None = None
     for match in _TOKEN.finditer(text):
-        if match.group() == token:
-            seen += 1
-            if seen == count:
-                return _line(text, match.start())
+        token = match.group()
+        if token in "{[":
+            holds.append(False)
+        elif token in "}]":
+            holds.pop()
+        elif token == ":" and before is not None and json.loads(before.group()) == key:
+            if holds[-1]:
+                return _line(text, before.start())
+            holds[-1] = True
+        before = match
     return None
 
 

@@ -48,6 +48,7 @@ class Ledger:
         self.messages: list[str] = []
         """What was found and repaired when the agent was opened, in sentences for people."""
         self.tables: dict[Tier, Table] = {tier: Table() for tier in Tier}
+        self._texts: dict[str, str | None] = {}
         self._lock = threading.RLock()
         folder.mkdir(parents=True, exist_ok=True)
         self._file_lock = FileLock(folder / "lock", timeout=LOCK_SECONDS, thread_local=False)
@@ -108,6 +109,13 @@ class Ledger:
         """Changes with every applied change set and every access: a key for caches."""
         return self._revision, self._access
 
+    def text(self, name: str) -> str | None:
+        """The text of this name (``personality``, ``settings``) as it is now."""
+        with self.reading():
+            if name not in self._texts:
+                self._texts[name] = self.journal.text(name)
+            return self._texts[name]
+
     def find(self, entry_id: str) -> MemoryEntry | None:
         """The memory of this id in any tier, or ``None``."""
         for table in self.tables.values():
@@ -156,11 +164,11 @@ class Ledger:
                 table.touch(entry_ids, at)
 
     def _refuse_foreign_edit(self, change_set: ChangeSet) -> None:
-        """A personality that was edited on disk since it was planned is not overwritten."""
+        """A personality that was edited on disk since it was planned is not overwritten; a missing one is written."""
         for text in change_set.texts:
             if text.name == "personality":
                 on_disk = personalities.read(self.personality_path)
-                if on_disk not in (text.before, text.after):
+                if on_disk not in (None, text.before, text.after):
                     raise StaleChange(
                         f"{self.personality_path.name} has been edited since you loaded it. "
                         "Load it again and repeat your change."
@@ -212,20 +220,21 @@ class Ledger:
                     last = held.last_access if held else None
                 entry = entry.evolve(last_access=last)
                 self.tables[entry.tier].put(entry, vectors.get(content_hash(entry.document)))
+        self._texts |= {text.name: text.after for text in applied.texts}
         assert applied.revision is not None, "only applied change sets are shown"
         self._revision = applied.revision
 
     # -- keeping in step -------------------------------------------------------------------------------
 
     def _catch_up(self) -> None:
-        """Take in what other processes wrote since; costs two look-ups when there is nothing."""
-        if self.journal.revision != self._revision:
+        """Take in what other processes wrote since; costs one look-up when there is nothing."""
+        revision, access = self.journal.position()
+        if revision != self._revision:
             for applied in self.journal.since(self._revision):
                 texts = [change.after.document for change in applied.changes if change.after]
                 self._show(applied, self.vectors(texts))
-        accesses, number = self.journal.last_accesses(self._access)
-        if number != self._access:
-            self._access = number
+        if access != self._access:
+            accesses, self._access = self.journal.last_accesses(self._access)
             for entry_id, at in accesses.items():
                 for table in self.tables.values():
                     table.touch([entry_id], at)
@@ -257,6 +266,8 @@ class Ledger:
         try:
             differences = self._differences(entries)
         except StoreDamaged as error:
+            if not self.journal.revision:
+                raise  # there is nothing to rebuild it from
             self.messages.append(f"{error} The damaged files were set aside and rebuilt from the journal.")
             self._store.set_aside(f"damaged-{time.time_ns()}")
             differences = self._differences(entries)

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from .entry import Kind, MemoryEntry, Tier
-from .errors import InvalidPersonality, Problem
+from .errors import InvalidEntry, InvalidPersonality, Problem
 from .json_source import line_of, parse_strict
 
 MAX_BYTES = 1_000_000
@@ -111,15 +111,20 @@ def parse(text: str | bytes, source: str = "the personality") -> Personality:
     try:
         personality = Personality.model_validate(document)
     except ValidationError as error:
-        problems = tuple(_problem(decoded, detail) for detail in error.errors())
-        raise InvalidPersonality(problems, source) from error
-    if problems := tuple(_repeats(personality, decoded)):
+        by_field: dict[str, Problem] = {}  # a value that may be of several types is told once
+        for detail in error.errors():
+            problem = _problem(decoded, detail)
+            by_field.setdefault(problem.field, problem)
+        raise InvalidPersonality(tuple(by_field.values()), source) from error
+    if problems := tuple(_no_memories(personality, decoded)):
         raise InvalidPersonality(problems, source)
     return personality
 
 
 def _problem(text: str, detail: Any) -> Problem:
-    path = tuple(part for part in detail["loc"] if part not in ("str", "int", "float", "[key]"))
+    path = detail["loc"]
+    if path[:1] == ("identity",):
+        path = path[:2]  # what follows a key of the author's own is the type that was tried
     field = ".".join(str(part + 1) if isinstance(part, int) else part for part in path)
     message = {
         "extra_forbidden": "there is no such field; put free facts under 'facts'",
@@ -133,11 +138,18 @@ def _problem(text: str, detail: Any) -> Problem:
     return Problem(field, message, line_of(text, path))
 
 
-def _repeats(personality: Personality, text: str) -> Iterator[Problem]:
-    """Facts that would be one memory: their ids are made from what they say or whom they are about."""
+def _no_memories(personality: Personality, text: str) -> Iterator[Problem]:
+    """Facts that no memory can hold, and those that would be one memory.
+
+    Their ids are made from what they say or whom they are about.
+    """
     seen: dict[str, str] = {}
-    for path, entry_id, _ in _facts(personality):
+    for path, entry_id, words in _facts(personality):
         field = ".".join(str(part + 1) if isinstance(part, int) else part for part in path)
+        try:
+            _memory(path, entry_id, words)
+        except InvalidEntry as error:
+            yield Problem(field, f"this cannot be remembered: {error.sentence.rstrip('.')}", line_of(text, path))
         if entry_id in seen:
             yield Problem(field, f"this says the same as {seen[entry_id]}", line_of(text, path))
         seen.setdefault(entry_id, field)
@@ -145,13 +157,14 @@ def _repeats(personality: Personality, text: str) -> Iterator[Problem]:
 
 def facts(personality: Personality) -> list[MemoryEntry]:
     """Each fact as one memory in readable words, with an id that stays while its subject stays."""
-    return [
-        MemoryEntry(words, {"section": str(path[0])}, entry_id, tier=Tier.STATIC, kind=Kind.FACT)
-        for path, entry_id, words in _facts(personality)
-    ]
+    return [_memory(path, entry_id, words) for path, entry_id, words in _facts(personality)]
 
 
 _Path = tuple[str | int, ...]
+
+
+def _memory(path: _Path, entry_id: str, words: str) -> MemoryEntry:
+    return MemoryEntry(words, {"section": str(path[0])}, entry_id, tier=Tier.STATIC, kind=Kind.FACT)
 
 
 def _facts(personality: Personality) -> Iterator[tuple[_Path, str, str]]:
@@ -224,13 +237,15 @@ def read(path: Path) -> str | None:
     """The text of a personality file, or ``None`` where there is none.
 
     Raises:
-        InvalidPersonality: it is too large, or not UTF-8.
+        InvalidPersonality: it cannot be read, is too large, or not UTF-8.
     """
     try:
         with open(path, "rb") as file:
             raw = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         return None
+    except OSError as error:
+        raise InvalidPersonality((Problem("", f"it cannot be read: {error.strerror or error}"),), path.name) from error
     if len(raw) > MAX_BYTES:
         raise InvalidPersonality((Problem("", "it is larger than a megabyte"),), path.name)
     try:

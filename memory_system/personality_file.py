@@ -27,6 +27,11 @@ class PersonalityFile:
         """Take the file as it is for known."""
         self._seen = self._about()
 
+    def write_if_missing(self, text: str) -> None:
+        """Write the text that is in use, if its file was deleted."""
+        if not self.path.exists():
+            static_memory.write(self.path, text)
+
     def _about(self) -> tuple[int, int] | None:
         try:
             about = self.path.stat()
@@ -43,5 +48,6 @@ class PersonalityFile:
                 return None if held is None else f"{self.path.name} is missing.{stays} Save it again to write the file."
             static_memory.parse(text, self.path.name)
         except InvalidPersonality as error:
-            return f"{error.sentence}.{stays}"
+            mend = "" if held is None else " Mend the file, or delete it and save from here."
+            return f"{error.sentence}.{stays}{mend}"
         return None

@@ -174,8 +174,10 @@ def answer(query: Query, cue_vector: Vectors, tables: Mapping[Tier, Table], agen
     ranked = [_rank(tier, tables[tier], query, cue_vector) for tier in Tier]
     seats = _seats(query, *(len(tier.best) for tier in ranked))
     candidates = [candidate for tier in ranked for candidate in _judge(tier, seats, query, every=explain)]
-    if explain:
-        candidates.sort(key=lambda one: (not one.recalled, -_sortable(one.score.total), one.entry.id))
+    if explain:  # the recalled ones stay in the order of the answer, the others follow by score
+        others = [one for one in candidates if not one.recalled]
+        others.sort(key=lambda one: (-_sortable(one.score.total), one.entry.id))
+        candidates = [one for one in candidates if one.recalled] + others
     return Recall(
         query,
         tuple(candidates),

@@ -35,11 +35,17 @@ def in_range(name: str, value: object, low: float, high: float, *, open_ends: bo
     between = f"between {low:g} and {high:g}" if open_ends else f"from {low:g} to {high:g}"
     if isinstance(value, bool) or not isinstance(value, int | float | np.number):
         raise InvalidParameter(f"{name} must be a number {between}, not {value!r:.60}.")
-    number = float(value)
-    inside = low < number < high if open_ends else low <= number <= high
+    inside = low < value < high if open_ends else low <= value <= high  # before float(): 10**400 has none
     if not inside:
-        raise InvalidParameter(f"{name} is {number:g}; it must be {between}.")
-    return number
+        raise InvalidParameter(f"{name} is {_short(value)}; it must be {between}.")
+    return float(value)
+
+
+def _short(value: object) -> str:
+    try:
+        return f"{value:g}"
+    except OverflowError:
+        return "a number of over 300 digits"
 
 
 def whole(name: str, value: object, low: int, high: int) -> int:
@@ -139,8 +145,8 @@ def relevancy(vectors: NDArray[np.float32], cue: NDArray[np.float32]) -> Floats:
         shape (n,), above 0 to 1. For unit vectors the distance is 2 - 2 cos, so that an unrelated text
         (cos 0) has 1/3, an equal one 1.
     """
-    if not len(vectors):
-        return np.zeros(0)
+    if not vectors.size:
+        return np.full(len(vectors), math.nan)  # rows without vectors have no width either
     squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
     distance = squares - 2.0 * (vectors @ cue).astype(np.float64) + float(cue.astype(np.float64) @ cue)
     closeness: Floats = 1.0 / (1.0 + np.maximum(distance, 0.0))

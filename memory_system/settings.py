@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from .errors import InvalidParameter
 from .scoring import Scoring, Weights, in_range, whole
 
 DEFAULT_WORLD = "mem_test"
+ROOT = Path(__file__).resolve().parents[1]
+"""The project's folder, so that every program finds the same agents from wherever it is started."""
 
 
 def _cache_folder() -> Path:
@@ -27,9 +29,9 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(extra="ignore", populate_by_name=True)
 
-    database: Path = Field(Path("database"), validation_alias="MEMORY_DATABASE")
+    database: Path = Field(ROOT / "database", validation_alias="MEMORY_DATABASE")
     """The folder of all worlds."""
-    personalities: Path = Field(Path("agent_personalities"), validation_alias="MEMORY_PERSONALITIES")
+    personalities: Path = Field(ROOT / "agent_personalities", validation_alias="MEMORY_PERSONALITIES")
     """The folder of the static memories."""
     world: str = Field(DEFAULT_WORLD, validation_alias="MEMORY_WORLD")
     cache: Path = Field(default_factory=_cache_folder, validation_alias="MEMORY_CACHE_DIR")
@@ -48,6 +50,11 @@ class Settings(BaseSettings):
     def uses_openai(self) -> bool:
         """Whether a language model is called over the network."""
         return self.llm == "openai" or (self.llm == "auto" and bool(self.openai_api_key or self.openai_base_url))
+
+
+def explained(error: ValidationError) -> str:
+    """What is wrong with the environment's settings, in sentences for people."""
+    return " ".join(f"The setting {one['loc'][0]} is wrong: {one['msg']}." for one in error.errors())
 
 
 @dataclass(frozen=True)

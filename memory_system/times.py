@@ -25,12 +25,12 @@ def parse_time(value: Any) -> datetime:
     if isinstance(value, bool):
         raise ValueError("must be a time, not true or false")
     if isinstance(value, int | float):
-        if not math.isfinite(value):
+        if isinstance(value, float) and not math.isfinite(value):
             raise ValueError("is not a finite number of seconds")
         try:
             return datetime.fromtimestamp(value, UTC)
         except (OverflowError, OSError, ValueError) as error:
-            raise ValueError(f"is {value}, which is no Unix time in seconds") from error
+            raise ValueError(f"is {str(value)[:40]}, which is no Unix time in seconds") from error
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value.strip())

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from . import personality as static_memory
 from .consolidation import reflection
@@ -19,6 +19,7 @@ from .scoring import Scoring, whole
 from .settings import AgentSettings
 from .times import Clock
 
+Parsed = TypeVar("Parsed")
 _QUERY = ("static_threshold", "static_share", "scoring")
 
 
@@ -31,6 +32,7 @@ class AgentView:
         self._ledger = ledger
         self._embedder = embedder
         self._clock = clock
+        self._parsed_texts: dict[str, tuple[str | None, Any]] = {}
 
     def _refresh(self) -> None:
         """Called before anything is read; the writing half takes in what was edited on disk."""
@@ -55,18 +57,31 @@ class AgentView:
     @property
     def display_name(self) -> str:
         """The name in the personality, such as "Mira Holloway"; the agent's name where there is none."""
-        text = self.personality_text
-        return static_memory.parse(text).identity.name if text else self.name
+        return self.personality.identity.name if self.personality else self.name
 
     @property
     def settings(self) -> AgentSettings:
         """The agent's own settings."""
-        return AgentSettings.from_json(self._ledger.journal.text("settings"))
+        return self._parsed("settings", AgentSettings.from_json)
 
     @property
     def personality_text(self) -> str | None:
         """The JSON text of the static memory in use."""
-        return self._ledger.journal.text("personality")
+        return self._ledger.text("personality")
+
+    @property
+    def personality(self) -> static_memory.Personality | None:
+        """The static memory in use; ``None`` where there is none yet."""
+        return self._parsed("personality", lambda text: static_memory.parse(text) if text else None)
+
+    def _parsed(self, name: str, parse: Callable[[str | None], Parsed]) -> Parsed:
+        """What a text of the journal says, parsed once for as long as it stays the same."""
+        text = self._ledger.text(name)
+        held = self._parsed_texts.get(name)
+        if held is None or held[0] != text:
+            held = self._parsed_texts[name] = (text, parse(text))
+        value: Parsed = held[1]
+        return value
 
     def entries(self, tier: Tier) -> list[MemoryEntry]:
         """All memories of a tier, ordered by id; touches nothing."""

@@ -14,6 +14,7 @@ import pytest
 from memory_system import AgentMemory, Settings, World
 from memory_system.embedding import CachedEmbedder, MiniLM
 from memory_system.settings import Settings as _Settings
+from tests.fake_server import FakeServer
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
@@ -93,3 +94,10 @@ def remember(agent: AgentMemory) -> Callable[..., str]:
         return agent.add_short_term(event, rate=False).outcomes[0].id
 
     return add
+
+
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    """An OpenAI-compatible server on this machine, to be told what to answer."""
+    with FakeServer() as started:
+        yield started

@@ -140,7 +140,10 @@ def main():
     install(python, "requirements-dev.txt")
     if target == "test":
         environment = dict(os.environ, CHROMIUM=os.environ.get("CHROMIUM") or find_browser())
-        steps = [[python, "-m", "memory_system", "fetch-model"], [python, "-m", "pytest", "-n", "2", "--dist", "loadgroup"]]
+        steps = [
+            [python, "-m", "memory_system", "fetch-model"],
+            [python, "-m", "pytest", "-n", "2", "--dist", "loadgroup"],
+        ]
         sys.exit(run(steps, environment))
     if target == "lint":
         checks = [["ruff", "format", "--check", "."], ["ruff", "check", "."], ["mypy"]]

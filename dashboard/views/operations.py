@@ -21,38 +21,47 @@ if st.session_state["operation"] not in NAMES:
 name = str(st.segmented_control("Operation", NAMES, key="operation", required=True, label_visibility="collapsed"))
 session.to_link("operation", name)
 
-plan: Callable[[], ChangeSet]
+Show = Callable[[float, str], None]
+plan: Callable[[Show], ChangeSet]
 if name == "Migrate":
     st.text(
         f"Short-term memory has room for {settings.stm_size}. The oldest beyond it move to long-term memory if they "
         "are important enough, and are forgotten if not. Pinned ones stay."
     )
     threshold = st.slider("Importance to exceed", 0.0, 1.0, settings.migration_threshold, 0.05)
-    plan = lambda: agent.migrate_stm2ltm(threshold, preview=True)  # noqa: E731 - one of four, chosen here
+    plan = lambda _show: agent.migrate_stm2ltm(threshold, preview=True)  # noqa: E731 - one of four, chosen here
 elif name == "Reflect":
     st.text(
         "Questions are drawn from recent memories and answered from what is recalled; each insight keeps its evidence."
     )
-    plan = lambda: agent.reflect_from_recent_memory(preview=True)  # noqa: E731
+    plan = lambda show: agent.reflect_from_recent_memory(preview=True, progress=show)  # noqa: E731
 elif name == "Summarise":
     st.text(
         "The least important long-term memories become one summary. The originals leave recall, and can be restored."
     )
     count = st.number_input("How many", 2, 500, 10)
-    plan = lambda: agent.summarize_and_forget(int(count), preview=True)  # noqa: E731
+    plan = lambda show: agent.summarize_and_forget(int(count), preview=True, progress=show)  # noqa: E731
 else:
     st.text("The rest of today in timed actions, from routine and promises. It replaces an older plan of the day.")
-    plan = lambda: agent.plan_from_memory(preview=True)  # noqa: E731
+    plan = lambda show: agent.plan_from_memory(preview=True, progress=show)  # noqa: E731
 
 key = f"plan-{agent.name}-{name}"
 if st.button("Preview", type="primary", icon=":material/visibility:"):
     st.session_state.pop(f"applied-{agent.name}", None)
+    waiting = st.empty()
+    with waiting.container(horizontal=True, vertical_alignment="center"):
+        bar = st.progress(0.0, "Working it out …")
+        st.button("Cancel", icon=":material/close:")  # a click runs the page anew, which ends the work at its next step
+
+    def show_progress(done: float, doing: str) -> None:
+        bar.progress(done, widgets.plain(doing))
+
     try:
-        with st.spinner(f"{name}: working it out …"):
-            st.session_state[key] = plan()
+        st.session_state[key] = plan(show_progress)
     except MemorySystemError as error:
         st.session_state.pop(key, None)
         widgets.problem(error)
+    waiting.empty()
 
 planned: ChangeSet | None = st.session_state.get(key)
 applied: ChangeSet | None = st.session_state.get(f"applied-{agent.name}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -40,6 +40,11 @@ class Ground:
 def by_age(entry: MemoryEntry) -> tuple[float, str]:
     """A sort key: the oldest first, those without a time before all."""
     return (entry.timestamp.timestamp() if entry.timestamp else float("-inf"), entry.id)
+
+
+def cited(numbers: Sequence[int], context: Sequence[MemoryEntry]) -> list[MemoryEntry]:
+    """The memories behind the record numbers (from 1) that a model cites; numbers of no record are passed over."""
+    return [context[number - 1] for number in dict.fromkeys(numbers) if 1 <= number <= len(context)]
 
 
 def rated(entry: MemoryEntry, model: LanguageModel) -> tuple[MemoryEntry, ModelCall]:

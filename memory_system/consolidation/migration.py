@@ -42,7 +42,9 @@ def plan(ground: Ground, threshold: float, chosen: Sequence[str] | None = None) 
         else:
             changes.append(_change(entry, threshold))
     moved = sum(1 for change in changes if change.after is not None)
-    title = f"Migrate {moved} to long-term memory, forget {len(changes) - moved}"
+    doing = [f"move {moved} to long-term memory"] if moved else []
+    doing += [f"forget {len(changes) - moved}"] if moved < len(changes) else []
+    title = f"Migrate: {', '.join(doing) or 'nothing may leave'}"
     notes = () if len(changes) == overflow else (f"{overflow - len(changes)} over stm_size must stay.",)
     return ground.plan("migrate", title, changes, kept=tuple(kept), notes=notes)
 

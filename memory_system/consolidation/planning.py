@@ -10,7 +10,7 @@ from ..entry import Kind, MemoryEntry, Tier, new_id
 from ..errors import ModelNonsense
 from ..llm import tasks
 from ..personality import RoutineItem
-from .ground import Ground
+from .ground import Ground, cited
 
 CONTEXT = 15
 RATING = 5
@@ -73,7 +73,7 @@ def _problem(actions: Sequence[tasks.Action], now: datetime) -> str | None:
 def _entry(ground: Ground, action: tasks.Action, context: Sequence[MemoryEntry]) -> MemoryEntry:
     day = f"{ground.now:%A} {ground.now.day} {ground.now:%B}"
     place = f" ({action.place})" if action.place else ""
-    resting_on = tuple(entry.id for entry in context if entry.document.strip() in action.activity)
+    resting_on = cited(action.because_of, context)
     return MemoryEntry(
         f"Plan for {day}, {action.start} to {action.end}: {action.activity}{place}",
         {
@@ -90,6 +90,6 @@ def _entry(ground: Ground, action: tasks.Action, context: Sequence[MemoryEntry])
         rating=RATING,
         explanation="Plans are given 5.",
         tags=("plan",),
-        evidence=resting_on,
-        depth=1,
+        evidence=tuple(entry.id for entry in resting_on),
+        depth=1 + max((entry.depth for entry in resting_on), default=0),
     )

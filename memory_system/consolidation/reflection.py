@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..changes import Change, ChangeSet, ModelCall
 from ..entry import Kind, MemoryEntry, Tier, new_id
 from ..llm import tasks
-from .ground import Ground, by_age, rated
+from .ground import Ground, by_age, cited, rated
 
 RECENT = 100
 """Records that the questions are drawn from (section 4.2)."""
@@ -62,7 +62,7 @@ def plan(ground: Ground, *, only_if_due: bool = False) -> ChangeSet:
         done = ground.model.complete(tasks.find_insights(ground.who, question, context, INSIGHTS))
         calls.append(done.call)
         for insight in done.answer.insights[:INSIGHTS]:
-            evidence = _evidence(insight.because_of, context)
+            evidence = cited(insight.because_of, context)
             if not evidence:
                 dropped += 1
                 continue
@@ -72,10 +72,6 @@ def plan(ground: Ground, *, only_if_due: bool = False) -> ChangeSet:
     notes = (f"{dropped} insights cited no evidence and were dropped.",) if dropped else ()
     title = f"Reflect: {len(changes)} insight{'s' if len(changes) != 1 else ''}"
     return ground.plan("reflect", title, changes, calls=tuple(calls), notes=notes)
-
-
-def _evidence(numbers: Sequence[int], context: Sequence[MemoryEntry]) -> list[MemoryEntry]:
-    return [context[number - 1] for number in dict.fromkeys(numbers) if 1 <= number <= len(context)]
 
 
 def _reflection(ground: Ground, question: str, text: str, evidence: Sequence[MemoryEntry]) -> MemoryEntry:

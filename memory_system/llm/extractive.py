@@ -1,4 +1,4 @@
-"""Which sentences of many say the most: LexRank and MMR over embedding vectors.
+"""Which sentences of many say the most, by LexRank and MMR over embedding vectors; and how to quote them.
 
 LexRank: Erkan and Radev 2004 (arXiv 1109.2128, section 3.2). MMR: Carbonell and Goldstein 1998, section 2.
 """
@@ -50,3 +50,14 @@ def choose(vectors: Vectors, worth: NDArray[np.float64], count: int, *, balance:
         chosen.append(best)
         closest = np.maximum(closest, vectors @ vectors[best])
     return chosen
+
+
+def quote(text: str) -> str:
+    """The text in quotation marks, on one line; those inside become single ones, and a long text is cut."""
+    return f"“{short(text).rstrip('.').replace('“', '‘').replace('”', '’')}”"
+
+
+def short(text: str, most: int = 220) -> str:
+    """The text on one line, cut after ``most`` characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"

@@ -25,12 +25,23 @@ from ..errors import ModelNonsense
 from ..memory import Vectors
 from . import offline_plan
 from .base import Answer, Completion
-from .extractive import centrality, choose
+from .extractive import centrality, choose, quote
 from .tasks import Insight, Insights, Questions, Rating, Summary, Task
 
 _NEIGHBOURS, _POWER, _WEAK = 12, 6, 0.30
 _SAME_SUBJECT = 0.35
+_NAMED = 0.3
+"""What a record is worth more, on the scale of cosines, when it names whom the question is about."""
+_QUOTES = 24
+"""Most memories that one summary quotes; at 220 characters each, it stays below what a text may have."""
 _NAME = re.compile(r"\b[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+)+|(?<![.!?“\"] )(?<!^)\b[A-Z][\w'’-]{2,}")
+_OWNER = re.compile(r"['’]s$")
+_VERB_FIRST = re.compile(r"^(?:\w{3,}ed|Saw|Met|Told|Lent|Gave|Took|Found|Heard|Caught|Sold|Bought|Left|Sent|Let)\b\s*")
+"""How diaries begin ("Lent Tobias the key"): a verb that would pass for the first half of a name."""
+_CALENDAR = re.compile(
+    r"^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day$|^(?:January|February|March|April|May|June|July|August|September|"
+    r"October|November|December|Christmas|Easter)$"
+)
 _IDLE = re.compile(r"\bis idle\b", re.IGNORECASE)
 
 
@@ -104,16 +115,20 @@ class OfflineModel:
 
     def _insights(self, data: Mapping[str, Any]) -> Insights:
         """One insight: the records that answer the question best, quoted with their dates."""
-        found = data["records"]
+        happened = [record for record in data["records"] if record["when"] != "always"]
+        found = happened if len(happened) > 1 else data["records"]
         if not found:
             return Insights(insights=[])
-        vectors = self._embedder.embed([str(data["question"]), *(record["text"] for record in found)])
+        asked = str(data["question"])
+        vectors = self._embedder.embed([asked, *(record["text"] for record in found)])
         question, texts = vectors[0], vectors[1:]
-        worth = np.clip((texts @ question).astype(np.float64), 0, 1)
+        about = set(_names([asked], str(data["character"])))
+        named = [any(name in record["text"] for name in about) for record in found]
+        worth = np.clip((texts @ question).astype(np.float64), 0, 1) + _NAMED * np.array(named, float)
         chosen = _in_time(choose(texts, worth * (0.5 + 0.5 * centrality(texts)), 3), found)
         quotes = "; ".join(_quoted(found[row]) for row in chosen)
         insight = Insight(
-            insight=f"{data['question']} What I remember of it: {quotes}.",
+            insight=f"{asked} {quotes}.",
             because_of=[found[row]["number"] for row in chosen],
         )
         return Insights(insights=[insight])
@@ -123,21 +138,31 @@ class OfflineModel:
         found = data["records"]
         vectors: Vectors = self._embedder.embed([record["text"] for record in found])
         rated = np.array([(record["rating"] or 5) / 10 for record in found])
-        chosen = _in_time(choose(vectors, centrality(vectors) * rated, max(2, (len(found) + 2) // 3)), found)
+        most = min(max(2, (len(found) + 2) // 3), _QUOTES)
+        chosen = _in_time(choose(vectors, centrality(vectors) * rated, most), found)
         quotes = "; ".join(_quoted(found[row]) for row in chosen)
         return Summary(summary=f"In short ({len(chosen)} of {len(found)} memories quoted): {quotes}.")
 
 
 def _question(central: str, texts: Sequence[str], who: str) -> str:
-    counted = Counter(name for text in texts for name in dict.fromkeys(_NAME.findall(text)))
-    own = set(who.split()) | {who}
-    names = [name for name, _ in sorted(counted.items(), key=lambda item: (-item[1], item[0])) if name not in own]
     first = who.split(maxsplit=1)[0] if who.split() else who
+    names = _names(texts, who)
     if len(names) >= 2:
-        return f"What is going on between {names[0]} and {names[1]}?"
+        return f"What does {first} know of {names[0]} and {names[1]}?"
     if names:
-        return f"What matters between {first} and {names[0]}?"
-    return f"What does this mean to {first}: “{_short(central)}”?"
+        return f"What does {first} know of {names[0]}?"
+    return f"What does this mean to {first}: {quote(central)}?"
+
+
+def _names(texts: Sequence[str], who: str) -> list[str]:
+    """The names in the texts, the most frequent first, without the character's own and the calendar's."""
+    found = (dict.fromkeys(_NAME.findall(_VERB_FIRST.sub("", text))) for text in texts)
+    counted = Counter(_OWNER.sub("", name) for names in found for name in names if len(name) <= 60)
+    strange = {name: count for name, count in counted.items() if not _CALENDAR.search(name)}
+    own = set(who.split()) | {who}
+    names = [name for name, _ in sorted(strange.items(), key=lambda item: (-item[1], item[0])) if name not in own]
+    whole = [name for name in names if not any(name != other and name in other.split() for other in names)]
+    return whole or names
 
 
 def _in_time(rows: Sequence[int], found: Sequence[Mapping[str, Any]]) -> list[int]:
@@ -145,13 +170,7 @@ def _in_time(rows: Sequence[int], found: Sequence[Mapping[str, Any]]) -> list[in
 
 
 def _quoted(record: Mapping[str, Any]) -> str:
-    text = record["text"].strip().rstrip(".").replace("“", "‘").replace("”", "’")
     if record["when"] == "always":
-        return f"“{_short(text)}”"
+        return quote(record["text"])
     when = datetime.fromisoformat(record["when"])
-    return f"“{_short(text)}” ({when.day} {when:%B})"
-
-
-def _short(text: str, most: int = 220) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+    return f"{quote(record['text'])} ({when.day} {when:%B})"

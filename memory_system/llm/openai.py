@@ -20,6 +20,10 @@ from .tasks import Task
 
 _FORMATS = ("json_schema", "json_object", "text")
 _JSON = json.JSONDecoder()
+_SECRET = 8
+"""Characters: local servers take any key, and "local" need not be blotted out of every text."""
+_BRACES = 50
+"""Opening braces at which an answer's JSON object is looked for."""
 
 
 class OpenAIModel:
@@ -83,10 +87,10 @@ class OpenAIModel:
                 # some servers answer 400 or 500 to a form they do not know: try the next simpler one
                 if chosen + 1 == len(_FORMATS):
                     self._format = 0
-                    raise self._refused(error) from error
+                    raise self._refused(error) from None  # the original may hold the key
                 self._format = chosen + 1
             except openai.OpenAIError as error:
-                raise self._refused(error) from error
+                raise self._refused(error) from None
 
     def _bounded(
         self, messages: list[dict[str, str]], task: Task[Any], form: str, until: float
@@ -134,7 +138,7 @@ class OpenAIModel:
         return ModelUnavailable(f"The language model cannot be used: {self._redacted(str(error))[:200]}")
 
     def _redacted(self, text: str) -> str:
-        if self._key:
+        if len(self._key) >= _SECRET:
             text = text.replace(self._key, "[key]")
         return re.sub(r"\bsk-[\w-]{8,}", "[key]", text)
 
@@ -149,22 +153,36 @@ def _response_format(form: str, task: Task[Any]) -> dict[str, Any]:
 
 
 def _text_of(completion: Any) -> tuple[str, int | None]:
+    """The content and the token count; the openai package validates neither, so that anything may stand there."""
     if not isinstance(completion, ChatCompletion):
         raise ModelNonsense("The server answered with something that is no chat completion; is the address right?")
-    if not completion.choices or completion.choices[0].message is None:
+    choices: Any = completion.choices
+    message = getattr(choices[0], "message", None) if isinstance(choices, list) and choices else None
+    if message is None:
         raise ModelNonsense("The language model server gave an answer without content.")
-    content = completion.choices[0].message.content
+    content = getattr(message, "content", None)
     if not isinstance(content, str) or not content.strip():
         raise ModelNonsense("The language model gave an empty answer.")
-    tokens = completion.usage.total_tokens if completion.usage else None
-    return content, tokens
+    tokens = getattr(completion.usage, "total_tokens", None)
+    return content, tokens if isinstance(tokens, int) else None
 
 
 def _parsed(text: str, task: Task[Answer]) -> Answer:
-    """The first JSON object in the text that has the form."""
+    """The first JSON object in the text that has the form; what models think aloud may hold braces too."""
+    problem: ModelNonsense | None = None
     start = text.find("{")
-    if start < 0:
-        raise ModelNonsense(f"The language model's answer to '{task.name}' holds no JSON object.")
+    for _brace in range(_BRACES):
+        if start < 0:
+            break
+        try:
+            return _parsed_at(text, start, task)
+        except ModelNonsense as error:
+            problem = problem or error
+        start = text.find("{", start + 1)
+    raise problem or ModelNonsense(f"The language model's answer to '{task.name}' holds no JSON object.")
+
+
+def _parsed_at(text: str, start: int, task: Task[Answer]) -> Answer:
     try:
         value, _ = _JSON.raw_decode(text, start)
         return task.form.model_validate(value)
@@ -175,6 +193,6 @@ def _parsed(text: str, task: Task[Answer]) -> Answer:
         where = ".".join(str(part) for part in first["loc"])
         raise ModelNonsense(
             f"The language model's answer to '{task.name}' does not have the form: {where}: {first['msg']}."
-        ) from error
+        ) from None  # the original quotes the answer, which may hold the key
     except RecursionError as error:
         raise ModelNonsense(f"The language model's answer to '{task.name}' is nested too deep.") from error

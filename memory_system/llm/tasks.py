@@ -12,11 +12,23 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
-from ..entry import MemoryEntry
+from ..entry import MAX_EXPLANATION, MemoryEntry
 
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=8000)]
+MAX_TEXT = 8000
+"""Characters that a text of an answer may have."""
+
+
+def _storable(text: str) -> str:
+    if "\x00" in text:
+        raise ValueError("holds a control character")
+    return text
+
+
+Text = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TEXT), AfterValidator(_storable)
+]
 ClockTime = Annotated[str, StringConstraints(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]
 
 
@@ -27,7 +39,7 @@ class _Answer(BaseModel):
 class Rating(_Answer):
     """How poignant a memory is, 1 to 10, and why."""
 
-    explanation: Text
+    explanation: Annotated[Text, Field(max_length=MAX_EXPLANATION)]
     rating: int = Field(ge=1, le=10, strict=True)
 
 
@@ -57,12 +69,13 @@ class Summary(_Answer):
 
 
 class Action(_Answer):
-    """One timed action of a day plan."""
+    """One timed action of a day plan, and the numbers of the records that it rests on."""
 
     start: ClockTime
     end: ClockTime
     activity: Text
-    place: str = Field("", max_length=200)
+    place: Annotated[str, AfterValidator(_storable)] = Field("", max_length=200)
+    because_of: list[int] = Field(default_factory=list, max_length=100)
 
 
 class DayPlan(_Answer):
@@ -170,7 +183,7 @@ def plan_day(
         DayPlan,
         "Plan the rest of the character's day, in five to eight actions if there is time, from the routine and from "
         "what the records oblige the character to do. Times are HH:MM on today's date, later than now, in order and "
-        "not overlapping; each action has a place.",
+        "not overlapping; each action has a place, and under 'because_of' the numbers of the records it rests on.",
         {
             "character": who,
             "now": now.isoformat(),

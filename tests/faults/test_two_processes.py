@@ -1,0 +1,92 @@
+"""Two processes on one agent: both may write, and a reader sees what the other wrote at its next question."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from typing import Any
+
+from memory_system import AgentMemory, ChromaMemory, Settings, Tier, World
+from memory_system.changes import dump_entry
+from tests.conftest import ROOT
+
+
+def _start(settings: Settings, **order: Any) -> subprocess.Popen[str]:
+    order |= {"database": str(settings.database), "personalities": str(settings.personalities), "wait": True}
+    command = [sys.executable, "-m", "tests.faults.child", json.dumps(order)]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+
+
+def _opened(child: subprocess.Popen[str]) -> None:
+    assert child.stdout is not None
+    line = child.stdout.readline()
+    assert line, child.communicate()[1]
+    assert json.loads(line) == {"open": True}
+
+
+def _finished(child: subprocess.Popen[str]) -> list[Any]:
+    out, problems = child.communicate("go\n", timeout=90)
+    assert child.returncode == 0, problems
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def _ids(name: str, count: int) -> set[str]:
+    return {f"{name}-{number}" for number in range(count)}
+
+
+def test_two_processes_that_write_at_once_lose_nothing(world: World, agent: AgentMemory) -> None:
+    world.close()
+    children = [_start(world.settings, operation="many", count=30, name=name) for name in ("left", "right")]
+    for child in children:
+        _opened(child)
+    for child in children:
+        assert child.stdin is not None
+        child.stdin.write("go\n")
+        child.stdin.flush()
+    assert [_finished(child) for child in children] == [[{"added": 30}]] * 2
+    again = world.agent("mira")
+    wanted = _ids("left", 30) | _ids("right", 30)
+    assert {entry.id for entry in again.entries(Tier.STM)} == wanted
+    assert again.messages == (), "Chroma held what the journal holds"
+    revisions = [told.revision for told in again.history(1000)]
+    assert revisions == list(range(len(revisions), 0, -1))
+    world.close()
+    memory = ChromaMemory.at(world.folder / "mira" / "chroma")
+    stored = {entry.id: dump_entry(entry) for entry in memory.snapshot().entries}
+    memory.close()
+    assert stored == {entry.id: dump_entry(entry) for entry in world.agent("mira").entries(Tier.STM)}
+
+
+def test_a_reader_beside_a_writer_sees_each_write_at_its_next_question(world: World, agent: AgentMemory) -> None:
+    child = _start(world.settings, operation="many", count=30, name="writer")
+    _opened(child)
+    assert len(agent.query_memory("event", top_k=100, static_threshold=1)) == 0
+    assert child.stdin is not None
+    child.stdin.write("go\n")
+    child.stdin.flush()
+    seen: list[int] = []
+    until = time.monotonic() + 60
+    while (not seen or seen[-1] < 30) and time.monotonic() < until:
+        seen.append(len(agent.query_memory("event", top_k=100, static_threshold=1, touch=False)))
+    _finished(child)
+    assert seen == sorted(seen)
+    assert len(set(seen)) > 3, "the reader saw the writes as they came"
+    assert {hit.entry.id for hit in agent.query_memory("event", top_k=100, static_threshold=1)} == _ids("writer", 30)
+    accessed = {entry.last_access for entry in agent.entries(Tier.STM)}
+    assert accessed == {agent.now}
+
+
+def test_both_may_write_while_both_are_open(world: World, agent: AgentMemory) -> None:
+    child = _start(world.settings, operation="many", count=5, name="child")
+    _opened(child)
+    agent.add_short_term({"document": "from the parent", "rating": 5, "id": "parent-1"})
+    _finished(child)
+    agent.add_short_term({"document": "from the parent again", "rating": 5, "id": "parent-2"})
+    assert {entry.id for entry in agent.entries(Tier.STM)} == _ids("child", 5) | {"parent-1", "parent-2"}
+    world.close()
+    again = world.agent("mira")
+    assert again.messages == ()
+    assert len(again.entries(Tier.STM)) == 7

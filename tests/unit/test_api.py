@@ -1,0 +1,297 @@
+"""The HTTP API and the command line, asked over a real socket."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+
+from memory_system import AgentMemory, Kind, Tier, World
+from memory_system.api import create_app
+from tests.conftest import ROOT
+from tests.fake_server import FakeServer, error, says
+
+
+@pytest.fixture
+def api(world: World) -> Iterator[httpx.Client]:
+    """A client of a server over ``world``."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(create_app(lambda: world), log_level="warning"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    host, port = listening.getsockname()
+    with httpx.Client(base_url=f"http://{host}:{port}", timeout=30, trust_env=False) as client:
+        yield client
+    server.should_exit = True
+    thread.join()
+    listening.close()
+
+
+def _problem(answer: httpx.Response, status: int, code: str) -> str:
+    """The detail, if the answer is a problem in the agreed form."""
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    body = answer.json()
+    assert body.keys() == {"type", "title", "status", "code", "detail"}
+    assert (body["status"], body["code"]) == (status, code)
+    assert body["detail"].endswith(".")
+    return str(body["detail"])
+
+
+@pytest.mark.parametrize("connected", [False, True], ids=["offline", "OpenAI"])
+def test_rate_answers_in_one_shape_whatever_the_model(
+    api: httpx.Client, world: World, server: FakeServer, connected: bool
+) -> None:
+    if connected:
+        world.model = server.model()
+        server.on("rate", says({"explanation": "A promise.", "rating": 7, "more": "is left out"}))
+    answer = api.post("/rate", json={"memory": "Lent Tobias the key."})
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.json().keys() == {"rating", "explanation"}
+    assert isinstance(answer.json()["rating"], int)
+    assert 1 <= answer.json()["rating"] <= 10
+    assert answer.json()["explanation"]
+    assert not connected or answer.json() == {"rating": 7, "explanation": "A promise."}
+
+
+@pytest.mark.parametrize("connected", [False, True], ids=["offline", "OpenAI"])
+def test_plan_answers_in_one_shape_whatever_the_model(
+    api: httpx.Client, world: World, server: FakeServer, agent: AgentMemory, connected: bool
+) -> None:
+    if connected:
+        agent.model = server.model()
+        action = {"start": "19:00", "end": "20:00", "activity": "eats at the inn", "place": "Three Herons"}
+        server.on("plan", says({"actions": [action]}))
+    answer = api.post("/plan", json={"agent": "mira"})
+    assert answer.status_code == 200
+    body = answer.json()
+    (plan,) = agent.entries(Tier.LTM)
+    action = {"start": "19:00", "end": "20:00", "activity": "eats at the inn", "place": "Three Herons"}
+    assert body["actions"] == [{"id": plan.id, **action}]
+    assert body["now"] == "2026-03-27T18:00:00Z"
+    assert (body["agent"], body["notes"]) == ("mira", [])
+    told = agent.history(1)[0]
+    assert (told.revision, told.change_set.author) == (body["revision"], "API")
+
+
+def test_plan_takes_a_time_of_its_own_and_a_preview_stores_nothing(api: httpx.Client, agent: AgentMemory) -> None:
+    answer = api.post("/plan", json={"agent": "mira", "now": "2026-04-01T04:00:00+02:00", "preview": True})
+    body = answer.json()
+    assert [action["start"] for action in body["actions"]] == ["04:30", "19:00"]
+    assert body["now"] == "2026-04-01T04:00:00+02:00"
+    assert body["revision"] is None
+    assert agent.entries(Tier.LTM) == []
+
+
+def test_a_day_that_is_over_is_an_empty_plan_with_a_note(api: httpx.Client, agent: AgentMemory) -> None:
+    body = api.post("/plan", json={"agent": "mira", "now": "2026-03-27T23:58:00Z"}).json()
+    assert (body["actions"], body["revision"]) == ([], None)
+    assert "Nothing is left to do today" in body["notes"][0]
+
+
+RATE_BODIES: dict[str, Any] = {
+    "no body": b"",
+    "no JSON": b"{memory: ",
+    "a list": b'["Lent the key."]',
+    "a text": b'"Lent the key."',
+    "null": b"null",
+    "a missing field": b"{}",
+    "an unknown field": b'{"memory": "a", "agent": "mira"}',
+    "a number": b'{"memory": 5}',
+    "a truth value": b'{"memory": true}',
+    "nothing": b'{"memory": null}',
+    "an object": b'{"memory": {"document": "a"}}',
+    "empty": b'{"memory": ""}',
+    "blank": b'{"memory": " \\n "}',
+    "a megabyte": json.dumps({"memory": "word " * 200_000}).encode(),
+    "a control character": b'{"memory": "a\\u0000b"}',
+    "half a surrogate pair": b'{"memory": "a\\ud800b"}',
+    "NaN": b'{"memory": NaN}',
+}
+PLAN_BODIES: dict[str, Any] = {
+    "no body": b"",
+    "a list": b'["mira"]',
+    "a missing field": b'{"now": "2026-03-27T18:00:00Z"}',
+    "an unknown field": b'{"agent": "mira", "prompt": "x"}',
+    "a number": b'{"agent": 5}',
+    "an empty agent": b'{"agent": ""}',
+    "a time without zone": b'{"agent": "mira", "now": "2026-03-27T18:00:00"}',
+    "a time in words": b'{"agent": "mira", "now": "tonight"}',
+    "a time in a list": b'{"agent": "mira", "now": []}',
+    "a preview in words": b'{"agent": "mira", "preview": "perhaps"}',
+    "a year before 1": b'{"agent": "mira", "now": "0001-01-01T00:00:00+14:00"}',
+}
+
+
+def _post(api: httpx.Client, path: str, content: bytes) -> httpx.Response:
+    return api.post(path, content=content, headers={"Content-Type": "application/json"})
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        *(pytest.param("/rate", body, id=f"rate-{name}") for name, body in RATE_BODIES.items()),
+        *(pytest.param("/plan", body, id=f"plan-{name}") for name, body in PLAN_BODIES.items()),
+    ],
+)
+def test_a_wrong_body_is_refused_in_words(api: httpx.Client, agent: AgentMemory, path: str, content: bytes) -> None:
+    answer = _post(api, path, content)
+    assert answer.status_code == 422, answer.text
+    detail = _problem(answer, 422, answer.json()["code"])
+    assert answer.json()["code"] in ("invalid-input", "invalid-entry", "invalid-parameter")
+    assert len(detail) < 1000
+    assert agent.entries(Tier.LTM) == []
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe{", b"[" * 100_000], ids=["no UTF-8", "100,000 brackets"])
+def test_a_body_that_no_parser_takes_is_a_problem_too(api: httpx.Client, content: bytes) -> None:
+    answer = _post(api, "/rate", content)
+    assert 400 <= answer.status_code < 500
+    _problem(answer, answer.status_code, answer.json()["code"])
+
+
+def test_a_missing_field_is_named(api: httpx.Client) -> None:
+    assert "memory: Field required" in _problem(_post(api, "/rate", b"{}"), 422, "invalid-input")
+
+
+def test_an_unknown_agent_is_not_found_and_not_made(api: httpx.Client, world: World, agent: AgentMemory) -> None:
+    detail = _problem(api.post("/plan", json={"agent": "nobody"}), 404, "agent-not-found")
+    assert "'nobody'" in detail
+    assert world.agents() == ["mira"]
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", "..", "mira\x00", "con", " "])
+def test_a_name_that_leads_elsewhere_is_refused(api: httpx.Client, world: World, name: str) -> None:
+    _problem(api.post("/plan", json={"agent": name}), 422, "invalid-agent-name")
+    assert not (world.folder.parent / "x").exists()
+
+
+def test_an_address_or_method_that_is_not_there_is_a_problem(api: httpx.Client) -> None:
+    _problem(api.get("/nowhere"), 404, "http-error")
+    _problem(api.get("/rate"), 405, "http-error")
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "10.0.0.1"])
+def test_a_foreign_host_header_is_refused(api: httpx.Client, host: str) -> None:
+    answer = api.post("/rate", json={"memory": "a"}, headers={"Host": host})
+    assert answer.status_code == 400
+    assert "rating" not in answer.text
+
+
+def test_a_model_that_is_down_is_a_503_and_nothing_is_planned(
+    api: httpx.Client, world: World, server: FakeServer, agent: AgentMemory
+) -> None:
+    world.model = agent.model = server.model()
+    server.close()
+    assert "cannot be reached" in _problem(api.post("/rate", json={"memory": "a"}), 503, "model-unavailable")
+    _problem(api.post("/plan", json={"agent": "mira"}), 503, "model-unavailable")
+    assert [entry for entry in agent.entries(Tier.LTM) if entry.kind is Kind.PLAN] == []
+
+
+def test_a_model_that_answers_nonsense_is_a_502(api: httpx.Client, world: World, server: FakeServer) -> None:
+    world.model = server.model()
+    server.on("rate", says("seven"))
+    _problem(api.post("/rate", json={"memory": "a"}), 502, "model-nonsense")
+    server.on("rate", error(401, "bad key sk-test-0123456789abcdef"))
+    assert "sk-test" not in _problem(api.post("/rate", json={"memory": "a"}), 503, "model-unavailable")
+
+
+def test_the_documented_answers_are_those_given(api: httpx.Client) -> None:
+    described = api.get("/openapi.json").json()
+    assert set(described["paths"]) == {"/rate", "/plan"}
+    assert "application/problem+json" in described["paths"]["/rate"]["post"]["responses"]["503"]["content"]
+
+
+# -- the command line ----------------------------------------------------------------------------------
+
+
+def _run(folder: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "memory_system", *arguments]
+    return subprocess.run(
+        command, cwd=ROOT, env=_environment(folder) | more, capture_output=True, text=True, timeout=90, check=False
+    )
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    return os.environ | {"MEMORY_DATABASE": str(folder / "database"), "MEMORY_LLM": "offline"}
+
+
+def test_serve_answers_and_ends_with_ctrl_c(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "memory_system", "serve", "--port", str(port)]
+    pipe = subprocess.PIPE
+    child = subprocess.Popen(command, cwd=ROOT, env=_environment(tmp_path), stdout=pipe, stderr=pipe, text=True)
+    try:
+        until = time.monotonic() + 60
+        while time.monotonic() < until and child.poll() is None:
+            try:
+                answer = httpx.post(
+                    f"http://127.0.0.1:{port}/rate", json={"memory": "Made the bed."}, timeout=30, trust_env=False
+                )
+                break
+            except httpx.ConnectError:
+                time.sleep(0.1)
+        assert answer.json()["rating"] == 1
+        child.send_signal(signal.SIGINT)
+        out, problems = child.communicate(timeout=30)
+    finally:
+        child.kill()
+        child.wait()
+    assert f"http://127.0.0.1:{port}" in out
+    assert "Traceback" not in problems
+
+
+def test_a_busy_port_is_one_plain_sentence(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = _run(tmp_path, "serve", "--port", str(port))
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith(f"Port {port}, where the API is to be served, cannot be used")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_port_that_cannot_be_is_refused_without_a_traceback(tmp_path: Path) -> None:
+    done = _run(tmp_path, "serve", "--port", "99999")
+    assert done.returncode == 2
+    assert "65535" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_wrong_setting_is_told_without_a_traceback(tmp_path: Path) -> None:
+    done = _run(tmp_path, "serve", MEMORY_LLM="perhaps")
+    assert done.returncode == 1
+    assert "MEMORY_LLM" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_fill_fills_an_empty_world_once(tmp_path: Path) -> None:
+    samples = str(ROOT / "database/samples/harrow_quay")
+    first = _run(tmp_path, "fill", samples)
+    assert (first.returncode, first.stderr) == (0, "")
+    assert "is filled." in first.stdout
+    files = {path: path.stat().st_mtime_ns for path in (tmp_path / "database").rglob("*") if path.is_file()}
+    second = _run(tmp_path, "fill", samples)
+    assert "not empty; nothing was changed" in second.stdout
+    assert {path: path.stat().st_mtime_ns for path in files} == files
+
+
+def test_fill_from_nowhere_is_one_sentence(tmp_path: Path) -> None:
+    done = _run(tmp_path, "fill", str(tmp_path / "nowhere"))
+    assert done.returncode == 1
+    assert "cannot be read" in done.stderr
+    assert done.stderr.count("\n") == 1

@@ -1,0 +1,135 @@
+"""Texts to vectors: the same as sentence-transformers', asked once a text, and from any Chroma function."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from memory_system import Settings
+from memory_system.embedding import CachedEmbedder, FromChroma, MiniLM
+from memory_system.errors import EmbedderError
+from memory_system.minilm import weights
+
+REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "minilm_reference.json").read_text(encoding="utf-8"))
+TEXTS: list[str] = REFERENCE["texts"]
+VECTORS = np.array(REFERENCE["vectors"])
+
+
+def cosines(vectors: np.ndarray) -> np.ndarray:
+    norms = np.linalg.norm(vectors, axis=1) * np.linalg.norm(VECTORS[: len(vectors)], axis=1)
+    return (vectors * VECTORS[: len(vectors)]).sum(axis=1) / norms
+
+
+class Counting:
+    """An embedder of two numbers that remembers what it was asked."""
+
+    identity = "counting"
+
+    def __init__(self) -> None:
+        self.asked: list[list[str]] = []
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        self.asked.append(list(texts))
+        return np.array([[1.0, len(text)] for text in texts], np.float32)
+
+
+@pytest.fixture(scope="module")
+def minilm() -> MiniLM:
+    return MiniLM(Settings().cache)
+
+
+def test_the_reference_holds_twenty_texts() -> None:
+    assert len(TEXTS) == 20
+    assert VECTORS.shape == (20, 384)
+
+
+def test_vectors_of_one_batch_are_those_of_sentence_transformers(minilm: MiniLM) -> None:
+    vectors = minilm.embed(TEXTS)
+    assert vectors.dtype == np.float32
+    assert cosines(vectors).min() > 0.9999
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(20), abs=1e-5)
+
+
+def test_vectors_made_singly_are_those_of_sentence_transformers(minilm: MiniLM) -> None:
+    assert cosines(np.vstack([minilm.embed([text]) for text in TEXTS])).min() > 0.9999
+
+
+def test_more_texts_than_a_batch_come_back_in_their_order() -> None:
+    many = MiniLM(Settings().cache, batch=3).embed(TEXTS)
+    assert cosines(many).min() > 0.9999
+
+
+def test_no_texts_give_no_vectors(minilm: MiniLM, embedder: CachedEmbedder) -> None:
+    assert len(minilm.embed([])) == 0
+    assert len(embedder.embed([])) == 0
+
+
+def test_the_identity_is_the_models_also_through_the_cache(embedder: CachedEmbedder) -> None:
+    assert embedder.identity == MiniLM.identity == "all-MiniLM-L6-v2"
+
+
+def test_a_damaged_model_file_is_told_and_not_used(tmp_path: Path) -> None:
+    folder = weights.folder(tmp_path)
+    folder.mkdir()
+    (folder / "model.onnx").write_bytes(b"no model")
+    with pytest.raises(EmbedderError, match=r"is damaged\. Delete that folder"):
+        MiniLM(tmp_path).embed(["x"])
+
+
+def test_the_cache_asks_once_a_text() -> None:
+    inner = Counting()
+    cached = CachedEmbedder(inner)
+    first = cached.embed(["one", "three", "one"])
+    again = cached.embed(["three", "two", "one"])
+    assert inner.asked == [["one", "three"], ["two"]]
+    assert first.tolist() == [[1, 3], [1, 5], [1, 3]]
+    assert again.tolist() == [[1, 5], [1, 3], [1, 3]]
+
+
+def test_the_cache_forgets_what_was_not_asked_for_longest() -> None:
+    inner = Counting()
+    cached = CachedEmbedder(inner, size=2)
+    for text in ("a", "b", "a", "c", "a", "b"):
+        cached.embed([text])
+    assert inner.asked == [["a"], ["b"], ["c"], ["b"]]
+
+
+def test_a_cache_smaller_than_a_batch_still_answers_it_whole() -> None:
+    assert CachedEmbedder(Counting(), size=1).embed(["a", "bb", "ccc"]).tolist() == [[1, 1], [1, 2], [1, 3]]
+
+
+def test_any_chroma_function_becomes_an_embedder_of_unit_vectors() -> None:
+    wrapped = FromChroma(lambda texts: [[3.0, 4.0] for _ in texts], "my-model")
+    vectors = wrapped.embed(("a", "b"))
+    assert wrapped.identity == "my-model"
+    assert vectors.dtype == np.float32
+    assert vectors.tolist() == pytest.approx(np.array([[0.6, 0.8], [0.6, 0.8]]))
+
+
+def fails(_texts: list[str]) -> Any:
+    raise RuntimeError("out of memory")
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (fails, "failed: out of memory"),
+        (lambda _: None, "failed|no vector for each text"),
+        (lambda _: "nonsense", "failed"),
+        (lambda _: [], "no vector for each text"),
+        (lambda texts: [1.0] * len(texts), "no vector for each text"),
+        (lambda _: [[1.0, 2.0]], "no vector for each text"),
+        (lambda _: [[1.0, 2.0], [1.0]], "failed"),
+        (lambda _: [[1.0, 2.0], [0.0, 0.0]], "without direction"),
+        (lambda _: [[1.0, 2.0], [np.nan, 1.0]], "without direction"),
+        (lambda _: [[1.0, 2.0], [np.inf, 1.0]], "without direction"),
+    ],
+)
+def test_a_chroma_function_that_answers_nonsense_is_refused(function: Callable[..., Any], message: str) -> None:
+    with pytest.raises(EmbedderError, match=f"'my-model' .*({message})"):
+        FromChroma(function, "my-model").embed(["a", "b"])

@@ -1,0 +1,275 @@
+"""The ledger: journal, Chroma and tables kept in step, over closing, damage, threads and second openings."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memory_system import AgentMemory, ChromaMemory, MemoryEntry, Tier, World
+from memory_system.changes import dump_entry
+from memory_system.embedding import CachedEmbedder
+from memory_system.errors import ForeignStore, StoreDamaged
+
+Remember = Callable[..., str]
+
+
+@pytest.fixture
+def reopened(world: World, agent: AgentMemory) -> Callable[[], AgentMemory]:
+    """Closes the agent and opens it again."""
+
+    def reopen() -> AgentMemory:
+        world.close()
+        return world.agent("mira")
+
+    return reopen
+
+
+@pytest.fixture
+def folder(world: World, agent: AgentMemory) -> Path:
+    return world.folder / "mira"
+
+
+def _shown(agent: AgentMemory) -> dict[str, object]:
+    return {entry.id: (dump_entry(entry), entry.last_access) for tier in Tier for entry in agent.entries(tier)}
+
+
+def _stored(folder: Path) -> dict[Tier, dict[str, str | None]]:
+    """What Chroma holds; the agent is closed."""
+    held: dict[Tier, dict[str, str | None]] = {}
+    for tier in Tier:
+        memory = ChromaMemory.at(folder / "chroma", tier)
+        held[tier] = {entry.id: dump_entry(entry) for entry in memory.snapshot().entries}
+        memory.close()
+    return held
+
+
+def _agrees(world: World, agent: AgentMemory, folder: Path) -> bool:
+    wanted = {tier: {entry.id: dump_entry(entry) for entry in agent.entries(tier)} for tier in Tier}
+    world.close()
+    return _stored(folder) == wanted
+
+
+def test_opening_again_shows_the_same(
+    agent: AgentMemory, remember: Remember, reopened: Callable[[], AgentMemory]
+) -> None:
+    ids = [remember(f"The mill, part {n}", rating=n + 1, hours_ago=n, tags=["mill"]) for n in range(6)]
+    agent.migrate_stm2ltm(ids=ids[:2])
+    agent.configure(stm_size=7, threshold=0.5)
+    agent.query_memory("the mill", top_k=4)
+    before, settings, stats = _shown(agent), agent.settings, agent.get_stats()
+    again = reopened()
+    assert _shown(again) == before
+    assert any(access for _, access in before.values())  # type: ignore[misc]
+    assert again.settings == settings
+    assert again.get_stats() == stats
+    assert again.messages == ()
+
+
+def test_rows_that_left_chroma_are_written_again(
+    world: World, agent: AgentMemory, remember: Remember, reopened: Callable[[], AgentMemory], folder: Path
+) -> None:
+    ids = [remember(f"event {n}") for n in range(4)]
+    before = _shown(agent)
+    world.close()
+    memory = ChromaMemory.at(folder / "chroma")
+    memory.delete(ids[:3])
+    memory.close()
+    again = reopened()
+    assert again.messages == ("3 memories written and 0 removed to match the journal.",)
+    assert _shown(again) == before
+    assert _agrees(world, again, folder)
+
+
+def test_rows_that_were_changed_or_added_in_chroma_are_put_right(
+    world: World, agent: AgentMemory, remember: Remember, reopened: Callable[[], AgentMemory], folder: Path
+) -> None:
+    entry_id = remember("The key is brass.", rating=4)
+    before = _shown(agent)
+    world.close()
+    memory = ChromaMemory.at(folder / "chroma")
+    forged = [MemoryEntry("The key is gold.", id=entry_id, rating=9), MemoryEntry("Smuggled in.", id="smuggled")]
+    memory.upsert(forged, np.eye(2, 384, dtype=np.float32))
+    memory.close()
+    again = reopened()
+    assert again.messages == ("1 memories written and 1 removed to match the journal.",)
+    assert _shown(again) == before
+    assert _agrees(world, again, folder)
+
+
+def test_a_chroma_folder_that_is_gone_is_rebuilt_without_a_model(
+    world: World, agent: AgentMemory, remember: Remember, folder: Path
+) -> None:
+    class NoModel:
+        identity = "all-MiniLM-L6-v2"
+
+        def embed(self, texts: object) -> np.ndarray:
+            raise AssertionError(f"embedded again: {texts}")
+
+    for n in range(5):
+        remember(f"event {n}")
+    before = _shown(agent)
+    world.close()
+    shutil.rmtree(folder / "chroma")
+    with AgentMemory(
+        "mira",
+        database=world.settings.database,
+        personalities=world.settings.personalities,
+        embedder=NoModel(),
+        clock=world.clock,
+    ) as again:
+        assert _shown(again) == before
+        assert "written and 0 removed to match the journal" in again.messages[0]
+    assert sum(map(len, _stored(folder).values())) == len(before)
+
+
+def test_a_damaged_chroma_is_set_aside_and_rebuilt(
+    world: World, agent: AgentMemory, remember: Remember, reopened: Callable[[], AgentMemory], folder: Path
+) -> None:
+    remember("event")
+    before = _shown(agent)
+    world.close()
+    (folder / "chroma" / "chroma.sqlite3").write_bytes(b"no database " * 1000)
+    again = reopened()
+    assert _shown(again) == before
+    assert "set aside and rebuilt from the journal" in again.messages[0]
+    assert len(list(folder.glob("chroma-damaged-*"))) == 1
+    assert _agrees(world, again, folder)
+
+
+@pytest.mark.parametrize("name", ["data_level0.bin", "index_metadata.pickle"])
+def test_a_damaged_index_is_rebuilt(
+    world: World, agent: AgentMemory, reopened: Callable[[], AgentMemory], folder: Path, name: str
+) -> None:
+    agent.add_short_term([{"document": f"event {n}", "rating": 3} for n in range(150)])  # more are on disk from 100 on
+    before = _shown(agent)
+    world.close()
+    file = max((folder / "chroma").glob(f"*/{name}"), key=lambda path: path.stat().st_size)
+    file.write_bytes(b"\xa5" * file.stat().st_size)
+    again = reopened()
+    assert _shown(again) == before
+    assert "rebuilt from the journal" in again.messages[0]
+    assert _agrees(world, again, folder)
+
+
+@pytest.mark.parametrize("emptied", [False, True], ids=["missing", "emptied"])
+def test_a_journal_that_is_gone_is_never_shown_as_an_empty_agent(
+    world: World, agent: AgentMemory, remember: Remember, folder: Path, emptied: bool
+) -> None:
+    remember("dear to me")
+    world.close()
+    before = _stored(folder)
+    journal = folder / "journal.sqlite3"
+    kept = journal.read_bytes()
+    for file in folder.glob("journal.sqlite3*"):
+        file.unlink()
+    if emptied:
+        journal.touch()
+    for _attempt in range(2):
+        with pytest.raises(StoreDamaged, match=r"missing or empty, but its store holds .* Put journal\.sqlite3 back"):
+            world.agent("mira")
+    assert _stored(folder) == before
+    for file in folder.glob("journal.sqlite3*"):
+        file.unlink()
+    journal.write_bytes(kept)
+    assert [entry.document for entry in world.agent("mira").entries(Tier.STM)] == ["dear to me"]
+
+
+def test_a_damaged_chroma_without_a_journal_is_no_empty_agent_either(
+    world: World, agent: AgentMemory, remember: Remember, folder: Path
+) -> None:
+    remember("dear to me")
+    world.close()
+    for file in folder.glob("journal.sqlite3*"):
+        file.unlink()
+    (folder / "chroma" / "chroma.sqlite3").write_bytes(b"no database " * 1000)
+    with pytest.raises(StoreDamaged):
+        world.agent("mira")
+    assert list(folder.glob("chroma-damaged-*")) == []
+
+
+def test_a_row_of_another_program_is_refused_and_left(
+    world: World, agent: AgentMemory, folder: Path, tmp_path: Path
+) -> None:
+    world.close()
+    memory = ChromaMemory.at(folder / "chroma")
+    with memory._store.collection("stm") as collection:
+        collection.upsert(ids=["x"], documents=["theirs"], embeddings=np.eye(1, 384, dtype=np.float32))
+    memory.close()
+    with pytest.raises(ForeignStore, match="not written by this system"):
+        world.agent("mira")
+
+
+def _second(world: World, embedder: CachedEmbedder) -> AgentMemory:
+    return AgentMemory(
+        "mira",
+        database=world.settings.database,
+        personalities=world.settings.personalities,
+        embedder=embedder,
+        clock=world.clock,
+    )
+
+
+def test_two_openings_in_one_process_see_each_others_writes(
+    world: World, agent: AgentMemory, remember: Remember, embedder: CachedEmbedder, folder: Path
+) -> None:
+    with _second(world, embedder) as other:
+        first = remember("The heron stands on the quay.")
+        assert [hit.entry.id for hit in other.query_memory("heron", static_threshold=1)] == [first]
+        assert [entry.last_access for entry in agent.entries(Tier.STM)] == [agent.now]
+        other.edit(first, rating=9)
+        assert [entry.rating for entry in agent.entries(Tier.STM)] == [9]
+        agent.forget([first])
+        assert other.entries(Tier.STM) == []
+        assert agent.stamp == other.stamp
+    assert _agrees(world, agent, folder)
+
+
+def test_closing_twice_takes_nothing_from_another_opening(
+    world: World, agent: AgentMemory, remember: Remember, embedder: CachedEmbedder, folder: Path
+) -> None:
+    other = _second(world, embedder)
+    other.close()
+    other.close()
+    remember("one")
+    with _second(world, embedder) as third:
+        third.add_short_term({"document": "two", "rating": 3})
+        remember("three")
+    assert len(agent.entries(Tier.STM)) == 3
+    assert _agrees(world, agent, folder)
+
+
+@pytest.mark.parametrize("openings", [1, 2])
+def test_eight_threads_adding_lose_nothing(
+    world: World, agent: AgentMemory, embedder: CachedEmbedder, folder: Path, openings: int
+) -> None:
+    agents = [agent, *(_second(world, embedder) for _ in range(openings - 1))]
+    failures: list[BaseException] = []
+
+    def add(thread: int) -> None:
+        try:
+            for number in range(6):
+                one = agents[thread % openings]
+                one.add_short_term(
+                    {"document": f"Thread {thread}, event {number}", "rating": 3, "id": f"{thread}-{number}"}
+                )
+                one.query_memory(f"Thread {thread}")
+        except BaseException as error:  # noqa: BLE001 - any failure of a thread fails the test
+            failures.append(error)
+
+    threads = [threading.Thread(target=add, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    wanted = {f"{thread}-{number}" for thread in range(8) for number in range(6)}
+    for one in agents:
+        assert {entry.id for entry in one.entries(Tier.STM)} == wanted
+    for one in agents[1:]:
+        one.close()
+    assert _agrees(world, agent, folder)

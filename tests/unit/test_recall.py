@@ -1,0 +1,333 @@
+"""Recall: which memories answer, in which order, and what is said of those that do not."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta, timezone
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_system import AgentMemory, MemoryEntry, Query, Recall, Scoring, Tier, Verdict, Weights, World
+from memory_system.errors import InvalidParameter
+from memory_system.recall import answer
+from memory_system.scoring import recency
+from memory_system.table import Table
+from tests.conftest import NOW
+
+CUE = np.array([1, 0, 0], np.float32)
+FULL, HALF, THIRD = [1, 0, 0], [0, 0, 0], [0, 1, 0]
+"""Vectors whose relevancy for the cue is 1, 1/2 and 1/3, scored alone."""
+
+Rows = list[tuple[str, list[int] | None]]
+
+
+def tables_of(**tiers: Rows) -> dict[Tier, Table]:
+    """Tables of unrated entries, given as (id, vector)."""
+    tables = {tier: Table() for tier in Tier}
+    for tier, rows in tiers.items():
+        for name, vector in rows:
+            entry = MemoryEntry(f"Memory {name}", id=name, tier=Tier(tier))
+            tables[entry.tier].put(entry, None if vector is None else np.array(vector, np.float32))
+    return tables
+
+
+def ask(tables: Mapping[Tier, Table], *, explain: bool = False, **parameters: object) -> Recall:
+    return answer(Query("cue", NOW, **parameters), CUE, tables, "Mira", explain=explain)  # type: ignore[arg-type]
+
+
+def ids(recall: Recall) -> list[str]:
+    return [hit.entry.id for hit in recall]
+
+
+def verdicts(recall: Recall) -> dict[str, tuple[Verdict, str]]:
+    return {one.entry.id: (one.verdict, one.because) for one in recall.candidates}
+
+
+# -- ranks, thresholds, seats --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", ["abcd", "dcba", "cadb"])
+def test_equal_scores_stand_in_the_order_of_their_ids(order: str) -> None:
+    tables = tables_of(stm=[(name, HALF) for name in order])
+    assert ids(ask(tables, top_k=3)) == ["a", "b", "c"]
+    explained = ask(tables, top_k=3, explain=True)
+    assert [(one.entry.id, one.rank) for one in explained.candidates] == [("a", 1), ("b", 2), ("c", 3), ("d", 4)]
+
+
+def test_a_score_that_only_meets_the_threshold_is_not_recalled_and_says_so() -> None:
+    recall = ask(tables_of(stm=[("a", HALF), ("b", FULL)]), threshold=0.5, explain=True)
+    assert ids(recall) == ["b"]
+    assert verdicts(recall)["a"] == (
+        Verdict.BELOW_THRESHOLD,
+        "Its score is the threshold of 0.50 exactly; it has to be above.",
+    )
+
+
+def test_static_memory_takes_only_its_reserved_seats_while_others_wait() -> None:
+    static: Rows = [(f"s{n}", FULL) for n in range(9)]
+    tables = tables_of(static=static, stm=[("m1", HALF), ("m2", HALF)], ltm=[("n1", HALF), ("n2", HALF)])
+    assert ids(ask(tables, top_k=5)) == ["s0", "s1", "m1", "m2", "n1"]
+    assert ids(ask(tables, top_k=5, static_share=0)) == ["s0", "m1", "m2", "n1", "n2"]
+    assert ids(ask(tables, top_k=4, static_share=1)) == ["s0", "s1", "s2", "s3"]
+    assert ids(ask(tables, top_k=3, static_share=0.4)) == ["s0", "s1", "m1"]  # 1.2 seats are two
+
+
+def test_static_memory_gets_the_free_seats_when_nothing_else_answers() -> None:
+    tables = tables_of(static=[(f"s{n}", FULL) for n in range(9)], stm=[("m1", THIRD)])
+    assert ids(ask(tables, top_k=5)) == ["s0", "s1", "s2", "s3", "s4"]
+    assert ids(ask(tables, top_k=5, threshold=0.3)) == ["s0", "s1", "s2", "s3", "m1"]
+
+
+def test_static_memory_has_a_threshold_of_its_own() -> None:
+    tables = tables_of(static=[("s", HALF)], stm=[("m", HALF)])
+    assert ids(ask(tables, static_threshold=0.5, threshold=0.4)) == ["m"]
+    assert ids(ask(tables, static_threshold=0.4, threshold=0.5)) == ["s"]
+
+
+def test_stm_is_asked_before_ltm_however_well_ltm_would_answer() -> None:
+    tables = tables_of(stm=[("m1", HALF), ("m2", HALF)], ltm=[("n1", FULL)])
+    assert ids(ask(tables, top_k=2)) == ["m1", "m2"]
+    assert ids(ask(tables, top_k=3)) == ["m1", "m2", "n1"]
+
+
+@pytest.mark.parametrize(("top_k", "found"), [(0, 0), (1, 1), (3, 3), (10_000, 3)])
+def test_no_more_are_recalled_than_asked_or_held(top_k: int, found: int) -> None:
+    tables = tables_of(static=[("s", FULL)], stm=[("m", FULL)], ltm=[("n", FULL)])
+    assert len(ask(tables, top_k=top_k)) == len(ask(tables, top_k=top_k, explain=True)) == found
+    assert len(ask(tables, top_k=top_k, explain=True).candidates) == 3
+
+
+def test_an_empty_memory_answers_nothing() -> None:
+    recall = ask(tables_of(), explain=True)
+    assert (recall.candidates, recall.considered, recall.context) == ((), 0, "")
+
+
+def test_each_reason_is_told_in_a_sentence() -> None:
+    tables = tables_of(
+        static=[("s1", FULL), ("s2", FULL), ("s3", THIRD), *((f"t{n}", FULL) for n in range(3))],
+        stm=[("m1", HALF), ("m2", THIRD), ("m3", None)],
+        ltm=[("n1", HALF), ("n2", HALF)],
+    )
+    told = verdicts(ask(tables, top_k=3, explain=True))
+    assert told == {
+        "s1": (Verdict.RECALLED, "Number 1 of static memory, 0.60 above the threshold."),
+        "s2": (Verdict.RECALLED, "Number 2 of static memory, 0.60 above the threshold."),
+        "t0": (
+            Verdict.BEYOND_SEATS,
+            "Number 3 of static memory, which takes 2 of 3 seats while recent and long-term memories wait.",
+        ),
+        "t1": (Verdict.BEYOND_TOP_K, "Number 4 of static memory, and 2 had a seat."),
+        "t2": (Verdict.BEYOND_TOP_K, "Number 5 of static memory, and 2 had a seat."),
+        "s3": (
+            Verdict.BELOW_THRESHOLD,
+            "0.07 below the static threshold of 0.40; it is scored by relevancy alone.",
+        ),
+        "m1": (Verdict.RECALLED, "Number 1 of stm memory, 0.15 above the threshold."),
+        "m2": (Verdict.BELOW_THRESHOLD, "0.02 below the threshold of 0.35; it is scored by relevancy alone."),
+        "m3": (Verdict.NO_VECTOR, "It has no vector, so nothing can be said of its relevancy."),
+        "n1": (Verdict.NOT_REACHED, "Earlier tiers filled all 3 seats before ltm was asked."),
+        "n2": (Verdict.NOT_REACHED, "Earlier tiers filled all 3 seats before ltm was asked."),
+    }
+
+
+@pytest.mark.parametrize(
+    ("vector", "rating", "hours", "weakest"),
+    [(FULL, 1, 0, "importance"), (FULL, 10, 5000, "recency"), (THIRD, 10, 0, "relevancy")],
+)
+def test_a_memory_below_the_threshold_names_its_weakest_part(
+    vector: list[int], rating: int, hours: float, weakest: str
+) -> None:
+    tables = {tier: Table() for tier in Tier}
+    entry = MemoryEntry("x", id="a", rating=rating, timestamp=NOW - timedelta(hours=hours))
+    tables[Tier.STM].put(entry, np.array(vector, np.float32))
+    assert verdicts(ask(tables, threshold=2, explain=True))["a"][1].endswith(f"weakest part: {weakest}.")
+
+
+def test_recency_counts_from_the_last_access_and_only_where_there_is_a_time() -> None:
+    tables = {tier: Table() for tier in Tier}
+    for name, hours, accessed in (("old", 100, None), ("renewed", 100, 2), ("timeless", None, 2)):
+        entry = MemoryEntry(
+            "x",
+            id=name,
+            rating=5,
+            timestamp=None if hours is None else NOW - timedelta(hours=hours),
+            last_access=None if accessed is None else NOW - timedelta(hours=accessed),
+        )
+        tables[Tier.STM].put(entry, np.array(FULL, np.float32))
+    scores = {one.entry.id: one.score.recency for one in ask(tables, explain=True).candidates}
+    assert scores == {"old": pytest.approx(0.99**100), "renewed": pytest.approx(0.99**2), "timeless": None}
+
+
+def test_a_store_of_entries_without_vectors_recalls_nothing() -> None:
+    assert ids(ask(tables_of(stm=[("a", None), ("b", None)]), threshold=0)) == []
+
+
+# -- against a plain full computation ------------------------------------------------------------------
+
+_vectors = st.none() | st.lists(st.integers(-2, 2), min_size=3, max_size=3)  # small whole numbers: exact in float32
+_entries = st.tuples(
+    st.sampled_from(list(Tier)),
+    _vectors,
+    st.none() | st.sampled_from([1, 5, 10]),
+    st.none() | st.sampled_from([-1, 0.5, 1, 2, 30, 3000]),
+)
+_weight = st.sampled_from([0, 0.25, 1, 3])
+_queries = st.builds(
+    Query,
+    st.just("cue"),
+    st.just(NOW),
+    top_k=st.integers(0, 12),
+    threshold=st.sampled_from([0, 1 / 3, 0.35, 0.5, 1.5]),
+    static_threshold=st.sampled_from([0, 1 / 3, 0.4, 1]),
+    static_share=st.sampled_from([0, 0.2, 0.4, 0.5, 1]),
+    scoring=st.builds(Scoring, st.builds(Weights, _weight, _weight, _weight), st.sampled_from([0.5, 0.99])),
+)
+
+
+def plain_score(entry: MemoryEntry, vector: list[int], scoring: Scoring) -> float:
+    relevant = 1 / (1 + sum((a - b) ** 2 for a, b in zip(vector, [1, 0, 0], strict=True)))
+    if entry.tier is Tier.STATIC or entry.importance is None or entry.timestamp is None:
+        return relevant
+    recent = recency(np.array([entry.timestamp.timestamp()]), NOW.timestamp(), scoring.decay)[0]
+    weights = scoring.weights
+    return weights.recency * recent + weights.importance * entry.importance + weights.relevancy * relevant
+
+
+def plain_answer(rows: list[tuple[MemoryEntry, list[int] | None]], query: Query) -> list[str]:
+    """Reserved seats for static memory, the rest for STM and then LTM, and what is free for static memory."""
+    ranked: dict[Tier, list[tuple[float, str]]] = {tier: [] for tier in Tier}
+    for entry, vector in rows:
+        if vector is not None and (total := plain_score(entry, vector, query.scoring)) > query.threshold_of(entry.tier):
+            ranked[entry.tier].append((-total, entry.id))
+    static, stm, ltm = ([name for _, name in sorted(ranked[tier])] for tier in Tier)
+    reserved = math.ceil(round(query.top_k * query.static_share, 6))
+    others = [*stm, *ltm][: query.top_k - len(static[:reserved])]
+    return [*static[: query.top_k - len(others)], *others]
+
+
+@given(st.lists(_entries, max_size=25), _queries)
+def test_query_and_explain_recall_what_a_plain_full_computation_recalls(drawn: list, query: Query) -> None:
+    tables = {tier: Table() for tier in Tier}
+    rows: list[tuple[MemoryEntry, list[int] | None]] = []
+    for number, (tier, vector, rating, hours) in enumerate(drawn):
+        when = None if hours is None else NOW - timedelta(hours=hours)
+        entry = MemoryEntry("x", id=f"{number * 7 % 25:02}", tier=tier, rating=rating, timestamp=when)
+        rows.append((entry, vector))
+        tables[tier].put(entry, None if vector is None else np.array(vector, np.float32))
+    found, explained = (answer(query, CUE, tables, "Mira", explain=explain) for explain in (False, True))
+    assert ids(found) == plain_answer(rows, query)
+    assert found.candidates == found.hits == explained.hits
+    assert Counter(one.entry.id for one in explained.candidates) == Counter(entry.id for entry, _ in rows)
+    assert found.considered == explained.considered == len(rows)
+
+
+# -- through the agent ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def told(agent: AgentMemory, remember: Callable[..., str]) -> AgentMemory:
+    """Mira with three memories in STM and one in LTM."""
+    remember("Lent Tobias the brass key to the tide mill", id="key", rating=8, hours_ago=30)
+    remember("Baked forty loaves", id="loaves", rating=2, hours_ago=3)
+    remember("Saw smoke\n\n over  the north field", id="smoke", hours_ago=5)
+    remember("It rained on the quay", id="rain", rating=None, hours_ago=2)
+    agent.migrate_stm2ltm(ids=["key"])
+    return agent
+
+
+def accesses(agent: AgentMemory) -> dict[str, datetime | None]:
+    return {entry.id: entry.last_access for tier in Tier for entry in agent.entries(tier)}
+
+
+def test_explaining_touches_nothing(told: AgentMemory) -> None:
+    before = told.stamp, accesses(told), told.history()
+    everything = {"top_k": 50, "threshold": 0, "static_threshold": 0}
+    assert len(told.explain("Who has the key to the mill?", **everything)) == 15
+    assert len(told.query_memory("Who has the key to the mill?", touch=False, **everything)) == 15
+    assert (told.stamp, accesses(told), told.history()) == before
+    assert set(accesses(told).values()) == {None}
+
+
+def test_a_query_touches_what_it_recalled_of_stm_and_ltm_and_nothing_else(told: AgentMemory) -> None:
+    stamp = told.stamp
+    recall = told.query_memory("Who has the brass key to the tide mill?", top_k=5, threshold=0.8, static_threshold=0.4)
+    assert [hit.entry.id for hit in recall if hit.entry.tier is not Tier.STATIC] == ["key"]
+    assert any(hit.entry.tier is Tier.STATIC for hit in recall)
+    assert {name: at for name, at in accesses(told).items() if at} == {"key": NOW}
+    assert told.stamp != stamp
+    assert (
+        next(c for c in told.explain("x").candidates if c.entry.id == "key").score.recency == 1
+    )  # 30 hours old, and fresh again
+
+
+def test_a_query_that_recalls_static_memory_alone_touches_nothing(told: AgentMemory) -> None:
+    stamp = told.stamp
+    assert {hit.entry.tier for hit in told.query_memory("Mira works as a baker", threshold=30)} == {Tier.STATIC}
+    assert told.stamp == stamp
+
+
+def test_what_was_touched_stays_fresh_when_it_is_edited_or_opened_again(told: AgentMemory, world: World) -> None:
+    told.query_memory("brass key to the tide mill", threshold=0.8)
+    told.edit("key", rating=9)
+    assert told.find("key").last_access == NOW  # type: ignore[union-attr]
+    world.close()
+    again = world.agent("mira").explain("x").candidates
+    assert {one.entry.id: one.score.recency for one in again if one.entry.tier is Tier.LTM} == {"key": 1}
+
+
+def test_a_query_recalls_exactly_what_explain_says_is_recalled(told: AgentMemory) -> None:
+    for top_k in (0, 1, 3, 5, 100):
+        explained = told.explain("What happened at the mill?", top_k, 0.3)
+        found = told.query_memory("What happened at the mill?", top_k, 0.3, touch=False)
+        assert found.candidates == found.hits == explained.hits
+        assert found.context == explained.context
+        assert len(explained.candidates) == 15
+        tiers = [list(Tier).index(hit.entry.tier) for hit in explained]
+        assert tiers == sorted(tiers)
+
+
+def test_an_unrated_memory_is_scored_by_relevancy_alone(told: AgentMemory) -> None:
+    score = next(one.score for one in told.explain("Did it rain?").candidates if one.entry.id == "rain")
+    assert (score.recency, score.importance, score.total) == (None, None, score.relevancy)
+
+
+def test_the_context_is_made_of_the_documents_with_their_dates(told: AgentMemory) -> None:
+    recall = told.query_memory("Is there smoke over the field?", 3, 0.8, static_threshold=1, touch=False)
+    assert recall.context == (
+        "What Mira Holloway remembers (now: Fri 27 Mar 2026, 18:00 UTC):\n"
+        "- [Fri 27 Mar 2026, 13:00 UTC; 5 hours ago] Saw smoke over the north field"
+    )
+    static = told.query_memory("Mira works as a baker", 1, 30, touch=False)
+    assert static.context == "What is always true of Mira Holloway:\n- Mira Holloway works as: baker."
+
+
+def test_the_context_names_the_zone_of_now(told: AgentMemory) -> None:
+    now = NOW.astimezone(timezone(timedelta(hours=2), "EET"))
+    assert "(now: Fri 27 Mar 2026, 20:00 EET)" in told.query_memory("Smoke?", threshold=0, now=now).context
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"prompt": "  "}, "The cue is empty"),
+        ({"prompt": "x" * 32_001}, "32,001 characters; at most 32,000"),
+        ({"top_k": -1}, "top_k must be a whole number from 0 to 10,000"),
+        ({"top_k": 2.5}, "top_k must be a whole number"),
+        ({"threshold": 31}, "from 0 to 30"),
+        ({"threshold": math.nan}, "from 0 to 30"),
+        ({"static_threshold": 2}, "The static threshold is 2; it must be from 0 to 1"),
+        ({"static_share": -1}, "The static share"),
+        ({"scoring": 0.5}, "must be a Scoring"),
+        ({"weights": 1}, "has no parameter 'weights'; there are static_threshold"),
+        ({"now": NOW.replace(tzinfo=None)}, "time with a zone"),
+    ],
+)
+def test_a_query_out_of_range_is_refused_with_the_range(agent: AgentMemory, parameters: dict, message: str) -> None:
+    for call in (agent.query_memory, agent.explain):
+        with pytest.raises(InvalidParameter, match=message):
+            call(**{"prompt": "x"} | parameters)  # type: ignore[operator]

@@ -1,0 +1,139 @@
+"""The score against numbers worked by hand, and its printed parts against its total."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_system import PRESETS, Score, Scoring, Weights
+from memory_system.errors import InvalidParameter
+from memory_system.scoring import Parts, in_range, recency, relevancy, score, whole
+
+NOW = datetime(2026, 3, 27, 18, 0, tzinfo=UTC)
+NAN = math.nan
+
+
+def one(
+    *, relevancy: float = 0.5, importance: float = 0.7, minutes_ago: float = 0, scoring: Scoring = PRESETS["classic"]
+) -> Score:
+    accessed = NOW.timestamp() - 60 * minutes_ago
+    return score(np.array([relevancy]), np.array([importance]), np.array([accessed]), NOW, scoring).one(0)
+
+
+def test_the_classic_weights_are_a_quarter_a_quarter_and_one() -> None:
+    assert PRESETS["classic"] == Scoring(Weights(recency=0.25, importance=0.25, relevancy=1.0), decay=0.99)
+
+
+@pytest.mark.parametrize(
+    ("minutes_ago", "total"),
+    [
+        (0, 0.925),  # 0.25 * 1 + 0.25 * 0.7 + 1 * 0.5 = 0.25 + 0.175 + 0.5
+        (59, 0.925),  # still fresh
+        (60, 0.925),  # the 60th minute is fresh
+        (61, 0.9224585458),  # 0.99 ** (61 / 60) = 0.9898341834; 0.25 * that = 0.2474585458; + 0.175 + 0.5
+        (120, 0.920025),  # 0.99 ** 2 = 0.9801; 0.25 * 0.9801 = 0.245025; + 0.175 + 0.5
+        (600, 0.9010955188),  # 0.99 ** 10 = 0.9043820750; 0.25 * that = 0.2260955188; + 0.175 + 0.5
+        (-30, 0.925),  # half an hour in the future is fresh
+        (-60 * 24 * 365, 0.925),  # and so is a year
+    ],
+)
+def test_the_classic_score_is_as_worked_by_hand(minutes_ago: float, total: float) -> None:
+    assert one(minutes_ago=minutes_ago).total == pytest.approx(total, abs=1e-10)
+
+
+def test_recency_counts_from_the_last_access_and_not_from_the_end_of_the_fresh_hour() -> None:
+    ages = np.array([0.0, 3600.0, 3600.5, 7200.0])
+    curve = recency(NOW.timestamp() - ages, NOW.timestamp(), 0.5)
+    assert curve.tolist() == pytest.approx([1, 1, 0.5, 0.25], abs=1e-4)  # 0.5 ** 1.00014, 0.5 ** 2
+
+
+def test_a_very_old_memory_keeps_a_finite_score() -> None:
+    assert one(minutes_ago=60 * 24 * 365 * 2000).total == pytest.approx(0.675)  # 0.175 + 0.5, no recency left
+
+
+def test_other_weights_and_decay_count() -> None:
+    scoring = Scoring(Weights(recency=2, importance=0.5, relevancy=3), decay=0.5)
+    # 2 * 0.5 ** 3 + 0.5 * 0.4 + 3 * 0.6 = 0.25 + 0.2 + 1.8
+    assert one(relevancy=0.6, importance=0.4, minutes_ago=180, scoring=scoring).total == pytest.approx(2.25)
+
+
+def test_without_importance_or_time_relevancy_alone_counts_unweighted() -> None:
+    heavy = Scoring(Weights(1, 1, 3))
+    unrated = one(relevancy=0.6, importance=NAN, scoring=heavy)
+    timeless = one(relevancy=0.6, minutes_ago=NAN, scoring=heavy)
+    assert unrated.total == timeless.total == 0.6
+    assert unrated.recency is unrated.importance is timeless.recency is None
+    assert unrated.parts == {"recency": 0.0, "importance": 0.0, "relevancy": 0.6}
+
+
+def test_a_weight_of_zero_silences_its_part_but_does_not_unrate() -> None:
+    scoring = Scoring(Weights(0, 0, 1))
+    assert one(relevancy=0.6, scoring=scoring).total == 0.6
+    assert one(relevancy=0.6, scoring=scoring).importance == 0.7
+
+
+def test_relevancy_is_one_over_one_plus_the_squared_distance() -> None:
+    cue = np.array([1, 0], np.float32)
+    rows = np.array([[1, 0], [0, 1], [-1, 0], [0.6, 0.8]], np.float32)
+    # squared distances 0, 2, 4 and 0.16 + 0.64 = 0.8
+    assert relevancy(rows, cue).tolist() == pytest.approx([1, 1 / 3, 1 / 5, 1 / 1.8])
+
+
+def test_relevancy_of_no_rows_and_of_rows_without_vectors() -> None:
+    cue = np.ones(4, np.float32)
+    assert relevancy(np.zeros((0, 4), np.float32), cue).shape == (0,)
+    assert relevancy(np.zeros((0, 0), np.float32), cue).shape == (0,)
+    assert np.isnan(relevancy(np.zeros((2, 0), np.float32), cue)).tolist() == [True, True]
+
+
+_shares = st.floats(0, 1)
+_weights = st.builds(Weights, *[st.floats(0, 10)] * 3)
+
+
+@given(_shares, st.none() | _shares, st.none() | st.floats(0.1, 1), _weights)
+def test_the_parts_add_up_to_the_total_exactly(
+    relevant: float, recent: float | None, important: float | None, weights: Weights
+) -> None:
+    made = Score(relevant, recent, important, weights)
+    assert list(made.parts) == ["recency", "importance", "relevancy"]
+    assert sum(made.parts.values()) == made.total
+
+
+@given(
+    st.lists(st.tuples(_shares, st.just(NAN) | _shares, st.just(NAN) | st.floats(0.1, 1)), min_size=1, max_size=20),
+    _weights,
+)
+def test_many_scores_at_once_equal_each_score_alone(rows: list[tuple[float, float, float]], weights: Weights) -> None:
+    relevant, recent, important = (np.array(column) for column in zip(*rows, strict=True))
+    parts = Parts(recent, important, relevant, weights)
+    assert parts.totals.tolist() == [parts.one(row).total for row in range(len(rows))]
+
+
+@pytest.mark.parametrize("part", ["recency", "importance", "relevancy"])
+@pytest.mark.parametrize("value", [-0.01, 10.01, NAN, math.inf, 10**400, True, "1", None])
+def test_a_weight_out_of_range_is_refused_with_the_range(part: str, value: object) -> None:
+    with pytest.raises(InvalidParameter, match=rf"The {part} weight .* from 0 to 10"):
+        Weights(**{part: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", [0, 1, -1, 1.5, NAN, math.inf, False, "0.5"])
+def test_a_decay_that_is_not_between_0_and_1_is_refused_with_the_range(value: object) -> None:
+    with pytest.raises(InvalidParameter, match=r"The decay .* between 0 and 1"):
+        Scoring(decay=value)  # type: ignore[arg-type]
+
+
+def test_the_ends_of_a_range_are_taken_and_become_floats() -> None:
+    assert Weights(0, 10, np.float32(1)) == Weights(0.0, 10.0, 1.0)
+    assert isinstance(in_range("It", 3, 0, 10), float)
+    assert whole("k", np.int64(500), 2, 500) == 500
+
+
+@pytest.mark.parametrize("value", [1, 501, 2.0, True, "3", None])
+def test_what_is_no_whole_number_in_range_is_refused_with_the_range(value: object) -> None:
+    with pytest.raises(InvalidParameter, match="k must be a whole number from 2 to 500"):
+        whole("k", value, 2, 500)

@@ -1,0 +1,108 @@
+"""The set-up tool: what is wrong with a machine is said in one plain sentence."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def tool() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("setup_tool", ROOT / "tools" / "setup.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_an_old_python_is_told_which_one_to_install(
+    tool: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tool, "NEEDED", (3, 99))
+    with pytest.raises(SystemExit):
+        tool.suitable_python()
+    assert "Python 3.99 or newer is needed, and this is 3." in capsys.readouterr().err
+
+
+def test_a_full_disk_is_told_how_much_room_is_needed(
+    tool: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tool, "VENV", str(tmp_path / "venv"))
+    monkeypatch.setattr(tool, "ROOM", 2**62)
+    with pytest.raises(SystemExit):
+        tool.make_venv(sys.executable)
+    assert "The disk is nearly full" in capsys.readouterr().err
+    assert not (tmp_path / "venv").exists()
+
+
+def test_a_python_without_venv_is_told_the_package_to_install(
+    tool: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = tmp_path / "python"
+    broken.write_text("#!/bin/sh\necho 'No module named venv' >&2\nexit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setattr(tool, "VENV", str(tmp_path / "venv"))
+    with pytest.raises(SystemExit):
+        tool.make_venv(str(broken))
+    assert "sudo apt install python3-venv" in capsys.readouterr().err
+
+
+def test_an_unknown_target_is_refused() -> None:
+    done = subprocess.run(
+        [sys.executable, "tools/setup.py", "fly"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "run|test|lint|format|bench" in done.stderr
+
+
+def test_a_missing_python_is_told_by_make() -> None:
+    done = subprocess.run(
+        ["make", "run", "PYTHON=no-such-python"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0
+    assert "sudo apt install python3" in done.stdout
+
+
+@pytest.mark.parametrize("variable", ["MEMORY_DASHBOARD_PORT", "MEMORY_API_PORT"])
+def test_a_busy_port_is_one_sentence_and_nothing_is_started(variable: str, tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        ports = {"MEMORY_DASHBOARD_PORT": "47311", "MEMORY_API_PORT": "47312", variable: str(port)}
+        done = _serve(tmp_path, ports)
+    assert done.returncode == 1
+    assert f"Port {port}" in done.stderr
+    assert "choose another port" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "database").exists()
+
+
+def test_a_setting_that_is_no_number_is_one_sentence(tmp_path: Path) -> None:
+    done = _serve(tmp_path, {"MEMORY_API_PORT": "five thousand"})
+    assert done.returncode == 1
+    assert "The setting MEMORY_API_PORT is wrong" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def _serve(folder: Path, more: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"MEMORY_DATABASE": str(folder / "database")} | more
+    return subprocess.run(
+        [sys.executable, "-m", "dashboard.serve"],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )

@@ -1,0 +1,81 @@
+"""What the tables and figures show, without a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from dashboard import figures, tables
+from memory_system import AgentMemory, Tier
+
+from ..conftest import NOW
+
+
+@pytest.fixture
+def recalled(agent: AgentMemory, remember: Callable[..., str]) -> AgentMemory:
+    remember("Lent Tobias the brass key", rating=6, hours_ago=30)
+    remember("Swept the floor", rating=1, hours_ago=2)
+    remember("Nobody has rated this", rating=None, hours_ago=1)
+    return agent
+
+
+def test_the_stacked_parts_add_up_to_the_printed_score(recalled: AgentMemory) -> None:
+    frame = tables.candidates(recalled.explain("Who has the key?"))
+    assert len(frame) > 3
+    for row in frame.to_dict("records"):
+        assert row["recency"] + row["importance"] + row["relevancy"] == row["score"]
+    figure = figures.breakdown(frame, 0.35, 0.4)
+    ends = [sum(bar.x[row] for bar in figure.data) for row in range(len(frame))]
+    assert ends == pytest.approx(list(frame["score"]))
+
+
+def test_the_recalled_stand_first_and_by_score(recalled: AgentMemory) -> None:
+    frame = tables.candidates(recalled.explain("Who has the key?"))
+    keys = [(not row["recalled"], -row["score"]) for row in frame.to_dict("records")]
+    assert keys == sorted(keys)
+
+
+def test_a_rejected_memory_is_drawn_pale(recalled: AgentMemory) -> None:
+    frame = tables.candidates(recalled.explain("Who has the key?", top_k=1))
+    opacity = figures.breakdown(frame, 0.35, 0.4).data[0].marker.opacity
+    assert [value == 1.0 for value in opacity] == list(frame["recalled"])
+
+
+def test_markup_in_a_memory_is_shown_as_text_in_figures(agent: AgentMemory, remember: Callable[..., str]) -> None:
+    remember("<b>bold</b> <a href='http://example.invalid'>link</a>")
+    frame = tables.candidates(agent.explain("link"))
+    figure = figures.breakdown(frame, 0.35, 0.4)
+    words = [str(note.text) for note in figure.layout.annotations] + [str(text) for text in figure.data[0].hovertext]
+    assert any("&lt;b&gt;bold" in word for word in words)
+    assert not any("<b>" in word or "<a" in word for word in words)
+    timeline = figures.timeline(tables.timeline(agent.entries(Tier.STM)))
+    assert "&lt;b&gt;" in timeline.data[0].hovertext[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("one\ntwo\t three", "one two three"),
+        ("\u202eevil\u202c and \u2066hidden\u2069", "evil and hidden"),
+        ("zero\u200bwidth\ufeff", "zerowidth"),
+        ("\x1b[31mred", "[31mred"),
+        ("日本語 🔥 naïve", "日本語 🔥 naïve"),
+    ],
+)
+def test_characters_that_hide_or_turn_text_are_left_out(text: str, shown: str) -> None:
+    assert tables.visible(text) == shown
+
+
+def test_the_short_term_table_says_what_migration_would_do(recalled: AgentMemory) -> None:
+    frame = tables.entries(recalled.entries(Tier.STM), NOW, 0.35).set_index("memory")
+    assert frame.loc["Lent Tobias the brass key", "fate"] == "Would move to long-term memory."
+    assert frame.loc["Swept the floor", "fate"] == "Would be forgotten."
+    assert frame.loc["Nobody has rated this", "fate"] == "It is unrated; rate it first."
+    assert frame.loc["Swept the floor", "age"] == "2 hours ago"
+
+
+def test_empty_agents_make_empty_tables(agent: AgentMemory) -> None:
+    assert tables.entries([], NOW, 0.35).empty
+    assert tables.timeline([]).empty
+    assert len(tables.history(agent.history(), NOW)) == 1
