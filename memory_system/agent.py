@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from . import curation
 from .changes import ChangeSet
@@ -24,7 +24,7 @@ from .llm.offline import OfflineModel
 from .names import checked_name
 from .personality_file import PersonalityFile
 from .recall import Recall
-from .scoring import in_range, whole
+from .scoring import Scoring, in_range, whole
 from .settings import Settings
 from .times import Clock
 
@@ -112,18 +112,22 @@ class AgentMemory(AgentEditor):
         threshold: float | None = None,
         *,
         now: datetime | None = None,
+        static_threshold: float | None = None,
+        static_share: float | None = None,
+        scoring: Scoring | None = None,
         touch: bool = True,
-        **parameters: Any,
     ) -> Recall:
         """The memories that answer a cue: static first, then STM, then LTM while the answer is short.
 
         Args:
             prompt: the cue, 1 to 32,000 characters.
-            top_k: most memories to recall, 0 to 10,000; the agent's setting (5) if not given.
-            threshold: the score to exceed, 0 to 30; the agent's setting (0.35) if not given.
+            top_k: most memories to recall, 0 to 10,000; the agent's setting (5) if not given, as for all below.
+            threshold: the score to exceed, 0 to 30 (0.35).
             now: the world's time.
+            static_threshold: the score that static memory has to exceed, 0 to 1 (0.4).
+            static_share: the share of the seats that static memory may take while others wait, 0 to 1 (0.4).
+            scoring: weights and decay (the preset ``classic``).
             touch: whether what is recalled counts as accessed now, which renews its recency.
-            parameters: ``static_threshold``, ``static_share`` and ``scoring``, see ``recall.Query``.
 
         Returns:
             The recalled memories with their scores and parts; ``context`` is a text for a prompt.
@@ -131,10 +135,11 @@ class AgentMemory(AgentEditor):
         Raises:
             InvalidParameter: a parameter is out of its range.
         """
-        found = self._recall(prompt, top_k, threshold, now, parameters, explain=False)
+        query = self._query(prompt, top_k, threshold, now, static_threshold, static_share, scoring)
+        found = self._recall(query, explain=False)
         if touch:
             hits = [hit.entry.id for hit in found if hit.entry.tier is not Tier.STATIC]
-            self._ledger.touch(hits, found.query.now)
+            self._ledger.touch(hits, query.now)
         return found
 
     # -- operations ------------------------------------------------------------------------------------
@@ -183,7 +188,7 @@ class AgentMemory(AgentEditor):
         self,
         threshold: float | None = None,
         *,
-        ids: Sequence[str] | None = None,
+        ids: str | Sequence[str] | None = None,
         now: datetime | None = None,
         preview: bool = False,
     ) -> ChangeSet:
@@ -196,8 +201,9 @@ class AgentMemory(AgentEditor):
             InvalidParameter, EntryNotFound: the threshold or an id is wrong.
         """
         ground = self._ground(now)
+        chosen = None if ids is None else curation.listed(ids)
         limit = ground.settings.migration_threshold if threshold is None else threshold
-        return self._done(migration.plan(ground, in_range("The threshold", limit, 0, 1), ids), preview)
+        return self._done(migration.plan(ground, in_range("The threshold", limit, 0, 1), chosen), preview)
 
     def summarize_and_forget(
         self,

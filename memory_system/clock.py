@@ -7,7 +7,7 @@ import os
 from datetime import datetime
 from pathlib import Path
 
-from .errors import StoreDamaged
+from .errors import InvalidParameter, StoreDamaged
 from .times import Clock, parse_time, real_clock
 
 FILE = "world.json"
@@ -30,7 +30,15 @@ def read_standing(folder: Path) -> datetime | None:
 
 
 def write_standing(folder: Path, at: datetime | None) -> None:
-    """Let the world's clock stand at a time, or follow the real time (``None``)."""
+    """Let the world's clock stand at a time, or follow the real time (``None``).
+
+    Raises:
+        InvalidParameter: a time without a zone, or none at all; nothing was written.
+    """
+    try:
+        at = None if at is None else parse_time(at)
+    except ValueError as error:
+        raise InvalidParameter(f"The world's time {error}.") from error
     folder.mkdir(parents=True, exist_ok=True)
     scratch = folder / f".{FILE}.tmp"
     scratch.write_text(json.dumps({"clock": None if at is None else at.isoformat()}) + "\n", encoding="utf-8")

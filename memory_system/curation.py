@@ -72,6 +72,11 @@ def add(
     return ground.plan("add", title, changes, calls=tuple(calls), notes=notes), tuple(outcomes)
 
 
+def listed(ids: str | Sequence[str]) -> list[str]:
+    """One id, or several, as a list without repeats."""
+    return [ids] if isinstance(ids, str) else list(dict.fromkeys(ids))
+
+
 def _short(change: Change) -> str:
     held = change.after or change.before
     assert held is not None, "a change has a before or an after"
@@ -109,20 +114,20 @@ def edit(ground: Ground, find: Find, entry_id: str, fields: Mapping[str, Any]) -
     return ground.plan("edit", f"Edit “{_short(changes[0])}”" if changes else "Nothing to edit", changes)
 
 
-def forget(ground: Ground, find: Find, ids: Sequence[str]) -> ChangeSet:
+def forget(ground: Ground, find: Find, ids: str | Sequence[str]) -> ChangeSet:
     """Plan to take memories out of recall; they can be restored.
 
     Raises:
         EntryNotFound, Immutable: there is none, or it is static.
     """
-    entries = [_writable(find, entry_id) for entry_id in dict.fromkeys(ids)]
+    entries = [_writable(find, entry_id) for entry_id in listed(ids)]
     changes = [Change(_bare(entry), None, "Forgotten by hand.") for entry in entries]
     return ground.plan(
         "forget", f"Forget {len(changes)} memories" if len(changes) != 1 else f"Forget “{_short(changes[0])}”", changes
     )
 
 
-def restore(ground: Ground, find: Find, last_version: Find, ids: Sequence[str]) -> ChangeSet:
+def restore(ground: Ground, find: Find, last_version: Find, ids: str | Sequence[str]) -> ChangeSet:
     """Plan to bring forgotten memories back as they last were.
 
     Raises:
@@ -130,7 +135,7 @@ def restore(ground: Ground, find: Find, last_version: Find, ids: Sequence[str]) 
     """
     changes: list[Change] = []
     kept: list[Kept] = []
-    for entry_id in dict.fromkeys(ids):
+    for entry_id in listed(ids):
         if find(entry_id) is not None:
             kept.append(Kept(entry_id, "It is not forgotten."))
             continue
@@ -146,13 +151,13 @@ def restore(ground: Ground, find: Find, last_version: Find, ids: Sequence[str]) 
     )
 
 
-def rate_again(ground: Ground, find: Find, ids: Sequence[str]) -> ChangeSet:
+def rate_again(ground: Ground, find: Find, ids: str | Sequence[str]) -> ChangeSet:
     """Plan to rate memories; those that the model cannot rate stay as they are.
 
     Raises:
         EntryNotFound, Immutable: there is none, or it is static.
     """
-    entries = [_writable(find, entry_id) for entry_id in dict.fromkeys(ids)]
+    entries = [_writable(find, entry_id) for entry_id in listed(ids)]
     changes: list[Change] = []
     calls: list[ModelCall] = []
     kept: list[Kept] = []

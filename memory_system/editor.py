@@ -60,11 +60,11 @@ class AgentEditor(AgentView):
         """
         return self._done(curation.edit(self._ground(None), self.find, entry_id, fields), preview)
 
-    def forget(self, ids: Sequence[str], *, preview: bool = False) -> ChangeSet:
+    def forget(self, ids: str | Sequence[str], *, preview: bool = False) -> ChangeSet:
         """Take memories out of recall; ``restore`` or ``undo`` bring them back."""
         return self._done(curation.forget(self._ground(None), self.find, ids), preview)
 
-    def restore(self, ids: Sequence[str], *, preview: bool = False) -> ChangeSet:
+    def restore(self, ids: str | Sequence[str], *, preview: bool = False) -> ChangeSet:
         """Bring forgotten memories back as they last were, such as the sources of a summary."""
         last = self._ledger.journal.last_version
         return self._done(curation.restore(self._ground(None), self.find, last, ids), preview)
@@ -120,7 +120,9 @@ class AgentEditor(AgentView):
         """
         return self._done(curation.undo(self._ground(None), self._ledger.journal.get(revision)), preview)
 
-    def rate_again(self, ids: Sequence[str], *, preview: bool = False, progress: Progress = no_progress) -> ChangeSet:
+    def rate_again(
+        self, ids: str | Sequence[str], *, preview: bool = False, progress: Progress = no_progress
+    ) -> ChangeSet:
         """Rate memories (again); those that the model cannot rate stay as they are."""
         return self._done(curation.rate_again(self._ground(None, progress), self.find, ids), preview)
 
@@ -132,7 +134,7 @@ class AgentEditor(AgentView):
         self._refresh()
 
         def recall(cue: str, top_k: int) -> list[MemoryEntry]:
-            return [hit.entry for hit in self._recall(cue, top_k, None, moment, {}, explain=False)]
+            return [hit.entry for hit in self._recall(self._query(cue, top_k, now=moment), explain=False)]
 
         with self._ledger.reading():
             tables = self._ledger.tables

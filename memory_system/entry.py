@@ -127,8 +127,17 @@ class MemoryEntry:
         return {k: v for k, v in self.metadata.items() if k not in ("importance_score", "timestamp")}
 
     def evolve(self, **changes: Any) -> Self:
-        """A copy with other typed fields or other extras (``metadata=``), validated again."""
+        """A copy with other typed fields or other metadata, validated again.
+
+        ``metadata=`` replaces the caller's own keys; a typed field in it counts as given.
+        """
         changes.setdefault("metadata", self.extras)
+        given = changes["metadata"]
+        if isinstance(given, Mapping):
+            replaced = {"rating" if key == "importance_score" else key for key in given}
+            for field_ in dataclasses.fields(self):
+                if field_.name in replaced & set(_TYPED) and field_.name not in changes:
+                    changes[field_.name] = field_.default
         return dataclasses.replace(self, **changes)
 
     @classmethod

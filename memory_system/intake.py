@@ -99,7 +99,10 @@ def _from_file(path: Path) -> Sequence[Any]:
             raise InvalidEntry(f"{path.name} has {size:,} bytes; at most {MAX_FILE:,} are taken.")
         raw = path.read_bytes()
     except OSError as error:
-        raise InvalidEntry(f"{path} cannot be read: {error.strerror or error}.") from error
+        raise InvalidEntry(
+            f"{str(path)[:200]} cannot be read as a file: {error.strerror or error}. "
+            'To remember a text, hand in {"document": "..."}.'
+        ) from error
     except ValueError as error:
         raise InvalidEntry(f"That is no path of a file: {error}.") from error
     value, _ = parse_strict(raw, path.name, MAX_FILE, InvalidFile)

@@ -21,7 +21,7 @@ from .changes import Change, ChangeSet, dump_entry
 from .chroma import ChromaStore
 from .embedding import Embedder
 from .entry import MemoryEntry, Tier
-from .errors import StaleChange, StoreBusy, StoreDamaged
+from .errors import InvalidPersonality, StaleChange, StoreBusy, StoreDamaged
 from .journal import Journal, content_hash
 from .memory import Memory, Vectors
 from .table import Table
@@ -244,7 +244,7 @@ class Ledger:
         self._store.claim()
         for cut_off in self.journal.pending():
             for text in cut_off.texts:
-                if text.name == "personality" and personalities.read(self.personality_path) == text.before:
+                if text.name == "personality" and self._holds(text.before):
                     personalities.write(self.personality_path, text.after)
         entries = self.journal.entries()
         accesses, self._access = self.journal.last_accesses()
@@ -260,6 +260,13 @@ class Ledger:
             assert cut_off.revision is not None, "the journal tells only what it has numbered"
             self.journal.mark_done(cut_off.revision)
         self._revision = self.journal.revision
+
+    def _holds(self, text: str | None) -> bool:
+        """Whether the personality file is as it was before a change; one that somebody broke since is left alone."""
+        try:
+            return personalities.read(self.personality_path) == text
+        except InvalidPersonality:
+            return False
 
     def _reconcile(self, entries: Sequence[MemoryEntry], vectors: Mapping[str, Vectors]) -> None:
         """Make the stores hold what the journal says; where they did not, say so."""

@@ -29,7 +29,7 @@ class Memory(ABC):
     A store is told what to hold; it rates nothing, embeds nothing and forgets nothing by itself. Every
     write can be repeated without harm, since a write that was cut off is done again when the agent is
     opened. Vectors are float32 of one dimension d per store (384 for all-MiniLM-L6-v2); distances are
-    squared Euclidean.
+    squared Euclidean. An entry's last access is no part of what is stored: the journal keeps it.
     """
 
     @abstractmethod
@@ -85,7 +85,7 @@ class Memory(ABC):
 
     @abstractmethod
     def clear(self) -> None:
-        """Remove all entries."""
+        """Remove all entries. Whether another dimension may follow is up to the store."""
 
     def close(self) -> None:  # noqa: B027 - a store that holds nothing open has nothing to close
         """Let go of files and connections. The store is not used afterwards."""

@@ -15,7 +15,7 @@ _JOINERS = " _-'."
 
 
 def checked_name(name: object, what: str = "agent name") -> str:
-    """The name in its composed form (NFC), if it can be used.
+    """The name in its composed, plain form (NFKC), if it can be used.
 
     Letters of one script, digits, spaces and ``_ - ' .`` are taken, 1 to 64 characters, beginning and ending
     with a letter or digit. Mixed scripts are refused, since "mira" with a Cyrillic "а" is another agent that
@@ -26,7 +26,7 @@ def checked_name(name: object, what: str = "agent name") -> str:
     """
     if not isinstance(name, str):
         raise InvalidAgentName(f"The {what} must be text, not a {type(name).__name__}.")
-    composed = unicodedata.normalize("NFC", name)
+    composed = unicodedata.normalize("NFKC", name)
     shown = repr(composed if len(composed) <= 40 else composed[:40] + "…")
     if not composed:
         raise InvalidAgentName(f"The {what} is empty.")

@@ -32,6 +32,9 @@ MAX_TOP_K = 10_000
 MAX_CUE = 32_000
 
 
+_NAMES = {Tier.STATIC: "static", Tier.STM: "short-term", Tier.LTM: "long-term"}
+
+
 class Verdict(StrEnum):
     """What became of a candidate."""
 
@@ -71,12 +74,18 @@ class Query:
     def __post_init__(self) -> None:
         if not isinstance(self.cue, str) or not self.cue.strip():
             raise InvalidParameter("The cue is empty: ask something.")
+        try:
+            self.cue.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise InvalidParameter("The cue holds half of a surrogate pair, which is not text.") from error
         if len(self.cue) > MAX_CUE:
             raise InvalidParameter(f"The cue has {len(self.cue):,} characters; at most {MAX_CUE:,} are taken.")
         whole("top_k", self.top_k, 0, MAX_TOP_K)
         in_range("The threshold", self.threshold, 0, 30)
         in_range("The static threshold", self.static_threshold, 0, 1)
         in_range("The static share", self.static_share, 0, 1)
+        if not isinstance(self.scoring, Scoring):
+            raise InvalidParameter("'scoring' must be a Scoring(Weights(...), decay).")
         if not isinstance(self.now, datetime) or self.now.tzinfo is None:
             raise InvalidParameter("'now' must be a time with a zone, like 2026-03-27T18:00:00+00:00.")
 
@@ -240,20 +249,24 @@ def _verdict(tier: Tier, score: Score, rank: int, seats: Mapping[Tier, int], que
     if rank <= seats[tier]:
         return (
             Verdict.RECALLED,
-            f"Number {rank} of {tier.value} memory, {total - threshold:.2f} above the threshold.",
+            f"Number {rank} of {_NAMES[tier]} memory, {_gap(total - threshold)} above the threshold.",
         )
     if tier is Tier.STATIC and rank <= query.top_k:
         return Verdict.BEYOND_SEATS, (
             f"Number {rank} of static memory, which takes {seats[tier]} of {query.top_k} seats "
-            "while recent and long-term memories wait."
+            "while short-term and long-term memories wait."
         )
     taken = sum(seats[earlier] for earlier in Tier if list(Tier).index(earlier) < list(Tier).index(tier))
     if tier is not Tier.STATIC and taken >= query.top_k > 0:
         return (
             Verdict.NOT_REACHED,
-            f"Earlier tiers filled all {query.top_k} seats before {tier.value} was asked.",
+            f"Earlier tiers filled all {query.top_k} seats before {_NAMES[tier]} memory was asked.",
         )
-    return Verdict.BEYOND_TOP_K, f"Number {rank} of {tier.value} memory, and {seats[tier]} had a seat."
+    return Verdict.BEYOND_TOP_K, f"Number {rank} of {_NAMES[tier]} memory, and {seats[tier]} had a seat."
+
+
+def _gap(size: float) -> str:
+    return f"{size:.2f}" if size >= 0.005 else "less than 0.01"
 
 
 def _below(tier: Tier, score: Score, threshold: float) -> str:
@@ -261,7 +274,7 @@ def _below(tier: Tier, score: Score, threshold: float) -> str:
     kind = "static threshold" if tier is Tier.STATIC else "threshold"
     if lacking == 0:
         return f"Its score is the {kind} of {threshold:.2f} exactly; it has to be above."
-    amount = f"{lacking:.2f}" if lacking >= 0.005 else "less than 0.01"
+    amount = _gap(lacking)
     if score.recency is None:
         return f"{amount} below the {kind} of {threshold:.2f}; it is scored by relevancy alone."
     limits = {

@@ -80,6 +80,8 @@ class Scoring:
     decay: float = 0.99
 
     def __post_init__(self) -> None:
+        if not isinstance(self.weights, Weights):
+            raise InvalidParameter("'weights' must be Weights(recency, importance, relevancy).")
         object.__setattr__(self, "decay", in_range("The decay", self.decay, 0, 1, open_ends=True))
 
 

@@ -85,13 +85,19 @@ class AgentSettings:
     scoring: Scoring = dataclasses.field(default_factory=Scoring)
 
     def __post_init__(self) -> None:
-        whole("stm_size", self.stm_size, 1, 100_000)
-        whole("top_k", self.top_k, 0, 10_000)
-        in_range("The threshold", self.threshold, 0, 30)
-        in_range("The static threshold", self.static_threshold, 0, 1)
-        in_range("The static share", self.static_share, 0, 1)
-        in_range("The migration threshold", self.migration_threshold, 0, 1)
-        in_range("The reflection trigger", self.reflection_trigger, 1, 100_000)
+        checked = {
+            "stm_size": whole("stm_size", self.stm_size, 1, 100_000),
+            "top_k": whole("top_k", self.top_k, 0, 10_000),
+            "threshold": in_range("The threshold", self.threshold, 0, 30),
+            "static_threshold": in_range("The static threshold", self.static_threshold, 0, 1),
+            "static_share": in_range("The static share", self.static_share, 0, 1),
+            "migration_threshold": in_range("The migration threshold", self.migration_threshold, 0, 1),
+            "reflection_trigger": in_range("The reflection trigger", self.reflection_trigger, 1, 100_000),
+        }
+        for name, value in checked.items():  # as plain numbers, whatever kind came in
+            object.__setattr__(self, name, value)
+        if not isinstance(self.scoring, Scoring):
+            raise InvalidParameter("'scoring' must be a Scoring(Weights(...), decay).")
 
     def to_json(self) -> str:
         """One line of JSON, with sorted keys."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -20,7 +20,6 @@ from .settings import AgentSettings
 from .times import Clock
 
 Parsed = TypeVar("Parsed")
-_QUERY = ("static_threshold", "static_share", "scoring")
 
 
 class AgentView:
@@ -91,6 +90,7 @@ class AgentView:
 
     def find(self, entry_id: str) -> MemoryEntry | None:
         """The memory of this id in any tier, or ``None``; touches nothing."""
+        self._refresh()
         with self._ledger.reading():
             return self._ledger.find(entry_id)
 
@@ -131,36 +131,39 @@ class AgentView:
         threshold: float | None = None,
         *,
         now: datetime | None = None,
-        **parameters: Any,
+        static_threshold: float | None = None,
+        static_share: float | None = None,
+        scoring: Scoring | None = None,
     ) -> Recall:
         """As ``query_memory``, with every memory as a candidate and the reason for its verdict; touches nothing."""
-        return self._recall(prompt, top_k, threshold, now, parameters, explain=True)
+        query = self._query(prompt, top_k, threshold, now, static_threshold, static_share, scoring)
+        return self._recall(query, explain=True)
 
-    def _recall(
+    def _query(
         self,
         prompt: str,
-        top_k: int | None,
-        threshold: float | None,
-        now: datetime | None,
-        parameters: Mapping[str, Any],
-        *,
-        explain: bool,
-    ) -> Recall:
+        top_k: int | None = None,
+        threshold: float | None = None,
+        now: datetime | None = None,
+        static_threshold: float | None = None,
+        static_share: float | None = None,
+        scoring: Scoring | None = None,
+    ) -> Query:
+        """A query whose parameters are the agent's settings where they are not given."""
         settings = self.settings
-        if unknown := sorted(set(parameters) - set(_QUERY)):
-            raise InvalidParameter(f"A query has no parameter {unknown[0]!r}; there are {', '.join(_QUERY)}.")
-        asked: dict[str, Any] = {name: getattr(settings, name) for name in _QUERY} | dict(parameters)
-        if not isinstance(asked["scoring"], Scoring):
-            raise InvalidParameter("'scoring' must be a Scoring(Weights(...), decay).")
-        query = Query(
+        return Query(
             prompt,
             self._time(now),
             settings.top_k if top_k is None else top_k,
             settings.threshold if threshold is None else threshold,
-            **asked,
+            settings.static_threshold if static_threshold is None else static_threshold,
+            settings.static_share if static_share is None else static_share,
+            settings.scoring if scoring is None else scoring,
         )
+
+    def _recall(self, query: Query, *, explain: bool) -> Recall:
         self._refresh()
-        cue = self._embedder.embed([prompt])[0]
+        cue = self._embedder.embed([query.cue])[0]
         with self._ledger.reading():
             return answer(query, cue, self._ledger.tables, self.display_name, explain=explain)
 

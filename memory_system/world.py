@@ -18,7 +18,6 @@ from .embedding import CachedEmbedder, Embedder, MiniLM
 from .errors import AlreadyExists, InvalidAgentName
 from .llm import LanguageModel
 from .llm.offline import OfflineModel
-from .llm.openai import OpenAIModel
 from .names import MAX_NAME, checked_name
 from .settings import Settings
 
@@ -111,7 +110,9 @@ class World:
         with self._lock:
             if twins := [held for held in self.agents() if held.casefold() == checked.casefold()]:
                 raise AlreadyExists(f"There is an agent {twins[0]!r} already.")
-            text = personality or json.dumps({"identity": {"name": checked}}, ensure_ascii=False, indent=2) + "\n"
+            text = personality
+            if text is None:
+                text = json.dumps({"identity": {"name": checked}}, ensure_ascii=False, indent=2) + "\n"
             static_memory.parse(text, f"{checked}.json")
             static_memory.write(Path(self.settings.personalities) / f"{checked}.json", text)
             return self.agent(checked)
@@ -148,6 +149,8 @@ def _usable(name: str) -> bool:
 def _model(settings: Settings, embedder: Embedder) -> LanguageModel:
     if not settings.uses_openai:
         return OfflineModel(embedder)
+    from .llm.openai import OpenAIModel  # openai takes half a second to import, and few need it
+
     key = settings.openai_api_key
     return OpenAIModel(
         model=settings.llm_model,

@@ -52,6 +52,10 @@ def work(agent: AgentMemory, order: dict[str, Any]) -> None:
     elif operation == "add":
         added = agent.add_short_term([{"document": f"late {n}", "rating": 5, "id": f"late-{n}"} for n in range(3)])
         tell(revision=added.change_set.revision)
+    elif operation == "batch":
+        name = order["name"]
+        events = [{"document": f"{name} {n}", "rating": 5, "id": f"{name}-{n}"} for n in range(order["count"])]
+        tell(revision=agent.add_short_term(events).change_set.revision)
     elif operation == "undo":
         tell(revision=agent.undo(order["revision"]).revision)
     elif operation == "personality":

@@ -8,8 +8,12 @@ import sys
 import time
 from typing import Any
 
-from memory_system import AgentMemory, ChromaMemory, Settings, Tier, World
+import pytest
+from filelock import FileLock
+
+from memory_system import AgentMemory, ChromaMemory, Settings, Tier, World, ledger
 from memory_system.changes import dump_entry
+from memory_system.errors import StoreBusy
 from tests.conftest import ROOT
 
 
@@ -79,6 +83,25 @@ def test_a_reader_beside_a_writer_sees_each_write_at_its_next_question(world: Wo
     assert accessed == {agent.now}
 
 
+def test_the_index_on_disk_finds_what_both_wrote_in_turns(world: World, agent: AgentMemory) -> None:
+    def batch(name: str) -> None:
+        agent.add_short_term([{"document": f"{name} {n}", "rating": 5, "id": f"{name}-{n}"} for n in range(120)])
+
+    batch("before")  # more than 100, so that the index is on disk
+    child = _start(world.settings, operation="batch", count=120, name="child")
+    _opened(child)
+    batch("beside")
+    _finished(child)
+    batch("after")
+    world.close()
+    memory = ChromaMemory.at(world.folder / "mira" / "chroma")
+    stored = memory.snapshot()
+    found = {entry_id for entry_id, _ in memory.nearest(stored.vectors[0], 480)}
+    memory.close()
+    assert len(stored.entries) == 480
+    assert len(found) == 480, "a client that was not opened again overwrites the index of the other"
+
+
 def test_both_may_write_while_both_are_open(world: World, agent: AgentMemory) -> None:
     child = _start(world.settings, operation="many", count=5, name="child")
     _opened(child)
@@ -90,3 +113,13 @@ def test_both_may_write_while_both_are_open(world: World, agent: AgentMemory) ->
     again = world.agent("mira")
     assert again.messages == ()
     assert len(again.entries(Tier.STM)) == 7
+
+
+def test_a_lock_that_is_never_let_go_ends_in_a_sentence(
+    world: World, agent: AgentMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.close()
+    monkeypatch.setattr(ledger, "LOCK_SECONDS", 0.3)
+    with FileLock(world.folder / "mira" / "lock"), pytest.raises(StoreBusy, match="Another program has been writing"):
+        world.agent("mira")
+    assert world.agent("mira").entries(Tier.STATIC)

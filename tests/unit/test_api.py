@@ -1,17 +1,11 @@
-"""The HTTP API and the command line, asked over a real socket."""
+"""The HTTP API, asked over a real socket."""
 
 from __future__ import annotations
 
 import json
-import os
-import signal
 import socket
-import subprocess
-import sys
 import threading
-import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -20,7 +14,6 @@ import uvicorn
 
 from memory_system import AgentMemory, Kind, Tier, World
 from memory_system.api import create_app
-from tests.conftest import ROOT
 from tests.fake_server import FakeServer, error, says
 
 
@@ -213,85 +206,3 @@ def test_the_documented_answers_are_those_given(api: httpx.Client) -> None:
     described = api.get("/openapi.json").json()
     assert set(described["paths"]) == {"/rate", "/plan"}
     assert "application/problem+json" in described["paths"]["/rate"]["post"]["responses"]["503"]["content"]
-
-
-# -- the command line ----------------------------------------------------------------------------------
-
-
-def _run(folder: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "memory_system", *arguments]
-    return subprocess.run(
-        command, cwd=ROOT, env=_environment(folder) | more, capture_output=True, text=True, timeout=90, check=False
-    )
-
-
-def _environment(folder: Path) -> dict[str, str]:
-    return os.environ | {"MEMORY_DATABASE": str(folder / "database"), "MEMORY_LLM": "offline"}
-
-
-def test_serve_answers_and_ends_with_ctrl_c(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "memory_system", "serve", "--port", str(port)]
-    pipe = subprocess.PIPE
-    child = subprocess.Popen(command, cwd=ROOT, env=_environment(tmp_path), stdout=pipe, stderr=pipe, text=True)
-    try:
-        until = time.monotonic() + 60
-        while time.monotonic() < until and child.poll() is None:
-            try:
-                answer = httpx.post(
-                    f"http://127.0.0.1:{port}/rate", json={"memory": "Made the bed."}, timeout=30, trust_env=False
-                )
-                break
-            except httpx.ConnectError:
-                time.sleep(0.1)
-        assert answer.json()["rating"] == 1
-        child.send_signal(signal.SIGINT)
-        out, problems = child.communicate(timeout=30)
-    finally:
-        child.kill()
-        child.wait()
-    assert f"http://127.0.0.1:{port}" in out
-    assert "Traceback" not in problems
-
-
-def test_a_busy_port_is_one_plain_sentence(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        done = _run(tmp_path, "serve", "--port", str(port))
-    assert done.returncode == 1
-    assert done.stdout == ""
-    assert done.stderr.startswith(f"Port {port}, where the API is to be served, cannot be used")
-    assert done.stderr.count("\n") == 1
-
-
-def test_a_port_that_cannot_be_is_refused_without_a_traceback(tmp_path: Path) -> None:
-    done = _run(tmp_path, "serve", "--port", "99999")
-    assert done.returncode == 2
-    assert "65535" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_a_wrong_setting_is_told_without_a_traceback(tmp_path: Path) -> None:
-    done = _run(tmp_path, "serve", MEMORY_LLM="perhaps")
-    assert done.returncode == 1
-    assert "MEMORY_LLM" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_fill_fills_an_empty_world_once(tmp_path: Path) -> None:
-    samples = str(ROOT / "database/samples/harrow_quay")
-    first = _run(tmp_path, "fill", samples)
-    assert (first.returncode, first.stderr) == (0, "")
-    assert "is filled." in first.stdout
-    files = {path: path.stat().st_mtime_ns for path in (tmp_path / "database").rglob("*") if path.is_file()}
-    second = _run(tmp_path, "fill", samples)
-    assert "not empty; nothing was changed" in second.stdout
-    assert {path: path.stat().st_mtime_ns for path in files} == files
-
-
-def test_fill_from_nowhere_is_one_sentence(tmp_path: Path) -> None:
-    done = _run(tmp_path, "fill", str(tmp_path / "nowhere"))
-    assert done.returncode == 1
-    assert "cannot be read" in done.stderr
-    assert done.stderr.count("\n") == 1

@@ -182,7 +182,7 @@ def test_a_batch_with_one_bad_event_is_refused_whole(
 @pytest.mark.parametrize(
     ("body", "error", "message"),
     [
-        (None, InvalidEntry, "events.json cannot be read: No such file"),
+        (None, InvalidEntry, "events.json cannot be read as a file: No such file"),
         (b'{"documents": [\n"x"', InvalidFile, r"In events\.json: line 2: this is not JSON"),
         (b'{"documents": ["x"], "documents": []}', InvalidFile, "the key 'documents' stands twice"),
         (b"\xff\xfe", InvalidFile, "byte 0 is not UTF-8"),

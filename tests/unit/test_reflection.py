@@ -109,8 +109,8 @@ def test_it_is_due_when_ratings_add_up_to_150(
 
 def test_after_a_reflection_the_sum_begins_again(agent: AgentMemory, remember: Remember) -> None:
     agent.configure(reflection_trigger=20)
-    for text in STORY:
-        remember(text, rating=10, hours_ago=1)
+    for number, text in enumerate(STORY):
+        remember(text, rating=10, hours_ago=number)  # the last at the very moment of the reflection
     assert agent.reflect_from_recent_memory(only_if_due=True)
     assert agent.get_stats()["reflection_weight"] == 0
     assert not agent.reflect_from_recent_memory(only_if_due=True)

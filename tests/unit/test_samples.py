@@ -103,11 +103,38 @@ def test_a_second_fill_changes_nothing(filled: World) -> None:
     assert [filled.agent(name).stamp for name in AGENTS] == before
 
 
-def test_a_broken_sample_is_told_and_the_world_stays_empty(world: World, tmp_path: Path) -> None:
+def test_a_broken_sample_is_told_and_the_world_stays_empty(
+    settings: Settings, embedder: CachedEmbedder, tmp_path: Path
+) -> None:
     samples = tmp_path / "samples"
     samples.mkdir()
     (samples / "world.json").write_text('{"clock": "2026-03-27T18:00:00+00:00"}')
     (samples / "mira.jsonl").write_text("{broken\n")
-    with pytest.raises(StoreDamaged, match="cannot be read"):
-        world.fill(samples)
-    assert not list(world.folder.glob("*/journal.sqlite3"))
+    with World(settings, embedder=embedder) as world:
+        with pytest.raises(StoreDamaged, match="cannot be read"):
+            world.fill(samples)
+        assert not world.folder.exists()
+
+
+def test_a_fill_that_is_cut_off_begins_again(embedder: CachedEmbedder, tmp_path: Path) -> None:
+    settings = Settings(database=tmp_path, personalities=ROOT / "agent_personalities", llm="offline")
+    samples = tmp_path / "samples"
+    samples.mkdir()
+    for name in ("ines", "mira"):
+        event = {"id": f"{name}-1", "document": "event", "timestamp": "2026-03-27T06:00:00+00:00", "rating": 5}
+        (samples / f"{name}.jsonl").write_text(json.dumps(event) + "\n")
+    (samples / "world.json").write_text('{"clock": "2026-03-27T18:00:00+00:00"}')
+
+    def cut_off_at_the_second(line: str) -> None:
+        if "2 of 2" in line:
+            raise KeyboardInterrupt
+
+    with World(settings, embedder=embedder) as world:
+        with pytest.raises(KeyboardInterrupt):
+            world.fill(samples, cut_off_at_the_second)
+        assert not world.folder.exists()
+        assert world.fill(samples)
+        assert [entry.id for name in ("ines", "mira") for entry in world.agent(name).entries(Tier.STM)] == [
+            "ines-1",
+            "mira-1",
+        ]

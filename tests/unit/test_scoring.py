@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_system import PRESETS, Score, Scoring, Weights
@@ -95,6 +95,7 @@ _shares = st.floats(0, 1)
 _weights = st.builds(Weights, *[st.floats(0, 10)] * 3)
 
 
+@settings(deadline=None)  # a busy machine is no failure
 @given(_shares, st.none() | _shares, st.none() | st.floats(0.1, 1), _weights)
 def test_the_parts_add_up_to_the_total_exactly(
     relevant: float, recent: float | None, important: float | None, weights: Weights
@@ -104,6 +105,7 @@ def test_the_parts_add_up_to_the_total_exactly(
     assert sum(made.parts.values()) == made.total
 
 
+@settings(deadline=None)  # a busy machine is no failure
 @given(
     st.lists(st.tuples(_shares, st.just(NAN) | _shares, st.just(NAN) | st.floats(0.1, 1)), min_size=1, max_size=20),
     _weights,
@@ -125,6 +127,11 @@ def test_a_weight_out_of_range_is_refused_with_the_range(part: str, value: objec
 def test_a_decay_that_is_not_between_0_and_1_is_refused_with_the_range(value: object) -> None:
     with pytest.raises(InvalidParameter, match=r"The decay .* between 0 and 1"):
         Scoring(decay=value)  # type: ignore[arg-type]
+
+
+def test_weights_that_are_no_weights_are_refused() -> None:
+    with pytest.raises(InvalidParameter, match="must be Weights"):
+        Scoring((0.25, 0.25, 1))  # type: ignore[arg-type]
 
 
 def test_the_ends_of_a_range_are_taken_and_become_floats() -> None:

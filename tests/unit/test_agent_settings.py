@@ -1,0 +1,67 @@
+"""An agent's settings and a world's clock: what is refused is refused before it is kept, and what is kept is read."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import pytest
+
+from memory_system import AgentMemory, AgentSettings, Scoring, Weights, World
+from memory_system.errors import InvalidParameter
+from tests.conftest import NOW
+
+
+def test_settings_are_kept_and_read_back(agent: AgentMemory, world: World) -> None:
+    wanted = {"stm_size": 7, "threshold": 0.5, "scoring": Scoring(Weights(1, 2, 3), 0.5)}
+    agent.configure(**wanted)
+    world.close()
+    assert world.agent("mira").settings == AgentSettings(**wanted)
+
+
+def test_numbers_of_numpy_are_kept_as_plain_ones(agent: AgentMemory) -> None:
+    agent.configure(stm_size=np.int64(7), threshold=np.float32(0.5))
+    assert agent.settings == AgentSettings(stm_size=7, threshold=0.5)
+    assert type(agent.settings.stm_size) is int
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        ({"stm_size": 0}, "stm_size must be a whole number from 1 to 100,000"),
+        ({"stm_size": 2.5}, "stm_size must be a whole number"),
+        ({"top_k": -1}, "top_k must be a whole number from 0 to 10,000"),
+        ({"threshold": 31}, "The threshold is 31; it must be from 0 to 30"),
+        ({"static_threshold": 1.1}, "The static threshold"),
+        ({"static_share": -0.1}, "The static share"),
+        ({"migration_threshold": float("nan")}, "The migration threshold is nan"),
+        ({"reflection_trigger": 0}, "The reflection trigger"),
+        ({"scoring": 7}, "'scoring' must be a Scoring"),
+        ({"scoring": None}, "'scoring' must be a Scoring"),
+        ({"colour": 1}, "There is no setting 'colour'; there are migration_threshold, "),
+    ],
+    ids=str,
+)
+def test_a_setting_out_of_range_is_refused_and_the_old_ones_stay(
+    agent: AgentMemory, wanted: dict[str, Any], message: str
+) -> None:
+    before = agent.stamp
+    with pytest.raises(InvalidParameter, match=message):
+        agent.configure(**wanted)
+    assert (agent.settings, agent.stamp) == (AgentSettings(), before)
+
+
+@pytest.mark.parametrize("at", [datetime(2026, 3, 27), "noon", True, [2026]], ids=str)
+def test_a_clock_is_not_set_to_what_is_no_time(world: World, at: Any) -> None:
+    with pytest.raises(InvalidParameter, match="The world's time "):
+        world.stand_at(at)
+    assert world.standing == NOW
+
+
+def test_a_clock_stands_or_follows_the_real_time(world: World) -> None:
+    world.stand_at(NOW.replace(hour=3))
+    assert world.clock() == world.standing == NOW.replace(hour=3)
+    world.stand_at(None)
+    assert world.standing is None
+    assert abs((world.clock() - datetime.now(NOW.tzinfo)).total_seconds()) < 5

@@ -1,0 +1,117 @@
+"""Recall as an agent is asked for it: what is touched, what is refused, and the text for a prompt."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from datetime import datetime, timedelta, timezone
+
+import pytest
+
+from memory_system import AgentMemory, Tier, World
+from memory_system.errors import InvalidParameter
+from tests.conftest import NOW
+
+
+@pytest.fixture
+def told(agent: AgentMemory, remember: Callable[..., str]) -> AgentMemory:
+    """Mira with three memories in STM and one in LTM."""
+    remember("Lent Tobias the brass key to the tide mill", id="key", rating=8, hours_ago=30)
+    remember("Baked forty loaves", id="loaves", rating=2, hours_ago=3)
+    remember("Saw smoke\n\n over  the north field", id="smoke", hours_ago=5)
+    remember("It rained on the quay", id="rain", rating=None, hours_ago=2)
+    agent.migrate_stm2ltm(ids=["key"])
+    return agent
+
+
+def accesses(agent: AgentMemory) -> dict[str, datetime | None]:
+    return {entry.id: entry.last_access for tier in Tier for entry in agent.entries(tier)}
+
+
+def test_explaining_touches_nothing(told: AgentMemory) -> None:
+    before = told.stamp, accesses(told), told.history()
+    everything = {"top_k": 50, "threshold": 0, "static_threshold": 0}
+    assert len(told.explain("Who has the key to the mill?", **everything)) == 15
+    assert len(told.query_memory("Who has the key to the mill?", touch=False, **everything)) == 15
+    assert (told.stamp, accesses(told), told.history()) == before
+    assert set(accesses(told).values()) == {None}
+
+
+def test_a_query_touches_what_it_recalled_of_stm_and_ltm_and_nothing_else(told: AgentMemory) -> None:
+    stamp = told.stamp
+    recall = told.query_memory("Who has the brass key to the tide mill?", top_k=5, threshold=0.8, static_threshold=0.4)
+    assert [hit.entry.id for hit in recall if hit.entry.tier is not Tier.STATIC] == ["key"]
+    assert any(hit.entry.tier is Tier.STATIC for hit in recall)
+    assert {name: at for name, at in accesses(told).items() if at} == {"key": NOW}
+    assert told.stamp != stamp
+    assert (
+        next(c for c in told.explain("x").candidates if c.entry.id == "key").score.recency == 1
+    )  # 30 hours old, and fresh again
+
+
+def test_a_query_that_recalls_static_memory_alone_touches_nothing(told: AgentMemory) -> None:
+    stamp = told.stamp
+    assert {hit.entry.tier for hit in told.query_memory("Mira works as a baker", threshold=30)} == {Tier.STATIC}
+    assert told.stamp == stamp
+
+
+def test_what_was_touched_stays_fresh_when_it_is_edited_or_opened_again(told: AgentMemory, world: World) -> None:
+    told.query_memory("brass key to the tide mill", threshold=0.8)
+    told.edit("key", rating=9)
+    assert told.find("key").last_access == NOW  # type: ignore[union-attr]
+    world.close()
+    again = world.agent("mira").explain("x").candidates
+    assert {one.entry.id: one.score.recency for one in again if one.entry.tier is Tier.LTM} == {"key": 1}
+
+
+def test_a_query_recalls_exactly_what_explain_says_is_recalled(told: AgentMemory) -> None:
+    for top_k in (0, 1, 3, 5, 100):
+        explained = told.explain("What happened at the mill?", top_k, 0.3)
+        found = told.query_memory("What happened at the mill?", top_k, 0.3, touch=False)
+        assert found.candidates == found.hits == explained.hits
+        assert found.context == explained.context
+        assert len(explained.candidates) == 15
+        tiers = [list(Tier).index(hit.entry.tier) for hit in explained]
+        assert tiers == sorted(tiers)
+
+
+def test_an_unrated_memory_is_scored_by_relevancy_alone(told: AgentMemory) -> None:
+    score = next(one.score for one in told.explain("Did it rain?").candidates if one.entry.id == "rain")
+    assert (score.recency, score.importance, score.total) == (None, None, score.relevancy)
+
+
+def test_the_context_is_made_of_the_documents_with_their_dates(told: AgentMemory) -> None:
+    recall = told.query_memory("Is there smoke over the field?", 3, 0.8, static_threshold=1, touch=False)
+    assert recall.context == (
+        "What Mira Holloway remembers (now: Fri 27 Mar 2026, 18:00 UTC):\n"
+        "- [Fri 27 Mar 2026, 13:00 UTC; 5 hours ago] Saw smoke over the north field"
+    )
+    static = told.query_memory("Mira works as a baker", 1, 30, touch=False)
+    assert static.context == "What is always true of Mira Holloway:\n- Mira Holloway works as: baker."
+
+
+def test_the_context_names_the_zone_of_now(told: AgentMemory) -> None:
+    now = NOW.astimezone(timezone(timedelta(hours=2), "EET"))
+    assert "(now: Fri 27 Mar 2026, 20:00 EET)" in told.query_memory("Smoke?", threshold=0, now=now).context
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"prompt": "  "}, "The cue is empty"),
+        ({"prompt": "a\ud800b"}, "half of a surrogate pair"),
+        ({"prompt": "x" * 32_001}, "32,001 characters; at most 32,000"),
+        ({"top_k": -1}, "top_k must be a whole number from 0 to 10,000"),
+        ({"top_k": 2.5}, "top_k must be a whole number"),
+        ({"threshold": 31}, "from 0 to 30"),
+        ({"threshold": math.nan}, "from 0 to 30"),
+        ({"static_threshold": 2}, "The static threshold is 2; it must be from 0 to 1"),
+        ({"static_share": -1}, "The static share"),
+        ({"scoring": 0.5}, "must be a Scoring"),
+        ({"now": NOW.replace(tzinfo=None)}, "time with a zone"),
+    ],
+)
+def test_a_query_out_of_range_is_refused_with_the_range(agent: AgentMemory, parameters: dict, message: str) -> None:
+    for call in (agent.query_memory, agent.explain):
+        with pytest.raises(InvalidParameter, match=message):
+            call(**{"prompt": "x"} | parameters)  # type: ignore[operator]
