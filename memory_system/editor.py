@@ -13,7 +13,7 @@ from .changes import ChangeSet
 from .consolidation.ground import Ground, Progress
 from .embedding import Embedder
 from .entry import MemoryEntry, Tier
-from .errors import InvalidPersonality, StaleChange
+from .errors import Conflict, InvalidPersonality, StaleChange
 from .ledger import Ledger
 from .llm import LanguageModel
 from .personality_file import PersonalityFile
@@ -100,6 +100,18 @@ class AgentEditor(AgentView):
         if not plan and not preview:
             self._file.write_if_missing(text)
         return self._done(plan, preview)
+
+    def put_personality_back(self) -> None:
+        """Write the personality in use into its file; a broken file is kept beside it, under another name.
+
+        Raises:
+            Conflict: there is nothing in use to write.
+        """
+        text = self.personality_text
+        if text is None:
+            raise Conflict("No good personality has been in use yet, so there is none to put back.")
+        with self._ledger.writing():
+            self._file.put_back(text)
 
     # -- history ---------------------------------------------------------------------------------------
 

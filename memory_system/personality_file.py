@@ -32,6 +32,15 @@ class PersonalityFile:
         if not self.path.exists():
             static_memory.write(self.path, text)
 
+    def put_back(self, text: str) -> None:
+        """Write the text; what is on disk and differs is kept beside it as ``<name>.json.broken-<n>``."""
+        if self.path.exists() and self.path.read_bytes() != text.encode("utf-8"):
+            number = 1
+            while (aside := self.path.with_name(f"{self.path.name}.broken-{number}")).exists():
+                number += 1
+            self.path.rename(aside)
+        static_memory.write(self.path, text)
+
     def _about(self) -> tuple[int, int] | None:
         try:
             about = self.path.stat()
@@ -48,6 +57,6 @@ class PersonalityFile:
                 return None if held is None else f"{self.path.name} is missing.{stays} Save it again to write the file."
             static_memory.parse(text, self.path.name)
         except InvalidPersonality as error:
-            mend = "" if held is None else " Mend the file, or delete it and save from here."
+            mend = "" if held is None else " Mend the file, or put the good one back."
             return f"{error.sentence}.{stays}{mend}"
         return None

@@ -12,6 +12,10 @@ widgets.heading(
 widgets.said()
 if agent.personality_problem:
     st.warning(widgets.plain(agent.personality_problem), icon=":material/warning:")
+    if agent.personality_text and st.button("Put the good one back", icon=":material/settings_backup_restore:"):
+        agent.put_personality_back()
+        widgets.say_next("The good personality was put back; the broken file is kept beside it.")
+        st.rerun()
 
 loaded, edited = f"loaded-{agent.name}", f"personality-{agent.name}"
 if loaded not in st.session_state:

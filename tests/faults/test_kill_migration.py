@@ -187,7 +187,7 @@ def test_kills_at_random_moments_lose_nothing_acknowledged(
         survivor = Survivor(folder, embedder)
         known = {one.revision for one in survivor.history}
         assert {revision for revision in acknowledged if revision is not None} <= known
-    assert len(acknowledged) > 10
+    assert len(acknowledged) > 3
     assert {one.operation for one in survivor.history} >= {"add", "migrate"}
 
 

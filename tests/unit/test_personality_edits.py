@@ -152,7 +152,7 @@ def test_a_file_that_is_broken_is_not_overwritten_and_the_way_out_is_told(agent:
     with pytest.raises(StaleChange, match=r"mira\.json has been edited"):
         agent.save_personality(EDITED)
     assert file.read_text(encoding="utf-8") == EDITED[:-1]
-    assert str(agent.personality_problem).endswith("Mend the file, or delete it and save from here.")
+    assert str(agent.personality_problem).endswith("Mend the file, or put the good one back.")
     file.unlink()
     agent.save_personality(EDITED)
     assert agent.personality_text == file.read_text(encoding="utf-8") == EDITED
@@ -211,3 +211,13 @@ def test_what_was_edited_while_the_agent_was_closed_is_taken_in_when_it_is_opene
 def test_no_scratch_files_are_left_beside_the_personality(agent: AgentMemory, file: Path) -> None:
     agent.save_personality(EDITED)
     assert [path.name for path in file.parent.iterdir()] == ["mira.json"]
+
+
+def test_a_broken_file_can_be_replaced_by_the_good_one_and_is_kept(agent: AgentMemory, file: Path) -> None:
+    good = file.read_text(encoding="utf-8")
+    write(file, "{broken")
+    assert agent.personality_problem
+    agent.put_personality_back()
+    assert file.read_text(encoding="utf-8") == good
+    assert agent.personality_problem is None
+    assert file.with_name("mira.json.broken-1").read_text(encoding="utf-8") == "{broken"
