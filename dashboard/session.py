@@ -10,6 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from memory_system import AgentMemory, Settings, World
+from memory_system.samples import fill_world
 
 SAMPLES = Path(__file__).resolve().parents[1] / "database" / "samples" / "harrow_quay"
 
@@ -18,7 +19,7 @@ SAMPLES = Path(__file__).resolve().parents[1] / "database" / "samples" / "harrow
 def world(_say: Callable[[str], None] = lambda _line: None) -> World:
     """The one world of this process, by the environment's settings; filled with the sample agents if it is new."""
     opened = World(Settings())
-    opened.fill(SAMPLES, _say)
+    fill_world(opened, SAMPLES, _say)
     return opened
 
 

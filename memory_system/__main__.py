@@ -14,6 +14,7 @@ from .api import create_app
 from .errors import MemorySystemError
 from .minilm import weights
 from .ports import refuse_busy
+from .samples import fill_world
 from .settings import Settings, explained
 from .world import World
 
@@ -30,7 +31,7 @@ def fetch_model() -> None:
 def fill(samples: Annotated[Path, typer.Argument(help="A folder of sample agents.")]) -> None:
     """Fill an empty world with sample agents. Example: python -m memory_system fill database/samples/harrow_quay."""
     with World() as world:
-        filled = world.fill(samples, typer.echo)
+        filled = fill_world(world, samples, typer.echo)
         typer.echo(f"The world {world.name!r} is {'filled' if filled else 'not empty; nothing was changed'}.")
 
 

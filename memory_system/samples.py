@@ -3,41 +3,52 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .agent import AgentMemory
 from .errors import StoreDamaged
+from .names import MAX_NAME
 from .times import parse_time
-
-if TYPE_CHECKING:
-    from .world import World
+from .world import World
 
 STM_SIZE = 12
 MIGRATION_THRESHOLD = 0.25
 """The samples keep all but what is purely mundane."""
 
 
-def fill_world(world: World, samples: Path, say: Callable[[str], None]) -> None:
-    """Replay every ``<agent>.jsonl`` of the folder: remembered in order, migrated, reflected on, planned from.
+def fill_world(world: World, samples: Path, say: Callable[[str], None] = lambda _line: None) -> bool:
+    """Fill a world whose folder is missing or empty with the sample agents; answers whether it did.
+
+    Every ``<agent>.jsonl`` of the folder is remembered in order, migrated, reflected on and planned from. It is
+    made under another name and renamed when it is whole, so that no half-filled world is ever opened.
 
     Raises:
         StoreDamaged: a sample file is broken or missing.
     """
+    if world.folder.is_dir() and any(world.folder.iterdir()):
+        return False
     try:
         about = json.loads((samples / "world.json").read_text(encoding="utf-8"))
-        files = sorted(samples.glob("*.jsonl"))
-        events = {
-            file.stem: [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] for file in files
+        stories = {
+            file.stem: [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+            for file in sorted(samples.glob("*.jsonl"))
         }
     except (OSError, ValueError) as error:
         raise StoreDamaged(f"The samples in {samples} cannot be read: {error}. Get them again.") from error
-    world.stand_at(parse_time(about["clock"]))
-    for number, (name, story) in enumerate(events.items(), start=1):
-        say(f"Filling the world with its sample agents: {name} ({number} of {len(events)}, {len(story)} memories).")
-        _replay(world.agent(name).acting_as("samples"), story)
+    half = f"{world.name[: MAX_NAME - 8]}-filling"
+    shutil.rmtree(world.folder.with_name(half), ignore_errors=True)
+    settings = world.settings.model_copy(update={"world": half})
+    with World(settings, embedder=world.embedder, model=world.model) as scratch:
+        scratch.stand_at(parse_time(about["clock"]))
+        for number, (name, story) in enumerate(stories.items(), start=1):
+            say(f"Filling the world with its characters: {name} ({number} of {len(stories)}, {len(story)} memories).")
+            _replay(scratch.agent(name).acting_as("samples"), story)
+    scratch.folder.rename(world.folder)
+    return True
 
 
 def _replay(agent: AgentMemory, story: list[dict[str, Any]]) -> None:

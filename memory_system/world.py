@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -18,7 +17,7 @@ from .embedding import CachedEmbedder, Embedder, MiniLM
 from .errors import AlreadyExists, InvalidAgentName
 from .llm import LanguageModel
 from .llm.offline import OfflineModel
-from .names import MAX_NAME, checked_name
+from .names import checked_name
 from .settings import Settings
 
 _NOT_AGENTS = frozenset({"schema"})
@@ -119,24 +118,6 @@ class World:
 
     def __iter__(self) -> Iterator[AgentMemory]:
         return (self.agent(name) for name in self.agents())
-
-    def fill(self, samples: Path, say: Callable[[str], None] = lambda _line: None) -> bool:
-        """Fill a world whose folder is missing or empty with the sample agents; answers whether it did.
-
-        The samples go the way of any other event: into STM, and on by migration, reflection and planning.
-        """
-        from .samples import fill_world  # only ever needed once a world
-
-        if self.folder.is_dir() and any(self.folder.iterdir()):
-            return False
-        # made under another name and renamed when it is whole, so that no half-filled world is ever opened
-        half = f"{self.name[: MAX_NAME - 8]}-filling"
-        shutil.rmtree(self.folder.with_name(half), ignore_errors=True)
-        settings = self.settings.model_copy(update={"world": half})
-        with World(settings, embedder=self.embedder, model=self.model) as scratch:
-            fill_world(scratch, samples, say)
-        scratch.folder.rename(self.folder)
-        return True
 
 
 def _usable(name: str) -> bool:

@@ -9,6 +9,7 @@ from filelock import FileLock
 
 from memory_system import Settings, World
 from memory_system.embedding import Embedder
+from memory_system.samples import fill_world
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = ROOT / "database" / "samples" / "harrow_quay"
@@ -23,7 +24,7 @@ def filled(base: Path, embedder: Embedder) -> Path:
             shutil.copytree(ROOT / "agent_personalities", folder / "personalities")
             settings = Settings(database=folder / "database", personalities=folder / "personalities", llm="offline")
             with World(settings, embedder=embedder) as world:
-                world.fill(SAMPLES)
+                fill_world(world, SAMPLES)
             (folder / "done").touch()
     return folder
 

@@ -11,6 +11,7 @@ import pytest
 from memory_system import AgentMemory, Kind, MemoryEntry, Settings, Tier, World
 from memory_system.embedding import CachedEmbedder
 from memory_system.errors import StoreDamaged
+from memory_system.samples import fill_world
 from memory_system.times import parse_time
 from tests.conftest import ROOT
 
@@ -25,7 +26,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder) -
     )
     with World(settings, embedder=embedder) as world:
         said: list[str] = []
-        assert world.fill(SAMPLES, said.append)
+        assert fill_world(world, SAMPLES, said.append)
         assert len(said) == 3
         yield world
 
@@ -98,7 +99,7 @@ def test_the_clock_stands_at_the_end_of_the_story(filled: World) -> None:
 def test_a_second_fill_changes_nothing(filled: World) -> None:
     before = [filled.agent(name).stamp for name in AGENTS]
     said: list[str] = []
-    assert not filled.fill(SAMPLES, said.append)
+    assert not fill_world(filled, SAMPLES, said.append)
     assert said == []
     assert [filled.agent(name).stamp for name in AGENTS] == before
 
@@ -112,7 +113,7 @@ def test_a_broken_sample_is_told_and_the_world_stays_empty(
     (samples / "mira.jsonl").write_text("{broken\n")
     with World(settings, embedder=embedder) as world:
         with pytest.raises(StoreDamaged, match="cannot be read"):
-            world.fill(samples)
+            fill_world(world, samples)
         assert not world.folder.exists()
 
 
@@ -131,9 +132,9 @@ def test_a_fill_that_is_cut_off_begins_again(embedder: CachedEmbedder, tmp_path:
 
     with World(settings, embedder=embedder) as world:
         with pytest.raises(KeyboardInterrupt):
-            world.fill(samples, cut_off_at_the_second)
+            fill_world(world, samples, cut_off_at_the_second)
         assert not world.folder.exists()
-        assert world.fill(samples)
+        assert fill_world(world, samples)
         assert [entry.id for name in ("ines", "mira") for entry in world.agent(name).entries(Tier.STM)] == [
             "ines-1",
             "mira-1",
