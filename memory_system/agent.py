@@ -182,7 +182,7 @@ class AgentMemory(AgentEditor):
             InvalidEntry: the text cannot be a memory.
             ModelError: the language model did not help.
         """
-        return self.model.complete(tasks.rate(MemoryEntry(text).document)).answer
+        return self.model.complete(tasks.rate(MemoryEntry(text, id="to be rated").document)).answer
 
     def migrate_stm2ltm(
         self,

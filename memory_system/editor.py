@@ -13,7 +13,7 @@ from .changes import ChangeSet
 from .consolidation.ground import Ground, Progress
 from .embedding import Embedder
 from .entry import MemoryEntry, Tier
-from .errors import Conflict, InvalidPersonality, StaleChange
+from .errors import Conflict, InvalidParameter, InvalidPersonality, StaleChange
 from .ledger import Ledger
 from .llm import LanguageModel
 from .personality_file import PersonalityFile
@@ -123,14 +123,18 @@ class AgentEditor(AgentView):
         """
         return self._ledger.apply(change_set)
 
-    def undo(self, revision: int, *, preview: bool = False) -> ChangeSet:
-        """Take an applied change set back; an undo can itself be undone.
+    def undo(self, revision: int | ChangeSet, *, preview: bool = False) -> ChangeSet:
+        """Take an applied change set, or the one of a revision, back; an undo can itself be undone.
 
         Raises:
+            InvalidParameter: the change set has not been applied.
             ChangeSetNotFound: there is no such revision.
             Conflict: it has been undone already, or what it touched has changed since (``StaleChange``).
         """
-        return self._done(curation.undo(self._ground(None), self._ledger.journal.get(revision)), preview)
+        number = revision.revision if isinstance(revision, ChangeSet) else revision
+        if number is None:
+            raise InvalidParameter("This change set has not been applied, so there is nothing to undo.")
+        return self._done(curation.undo(self._ground(None), self._ledger.journal.get(number)), preview)
 
     def rate_again(
         self, ids: str | Sequence[str], *, preview: bool = False, progress: Progress = no_progress

@@ -197,6 +197,16 @@ class Journal:
         accesses = {row.entry_id: datetime.fromisoformat(row.at) for row in rows}
         return accesses, max((row.number for row in rows), default=after)
 
+    def last_access_of(self, ids: Sequence[str]) -> dict[str, datetime]:
+        """The newest access of each of these memories; those never recalled are left out."""
+        found: dict[str, datetime] = {}
+        with self._read() as db:
+            for some in _slices(ids):
+                query = sa.select(ACCESSES.c.entry_id, ACCESSES.c.at).where(ACCESSES.c.entry_id.in_(some))
+                for row in db.execute(query.order_by(ACCESSES.c.number)):
+                    found[row.entry_id] = datetime.fromisoformat(row.at)
+        return found
+
     def text(self, name: str) -> str | None:
         """The text of this name (``personality``, ``settings``) as it should be now."""
         with self._read() as db:

@@ -49,6 +49,7 @@ class Ledger:
         """What was found and repaired when the agent was opened, in sentences for people."""
         self.tables: dict[Tier, Table] = {tier: Table() for tier in Tier}
         self._texts: dict[str, str | None] = {}
+        self._closed = False
         self._lock = threading.RLock()
         folder.mkdir(parents=True, exist_ok=True)
         self._file_lock = FileLock(folder / "lock", timeout=LOCK_SECONDS, thread_local=False)
@@ -64,9 +65,11 @@ class Ledger:
                 raise
 
     def close(self) -> None:
-        """Let go of all files."""
-        self._store.close()
-        self.journal.close()
+        """Let go of all files; closing twice does no harm."""
+        if not self._closed:
+            self._closed = True
+            self._store.close()
+            self.journal.close()
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -146,10 +149,12 @@ class Ledger:
         vectors = self.vectors([change.after.document for change in change_set.changes if change.after])
         with self.writing():
             self._catch_up()
+            self._finish_cut_off()
             self._refuse_foreign_edit(change_set)
             applied = self.journal.commit(change_set, vectors, self.embedder.identity)
             if applied.revision is not None and applied.revision > self._revision:
                 self._carry_out(applied, vectors)
+                self._show(applied, vectors)
                 self.journal.mark_done(applied.revision)
         return applied
 
@@ -174,15 +179,22 @@ class Ledger:
                         "Load it again and repeat your change."
                     )
 
+    def _finish_cut_off(self) -> None:
+        """Carry out what a process that died had committed: whoever holds the lock knows that nobody else is at it."""
+        for cut_off in self.journal.pending():
+            assert cut_off.revision is not None, "the journal tells only what it has numbered"
+            texts = [change.after.document for change in cut_off.changes if change.after]
+            self._carry_out(cut_off, self.vectors(texts))
+            self.journal.mark_done(cut_off.revision)
+
     def _carry_out(self, applied: ChangeSet, vectors: Mapping[str, Vectors]) -> None:
-        """Steps 2 and 3, and the tables; each can be repeated without harm."""
+        """Steps 2 and 3, the files included; each can be repeated without harm."""
         for text in applied.texts:
-            if text.name == "personality":
+            if text.name == "personality" and self._holds(text.before):
                 personalities.write(self.personality_path, text.after)
         self._store.claim()
         self._upsert([change.after for change in applied.changes if change.after], vectors)
         self._delete(applied.changes)
-        self._show(applied, vectors)
 
     def _upsert(self, entries: Sequence[MemoryEntry], vectors: Mapping[str, Vectors]) -> None:
         for tier, memory in self.memories.items():
@@ -205,20 +217,15 @@ class Ledger:
 
     def _show(self, applied: ChangeSet, vectors: Mapping[str, Vectors]) -> None:
         """Bring the tables up to an applied change set."""
-        accesses: Mapping[str, datetime] | None = None
+        back = [change.entry_id for change in applied.changes if change.before is None]
+        accesses = self.journal.last_access_of(back)  # one that comes back keeps the last access it had
         for change in applied.changes:
             held = self.find(change.entry_id)
             if change.before is not None:
                 self.tables[change.before.tier].drop(change.entry_id)
             if change.after is not None:
-                entry = change.after
-                if held is None and change.before is None:
-                    # one that comes back keeps the last access it had
-                    accesses = self.journal.last_accesses()[0] if accesses is None else accesses
-                    last = accesses.get(entry.id)
-                else:
-                    last = held.last_access if held else None
-                entry = entry.evolve(last_access=last)
+                last = held.last_access if held else accesses.get(change.entry_id)
+                entry = change.after.evolve(last_access=last)
                 self.tables[entry.tier].put(entry, vectors.get(content_hash(entry.document)))
         self._texts |= {text.name: text.after for text in applied.texts}
         assert applied.revision is not None, "only applied change sets are shown"
@@ -262,9 +269,9 @@ class Ledger:
         self._revision = self.journal.revision
 
     def _holds(self, text: str | None) -> bool:
-        """Whether the personality file is as it was before a change; one that somebody broke since is left alone."""
+        """Whether the personality file is as it was before a change, or gone; one edited since is left alone."""
         try:
-            return personalities.read(self.personality_path) == text
+            return personalities.read(self.personality_path) in (None, text)
         except InvalidPersonality:
             return False
 

@@ -69,9 +69,9 @@ class Table:
             self._make_room(len(self), len(vector))
             self._vectors[row] = vector
         self._importance[row] = math.nan if entry.importance is None else entry.importance
-        accessed = entry.last_access or entry.timestamp
-        timeless = entry.timestamp is None or accessed is None
-        self._last_access[row] = math.nan if timeless or accessed is None else accessed.timestamp()
+        self._last_access[row] = math.nan
+        if entry.timestamp is not None:  # that it happened counts as an access, also of an event told anew
+            self._last_access[row] = max(entry.timestamp, entry.last_access or entry.timestamp).timestamp()
 
     def drop(self, entry_id: str) -> None:
         """Remove an entry; an id that is not held is passed over."""

@@ -39,6 +39,7 @@ class OpenAIModel:
         self._deadline = deadline
         self._base_url = base_url
         self._format = 0  # index into _FORMATS of the best one that this server takes
+        self._cool = True  # whether this model takes a temperature of 0
 
     @property
     def label(self) -> str:
@@ -84,6 +85,9 @@ class OpenAIModel:
                 openai.UnprocessableEntityError,
                 openai.InternalServerError,
             ) as error:
+                if self._cool and "temperature" in str(error).lower():
+                    self._cool = False
+                    continue
                 # some servers answer 400 or 500 to a form they do not know: try the next simpler one
                 if chosen + 1 == len(_FORMATS):
                     self._format = 0
@@ -114,7 +118,9 @@ class OpenAIModel:
 
     def _request(self, client: openai.OpenAI, messages: list[dict[str, str]], form: str, task: Task[Any]) -> Any:
         more = _response_format(form, task)
-        return client.chat.completions.create(model=self.name, messages=cast("Any", messages), temperature=0, **more)
+        if self._cool:
+            more["temperature"] = 0
+        return client.chat.completions.create(model=self.name, messages=cast("Any", messages), **more)
 
     def _late(self) -> ModelTimeout:
         return ModelTimeout(f"The language model {self.name} gave no complete answer in time.")

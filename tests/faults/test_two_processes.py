@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -123,3 +124,33 @@ def test_a_lock_that_is_never_let_go_ends_in_a_sentence(
     with FileLock(world.folder / "mira" / "lock"), pytest.raises(StoreBusy, match="Another program has been writing"):
         world.agent("mira")
     assert world.agent("mira").entries(Tier.STATIC)
+
+
+def test_a_survivor_finishes_what_a_killed_process_left_half_done(world: World, agent: AgentMemory) -> None:
+    boundary = "after the commit, before the upsert"
+    child = _start(world.settings, operation="batch", count=3, name="left", boundary=boundary)
+    _opened(child)
+    child.communicate("go\n", timeout=60)
+    assert child.returncode == -signal.SIGKILL
+    agent.add_short_term({"document": "the survivor writes", "id": "mine", "rating": 5})
+    wanted = _ids("left", 3) | {"mine"}
+    assert {entry.id for entry in agent.entries(Tier.STM)} == wanted
+    world.close()
+    memory = ChromaMemory.at(world.folder / "mira" / "chroma")
+    assert memory.ids() == wanted
+    memory.close()
+
+
+def test_a_survivor_can_save_a_personality_whose_file_a_killed_process_did_not_write(
+    world: World, agent: AgentMemory
+) -> None:
+    text = str(agent.personality_text).replace("34", "35")
+    boundary = "before the personality file is written"
+    child = _start(world.settings, operation="personality", text=text, boundary=boundary)
+    _opened(child)
+    child.communicate("go\n", timeout=60)
+    assert child.returncode == -signal.SIGKILL
+    later = text.replace("35", "36")
+    agent.save_personality(later, expected=text)
+    assert (world.settings.personalities / "mira.json").read_text(encoding="utf-8") == later
+    assert "Mira Holloway is 36 years old." in {entry.document for entry in agent.entries(Tier.STATIC)}

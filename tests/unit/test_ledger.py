@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from memory_system import AgentMemory, ChromaMemory, MemoryEntry, Tier, World
 from memory_system.changes import dump_entry
 from memory_system.embedding import CachedEmbedder
 from memory_system.errors import ForeignStore, StoreDamaged
+from tests.conftest import NOW
 
 Remember = Callable[..., str]
 
@@ -273,3 +275,19 @@ def test_eight_threads_adding_lose_nothing(
     for one in agents[1:]:
         one.close()
     assert _agrees(world, agent, folder)
+
+
+def test_an_event_told_anew_is_as_recent_as_it_says(agent: AgentMemory, remember: Remember) -> None:
+    entry_id = remember("Saw smoke", hours_ago=50, id="smoke")
+    agent.query_memory("smoke", now=NOW - timedelta(hours=40))
+    remember("Saw smoke again", hours_ago=1, id="smoke")
+    found = next(one for one in agent.explain("smoke").candidates if one.entry.id == entry_id)
+    assert found.score.recency == 1.0
+
+
+def test_closing_twice_does_no_harm_to_another_who_holds_the_agent(world: World, agent: AgentMemory) -> None:
+    other = AgentMemory("mira", database=world.settings.database, personalities=world.settings.personalities)
+    other.close()
+    other.close()
+    agent.add_short_term({"document": "Still here", "rating": 5})
+    assert len(agent.entries(Tier.STM)) == 1

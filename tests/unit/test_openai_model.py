@@ -51,6 +51,13 @@ def test_a_refused_form_falls_back_to_a_simpler_one_and_that_is_remembered(
     assert server.forms()[asked:] == [last]
 
 
+def test_a_model_that_takes_no_temperature_is_asked_without_one(server: FakeServer) -> None:
+    server.queue(error(400, "Unsupported value: 'temperature' does not support 0 with this model."), says(GOOD))
+    assert server.model().complete(TASK).answer.rating == 7
+    assert [("temperature" in request) for request in server.requests] == [True, False]
+    assert server.forms() == ["json_schema", "json_schema"]
+
+
 @pytest.mark.parametrize(
     "content",
     [
