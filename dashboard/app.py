@@ -27,6 +27,7 @@ pages = {
         st.Page("views/short_term.py", title="Short-term", icon=":material/bolt:"),
         st.Page("views/operations.py", title="Operations", icon=":material/autorenew:"),
     ],
+    "Set up": [st.Page("views/settings.py", title="Settings", icon=":material/tune:")],
 }
 page = st.navigation(pages)
 try:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
 from .tables import short
 
@@ -28,6 +29,7 @@ KINDS = {
     "procedure": ("#D55E00", "x"),
 }
 _GREY = "#888888"
+_HOVER = 160
 _ROW = 44
 _REJECTED = 0.35
 _LABEL = 52
@@ -106,27 +108,29 @@ def _hover(row: Mapping[Any, Any]) -> str:
 
 
 def timeline(frame: pd.DataFrame, selected: str | None = None) -> go.Figure:
-    """Memories by time and importance, a symbol a kind; unrated ones lie at 0. The selected one is ringed."""
-    figure = go.Figure()
+    """Memories by time and importance, a symbol a kind, over a strip that shows how many there were.
+
+    Unrated ones lie at 0. The selected one is ringed. Drawn by WebGL, so that tens of thousands stay smooth.
+    """
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.84, 0.16], vertical_spacing=0.03)
     for kind, (colour, symbol) in KINDS.items():
         some = frame[frame["kind"] == kind]
         if some.empty:
             continue
-        hover = [
-            "<br>".join(html.escape(line, quote=False) for line in textwrap.wrap(text, 60)[:6])
-            for text in some["memory"]
-        ]
         figure.add_scattergl(
             x=some["when"],
             y=some["importance"],
             mode="markers",
             name=f"{kind} {len(some)}",
             customdata=some["id"],
-            hovertext=hover,
+            hovertext=[html.escape(short(text, _HOVER), quote=False) for text in some["memory"]],
             hovertemplate="%{hovertext}<br>%{x|%a %d %b %Y, %H:%M} · importance %{y:.2f}<extra></extra>",
-            marker={"color": colour, "symbol": symbol, "size": 11, "opacity": 0.8},
+            marker={"color": colour, "symbol": symbol, "size": 11 if len(frame) < 2000 else 6, "opacity": 0.8},
+            row=1,
+            col=1,
         )
-    if selected is not None and (chosen := frame[frame["id"] == selected]) is not None and not chosen.empty:
+    chosen = frame[frame["id"] == selected]
+    if not chosen.empty:
         figure.add_scattergl(
             x=chosen["when"],
             y=chosen["importance"],
@@ -135,14 +139,33 @@ def timeline(frame: pd.DataFrame, selected: str | None = None) -> go.Figure:
             showlegend=False,
             hoverinfo="skip",
             marker={"symbol": "circle-open", "size": 22, "color": "#D55E00", "line": {"width": 3}},
+            row=1,
+            col=1,
         )
+    _density(figure, frame)
     figure.update_layout(
-        height=430,
+        height=470,
         margin={"l": 8, "r": 8, "t": 50, "b": 30},
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-        yaxis={"title": {"text": "importance"}, "range": [-0.05, 1.08]},
-        xaxis={"title": None},
         clickmode="event+select",
         dragmode="pan",
+        bargap=0.15,
     )
+    figure.update_yaxes(title_text="importance", range=[-0.05, 1.08], row=1, col=1)
+    figure.update_yaxes(title_text="a day", fixedrange=True, nticks=3, row=2, col=1)
     return figure
+
+
+def _density(figure: go.Figure, frame: pd.DataFrame) -> None:
+    """How many memories each day holds."""
+    days = frame["when"].dt.floor("D").value_counts().sort_index()
+    figure.add_bar(
+        x=days.index + pd.Timedelta(hours=12),
+        y=days.to_numpy(),
+        marker={"color": _GREY, "opacity": 0.55},
+        hovertemplate="%{y} on %{x|%a %d %b %Y}<extra></extra>",
+        showlegend=False,
+        name="memories a day",
+        row=2,
+        col=1,
+    )

@@ -7,10 +7,13 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+import pandas as pd
 import streamlit as st
 
-from memory_system import AgentMemory, Settings, World
+from memory_system import AgentMemory, Settings, Tier, World
 from memory_system.samples import fill_world
+
+from . import tables
 
 SAMPLES = Path(__file__).resolve().parents[1] / "database" / "samples" / "harrow_quay"
 
@@ -30,20 +33,30 @@ def example_cues(name: str) -> list[str]:
     return written.get(name, ["Whom do I trust?", "What did I promise?", "What worries me most?"])
 
 
+@st.cache_data(show_spinner=False, max_entries=20)
+def timeline(name: str, stamp: tuple[int, int]) -> pd.DataFrame:  # noqa: ARG001 - the stamp is the cache's key
+    """The long-term memories of an agent as a table, made anew when anything changed."""
+    return tables.timeline(world().agent(name).entries(Tier.LTM))
+
+
+def choose_next(name: str | None) -> None:
+    """Let the next run begin with this agent, or with any."""
+    st.session_state["agent-next"] = name or ""
+
+
 def pick_agent() -> None:
-    """The agent picker in the sidebar; the choice stands in the link."""
+    """The agent picker in the sidebar; the choice stands in the link, and a link that is followed is a choice."""
     names = world().agents()
     if not names:
         return
     asked = st.query_params.get("agent", "")
-    if "agent" not in st.session_state:
-        st.session_state["agent"] = asked if asked in names else names[0]
-    if st.session_state["agent"] not in names:
-        st.session_state["agent"] = names[0]
-    if asked and asked not in names:
-        st.sidebar.warning("The agent in the link does not exist here; another is shown.")
-    st.sidebar.selectbox("Agent", names, key="agent", format_func=shown_name)
-    st.query_params["agent"] = st.session_state["agent"]
+    followed = asked if asked and asked != st.session_state.get("agent-linked") else ""
+    wanted = st.session_state.pop("agent-next", None) or followed or st.session_state.get("agent", "")
+    st.session_state["agent"] = wanted if wanted in names else names[0]
+    if followed and followed not in names:
+        st.sidebar.warning("The character in the link does not exist here; another is shown.")
+    chosen = st.sidebar.selectbox("Agent", names, key="agent", format_func=shown_name)
+    st.query_params["agent"] = st.session_state["agent-linked"] = chosen
     st.sidebar.caption(f"World time: {clock_words()}")
 
 
@@ -62,8 +75,11 @@ def clock_words() -> str:
 
 def agent() -> AgentMemory:
     """The current agent, whose changes are told as this page's; stops the page where there is none."""
-    if "agent" not in st.session_state:
-        st.info("There is no agent yet. Put a personality file into agent_personalities, then reload this page.")
+    if "agent" not in st.session_state or not world().agents():
+        from . import cast  # which needs this module
+
+        st.info("There is no character yet. Make one.")
+        cast.manage(None)
         st.stop()
     return world().agent(st.session_state["agent"]).acting_as("dashboard")
 

@@ -24,6 +24,11 @@ def visible(text: str) -> str:
     return " ".join(_HIDDEN.sub("", text).split())
 
 
+def exact(moment: datetime) -> str:
+    """The exact time with its zone: "Fri 27 Mar 2026, 18:00 UTC"."""
+    return stamp(moment)
+
+
 def counted(number: int, one: str, many: str) -> str:
     """A number with its noun: "1 memory", "2 memories"."""
     return f"{number} {one if number == 1 else many}"
@@ -99,13 +104,19 @@ def timeline(found: Iterable[MemoryEntry]) -> pd.DataFrame:
             "kind": entry.kind.value,
             "when": entry.timestamp,
             "importance": entry.importance if entry.importance is not None else 0.0,
-            "rated": entry.importance is not None,
+            "tags": entry.tags,
         }
         for entry in found
         if entry.timestamp is not None
     ]
-    columns = ["id", "memory", "kind", "when", "importance", "rated"]
-    return pd.DataFrame(rows, columns=columns).sort_values("when", ignore_index=True)
+    frame = pd.DataFrame(rows, columns=["id", "memory", "kind", "when", "importance", "tags"])
+    frame["when"] = pd.to_datetime(frame["when"], utc=True)
+    return frame.sort_values("when", ignore_index=True)
+
+
+def tag_counts(frame: pd.DataFrame) -> dict[str, int]:
+    """How many rows carry each tag, the most frequent first."""
+    return {str(tag): int(count) for tag, count in frame["tags"].explode().dropna().value_counts().items()}
 
 
 def facts(found: Iterable[MemoryEntry]) -> pd.DataFrame:

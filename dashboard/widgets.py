@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
+from typing import Any, Literal
 
 import streamlit as st
 
-from memory_system import AgentMemory, Change, ChangeSet, MemoryEntry, MemorySystemError
+from memory_system import AgentMemory, Change, ChangeSet, MemoryEntry, MemorySystemError, Tier
 from memory_system.errors import InvalidDocument
 from memory_system.times import ago, stamp
 
@@ -92,30 +92,59 @@ def memory_card(agent: AgentMemory, entry: MemoryEntry) -> None:
             st.caption(plain(entry.explanation))
         if entry.tags:
             st.caption(plain("Tags: " + ", ".join(entry.tags)))
-        _evidence(agent, entry)
-        with st.expander("Details"):
-            st.code(f"id: {entry.id}", language=None)
+        _links(agent, entry)
 
 
-def _evidence(agent: AgentMemory, entry: MemoryEntry) -> None:
-    if not entry.evidence:
-        return
-    with st.expander(f"Rests on {tables.counted(len(entry.evidence), 'memory', 'memories')}"):
-        for entry_id in entry.evidence[:50]:
-            source = agent.last_version(entry_id)
-            gone = " (no longer in recall)" if agent.find(entry_id) is None else ""
-            st.text(f"• {tables.visible(source.document)}{gone}")
+def _links(agent: AgentMemory, entry: MemoryEntry) -> None:
+    """What a memory rests on, what was built on it, what is near to it in meaning, and its id."""
+    sources = [agent.last_version(entry_id) for entry_id in entry.evidence[:50]]
+    built = agent.built_on(entry.id)
+    groups = {}
+    if sources:
+        groups[f"Rests on {tables.counted(len(sources), 'memory', 'memories')}"] = sources
+    if built:
+        groups[f"{tables.counted(len(built), 'memory rests', 'memories rest')} on it"] = built
+    names = [*groups, "Similar", "Details"]
+    tabs = dict(zip(names, st.tabs(names), strict=True))
+    for name, linked in groups.items():
+        with tabs[name]:
+            for other in linked:
+                _link(agent, other, other.kind.value, entry.id)
+    with tabs["Similar"]:
+        if entry.tier is Tier.STATIC:
+            st.caption("Facts of the personality are not compared.")
+        else:
+            for other, cosine in agent.similar(entry.id, 5):
+                _link(agent, other, f"{cosine:.2f}", entry.id)
+    with tabs["Details"]:
+        st.code(f"id: {entry.id}", language=None)
 
 
-def change_set(planned: ChangeSet) -> None:
-    """What a change set does and why, what it leaves alone, and what the language model was asked."""
+def _link(agent: AgentMemory, other: MemoryEntry, about: str, beside: str) -> None:
+    """One linked memory: its text, and a button that opens it."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.badge(about, color="gray")
+        st.text(tables.visible(other.document), width="stretch")
+        if agent.find(other.id) is None:
+            st.caption("no longer in recall")
+        elif other.tier is Tier.LTM and st.button(
+            "Open", key=f"open-{beside}-{other.id}-{about}", icon=":material/open_in_new:", type="tertiary"
+        ):
+            st.switch_page("views/long_term.py", query_params={"agent": agent.name, "memory": other.id})
+
+
+def change_set(planned: ChangeSet, *, choose: bool = False) -> set[str]:
+    """What a change set does and why, what it leaves alone, and what the language model was asked.
+
+    With ``choose`` every memory has a box to accept it; answered are the ids of those that were refused.
+    """
     for note in planned.notes:
         st.info(plain(note))
-    for change in planned.changes[:MOST_CARDS]:
-        _change(change)
-    if len(planned.changes) > MOST_CARDS:
-        st.caption(f"The first {MOST_CARDS} of {len(planned.changes)}; the table has all.")
-        st.dataframe(tables.changes(planned), hide_index=True, column_order=["action", "memory", "importance", "why"])
+    refused = {change.entry_id for change in planned.changes[:MOST_CARDS] if not _change(planned, change, choose)}
+    rest = planned.changes[MOST_CARDS:]
+    if rest:
+        st.caption(f"{tables.counted(len(rest), 'more memory', 'more memories')}, as a table:")
+        refused |= _change_table(planned, choose)
     if planned.kept:
         with st.expander(f"{tables.counted(len(planned.kept), 'memory', 'memories')} looked at and left in place"):
             for kept in planned.kept:
@@ -126,10 +155,11 @@ def change_set(planned: ChangeSet) -> None:
                 st.caption(plain(f"{call.task} · {call.model} · {call.milliseconds:.0f} ms"))
                 st.code(call.prompt, language=None, wrap_lines=True)
                 st.code(call.error or call.answer, language=None, wrap_lines=True)
+    return refused
 
 
-def _change(change: Change) -> None:
-    """One memory's part in a change set, in full."""
+def _change(planned: ChangeSet, change: Change, choose: bool) -> bool:
+    """One memory's part in a change set, in full; answers whether it is accepted."""
     held = change.after or change.before
     assert held is not None, "a change has a before or an after"
     with st.container(border=True, gap="small"):
@@ -139,10 +169,32 @@ def _change(change: Change) -> None:
             st.badge(held.kind.value, color="gray")
             if held.importance is not None:
                 st.badge(f"importance {held.importance:.2f}", color="gray")
+            accepted = not choose or st.checkbox("Accept", value=True, key=f"accept-{planned.id}-{change.entry_id}")
         if change.before and change.after and change.before.document != change.after.document:
             st.caption(plain(f"Before: {change.before.document}"))
         st.text(tables.visible(held.document))
         st.caption(plain(change.reason))
+    return accepted
+
+
+def _change_table(planned: ChangeSet, choose: bool) -> set[str]:
+    """The changes that have no card of their own, as a table; answers the ids of those that were refused."""
+    frame = tables.changes(planned).iloc[MOST_CARDS:].reset_index(drop=True)
+    order = ["action", "memory", "importance", "why"]
+    if not choose:
+        st.dataframe(frame, hide_index=True, column_order=order)
+        return set()
+    frame.insert(0, "accept", True)
+    edited = st.data_editor(
+        frame, hide_index=True, column_order=["accept", *order], disabled=order, key=f"accept-{planned.id}"
+    )
+    return set(frame["id"][~edited["accept"].astype(bool)])
+
+
+def clicked_ids(selection: Any) -> list[str]:
+    """The ids of the memories behind the points of a chart that are selected, without repeats."""
+    held = [point["customdata"] for point in selection["selection"]["points"] if point.get("customdata")]
+    return list(dict.fromkeys(str(value[0] if isinstance(value, list) else value) for value in held))
 
 
 def say_next(message: str) -> None:

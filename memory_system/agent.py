@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -94,6 +95,10 @@ class AgentMemory(AgentEditor):
     def close(self) -> None:
         """Let go of all files; the agent is not used afterwards."""
         self._ledger.close()
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Within it, no other thread or process writes this agent; for those who move its files."""
+        return self._ledger.writing()
 
     def __enter__(self) -> Self:
         return self

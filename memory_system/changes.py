@@ -107,10 +107,26 @@ class ChangeSet:
         return tuple(change for change in self.changes if change.verb == verb)
 
     def without(self, entry_ids: Iterable[str]) -> Self:
-        """The same plan with some memories left as they are."""
+        """The same plan, under an id of its own, with some memories left as they are.
+
+        Refusing a memory that would be added keeps what it was to stand for: the forgetting of its evidence is
+        refused with it. Refusing to forget a memory takes it out of the evidence of what would be added.
+        """
         refused = set(entry_ids)
-        left = tuple(change for change in self.changes if change.entry_id not in refused)
-        return dataclasses.replace(self, changes=left)
+        adding = {change.entry_id: change.after for change in self.changes if change.before is None and change.after}
+        for entry_id in refused & adding.keys():
+            refused |= set(adding[entry_id].evidence) & {change.entry_id for change in self.of("forget")}
+        spared = refused & {change.entry_id for change in self.of("forget")}
+        left = tuple(_without_evidence(change, spared) for change in self.changes if change.entry_id not in refused)
+        title = self.title if len(left) == len(self.changes) else f"{self.title} ({len(left)} of {len(self.changes)})"
+        return dataclasses.replace(self, changes=left, title=title, id=uuid.uuid4().hex)
+
+
+def _without_evidence(change: Change, spared: set[str]) -> Change:
+    if change.before is not None or change.after is None or not spared & set(change.after.evidence):
+        return change
+    evidence = tuple(entry_id for entry_id in change.after.evidence if entry_id not in spared)
+    return dataclasses.replace(change, after=change.after.evolve(evidence=evidence))
 
 
 def entry_to_json(entry: MemoryEntry) -> dict[str, Any]:

@@ -57,7 +57,7 @@ def read(events: Events, now: datetime) -> list[MemoryEntry]:
     elif isinstance(events, MemoryEntry):
         items = [events]
     elif isinstance(events, Mapping):
-        items = _columns(events, "the mapping") if "documents" in events else [events]
+        items = columns(events, "the mapping") if "documents" in events else [events]
     elif isinstance(events, Sequence):
         items = events
     else:
@@ -67,7 +67,7 @@ def read(events: Events, now: datetime) -> list[MemoryEntry]:
     entries = []
     for number, item in enumerate(items, start=1):
         try:
-            entries.append(_entry(item, now))
+            entries.append(event_entry(item, now))
         except InvalidEntry as error:
             if len(items) == 1:
                 raise
@@ -78,7 +78,12 @@ def read(events: Events, now: datetime) -> list[MemoryEntry]:
     return entries
 
 
-def _entry(item: Any, now: datetime) -> MemoryEntry:
+def event_entry(item: Any, now: datetime) -> MemoryEntry:
+    """The entry for STM that one event is; one without a time happened now.
+
+    Raises:
+        InvalidEntry: it cannot be taken.
+    """
     entry = item if isinstance(item, MemoryEntry) else MemoryEntry.from_dict(item)
     if entry.tier is not Tier.STM:
         raise InvalidEntry(
@@ -109,11 +114,11 @@ def _from_file(path: Path) -> Sequence[Any]:
     if isinstance(value, list):
         return value
     if isinstance(value, dict):
-        return _columns(value, path.name) if "documents" in value else [value]
+        return columns(value, path.name) if "documents" in value else [value]
     raise InvalidEntry(f"{path.name} holds no events: it must be a list, or an object with 'documents'.")
 
 
-def _columns(value: Mapping[str, Any], source: str) -> list[dict[str, Any]]:
+def columns(value: Mapping[str, Any], source: str) -> list[dict[str, Any]]:
     """Rows from ``{"documents": [...], "metadatas": [...], "ids": [...]}``."""
     if unknown := sorted(str(key) for key in set(value) - {"documents", "metadatas", "ids"}):
         raise InvalidEntry(f"In {source}: unknown key {unknown[0]!r}; there are documents, metadatas and ids.")

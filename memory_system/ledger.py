@@ -21,7 +21,7 @@ from .changes import Change, ChangeSet, dump_entry
 from .chroma import ChromaStore
 from .embedding import Embedder
 from .entry import MemoryEntry, Tier
-from .errors import InvalidPersonality, StaleChange, StoreBusy, StoreDamaged
+from .errors import InvalidPersonality, StaleChange, StoreBusy, StoreDamaged, StoreError
 from .journal import Journal, content_hash
 from .memory import Memory, Vectors
 from .table import Table
@@ -71,10 +71,17 @@ class Ledger:
             self._store.close()
             self.journal.close()
 
+    def _refuse_closed(self) -> None:
+        if self._closed:
+            raise StoreError(
+                f"The agent {self.folder.name!r} was closed, renamed or deleted. Open it again by its name."
+            )
+
     @contextmanager
     def reading(self) -> Iterator[None]:
         """Hold the tables still, after taking in what other processes wrote."""
         with self._lock:
+            self._refuse_closed()
             self._catch_up()
             yield
 
@@ -86,6 +93,7 @@ class Ledger:
             StoreBusy: another process held the lock for 30 seconds.
         """
         with self._lock:
+            self._refuse_closed()
             try:
                 self._file_lock.acquire()
             except Timeout as error:

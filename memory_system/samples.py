@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 from collections.abc import Callable
@@ -10,21 +11,37 @@ from pathlib import Path
 from typing import Any
 
 from .agent import AgentMemory
+from .changes import Change, ChangeSet
+from .consolidation import planning, reflection, summarisation
+from .consolidation.ground import by_age
+from .entry import MemoryEntry, Tier
 from .errors import StoreDamaged
+from .llm import tasks
 from .names import MAX_NAME
+from .scoring import Scoring, Weights
+from .settings import AgentSettings
 from .times import parse_time
 from .world import World
 
-STM_SIZE = 12
-MIGRATION_THRESHOLD = 0.25
-"""The samples keep all but what is purely mundane."""
+SETTINGS = AgentSettings(
+    stm_size=20,
+    top_k=6,
+    threshold=0.55,
+    static_threshold=0.45,
+    static_share=0.3,
+    migration_threshold=0.25,
+    scoring=Scoring(Weights(recency=0.05, importance=0.1, relevancy=1.0), decay=0.995),
+)
+"""How the characters of the story remember: all but what is purely mundane, and weeks back. With the classic weights
+every recent memory exceeds the threshold whatever it says, so that long-term memory is never asked."""
 
 
 def fill_world(world: World, samples: Path, say: Callable[[str], None] = lambda _line: None) -> bool:
     """Fill a world whose folder is missing or empty with the sample agents; answers whether it did.
 
-    Every ``<agent>.jsonl`` of the folder is remembered in order, migrated, reflected on and planned from. It is
-    made under another name and renamed when it is whole, so that no half-filled world is ever opened.
+    Every ``<agent>.jsonl`` of the folder is lived through in the world's time: remembered, migrated every night, and
+    reflected on, summarised and planned as its author wrote it down, through the same change sets as any other data.
+    It is made under another name and renamed when it is whole, so that no half-filled world is ever opened.
 
     Raises:
         StoreDamaged: a sample file is broken or missing.
@@ -52,14 +69,58 @@ def fill_world(world: World, samples: Path, say: Callable[[str], None] = lambda 
 
 
 def _replay(agent: AgentMemory, story: list[dict[str, Any]]) -> None:
-    agent.configure(stm_size=STM_SIZE, migration_threshold=MIGRATION_THRESHOLD)
-    days: dict[str, list[dict[str, Any]]] = {}
-    for event in story:
-        days.setdefault(event["timestamp"][:10], []).append(event)
-    for day in sorted(days):
-        evening: datetime = max(parse_time(event["timestamp"]) for event in days[day])
-        agent.add_short_term(days[day], now=evening)
-        agent.migrate_stm2ltm(now=evening)
-        if parse_time(days[day][0]["timestamp"]).weekday() == 6:  # on Sundays there is time to think
-            agent.reflect_from_recent_memory(now=evening)
-    agent.plan_from_memory()
+    """Live a story through in the order of its times: remember, migrate every night, reflect, summarise, plan."""
+    agent.configure(**{field.name: getattr(SETTINGS, field.name) for field in dataclasses.fields(SETTINGS)})
+    waiting: list[dict[str, Any]] = []
+    for line, following in zip(story, [*story[1:], None], strict=True):
+        when = parse_time(line["timestamp"])
+        sort = line.pop("type", "event")
+        if sort == "event":
+            waiting.append(line)
+        last_of_day = following is None or following["timestamp"][:10] != line["timestamp"][:10]
+        if waiting and (sort != "event" or last_of_day):
+            agent.add_short_term(waiting, now=when)
+            waiting = []
+        if sort != "event":
+            agent.apply(_DERIVED[sort](agent, line, when))
+        if last_of_day:
+            agent.migrate_stm2ltm(now=when)
+
+
+def _recorded(agent: AgentMemory, operation: str, title: str, changes: list[Change], when: datetime) -> ChangeSet:
+    why = "The sample story tells what the character made of it."
+    return ChangeSet(operation, title, tuple(changes), when, agent.stamp[0], author=agent.author, reason=why)
+
+
+def _reflection(agent: AgentMemory, line: dict[str, Any], when: datetime) -> ChangeSet:
+    evidence = [agent.last_version(entry_id) for entry_id in line["evidence"]]
+    made = reflection.entry(when, line["question"], line["document"], evidence)
+    reason = f"Answers “{line['question']}” from {len(evidence)} memories."
+    return _recorded(agent, "reflect", "Reflect: 1 insight", [Change(None, _as_told(made, line), reason)], when)
+
+
+def _summary(agent: AgentMemory, line: dict[str, Any], when: datetime) -> ChangeSet:
+    held = [agent.find(entry_id) for entry_id in line["evidence"]]
+    sources = sorted((entry for entry in held if entry and entry.tier is Tier.LTM), key=by_age)
+    made = _as_told(summarisation.entry(line["document"], sources), line)
+    changes = [Change(None, made, f"Stands for {len(sources)} small memories.")]
+    changes += [Change(entry.evolve(last_access=None), None, "The summary keeps it.") for entry in sources]
+    return _recorded(agent, "summarise", f"Summarise {len(sources)} memories into one", changes, when)
+
+
+def _plan(agent: AgentMemory, line: dict[str, Any], when: datetime) -> ChangeSet:
+    changes = [
+        Change(None, planning.entry(when, tasks.Action(**action), []).evolve(id=f"{line['id']}-{number}"), "Planned.")
+        for number, action in enumerate(line["actions"], start=1)
+    ]
+    title = f"Plan {when:%A} {when.day} {when:%B}: {len(changes)} actions"
+    return _recorded(agent, "plan", title, changes, when)
+
+
+def _as_told(made: MemoryEntry, line: dict[str, Any]) -> MemoryEntry:
+    return made.evolve(
+        id=line["id"], rating=line["rating"], explanation=line["explanation"], tags=tuple(line.get("tags", ()))
+    )
+
+
+_DERIVED = {"reflection": _reflection, "summary": _summary, "plan": _plan}

@@ -85,7 +85,15 @@ class Scoring:
         object.__setattr__(self, "decay", in_range("The decay", self.decay, 0, 1, open_ends=True))
 
 
-PRESETS: Mapping[str, Scoring] = MappingProxyType({"classic": Scoring()})
+PRESETS: Mapping[str, Scoring] = MappingProxyType(
+    {
+        "classic": Scoring(),
+        "genagents": Scoring(Weights(recency=0.0, importance=0.5, relevancy=1.0)),
+        "relevancy only": Scoring(Weights(recency=0.0, importance=0.0, relevancy=1.0)),
+    }
+)
+"""Weights by name. ``classic`` weighs .25, .25, 1; ``genagents`` as the published code of Park et al. 2024 does (arXiv
+2411.10109), without its min-max scaling; ``relevancy only`` is plain similarity."""
 
 
 @dataclass(frozen=True)

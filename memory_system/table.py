@@ -39,6 +39,11 @@ class Table:
         row = self._rows.get(entry_id)
         return None if row is None else self.entries[row]
 
+    def vector(self, entry_id: str) -> Vectors:
+        """The vector of an entry that is held, shape (d,)."""
+        vector: Vectors = self._vectors[self._rows[entry_id]]
+        return vector
+
     @property
     def vectors(self) -> Vectors:
         """Shape (n, d), float32; a row of NaN has no vector."""

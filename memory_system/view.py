@@ -6,6 +6,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any, TypeVar
 
+import numpy as np
+
 from . import personality as static_memory
 from .consolidation import reflection
 from .embedding import Embedder
@@ -104,6 +106,33 @@ class AgentView:
         if entry is None:
             raise EntryNotFound(f"{self.name} never had a memory {entry_id!r}.")
         return entry
+
+    def built_on(self, entry_id: str) -> list[MemoryEntry]:
+        """The reflections, summaries and plans that rest on a memory, the oldest first."""
+        with self._ledger.reading():
+            found = [entry for entry in self._ledger.tables[Tier.LTM].entries if entry_id in entry.evidence]
+        return sorted(found, key=lambda entry: (str(entry.metadata.get("timestamp", "")), entry.id))
+
+    def similar(self, entry_id: str, top_k: int = 5) -> list[tuple[MemoryEntry, float]]:
+        """The STM and LTM memories nearest in meaning to one, with their cosine (-1 to 1), nearest first.
+
+        Raises:
+            EntryNotFound: there is no such memory.
+        """
+        whole("top_k", top_k, 1, 100)
+        with self._ledger.reading():
+            entry = self._ledger.find(entry_id)
+            if entry is None:
+                raise EntryNotFound(f"There is no memory {entry_id!r}.")
+            vector = self._ledger.tables[entry.tier].vector(entry_id)
+            found: list[tuple[MemoryEntry, float]] = []
+            for tier in (Tier.STM, Tier.LTM):
+                table = self._ledger.tables[tier]
+                cosines = table.vectors @ vector if len(table) else np.zeros(0)
+                nearest = np.argsort(-cosines, kind="stable")[: top_k + 1]
+                found += [(table.entries[row], float(cosines[row])) for row in nearest if np.isfinite(cosines[row])]
+        found = [(other, cosine) for other, cosine in found if other.id != entry_id]
+        return sorted(found, key=lambda one: (-one[1], one[0].id))[:top_k]
 
     def get_stats(self, now: datetime | None = None) -> dict[str, Any]:
         """Counts, settings and what is in use, as plain values; touches nothing."""

@@ -5,20 +5,24 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from . import lifecycle
 from . import personality as static_memory
 from .agent import AgentMemory
 from .clock import read_standing, world_clock, write_standing
 from .embedding import CachedEmbedder, Embedder, MiniLM
 from .errors import AlreadyExists, InvalidAgentName
+from .lifecycle import Binned, Place
 from .llm import LanguageModel
 from .llm.offline import OfflineModel
 from .names import checked_name
 from .settings import Settings
+from .times import real_clock
 
 _NOT_AGENTS = frozenset({"schema"})
 
@@ -87,6 +91,7 @@ class World:
         checked = checked_name(name)
         with self._lock:
             if checked not in self._agents:
+                lifecycle.unpack(self._place(checked))
                 self._agents[checked] = AgentMemory(
                     checked,
                     database=self.settings.database,
@@ -105,16 +110,81 @@ class World:
             InvalidAgentName, InvalidPersonality: nothing was made.
             AlreadyExists: there is an agent of this name, or one that differs only in upper and lower case.
         """
-        checked = checked_name(name)
         with self._lock:
-            if twins := [held for held in self.agents() if held.casefold() == checked.casefold()]:
-                raise AlreadyExists(f"There is an agent {twins[0]!r} already.")
+            checked = self._free(name)
             text = personality
             if text is None:
                 text = json.dumps({"identity": {"name": checked}}, ensure_ascii=False, indent=2) + "\n"
             static_memory.parse(text, f"{checked}.json")
             static_memory.write(Path(self.settings.personalities) / f"{checked}.json", text)
             return self.agent(checked)
+
+    def duplicate_agent(self, name: str, to: str) -> AgentMemory:
+        """A copy of an agent, its whole history included, under another name.
+
+        Raises:
+            InvalidAgentName, AgentNotFound, AlreadyExists, StoreError: nothing was made.
+        """
+        with self._lock:
+            target = self._free(to)
+            with self._closed(name) as place:
+                lifecycle.duplicate(place, self._place(target))
+            return self.agent(target)
+
+    def rename_agent(self, name: str, to: str) -> AgentMemory:
+        """The same agent under another name; what the personality calls it stays as it is.
+
+        Raises:
+            InvalidAgentName, AgentNotFound, AlreadyExists, StoreError: nothing was changed.
+        """
+        with self._lock:
+            target = self._free(to, but=name)
+            with self._closed(name) as place:
+                lifecycle.rename(place, self._place(target))
+            return self.agent(target)
+
+    def delete_agent(self, name: str) -> Binned:
+        """Move an agent to the world's bin, from where ``restore_agent`` brings it back.
+
+        Raises:
+            AgentNotFound, StoreError: nothing was changed.
+        """
+        with self._lock, self._closed(name) as place:
+            return lifecycle.send_to_bin(place, real_clock())
+
+    def deleted_agents(self) -> list[Binned]:
+        """The agents in the bin, the last deleted first."""
+        return lifecycle.in_bin(self.folder)
+
+    def restore_agent(self, binned: Binned) -> AgentMemory:
+        """Bring an agent back from the bin.
+
+        Raises:
+            AgentNotFound: it is no longer there.
+            AlreadyExists: its name has been taken since.
+        """
+        with self._lock:
+            lifecycle.bring_back(binned, self._place(self._free(binned.name)))
+            return self.agent(binned.name)
+
+    def _place(self, name: str) -> Place:
+        return Place(self.folder / name, Path(self.settings.personalities) / f"{name}.json")
+
+    def _free(self, name: str, but: str = "") -> str:
+        """The checked name, if no agent has it, or one that differs only in upper and lower case."""
+        checked = checked_name(name)
+        for held in self.agents():
+            if held.casefold() == checked.casefold() and held != but:
+                raise AlreadyExists(f"There is an agent {held!r} already.")
+        return checked
+
+    @contextmanager
+    def _closed(self, name: str) -> Iterator[Place]:
+        """An agent's files while nobody writes them; whoever held the agent has to ask for it anew."""
+        agent = self.agent(name)
+        with agent.alone():
+            self._agents.pop(agent.name).close()
+            yield self._place(agent.name)
 
     def __iter__(self) -> Iterator[AgentMemory]:
         return (self.agent(name) for name in self.agents())

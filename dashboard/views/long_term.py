@@ -1,67 +1,97 @@
-"""Long-term: memories on a time axis, with what each rests on."""
+"""Long-term: memories on a time axis, narrowed by facets, each with what it rests on and what rests on it."""
 
 import streamlit as st
 
 from dashboard import figures, session, tables, widgets
-from memory_system import Tier
 
 agent = session.agent()
 widgets.heading("Long-term memory", "Significant memories, reflections, summaries and plans. Click a point to open it.")
+widgets.said()
 
-held = agent.entries(Tier.LTM)
-if not held:
+frame = session.timeline(agent.name, agent.stamp)
+if frame.empty:
     widgets.empty("Long-term memory is empty.", "Migrate, reflect or plan on the Operations page.")
     st.stop()
 
-frame = tables.timeline(held)
 counts = frame["kind"].value_counts().to_dict()
-left, right = st.columns([3, 2], vertical_alignment="bottom")
-kinds = left.pills(
+kinds = st.pills(
     "Kind",
     list(counts),
     selection_mode="multi",
     default=list(counts),
     format_func=lambda kind: f"{kind} {counts[kind]}",
 )
-wanted = right.text_input("Contains", placeholder="Search", icon=":material/search:")
-visible = frame[frame["kind"].isin(kinds) & frame["memory"].str.contains(wanted.strip(), case=False, regex=False)]
+left, middle, right = st.columns(3, vertical_alignment="bottom")
+wanted = left.text_input("Contains", placeholder="Search", icon=":material/search:")
+tag_counts = tables.tag_counts(frame)
+tags = middle.multiselect(
+    "Tags", list(tag_counts), format_func=lambda tag: f"{tables.visible(tag)} {tag_counts[tag]}", placeholder="Any"
+)
+low, high = right.slider("Importance", 0.0, 1.0, (0.0, 1.0), 0.1)
+keep = frame["kind"].isin(kinds) & frame["importance"].between(low, high)
+keep &= frame["memory"].str.contains(wanted.strip(), case=False, regex=False)
+if tags:
+    keep &= frame["tags"].map(lambda held: bool(set(tags) & set(held)))
+visible = frame[keep]
 if visible.empty:
-    widgets.empty("No memory of this sort.", "Choose more kinds, or search for another word.")
+    widgets.empty("No memory of this sort.", "Choose more kinds or tags, or search for another word.")
     st.stop()
 
 selected = session.from_link("memory") or None
 clicked = st.plotly_chart(
     figures.timeline(visible, selected),
     on_select="rerun",
-    selection_mode="points",
-    key=f"timeline-{agent.name}-{len(visible)}",
-    config={"displayModeBar": False, "scrollZoom": True},
-    alt="Memories by time and importance",
+    selection_mode=("points", "box"),
+    key=f"timeline-{agent.name}",
+    config={
+        "displayModeBar": True,
+        "displaylogo": False,
+        "scrollZoom": True,
+        "modeBarButtons": [["pan2d", "select2d", "resetScale2d"]],
+    },
+    alt="Memories by time and importance, over the number of memories a day",
 )
-points = clicked["selection"]["points"]
-if points and points[0].get("customdata"):
-    value = points[0]["customdata"]
-    chosen = str(value[0] if isinstance(value, list) else value)
-    if chosen != selected:
-        session.to_link("memory", chosen)
+boxed = widgets.clicked_ids(clicked)
+if len(boxed) == 1 and boxed[0] != st.session_state.get("timeline-opened"):  # a plotly selection outlives its run
+    st.session_state["timeline-opened"] = boxed[0]
+    if boxed[0] != selected:
+        session.to_link("memory", boxed[0])
         st.rerun()
 
 if selected and (entry := agent.find(selected)):
+    order = list(visible["id"])
+    place = order.index(selected) if selected in order else None
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if place is not None:
+            before = order[place - 1] if place else None
+            after = order[place + 1] if place + 1 < len(order) else None
+            for label, icon, other in (("Previous", "arrow_back", before), ("Next", "arrow_forward", after)):
+                if st.button(label, icon=f":material/{icon}:", disabled=other is None):
+                    session.to_link("memory", other)
+                    st.rerun()
+            st.caption(f"{place + 1} of {len(order)} by time")
+        if st.button("Close", icon=":material/close:", type="tertiary"):
+            session.to_link("memory", None)
+            st.rerun()
     widgets.memory_card(agent, entry)
 elif selected:
     widgets.empty("This memory is no longer in recall.", "The History page shows what became of it.")
 
-with st.expander(f"All {len(visible)} as a table"):
+rows = visible[visible["id"].isin(boxed)] if len(boxed) > 1 else visible
+with st.expander(f"{'Selected' if len(boxed) > 1 else 'All'} {len(rows)} as a table", expanded=len(boxed) > 1):
     st.dataframe(
-        visible.iloc[::-1],
+        rows.iloc[::-1],
         hide_index=True,
-        column_order=["memory", "when", "importance", "kind"],
+        column_order=["memory", "when", "importance", "kind", "tags"],
         column_config={
-            "memory": st.column_config.TextColumn("Memory", width="large"),
-            "when": st.column_config.DatetimeColumn("When (UTC)", format="ddd D MMM YYYY, HH:mm", timezone="UTC"),
-            "importance": st.column_config.ProgressColumn(
-                "Importance", min_value=0, max_value=1, format="%.2f", width="small"
+            "memory": st.column_config.TextColumn("Memory", width=480),
+            "when": st.column_config.DatetimeColumn(
+                "When (UTC)", format="ddd D MMM YYYY, HH:mm", timezone="UTC", width=190
             ),
-            "kind": st.column_config.TextColumn("Kind", width="small"),
+            "importance": st.column_config.ProgressColumn(
+                "Importance", min_value=0, max_value=1, format="%.2f", width=110
+            ),
+            "kind": st.column_config.TextColumn("Kind", width=110),
+            "tags": st.column_config.ListColumn("Tags"),
         },
     )

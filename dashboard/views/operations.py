@@ -67,10 +67,13 @@ planned: ChangeSet | None = st.session_state.get(key)
 applied: ChangeSet | None = st.session_state.get(f"applied-{agent.name}")
 if planned is not None:
     st.subheader(planned.title, anchor=False)
-    widgets.change_set(planned)
-    if planned and st.button("Apply", icon=":material/check:", type="primary"):
+    refused = widgets.change_set(planned, choose=len(planned.changes) > 1)
+    accepted = planned.without(refused) if refused else planned
+    if refused:
+        st.caption(f"{len(accepted.changes)} of {len(planned.changes)} accepted.")
+    if planned and st.button("Apply", icon=":material/check:", type="primary", disabled=not accepted):
         try:
-            done = agent.apply(planned)
+            done = agent.apply(accepted)
         except MemorySystemError as error:
             widgets.problem(error)
         else:

@@ -7,7 +7,11 @@ from memory_system import Tier
 
 agent = session.agent()
 stats = agent.get_stats()
-widgets.heading(agent.display_name, "What this character holds in memory, and what happened to it lately.")
+personality = agent.personality
+about = personality.identity if personality else None
+widgets.heading(agent.display_name, "A character whose memories you can see, question and curate here.")
+if about and about.description:
+    st.text(tables.visible(about.description))
 widgets.said()
 
 if agent.personality_problem:

@@ -1,15 +1,19 @@
-"""Personality: the static memory as JSON, checked while it is edited, previewed before it is saved."""
+"""Personality: the static memory as a form or as JSON, checked while it is edited, previewed before it is saved."""
+
+import json
 
 import streamlit as st
 
-from dashboard import session, tables, widgets
+from dashboard import cast, personality_form, session, tables, widgets
 from memory_system import MemorySystemError, Tier
+from memory_system.errors import InvalidDocument
 
 agent = session.agent()
 widgets.heading(
-    "Personality", "What is always true of the character. It never decays, is asked first, and only you can change it."
+    "Personality", "What is always true of the character: it never decays, is asked first, and only you change it."
 )
 widgets.said()
+cast.manage(agent)
 if agent.personality_problem:
     st.warning(widgets.plain(agent.personality_problem), icon=":material/warning:")
     if agent.personality_text and st.button("Put the good one back", icon=":material/settings_backup_restore:"):
@@ -17,53 +21,75 @@ if agent.personality_problem:
         widgets.say_next("The good personality was put back; the broken file is kept beside it.")
         st.rerun()
 
-loaded, edited = f"loaded-{agent.name}", f"personality-{agent.name}"
+loaded, draft, base = (f"{name}-{agent.name}" for name in ("loaded", "draft", "base"))
 if loaded not in st.session_state:
-    st.session_state[loaded] = agent.personality_text or ""
-    st.session_state[edited] = st.session_state[loaded]
-elif edited not in st.session_state:  # the page was left and is entered again
-    st.session_state[edited] = st.session_state[loaded]
+    st.session_state[loaded] = st.session_state[draft] = agent.personality_text or ""
+    st.session_state[base] = (0, "")
 
-editor, facts = st.tabs(["Edit", "Facts it becomes"])
-with editor:
-    text = st.text_area(
-        "Personality JSON", key=edited, height=420, help="Its schema is agent_personalities/schema.json."
-    )
-    changed = text != st.session_state[loaded]
-    plan = None
-    if changed:
-        try:
-            plan = agent.save_personality(text, expected=st.session_state[loaded], preview=True)
-        except MemorySystemError as error:
-            widgets.problem(error, text)
-    with st.container(horizontal=True):
-        save = st.button("Save", type="primary", icon=":material/save:", disabled=plan is None)
-        discard = st.button(
-            "Load again", icon=":material/refresh:", help="Forget unsaved changes, load what is in use."
+mode = st.segmented_control("Edit as", ["Form", "JSON", "Facts"], default="Form", required=True)
+text, slots = st.session_state[draft], None
+if mode == "JSON":
+    text = st.text_area("Personality JSON", text, key=f"personality-{agent.name}", height=420)
+    st.session_state[base] = (st.session_state[base][0] + 1, "")  # the form begins anew from what stands here
+elif mode == "Form":
+    number, begun = st.session_state[base]
+    if not begun:
+        begun = text
+        st.session_state[base] = (number, begun)
+    try:
+        document = json.loads(begun)
+        assert isinstance(document, dict)
+    except (ValueError, AssertionError, RecursionError):
+        widgets.empty(
+            "The JSON cannot be shown as a form.", "Mend it under JSON first; what is wrong is named with its line."
         )
-    if discard:
-        del st.session_state[loaded], st.session_state[edited]
-        st.rerun()
-    if save and plan is not None:
-        try:
-            agent.save_personality(text, expected=st.session_state[loaded])
-        except MemorySystemError as error:
-            widgets.problem(error)
-        else:
-            st.session_state[loaded] = text
-            widgets.say_next("Saved. Only the facts that changed were embedded anew.")
-            st.rerun()
-    if plan is not None and plan.changes:
-        st.caption("Saving would change these facts:")
-        widgets.change_set(plan)
-    elif not changed:
-        st.caption("Nothing is changed. Edit the text; what is wrong is named with its line.")
-with facts:
+        st.stop()
+    filled, slots = personality_form.show(document, f"form-{agent.name}-{number}")
+    text = begun if filled == document else personality_form.dump(filled)
+else:
     st.dataframe(
         tables.facts(agent.entries(Tier.STATIC)),
         hide_index=True,
         column_config={
-            "section": st.column_config.TextColumn("Section", width="small"),
-            "fact": st.column_config.TextColumn("Fact", width="large"),
+            "section": st.column_config.TextColumn("Section", width=150),
+            "fact": st.column_config.TextColumn("Fact it becomes in memory", width="large"),
         },
     )
+st.session_state[draft] = text
+
+changed = text != st.session_state[loaded]
+plan = None
+if changed:
+    try:
+        plan = agent.save_personality(text, expected=st.session_state[loaded], preview=True)
+    except InvalidDocument as error:
+        if slots is not None:
+            st.error("This cannot be saved yet: see beside the fields.", icon=":material/error:")
+            personality_form.tell(error.problems, slots)
+        else:
+            widgets.problem(error, text)
+    except MemorySystemError as error:
+        widgets.problem(error)
+with st.container(horizontal=True):
+    save = st.button("Save", type="primary", icon=":material/save:", disabled=plan is None)
+    discard = st.button("Load again", icon=":material/refresh:", help="Forget unsaved changes, load what is in use.")
+if discard:
+    for key in (loaded, draft, f"personality-{agent.name}"):
+        st.session_state.pop(key, None)
+    st.rerun()
+if save and plan is not None:
+    try:
+        agent.save_personality(text, expected=st.session_state[loaded])
+    except MemorySystemError as error:
+        widgets.problem(error)
+    else:
+        st.session_state[loaded] = text
+        widgets.say_next("Saved. Only the facts that changed were embedded anew.")
+        st.rerun()
+if plan is not None and plan.changes:
+    st.subheader("Saving would change", anchor=False)
+    widgets.change_set(plan)
+elif plan is not None:
+    st.caption("Saving would change the text, and no fact.")
+elif not changed:
+    st.caption("Nothing is changed.")

@@ -50,7 +50,10 @@ def plan(ground: Ground, routine: Sequence[RoutineItem]) -> ChangeSet:
         for old in ground.ltm
         if old.kind is Kind.PLAN and old.extras.get("plan_day") == day
     ]
-    changes += [Change(None, _entry(ground, action, context), "An action of today's plan.") for action in actions]
+    changes += [
+        Change(None, entry(now, action, cited(action.because_of, context)), "An action of today's plan.")
+        for action in actions
+    ]
     title = f"Plan {now:%A} {now.day} {now:%B}: {len(actions)} actions"
     return ground.plan("plan", title, changes, calls=tuple(calls))
 
@@ -70,14 +73,14 @@ def _problem(actions: Sequence[tasks.Action], now: datetime) -> str | None:
     return None
 
 
-def _entry(ground: Ground, action: tasks.Action, context: Sequence[MemoryEntry]) -> MemoryEntry:
-    day = f"{ground.now:%A} {ground.now.day} {ground.now:%B}"
+def entry(now: datetime, action: tasks.Action, evidence: Sequence[MemoryEntry]) -> MemoryEntry:
+    """The memory of one planned action of the day of ``now``."""
+    day = f"{now:%A} {now.day} {now:%B}"
     place = f" ({action.place})" if action.place else ""
-    resting_on = cited(action.because_of, context)
     return MemoryEntry(
         f"Plan for {day}, {action.start} to {action.end}: {action.activity}{place}",
         {
-            "plan_day": ground.now.date().isoformat(),
+            "plan_day": now.date().isoformat(),
             "start": action.start,
             "end": action.end,
             "place": action.place,
@@ -86,10 +89,10 @@ def _entry(ground: Ground, action: tasks.Action, context: Sequence[MemoryEntry])
         f"plan-{new_id()}",
         tier=Tier.LTM,
         kind=Kind.PLAN,
-        timestamp=ground.now,
+        timestamp=now,
         rating=RATING,
         explanation="Plans are given 5.",
         tags=("plan",),
-        evidence=tuple(entry.id for entry in resting_on),
-        depth=1 + max((entry.depth for entry in resting_on), default=0),
+        evidence=tuple(entry.id for entry in evidence),
+        depth=1 + max((entry.depth for entry in evidence), default=0),
     )

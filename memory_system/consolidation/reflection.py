@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from ..changes import Change, ChangeSet, ModelCall
 from ..entry import Kind, MemoryEntry, Tier, new_id
@@ -66,22 +67,23 @@ def plan(ground: Ground, *, only_if_due: bool = False) -> ChangeSet:
             if not evidence:
                 dropped += 1
                 continue
-            entry, call = rated(_reflection(ground, question, insight.insight, evidence), ground.model)
+            made, call = rated(entry(ground.now, question, insight.insight, evidence), ground.model)
             calls.append(call)
-            changes.append(Change(None, entry, f"Answers “{question}” from {len(evidence)} memories."))
+            changes.append(Change(None, made, f"Answers “{question}” from {len(evidence)} memories."))
     notes = (f"{dropped} insights cited no evidence and were dropped.",) if dropped else ()
     title = f"Reflect: {len(changes)} insight{'s' if len(changes) != 1 else ''}"
     return ground.plan("reflect", title, changes, calls=tuple(calls), notes=notes)
 
 
-def _reflection(ground: Ground, question: str, text: str, evidence: Sequence[MemoryEntry]) -> MemoryEntry:
+def entry(now: datetime, question: str, text: str, evidence: Sequence[MemoryEntry]) -> MemoryEntry:
+    """The memory of one insight, one deeper than its deepest evidence."""
     return MemoryEntry(
         text,
         {"question": question},
         f"reflection-{new_id()}",
         tier=Tier.LTM,
         kind=Kind.REFLECTION,
-        timestamp=ground.now,
+        timestamp=now,
         tags=("reflection",),
         evidence=tuple(entry.id for entry in evidence),
         depth=1 + max(entry.depth for entry in evidence),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..changes import Change, ChangeSet
 from ..entry import Kind, MemoryEntry, Tier, new_id
 from ..llm import tasks
@@ -30,7 +32,7 @@ def plan(ground: Ground, count: int) -> ChangeSet:
     chosen.sort(key=by_age)
     ground.progress(0.1, f"Summarising {len(chosen)} memories")
     done = ground.model.complete(tasks.summarise(ground.who, chosen))
-    summary = _summary(done.answer.summary, chosen)
+    summary = entry(done.answer.summary, chosen)
     changes = [Change(None, summary, f"Stands for the {len(chosen)} least important of long-term memory.")]
     changes += [
         Change(
@@ -43,7 +45,8 @@ def plan(ground: Ground, count: int) -> ChangeSet:
     return ground.plan("summarise", f"Summarise {len(chosen)} memories into one", changes, calls=(done.call,))
 
 
-def _summary(text: str, sources: list[MemoryEntry]) -> MemoryEntry:
+def entry(text: str, sources: Sequence[MemoryEntry]) -> MemoryEntry:
+    """The memory that stands for others: at the date of the latest, as important as the most important."""
     times = [entry.timestamp for entry in sources if entry.timestamp is not None]
     highest = max(sources, key=lambda entry: entry.rating or 0)
     dates: dict[str, str | int | float | bool] = {}

@@ -1,0 +1,158 @@
+"""The forms with which events are written: one, many, or one changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from memory_system import AgentMemory, Kind, MemoryEntry, MemorySystemError
+from memory_system.intake_text import Form, Row, decoded, guess, read_rows
+
+from . import tables, widgets
+
+_KINDS = [Kind.OBSERVATION.value, Kind.CONVERSATION.value, Kind.FACT.value, Kind.PROCEDURE.value]
+_BY_MODEL = "rated by the model"
+_EXAMPLE = "Saw smoke over the north field at dawn"
+
+
+def one_event(agent: AgentMemory) -> None:
+    """Write one event; it is rated on arrival unless it is rated by hand."""
+    now = agent.now
+    with st.form("remember", border=False):
+        text = st.text_area("What happened", key="event", placeholder=_EXAMPLE, height=90)
+        columns = st.columns(4, vertical_alignment="bottom")
+        kind = columns[0].selectbox("Kind", _KINDS)
+        by_hand = columns[1].selectbox(
+            "Importance", [_BY_MODEL, *range(1, 11)], help="1 mundane, 10 extremely poignant."
+        )
+        tags = columns[2].text_input("Tags, with commas between", placeholder="key, promise")
+        when = columns[3].text_input("When (ISO time with zone)", placeholder=now.isoformat(timespec="minutes"))
+        sent = st.form_submit_button(
+            "Remember", type="primary", icon=":material/add:", help="AgentMemory.add_short_term"
+        )
+    if not sent:
+        return
+    rating = by_hand if isinstance(by_hand, int) else None
+    event: dict[str, Any] = {
+        "document": text,
+        "kind": kind,
+        "tags": _words(tags),
+        "rating": rating,
+        "explanation": "Rated by hand." if rating else "",
+        "authored": True,
+        "timestamp": when.strip() or None,
+    }
+    try:
+        with st.spinner("Rating …"):
+            outcome = agent.add_short_term(event).outcomes[0]
+    except MemorySystemError as error:
+        widgets.problem(error)
+        return
+    if outcome.rated:
+        done = f"Remembered, rated {outcome.entry.rating:g} of 10. {outcome.entry.explanation}"
+    else:
+        done = f"Remembered, but not rated: {outcome.why} Rate it again below when the model is back."
+    widgets.say_next(done)
+    st.rerun()
+
+
+def many_events(agent: AgentMemory) -> None:
+    """Paste or upload many events, see what each line becomes, and remember those that can be taken."""
+    pasted = st.text_area("Paste lines, JSON, JSONL or CSV", key="pasted", height=130, placeholder=f"{_EXAMPLE}\n…")
+    upload = st.file_uploader("Or upload a file", type=["txt", "json", "jsonl", "csv"], help="UTF-8, at most 50 MB.")
+    try:
+        text = decoded(upload.getvalue(), upload.name) if upload else pasted
+        if not text.strip():
+            st.caption("CSV needs a header line with a column 'document'; times need a zone.")
+            return
+        forms = list(Form)
+        guessed = guess(text, upload.name if upload else "")
+        form = st.selectbox("Form", forms, index=forms.index(guessed), format_func=_form_words)
+        rows = read_rows(text, form, agent.now)
+    except MemorySystemError as error:
+        widgets.problem(error)
+        return
+    taken = [row.entry for row in rows if row.entry is not None]
+    refused = len(rows) - len(taken)
+    st.dataframe(
+        _row_table(rows), hide_index=True, column_config={"line": st.column_config.NumberColumn(width="small")}
+    )
+    st.caption(f"{tables.counted(len(taken), 'event', 'events')} to remember, {refused} refused.")
+    rate = st.checkbox("Rate those without a rating", value=True)
+    if not st.button("Remember these", type="primary", icon=":material/add:", disabled=not taken):
+        return
+    bar = st.progress(0.0, "Remembering …")
+
+    def show_progress(done: float, doing: str) -> None:
+        bar.progress(done, widgets.plain(doing))
+
+    authored = [entry.evolve(authored=True) for entry in taken]
+    try:
+        added = agent.add_short_term(authored, rate=rate, progress=show_progress)
+    except MemorySystemError as error:
+        widgets.problem(error)
+        return
+    counts = [f"{tables.counted(len(added.change_set.changes), 'event', 'events')} remembered"]
+    counts += [f"{len(added.unrated)} unrated"] if added.unrated else []
+    counts += [f"{refused} refused"] if refused else []
+    widgets.say_next(", ".join(counts) + ". The History page can undo it.")
+    st.rerun()
+
+
+def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
+    """Change the text, kind, time, importance or tags of a memory."""
+    with st.form(f"edit-{entry.id}", border=False):
+        text = st.text_area("Text", entry.document, height=90)
+        columns = st.columns(4, vertical_alignment="bottom")
+        kind = columns[0].selectbox("Kind ", _KINDS, index=_KINDS.index(entry.kind.value))
+        held = [None, *range(1, 11)]
+        rating = columns[1].selectbox(
+            "Importance ", held, index=0 if entry.rating is None else round(entry.rating), format_func=_rating_words
+        )
+        tags = columns[2].text_input("Tags", ", ".join(entry.tags))
+        when = columns[3].text_input("When", entry.timestamp.isoformat() if entry.timestamp else "")
+        sent = st.form_submit_button("Save changes", icon=":material/save:", help="AgentMemory.edit")
+    if not sent:
+        return
+    fields: dict[str, Any] = {
+        "document": text,
+        "kind": kind,
+        "tags": tuple(_words(tags)),
+        "timestamp": when.strip() or entry.timestamp,
+    }
+    if rating != entry.rating:
+        fields |= {"rating": rating, "explanation": "Rated by hand." if rating else ""}
+    try:
+        agent.edit(entry.id, **fields)
+    except MemorySystemError as error:
+        widgets.problem(error)
+    else:
+        widgets.say_next("Saved. The History page can undo it.")
+        st.rerun()
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _rating_words(rating: int | None) -> str:
+    return "unrated" if rating is None else str(rating)
+
+
+def _form_words(form: Form) -> str:
+    return {"lines": "One event a line", "json": "JSON", "jsonl": "JSON lines", "csv": "CSV"}[form.value]
+
+
+def _row_table(rows: list[Row]) -> list[dict[str, object]]:
+    return [
+        {
+            "line": row.line,
+            "becomes": tables.visible(row.entry.document) if row.entry else "refused",
+            "problem": tables.visible(row.problem or ""),
+            "when": row.entry.timestamp.isoformat(timespec="minutes") if row.entry and row.entry.timestamp else "",
+            "rating": "" if row.entry is None or row.entry.rating is None else f"{row.entry.rating:g}",
+            "text": tables.short(row.text, 120),
+        }
+        for row in rows
+    ]

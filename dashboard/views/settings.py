@@ -1,0 +1,123 @@
+"""Settings: of the character, each with its meaning and a reset; of the world, its clock; and what is in use."""
+
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+import streamlit as st
+
+from dashboard import session, widgets
+from memory_system import PRESETS, AgentSettings, MemorySystemError, Scoring, Weights
+
+agent = session.agent()
+held, default = agent.settings, AgentSettings()
+widgets.heading("Settings", "How this character remembers. Every change is in the history and can be undone.")
+widgets.said()
+
+
+def flat(settings: AgentSettings) -> dict[str, Any]:
+    """The settings as one level of names."""
+    weights = settings.scoring.weights
+    return {
+        "stm_size": settings.stm_size,
+        "top_k": settings.top_k,
+        "threshold": settings.threshold,
+        "static_threshold": settings.static_threshold,
+        "static_share": settings.static_share,
+        "migration_threshold": settings.migration_threshold,
+        "reflection_trigger": settings.reflection_trigger,
+        "recency": weights.recency,
+        "importance": weights.importance,
+        "relevancy": weights.relevancy,
+        "decay": settings.scoring.decay,
+    }
+
+
+def save(values: dict[str, Any], words: str) -> None:
+    """Store the values, say so, and begin the page anew."""
+    rest = dict(values)
+    weights = Weights(*(rest.pop(name) for name in ("recency", "importance", "relevancy")))
+    scoring = Scoring(weights, rest.pop("decay"))
+    try:
+        agent.configure(**rest, scoring=scoring)
+    except MemorySystemError as error:
+        widgets.problem(error)
+    else:
+        widgets.say_next(words)
+        st.rerun()
+
+
+now, usual = flat(held), flat(default)
+FIELDS: dict[str, tuple[str, str, float, float, float]] = {
+    "stm_size": ("Size of short-term memory", "Events it holds before migration takes the overflow.", 1, 100_000, 1),
+    "migration_threshold": ("Migration threshold", "Importance that overflow must exceed to be kept.", 0.0, 1.0, 0.05),
+    "top_k": ("Top-k", "Memories that a question brings back, at most.", 0, 100, 1),
+    "threshold": ("Threshold", "Score that a short- or long-term memory must exceed.", 0.0, 30.0, 0.05),
+    "static_threshold": ("Static threshold", "Relevancy that a fact of the personality must exceed.", 0.0, 1.0, 0.05),
+    "static_share": ("Static share", "Share of the seats for the personality while others wait.", 0.0, 1.0, 0.1),
+    "reflection_trigger": ("Reflection trigger", "Sum of recent ratings at which to reflect.", 1.0, 100_000.0, 10.0),
+    "decay": ("Decay", "What is left of recency each hour, after the first hour.", 0.001, 0.9999, 0.001),
+    "recency": ("Weight of recency", "How much it counts that it was recalled lately.", 0.0, 10.0, 0.05),
+    "importance": ("Weight of importance", "How much it counts that it was important.", 0.0, 10.0, 0.05),
+    "relevancy": ("Weight of relevancy", "How much it counts that it answers the question.", 0.0, 10.0, 0.05),
+}
+with st.container(border=True):
+    st.subheader("Memory and score", anchor=False)
+    values: dict[str, Any] = {}
+    columns = st.columns(2)
+    for number, (name, (label, meaning, low, high, step)) in enumerate(FIELDS.items()):
+        with columns[number % 2]:
+            shape = "%.4f" if name == "decay" else None
+            values[name] = st.number_input(
+                label, low, high, now[name], step, shape, key=f"{name}-{agent.name}-{now[name]}"
+            )
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.caption(meaning)
+                if now[name] != usual[name] and st.button(
+                    f"Reset to {usual[name]:g}", key=f"reset-{name}", type="tertiary", help=f"{label}: the default"
+                ):
+                    save({**now, name: usual[name]}, f"{label} is back at its default.")
+    presets = "; ".join(
+        f"{name} {p.weights.recency:g}, {p.weights.importance:g}, {p.weights.relevancy:g}"
+        for name, p in PRESETS.items()
+    )
+    st.caption(widgets.plain(f"Presets of the weights (recency, importance, relevancy): {presets}."))
+    with st.container(horizontal=True):
+        if st.button("Save", type="primary", icon=":material/save:", disabled=values == now):
+            save(values, "Saved. The History page can undo it.")
+        if st.button("Reset all", icon=":material/restart_alt:", disabled=now == usual):
+            save(usual, "All settings are back at their defaults.")
+
+with st.container(border=True):
+    st.subheader("World time", anchor=False)
+    world = session.world()
+    st.caption(widgets.plain(f"Now: {session.clock_words()}. All characters of this world share it."))
+    modes = ["follows the real time", "stands"]
+    mode = st.segmented_control("The clock", modes, default=modes[bool(world.standing)], required=True)
+    at = (world.standing or world.clock()).astimezone(UTC)
+    wanted: datetime | None = None
+    if mode == modes[1]:
+        left, right = st.columns(2)
+        day = left.date_input("Day", at.date())
+        wanted = datetime.combine(day, right.time_input("Time (UTC)", at.time()), UTC)
+    if st.button("Set the clock", icon=":material/schedule:", disabled=wanted == world.standing):
+        world.stand_at(wanted)
+        widgets.say_next("The clock is set.")
+        st.rerun()
+
+with st.container(border=True):
+    st.subheader("In use", anchor=False)
+    st.text(f"Language model: {agent.model.label}")
+    st.text(f"Embedding model: {world.embedder.identity}")
+    st.caption(
+        "Another language model is chosen by the environment when the program starts; the README lists the names."
+    )
+    if st.button("Test the language model", icon=":material/network_check:"):
+        started = time.perf_counter()
+        try:
+            rating = agent.rate("Tobias lent me his last dry coat in the storm")
+        except MemorySystemError as error:
+            widgets.problem(error)
+        else:
+            took = (time.perf_counter() - started) * 1000
+            st.success(widgets.plain(f"It answered in {took:.0f} ms: {rating.rating} of 10. {rating.explanation}"))

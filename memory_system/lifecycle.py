@@ -1,0 +1,134 @@
+"""Agents as files: copied, renamed, sent to the bin and brought back, so that a kill between two steps loses nothing.
+
+An agent is a folder and a personality file. Moving both is two renames; between them the personality lies inside
+the folder, from where opening the agent, or the bin, finds it again.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from .errors import AgentNotFound, AlreadyExists, StoreError
+
+BIN = ".bin"
+_KEPT = "personality.json"
+_SECONDS = "%Y%m%dT%H%M%S%f"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an agent lies: its folder in the world, and its personality file."""
+
+    folder: Path
+    personality: Path
+
+    def refuse_taken(self) -> None:
+        """Do nothing if nothing lies here.
+
+        Raises:
+            AlreadyExists: something does.
+        """
+        if self.folder.exists() or self.personality.exists():
+            raise AlreadyExists(f"There is an agent {self.folder.name!r} already.")
+
+
+@dataclass(frozen=True)
+class Binned:
+    """An agent in the bin: its name, when it was deleted (real time, UTC), and the folder that holds it."""
+
+    name: str
+    deleted_at: datetime
+    folder: Path
+
+
+def duplicate(source: Place, target: Place) -> None:
+    """Copy an agent that is closed. The copy appears whole or not at all.
+
+    Raises:
+        AlreadyExists: the target is taken.
+        StoreError: the files cannot be copied.
+    """
+    target.refuse_taken()
+    half = target.folder.with_name(f".{target.folder.name}-copying")
+    shutil.rmtree(half, ignore_errors=True)
+    try:
+        shutil.copytree(source.folder, half, ignore=shutil.ignore_patterns("lock"))
+        if source.personality.exists():
+            shutil.copyfile(source.personality, target.personality)
+        half.rename(target.folder)
+    except OSError as error:
+        shutil.rmtree(half, ignore_errors=True)
+        raise StoreError(f"{source.folder.name!r} cannot be copied: {error.strerror or error}.") from error
+
+
+def rename(source: Place, target: Place) -> None:
+    """Move an agent that is closed to another name.
+
+    Raises:
+        AlreadyExists: the target is taken.
+        StoreError: the files cannot be moved.
+    """
+    target.refuse_taken()
+    try:
+        source.folder.rename(target.folder)
+        if source.personality.exists():
+            source.personality.rename(target.personality)
+    except OSError as error:
+        raise StoreError(f"{source.folder.name!r} cannot be renamed: {error.strerror or error}.") from error
+
+
+def send_to_bin(source: Place, now: datetime) -> Binned:
+    """Move an agent that is closed to its world's bin.
+
+    Raises:
+        StoreError: the files cannot be moved.
+    """
+    folder = source.folder.parent / BIN / f"{now:{_SECONDS}} {source.folder.name}"
+    try:
+        folder.parent.mkdir(exist_ok=True)
+        if source.personality.exists():
+            source.personality.rename(source.folder / _KEPT)
+        source.folder.rename(folder)
+    except OSError as error:
+        raise StoreError(f"{source.folder.name!r} cannot be deleted: {error.strerror or error}.") from error
+    return Binned(source.folder.name, now, folder)
+
+
+def bring_back(binned: Binned, target: Place) -> None:
+    """Move an agent out of the bin.
+
+    Raises:
+        AgentNotFound: it is no longer in the bin.
+        AlreadyExists: its name has been taken since.
+        StoreError: the files cannot be moved.
+    """
+    if not binned.folder.is_dir():
+        raise AgentNotFound(f"{binned.name!r} is no longer in the bin.")
+    target.refuse_taken()
+    try:
+        binned.folder.rename(target.folder)
+        unpack(target)
+    except OSError as error:
+        raise StoreError(f"{binned.name!r} cannot be restored: {error.strerror or error}.") from error
+
+
+def unpack(place: Place) -> None:
+    """Put a personality that lies inside the folder back to its place, where a move was cut off between its steps."""
+    if (place.folder / _KEPT).exists() and not place.personality.exists():
+        (place.folder / _KEPT).rename(place.personality)
+
+
+def in_bin(world: Path) -> list[Binned]:
+    """The agents in a world's bin, the last deleted first."""
+    found = []
+    for folder in (world / BIN).glob("* *"):
+        stamp, _, name = folder.name.partition(" ")
+        try:
+            deleted_at = datetime.strptime(f"{stamp}+0000", f"{_SECONDS}%z")
+        except ValueError:
+            continue  # somebody else's folder
+        found.append(Binned(name, deleted_at, folder))
+    return sorted(found, key=lambda one: one.deleted_at, reverse=True)
