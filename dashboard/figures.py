@@ -152,6 +152,7 @@ def timeline(frame: pd.DataFrame, selected: str | None = None) -> go.Figure:
         bargap=0.15,
     )
     figure.update_yaxes(title_text="importance", range=[-0.05, 1.08], row=1, col=1)
+    figure.update_xaxes(tickformat="%-d %b\n%Y")
     figure.update_yaxes(title_text="a day", fixedrange=True, nticks=3, row=2, col=1)
     return figure
 

@@ -8,7 +8,7 @@ from datetime import datetime
 
 import pandas as pd
 
-from memory_system import Candidate, ChangeSet, MemoryEntry, Recall, Tier
+from memory_system import Candidate, ChangeSet, Kind, MemoryEntry, Recall, Tier
 from memory_system.consolidation.migration import fate
 from memory_system.journal import Applied
 from memory_system.times import ago, stamp
@@ -102,7 +102,7 @@ def timeline(found: Iterable[MemoryEntry]) -> pd.DataFrame:
             "id": entry.id,
             "memory": visible(entry.document),
             "kind": entry.kind.value,
-            "when": entry.timestamp,
+            "when": _happens(entry),
             "importance": entry.importance if entry.importance is not None else 0.0,
             "tags": entry.tags,
         }
@@ -112,6 +112,17 @@ def timeline(found: Iterable[MemoryEntry]) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=["id", "memory", "kind", "when", "importance", "tags"])
     frame["when"] = pd.to_datetime(frame["when"], utc=True)
     return frame.sort_values("when", ignore_index=True)
+
+
+def _happens(entry: MemoryEntry) -> datetime | None:
+    """When a memory happened, and a planned action will: plans made at one moment would lie on one point."""
+    day, start = entry.extras.get("plan_day"), entry.extras.get("start")
+    if entry.kind is Kind.PLAN and entry.timestamp and isinstance(day, str) and isinstance(start, str):
+        try:
+            return datetime.fromisoformat(f"{day}T{start}").replace(tzinfo=entry.timestamp.tzinfo)
+        except ValueError:
+            return entry.timestamp
+    return entry.timestamp
 
 
 def tag_counts(frame: pd.DataFrame) -> dict[str, int]:

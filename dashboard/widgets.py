@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from memory_system import AgentMemory, Change, ChangeSet, MemoryEntry, MemorySystemError, Tier
+from memory_system import AgentMemory, Candidate, Change, ChangeSet, MemoryEntry, MemorySystemError, Tier
 from memory_system.errors import InvalidDocument
 from memory_system.times import ago, stamp
 
@@ -36,10 +36,18 @@ def style() -> None:
     )
 
 
-def heading(title: str, about: str) -> None:
-    """A page's title and what it is for, in a sentence."""
+def heading(title: str, about: str, agent: AgentMemory | None = None) -> None:
+    """A page's title, whose memory it is about, and what it is for, in a sentence."""
     st.title(title, anchor=False)
-    st.caption(about)
+    who = f"**{plain(agent.display_name)}** · " if agent is not None else ""
+    st.caption(f"{who}{about}")
+
+
+def verdict(candidate: Candidate) -> None:
+    """Why a memory was recalled, or why not, with the sum that its score is."""
+    parts = " + ".join(f"{value:.2f} {name}" for name, value in candidate.score.parts.items() if value)
+    words = f"{candidate.verdict.value}: {candidate.because} Score {candidate.score.total:.2f} = {parts}."
+    (st.success if candidate.recalled else st.info)(plain(words[0].upper() + words[1:]))
 
 
 def plain(text: str) -> str:
@@ -208,13 +216,14 @@ def said() -> None:
         st.success(plain(message), icon=":material/check_circle:")
 
 
-def undo_button(agent: AgentMemory, revision: int, title: str) -> None:
-    """A button that takes an applied change set back."""
+def undo_button(agent: AgentMemory, revision: int, title: str, forget: str = "") -> None:
+    """A button that takes an applied change set back; ``forget`` names what the session need not remember then."""
     if st.button("Undo", icon=":material/undo:", key=f"undo-{revision}", help="AgentMemory.undo"):
         try:
             agent.undo(revision)
         except MemorySystemError as error:
             problem(error)
         else:
+            st.session_state.pop(forget, None)
             say_next(f"Undone: {title}")
             st.rerun()

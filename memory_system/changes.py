@@ -102,6 +102,15 @@ class ChangeSet:
         """Whether anything would change."""
         return bool(self.changes or self.texts)
 
+    def __str__(self) -> str:
+        """The title, and a line for each memory: what happens to it, and why."""
+        lines = [f"{self.title} (revision {self.revision})" if self.revision else f"{self.title} (not applied)"]
+        for change in self.changes:
+            held = change.after or change.before
+            assert held is not None, "a change has a before or an after"
+            lines.append(f"  {change.verb:6} {' '.join(held.document.split())[:80]}  [{change.reason}]")
+        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+
     def of(self, verb: str) -> tuple[Change, ...]:
         """The changes of one verb: "add", "forget", "move" or "update"."""
         return tuple(change for change in self.changes if change.verb == verb)

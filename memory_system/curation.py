@@ -115,16 +115,16 @@ def edit(ground: Ground, find: Find, entry_id: str, fields: Mapping[str, Any]) -
 
 
 def forget(ground: Ground, find: Find, ids: str | Sequence[str]) -> ChangeSet:
-    """Plan to take memories out of recall; they can be restored.
+    """Plan to take memories out of recall; they can be restored. Pinned ones are left: unpin them first.
 
     Raises:
         EntryNotFound, Immutable: there is none, or it is static.
     """
     entries = [_writable(find, entry_id) for entry_id in listed(ids)]
-    changes = [Change(_bare(entry), None, "Forgotten by hand.") for entry in entries]
-    return ground.plan(
-        "forget", f"Forget {len(changes)} memories" if len(changes) != 1 else f"Forget “{_short(changes[0])}”", changes
-    )
+    changes = [Change(_bare(entry), None, "Forgotten by hand.") for entry in entries if not entry.pinned]
+    kept = tuple(Kept(entry.id, "It is pinned; unpin it first.") for entry in entries if entry.pinned)
+    title = f"Forget {len(changes)} memories" if len(changes) != 1 else f"Forget “{_short(changes[0])}”"
+    return ground.plan("forget", title, changes, kept=kept)
 
 
 def restore(ground: Ground, find: Find, last_version: Find, ids: str | Sequence[str]) -> ChangeSet:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 import uuid
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
@@ -45,11 +46,24 @@ class Kind(StrEnum):
     PROCEDURE = "procedure"
 
 
+_RANDOM_ID = re.compile(r"[0-9a-f]{32}")
+
+
 def new_id() -> str:
     """A fresh random id, safe to make in any process."""
     return uuid.uuid4().hex
 
 
+_MEANT = {
+    "importance": "rating' (1 to 10) or 'importance_score",
+    "text": "document",
+    "content": "document",
+    "created_at": "timestamp",
+    "created": "timestamp",
+    "time": "timestamp",
+    "date": "timestamp",
+}
+"""What people mean by names that other systems use."""
 _TYPED = (
     "kind",
     "timestamp",
@@ -162,7 +176,9 @@ class MemoryEntry:
                 del fields[optional]
         known = {f.name for f in dataclasses.fields(cls)}
         if unknown := sorted(str(key) for key in fields if key not in known):
-            raise InvalidEntry(f"Unknown field {unknown[0]!r}: put values of your own under 'metadata'.")
+            meant = _MEANT.get(unknown[0])
+            hint = f"write '{meant}'" if meant else "put values of your own under 'metadata'"
+            raise InvalidEntry(f"Unknown field {unknown[0]!r}: {hint}.")
         return cls(**fields)
 
 
@@ -206,8 +222,10 @@ class _Normaliser:
         object.__setattr__(self.entry, name, value)
 
     def _fail(self, name: str, problem: str) -> None:
-        label = self.entry.id if isinstance(self.entry.id, str) else "?"
-        raise InvalidEntry(f"Memory {label[:60]!r}: {name} {problem}.")
+        given = self.entry.id
+        made_up = isinstance(given, str) and _RANDOM_ID.fullmatch(given)
+        which = "The memory" if made_up or not isinstance(given, str) else f"Memory {given[:60]!r}"
+        raise InvalidEntry(f"{which}: {name} {problem}.")
 
     def _text(self, name: str, value: object, most: int, *, blank: bool = False) -> str:
         if not isinstance(value, str):

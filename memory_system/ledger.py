@@ -21,7 +21,7 @@ from .changes import Change, ChangeSet, dump_entry
 from .chroma import ChromaStore
 from .embedding import Embedder
 from .entry import MemoryEntry, Tier
-from .errors import InvalidPersonality, StaleChange, StoreBusy, StoreDamaged, StoreError
+from .errors import InvalidParameter, InvalidPersonality, StaleChange, StoreBusy, StoreDamaged, StoreError
 from .journal import Journal, content_hash
 from .memory import Memory, Vectors
 from .table import Table
@@ -152,6 +152,8 @@ class Ledger:
             StaleChange: what it touches has changed since it was planned. Nothing was changed.
             EmbedderError: a new text could not be embedded. Nothing was changed.
         """
+        if not isinstance(change_set, ChangeSet):
+            raise InvalidParameter(f"What is applied must be a change set, not a {type(change_set).__name__}.")
         if not change_set:
             return change_set
         vectors = self.vectors([change.after.document for change in change_set.changes if change.after])

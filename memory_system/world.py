@@ -16,7 +16,7 @@ from . import personality as static_memory
 from .agent import AgentMemory
 from .clock import read_standing, world_clock, write_standing
 from .embedding import CachedEmbedder, Embedder, MiniLM
-from .errors import AlreadyExists, InvalidAgentName
+from .errors import AgentNotFound, AlreadyExists, InvalidAgentName, ModelUnavailable
 from .lifecycle import Binned, Place
 from .llm import LanguageModel
 from .llm.offline import OfflineModel
@@ -91,6 +91,9 @@ class World:
         checked = checked_name(name)
         with self._lock:
             if checked not in self._agents:
+                twins = [held for held in self.agents() if held != checked and held.casefold() == checked.casefold()]
+                if twins:
+                    raise AgentNotFound(f"There is no agent {checked!r}. Did you mean {twins[0]!r}?")
                 lifecycle.unpack(self._place(checked))
                 self._agents[checked] = AgentMemory(
                     checked,
@@ -203,6 +206,10 @@ def _model(settings: Settings, embedder: Embedder) -> LanguageModel:
     from .llm.openai import OpenAIModel  # openai takes half a second to import, and few need it
 
     key = settings.openai_api_key
+    if not key and not settings.openai_base_url:
+        raise ModelUnavailable(
+            "MEMORY_LLM is 'openai', but neither OPENAI_API_KEY nor OPENAI_BASE_URL is set. Set one, or MEMORY_LLM=offline."
+        )
     return OpenAIModel(
         model=settings.llm_model,
         key=key.get_secret_value() if key else None,

@@ -9,7 +9,7 @@ from dashboard import session, tables, widgets
 PAGE = 200
 
 agent = session.agent()
-widgets.heading("History", "Every change, the newest first. Each can be undone, and an undo can be undone.")
+widgets.heading("History", "Every change, the newest first. Each can be undone, and an undo can be undone.", agent)
 widgets.said()
 
 told = agent.history(PAGE)
@@ -21,14 +21,14 @@ picked = st.dataframe(
     hide_index=True,
     on_select="rerun",
     selection_mode="single-row",
-    key=f"history-{agent.name}",
+    key=f"history-{agent.name}-{agent.stamp[0]}",
     column_order=["what", "state", "who", "world time", "applied", "memories"],
     column_config={
         "what": st.column_config.TextColumn("What", width=430),
         "state": st.column_config.TextColumn("State", width=75),
         "who": st.column_config.TextColumn("Who", width=110),
         "world time": st.column_config.TextColumn("World time", width=190),
-        "applied": st.column_config.TextColumn("Applied", width=120),
+        "applied": st.column_config.TextColumn("Applied", width=130),
         "memories": st.column_config.NumberColumn("Memories", width=85),
     },
 )

@@ -5,7 +5,9 @@ import streamlit as st
 from dashboard import figures, session, tables, widgets
 
 agent = session.agent()
-widgets.heading("Long-term memory", "Significant memories, reflections, summaries and plans. Click a point to open it.")
+widgets.heading(
+    "Long-term memory", "Significant memories, reflections, summaries and plans. Click a point to open it.", agent
+)
 widgets.said()
 
 frame = session.timeline(agent.name, agent.stamp)

@@ -10,7 +10,9 @@ from memory_system import ChangeSet, MemorySystemError
 agent = session.agent()
 settings = agent.settings
 widgets.heading(
-    "Operations", "Preview, apply, undo. Applying does exactly what the preview showed; the model is not asked again."
+    "Operations",
+    "Preview, apply, undo. Applying does exactly what the preview showed; the model is not asked again.",
+    agent,
 )
 widgets.said()
 
@@ -45,6 +47,7 @@ else:
     st.text("The rest of today in timed actions, from routine and promises. It replaces an older plan of the day.")
     plan = lambda show: agent.plan_from_memory(preview=True, progress=show)  # noqa: E731
 
+st.caption(widgets.plain(f"Language model: {agent.model.label}"))
 key = f"plan-{agent.name}-{name}"
 if st.button("Preview", type="primary", icon=":material/visibility:"):
     st.session_state.pop(f"applied-{agent.name}", None)
@@ -84,6 +87,6 @@ if planned is not None:
 elif applied is not None and applied.revision is not None:
     with st.container(border=True):
         st.text(f"Applied: {applied.title}")
-        widgets.undo_button(agent, applied.revision, applied.title)
+        widgets.undo_button(agent, applied.revision, applied.title, f"applied-{agent.name}")
 else:
     widgets.empty("Nothing previewed yet.", "Preview shows what would happen, and changes nothing.")

@@ -10,7 +10,9 @@ from memory_system.errors import InvalidDocument
 
 agent = session.agent()
 widgets.heading(
-    "Personality", "What is always true of the character: it never decays, is asked first, and only you change it."
+    "Personality",
+    "What is always true of the character: it never decays, is asked first, and only you change it.",
+    agent,
 )
 widgets.said()
 cast.manage(agent)

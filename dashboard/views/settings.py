@@ -11,7 +11,7 @@ from memory_system import PRESETS, AgentSettings, MemorySystemError, Scoring, We
 
 agent = session.agent()
 held, default = agent.settings, AgentSettings()
-widgets.heading("Settings", "How this character remembers. Every change is in the history and can be undone.")
+widgets.heading("Settings", "How this character remembers. Every change is in the history and can be undone.", agent)
 widgets.said()
 
 

@@ -9,7 +9,7 @@ from memory_system import MemorySystemError, Tier
 
 agent = session.agent()
 settings = agent.settings
-widgets.heading("Short-term memory", "Recent events. When there are more than fit, migration keeps the important ones.")
+widgets.heading("Short-term memory", "Recent events. When more than fit, migration keeps the important ones.", agent)
 widgets.said()
 
 one, many = st.tabs(["One event", "Many events"])
@@ -20,6 +20,9 @@ with many:
 
 held = agent.entries(Tier.STM)
 st.subheader(f"{len(held)} of {settings.stm_size} remembered", anchor=False)
+if len(held) > settings.stm_size:
+    over = tables.counted(len(held) - settings.stm_size, "memory", "memories")
+    st.info(f"{over} more than fit. Migrate on the Operations page.")
 if not held:
     widgets.empty("Short-term memory is empty.", "Write what happened into the form above.")
     st.stop()
@@ -29,7 +32,7 @@ picked = st.dataframe(
     hide_index=True,
     on_select="rerun",
     selection_mode="multi-row",
-    key=f"stm-{agent.name}",
+    key=f"stm-{agent.name}-{agent.stamp[0]}",  # a selection must not outlive the rows it was made on
     column_order=["memory", "age", "importance", "fate", "explanation", "kind", "pinned", "tags"],
     column_config={
         "memory": st.column_config.TextColumn("Memory", width=430),

@@ -30,7 +30,9 @@ def plan(ground: Ground, threshold: float, chosen: Sequence[str] | None = None) 
     overflow = len(ground.stm) - ground.settings.stm_size
     if overflow <= 0:
         room = -overflow
-        note = f"STM holds {len(ground.stm)} of {ground.settings.stm_size}: nothing overflows ({room} free)."
+        note = (
+            f"Short-term memory holds {len(ground.stm)} of {ground.settings.stm_size}: nothing overflows ({room} free)."
+        )
         return ground.plan("migrate", "Nothing to migrate", [], notes=(note,))
     changes: list[Change] = []
     kept: list[Kept] = []
@@ -45,7 +47,7 @@ def plan(ground: Ground, threshold: float, chosen: Sequence[str] | None = None) 
     doing = [f"move {moved} to long-term memory"] if moved else []
     doing += [f"forget {len(changes) - moved}"] if moved < len(changes) else []
     title = f"Migrate: {', '.join(doing) or 'nothing may leave'}"
-    notes = () if len(changes) == overflow else (f"{overflow - len(changes)} over stm_size must stay.",)
+    notes = () if len(changes) == overflow else (f"{overflow - len(changes)} more than fit must stay.",)
     return ground.plan("migrate", title, changes, kept=tuple(kept), notes=notes)
 
 
@@ -62,9 +64,11 @@ def _stays(entry: MemoryEntry, threshold: float) -> str | None:
 def _change(entry: MemoryEntry, threshold: float) -> Change:
     importance = entry.importance or 0
     if importance > threshold:
-        why = f"STM is full; importance {importance:.2f} exceeds {threshold:.2f}."
+        why = f"Short-term memory is full; importance {importance:.2f} exceeds {threshold:.2f}."
         return Change(entry, entry.evolve(tier=Tier.LTM), why)
-    return Change(entry, None, f"STM is full; importance {importance:.2f} does not exceed {threshold:.2f}.")
+    return Change(
+        entry, None, f"Short-term memory is full; importance {importance:.2f} does not exceed {threshold:.2f}."
+    )
 
 
 def _plan_chosen(ground: Ground, chosen: Sequence[str]) -> ChangeSet:

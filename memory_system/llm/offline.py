@@ -34,7 +34,8 @@ _NAMED = 0.3
 """What a record is worth more, on the scale of cosines, when it names whom the question is about."""
 _QUOTES = 24
 """Most memories that one summary quotes; at 220 characters each, it stays below what a text may have."""
-_NAME = re.compile(r"\b[A-Z][\w'’-]+(?:\s+[A-Z][\w'’-]+)+|(?<![.!?“\"] )(?<!^)\b[A-Z][\w'’-]{2,}")
+_WORD = r"[A-Z](?:[\w-]|['’](?!s\b))+"
+_NAME = re.compile(rf"\b{_WORD}(?:\s+{_WORD})+|(?<![.!?“\"] )(?<!^)\b{_WORD}")
 _OWNER = re.compile(r"['’]s$")
 _VERB_FIRST = re.compile(r"^(?:\w{3,}ed|Saw|Met|Told|Lent|Gave|Took|Found|Heard|Caught|Sold|Bought|Left|Sent|Let)\b\s*")
 """How diaries begin ("Lent Tobias the key"): a verb that would pass for the first half of a name."""
@@ -157,7 +158,7 @@ def _question(central: str, texts: Sequence[str], who: str) -> str:
 def _names(texts: Sequence[str], who: str) -> list[str]:
     """The names in the texts, the most frequent first, without the character's own and the calendar's."""
     found = (dict.fromkeys(_NAME.findall(_VERB_FIRST.sub("", text))) for text in texts)
-    counted = Counter(_OWNER.sub("", name) for names in found for name in names if len(name) <= 60)
+    counted = Counter(_OWNER.sub("", name) for names in found for name in names if 2 < len(name) <= 60)
     strange = {name: count for name, count in counted.items() if not _CALENDAR.search(name)}
     own = set(who.split()) | {who}
     names = [name for name, _ in sorted(strange.items(), key=lambda item: (-item[1], item[0])) if name not in own]
