@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from memory_system import AgentMemory, Settings, Tier, World
+from memory_system import AgentMemory, MemorySystemError, Settings, Tier, World
 from memory_system.samples import fill_world
 
 from . import tables
@@ -61,8 +61,11 @@ def pick_agent() -> None:
 
 
 def shown_name(name: str) -> str:
-    """An agent's name for people."""
-    return world().agent(name).display_name
+    """An agent's name for people; one that cannot be opened keeps its file's name, and the others work."""
+    try:
+        return tables.visible(world().agent(name).display_name)
+    except MemorySystemError:
+        return f"{name} (cannot be opened)"
 
 
 def clock_words() -> str:

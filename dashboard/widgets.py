@@ -8,7 +8,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from memory_system import AgentMemory, Candidate, Change, ChangeSet, MemoryEntry, MemorySystemError, Tier
-from memory_system.errors import InvalidDocument
+from memory_system.errors import EntryNotFound, InvalidDocument
 from memory_system.times import ago, stamp
 
 from . import tables
@@ -38,7 +38,7 @@ def style() -> None:
 
 def heading(title: str, about: str, agent: AgentMemory | None = None) -> None:
     """A page's title, whose memory it is about, and what it is for, in a sentence."""
-    st.title(title, anchor=False)
+    st.title(plain(title), anchor=False)
     who = f"**{plain(agent.display_name)}** · " if agent is not None else ""
     st.caption(f"{who}{about}")
 
@@ -105,7 +105,7 @@ def memory_card(agent: AgentMemory, entry: MemoryEntry) -> None:
 
 def _links(agent: AgentMemory, entry: MemoryEntry) -> None:
     """What a memory rests on, what was built on it, what is near to it in meaning, and its id."""
-    sources = [agent.last_version(entry_id) for entry_id in entry.evidence[:50]]
+    sources, unknown = _sources(agent, entry)
     built = agent.built_on(entry.id)
     groups = {}
     if sources:
@@ -116,8 +116,10 @@ def _links(agent: AgentMemory, entry: MemoryEntry) -> None:
     tabs = dict(zip(names, st.tabs(names), strict=True))
     for name, linked in groups.items():
         with tabs[name]:
-            for other in linked:
+            for other in linked[:50]:
                 _link(agent, other, other.kind.value, entry.id)
+            if linked is sources and unknown:
+                st.caption(f"{tables.counted(unknown, 'more is', 'more are')} not known to this character.")
     with tabs["Similar"]:
         if entry.tier is Tier.STATIC:
             st.caption("Facts of the personality are not compared.")
@@ -126,6 +128,17 @@ def _links(agent: AgentMemory, entry: MemoryEntry) -> None:
                 _link(agent, other, f"{cosine:.2f}", entry.id)
     with tabs["Details"]:
         st.code(f"id: {entry.id}", language=None)
+
+
+def _sources(agent: AgentMemory, entry: MemoryEntry) -> tuple[list[MemoryEntry], int]:
+    """The memories that one rests on, forgotten ones included, and how many ids lead nowhere."""
+    found, unknown = [], 0
+    for entry_id in entry.evidence[:50]:
+        try:
+            found.append(agent.last_version(entry_id))
+        except EntryNotFound:
+            unknown += 1
+    return found, unknown
 
 
 def _link(agent: AgentMemory, other: MemoryEntry, about: str, beside: str) -> None:

@@ -18,6 +18,7 @@ from .editor import AgentEditor, no_progress
 from .embedding import CachedEmbedder, Embedder, MiniLM
 from .entry import MemoryEntry, Tier
 from .errors import AgentNotFound
+from .files import as_store_errors
 from .intake import Added, Events, read
 from .ledger import Ledger
 from .llm import LanguageModel, tasks
@@ -66,31 +67,31 @@ class AgentMemory(AgentEditor):
         clock: Clock | None = None,
         author: str = "script",
     ) -> None:
-        settings = Settings()
-        checked = checked_name(name)
-        world_folder = Path(database or settings.database) / checked_name(world or settings.world, "world name")
-        file = PersonalityFile(Path(personalities or settings.personalities) / f"{checked}.json")
-        folder = world_folder / checked
-        if not file.path.exists() and not folder.exists():
-            raise AgentNotFound(
-                f"There is no agent {checked!r}: neither {file.path} nor {folder} is there. "
-                'Write the personality file; {"identity": {"name": "..."}} is enough.'
-            )
-        embedder = embedder or CachedEmbedder(MiniLM(settings.cache))
-        super().__init__(
-            checked,
-            Ledger(folder, file.path, embedder),
-            embedder,
-            model or OfflineModel(embedder),
-            clock or world_clock(world_folder),
-            file,
-            author,
-        )
+        with as_store_errors(f"The agent {str(name)[:64]!r}"):
+            settings = Settings()
+            checked = checked_name(name)
+            world_folder = Path(database or settings.database) / checked_name(world or settings.world, "world name")
+            file = PersonalityFile(Path(personalities or settings.personalities) / f"{checked}.json")
+            folder = world_folder / checked
+            if not file.path.exists() and not folder.exists():
+                raise AgentNotFound(
+                    f"There is no agent {checked!r}: neither {file.path} nor {folder} is there. "
+                    'Write the personality file; {"identity": {"name": "..."}} is enough.'
+                )
+            embedder = embedder or CachedEmbedder(MiniLM(settings.cache))
+            ledger = Ledger(folder, file.path, embedder)
+        clock = clock or world_clock(world_folder)
+        super().__init__(checked, ledger, embedder, model or OfflineModel(embedder), clock, file, author)
         try:
             self._refresh()
         except BaseException:
             self.close()
             raise
+
+    @property
+    def gone(self) -> bool:
+        """Whether it was closed, or its files were moved, deleted or replaced by somebody else."""
+        return self._ledger.gone
 
     def close(self) -> None:
         """Let go of all files; the agent is not used afterwards."""

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import threading
+from collections import defaultdict
 from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.middleware.trustedhost import TrustedHostMiddleware
-from fastapi.responses import JSONResponse
+from fastapi.responses import HTMLResponse, JSONResponse
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
 from starlette.exceptions import HTTPException
 
+from .api_docs import page
+from .api_guard import Guard, Problem, problem_json
 from .entry import MAX_DOCUMENT, Kind, MemoryEntry
 from .errors import MemorySystemError
 from .names import MAX_NAME
@@ -62,24 +65,22 @@ class PlanAnswer(BaseModel):
     revision: int | None
 
 
-class Problem(BaseModel):
-    """What went wrong (RFC 9457): ``code`` for programs, ``detail`` for people."""
-
-    type: str = "about:blank"
-    title: str
-    status: int
-    code: str
-    detail: str
-
-
 def create_app(world: Callable[[], World]) -> FastAPI:
     """The API over a world, which is opened at the first request that needs it."""
     problems: dict[int | str, dict[str, Any]] = {
         status: {"model": Problem, "content": {"application/problem+json": {}}}
         for status in (404, 409, 422, 500, 502, 503, 504)
     }
-    app = FastAPI(title="Memory system", summary="Memory for generative agents", version="0.1.0", responses=problems)
-    app.add_middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost", "[::1]", "testserver"])
+    app = FastAPI(
+        title="Memory system",
+        summary="Memory for generative agents",
+        version="0.1.0",
+        responses=problems,
+        docs_url=None,  # FastAPI's pages fetch scripts from elsewhere
+        redoc_url=None,
+    )
+    app.add_middleware(Guard)
+    planning: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
     app.add_exception_handler(MemorySystemError, _told)
     app.add_exception_handler(RequestValidationError, _wrong_body)
     app.add_exception_handler(HTTPException, _wrong_request)
@@ -87,6 +88,10 @@ def create_app(world: Callable[[], World]) -> FastAPI:
     @app.get("/", include_in_schema=False)
     def about() -> dict[str, str]:
         return {"name": "memory system", "documentation": "/docs", "rate": "POST /rate", "plan": "POST /plan"}
+
+    @app.get("/docs", include_in_schema=False)
+    def docs() -> HTMLResponse:
+        return HTMLResponse(page(app.openapi()))
 
     @app.post("/rate")
     def rate(body: RateRequest) -> RateAnswer:
@@ -102,7 +107,8 @@ def create_app(world: Callable[[], World]) -> FastAPI:
         """Plan the rest of an agent's day; the plan is stored in its long-term memory."""
         agent = world().agent(body.agent).acting_as("API")
         now = body.now or agent.now
-        done = agent.plan_from_memory(now, preview=body.preview)
+        with planning[agent.name]:  # two plans of one day at once would each replace the other's old one
+            done = agent.plan_from_memory(now, preview=body.preview)
         planned = [change.after for change in done.changes if change.after and change.after.kind is Kind.PLAN]
         actions = [
             PlannedAction(
@@ -116,14 +122,9 @@ def create_app(world: Callable[[], World]) -> FastAPI:
     return app
 
 
-def _answer(status: int, code: str, title: str, detail: str) -> JSONResponse:
-    body = Problem(title=title, status=status, code=code, detail=detail)
-    return JSONResponse(body.model_dump(), status, media_type="application/problem+json")
-
-
 def _told(_request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, MemorySystemError), "registered for these alone"
-    return _answer(error.status, error.code, type(error).__name__, error.sentence)
+    return problem_json(error.status, error.code, type(error).__name__, error.sentence)
 
 
 def _wrong_body(_request: Request, error: Exception) -> JSONResponse:
@@ -132,7 +133,7 @@ def _wrong_body(_request: Request, error: Exception) -> JSONResponse:
     for problem in error.errors()[:3]:
         where = ".".join(str(part) for part in problem["loc"] if part != "body")
         parts.append(f"{where}: {problem['msg']}" if where else str(problem["msg"]))
-    return _answer(422, "invalid-input", "InvalidInput", f"The body cannot be taken. {'; '.join(parts)}.")
+    return problem_json(422, "invalid-input", "InvalidInput", f"The body cannot be taken. {'; '.join(parts)}.")
 
 
 def _wrong_request(_request: Request, error: Exception) -> JSONResponse:
@@ -143,4 +144,4 @@ def _wrong_request(_request: Request, error: Exception) -> JSONResponse:
         405: "Use another method; see /docs.",
     }
     detail = words.get(error.status_code, str(error.detail))
-    return _answer(error.status_code, "http-error", "HTTP error", detail)
+    return problem_json(error.status_code, "http-error", "HTTP error", detail)

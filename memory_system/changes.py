@@ -95,8 +95,24 @@ class ChangeSet:
     notes: tuple[str, ...] = ()
     calls: tuple[ModelCall, ...] = ()
     undoes: int | None = None
+    agent: str = ""
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
     revision: int | None = None
+
+    def problem(self) -> str | None:
+        """Why this cannot be applied to any agent, in half a sentence; ``None`` if it hangs together."""
+        ids: set[str] = set()
+        for change in self.changes:
+            ends = [end for end in (change.before, change.after) if end is not None]
+            if not ends or any(not isinstance(end, MemoryEntry) for end in ends):
+                return "a change has neither a before nor an after"
+            if len({end.id for end in ends}) > 1:
+                return f"a change has two ids, {ends[0].id!r} and {ends[1].id!r}"
+            if ends[0].id in ids:
+                return f"it changes {ends[0].id!r} twice"
+            ids.add(ends[0].id)
+        unknown = [text.name for text in self.texts if text.name not in ("personality", "settings")]
+        return f"there is no text {unknown[0]!r}" if unknown else None
 
     def __bool__(self) -> bool:
         """Whether anything would change."""

@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from .errors import InvalidParameter, StoreDamaged
+from .files import as_store_errors
 from .times import Clock, parse_time, real_clock
 
 FILE = "world.json"
@@ -25,7 +26,7 @@ def read_standing(folder: Path) -> datetime | None:
         return None if standing is None else parse_time(standing)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, AttributeError) as error:
+    except (OSError, ValueError, AttributeError, RecursionError) as error:
         raise StoreDamaged(f"{folder / FILE} cannot be read: {error}. Mend or delete that file.") from error
 
 
@@ -34,15 +35,17 @@ def write_standing(folder: Path, at: datetime | None) -> None:
 
     Raises:
         InvalidParameter: a time without a zone, or none at all; nothing was written.
+        StoreError: the folder cannot be written.
     """
     try:
         at = None if at is None else parse_time(at)
     except ValueError as error:
         raise InvalidParameter(f"The world's time {error}.") from error
-    folder.mkdir(parents=True, exist_ok=True)
-    scratch = folder / f".{FILE}.tmp"
-    scratch.write_text(json.dumps({"clock": None if at is None else at.isoformat()}) + "\n", encoding="utf-8")
-    os.replace(scratch, folder / FILE)
+    with as_store_errors(f"The world's folder {folder}"):
+        folder.mkdir(parents=True, exist_ok=True)
+        scratch = folder / f".{FILE}.tmp"
+        scratch.write_text(json.dumps({"clock": None if at is None else at.isoformat()}) + "\n", encoding="utf-8")
+        os.replace(scratch, folder / FILE)
 
 
 def world_clock(folder: Path) -> Clock:

@@ -73,8 +73,15 @@ def add(
 
 
 def listed(ids: str | Sequence[str]) -> list[str]:
-    """One id, or several, as a list without repeats."""
-    return [ids] if isinstance(ids, str) else list(dict.fromkeys(ids))
+    """One id, or several, as a list without repeats.
+
+    Raises:
+        InvalidParameter: something else.
+    """
+    items = [ids] if isinstance(ids, str) else ids
+    if not isinstance(items, Sequence) or not all(isinstance(item, str) for item in items):
+        raise InvalidParameter("Ids must be a text or a list of texts.")
+    return list(dict.fromkeys(items))
 
 
 def _short(change: Change) -> str:
@@ -139,7 +146,7 @@ def restore(ground: Ground, find: Find, last_version: Find, ids: str | Sequence[
         if find(entry_id) is not None:
             kept.append(Kept(entry_id, "It is not forgotten."))
             continue
-        entry = last_version(entry_id)
+        entry = last_version(entry_id) if entry_id.isprintable() else None
         if entry is None:
             raise EntryNotFound(f"There never was a memory {entry_id!r}.")
         changes.append(Change(None, entry, "Restored by hand."))
@@ -221,6 +228,8 @@ def undo(ground: Ground, told: Applied) -> ChangeSet:
     if told.undone_by is not None:
         raise Conflict(f"“{told.change_set.title}” has been undone already.")
     done = told.change_set
+    if any(text.name == "personality" and text.before is None for text in done.texts):
+        raise Conflict("This is how the character came to be; there is nothing before it to go back to.")
     return ground.plan(
         "undo",
         f"Undo: {done.title}",

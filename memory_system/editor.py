@@ -14,9 +14,11 @@ from .consolidation.ground import Ground, Progress
 from .embedding import Embedder
 from .entry import MemoryEntry, Tier
 from .errors import Conflict, InvalidParameter, InvalidPersonality, StaleChange
+from .files import as_store_errors
 from .ledger import Ledger
 from .llm import LanguageModel
 from .personality_file import PersonalityFile
+from .scoring import whole
 from .times import Clock
 from .view import AgentView
 
@@ -48,6 +50,8 @@ class AgentEditor(AgentView):
 
     def acting_as(self, author: str) -> Self:
         """The same memory, whose changes the history tells as this author's."""
+        if not isinstance(author, str) or not author.strip():
+            raise InvalidParameter("The author must be a text, such as the name of a script.")
         other = copy.copy(self)
         other.author = author
         return other
@@ -91,15 +95,24 @@ class AgentEditor(AgentView):
             InvalidPersonality: all that is wrong with it, by line and field. Nothing was changed.
             StaleChange: somebody else changed it since. Nothing was changed.
         """
+        if not isinstance(text, str):
+            raise InvalidParameter(f"The personality must be JSON text, not a {type(text).__name__}.")
         self._refresh()
         held = self.personality_text
         if expected is not None and expected != held:
             raise StaleChange("Somebody else has changed this personality since you loaded it. Load it again.")
         source = self._file.path.name
         plan = curation.personality(self._ground(None), held, text, self.entries(Tier.STATIC), source)
-        if not plan and not preview:
-            self._file.write_if_missing(text)
+        if not preview:
+            self._file.set_aside_if_broken()
+            if not plan:
+                self._file.write_if_missing(text)
         return self._done(plan, preview)
+
+    @property
+    def personality_on_disk(self) -> str | None:
+        """The text of the personality file, good or broken; ``None`` where nothing can be read."""
+        return self._file.text()
 
     def put_personality_back(self) -> None:
         """Write the personality in use into its file; a broken file is kept beside it, under another name.
@@ -110,7 +123,7 @@ class AgentEditor(AgentView):
         text = self.personality_text
         if text is None:
             raise Conflict("No good personality has been in use yet, so there is none to put back.")
-        with self._ledger.writing():
+        with self._ledger.writing(), as_store_errors(self._file.path.name):
             self._file.put_back(text)
 
     # -- history ---------------------------------------------------------------------------------------
@@ -134,6 +147,7 @@ class AgentEditor(AgentView):
         number = revision.revision if isinstance(revision, ChangeSet) else revision
         if number is None:
             raise InvalidParameter("This change set has not been applied, so there is nothing to undo.")
+        whole("The revision", number, 1, 2**62)
         return self._done(curation.undo(self._ground(None), self._ledger.journal.get(number)), preview)
 
     def rate_again(
@@ -165,6 +179,7 @@ class AgentEditor(AgentView):
                 self.model,
                 recall,
                 progress,
+                self.name,
             )
 
     @property
@@ -187,7 +202,7 @@ class AgentEditor(AgentView):
                     file = self._file.path.name
                     plan = curation.personality(self._ground(None), held, text, static, file)
                     self._ledger.apply(dataclasses.replace(plan, author=f"file {file}"))
-        except InvalidPersonality:
+        except (InvalidPersonality, StaleChange):
             self._file.seen()  # ``personality_problem`` tells; the last good one stays in use
 
 

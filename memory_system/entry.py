@@ -3,56 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import math
-import re
-import uuid
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from datetime import UTC, datetime
-from enum import StrEnum
-from types import MappingProxyType
+from datetime import datetime
 from typing import Any, Self
 
+from .entry_checks import Normaliser, named
 from .errors import InvalidEntry
-from .times import parse_time
-
-Scalar = str | int | float | bool
-
-MAX_DOCUMENT = 32_000
-"""Characters. MiniLM reads the first 256 tokens; a longer text belongs in a document store."""
-MAX_EXPLANATION = 4000
-MAX_ID = 200
-MAX_TAGS = 50
-MAX_EXTRAS = 50
-
-
-class Tier(StrEnum):
-    """Where a memory lives. Recall asks the tiers in this order."""
-
-    STATIC = "static"
-    STM = "stm"
-    LTM = "ltm"
-
-
-class Kind(StrEnum):
-    """What a memory is."""
-
-    OBSERVATION = "observation"
-    CONVERSATION = "conversation"
-    REFLECTION = "reflection"
-    PLAN = "plan"
-    SUMMARY = "summary"
-    FACT = "fact"
-    PROCEDURE = "procedure"
-
-
-_RANDOM_ID = re.compile(r"[0-9a-f]{32}")
-
-
-def new_id() -> str:
-    """A fresh random id, safe to make in any process."""
-    return uuid.uuid4().hex
-
+from .kinds import MAX_DOCUMENT, MAX_EXPLANATION, TYPED, Kind, Scalar, Tier, new_id
 
 _MEANT = {
     "importance": "rating' (1 to 10) or 'importance_score",
@@ -64,18 +22,6 @@ _MEANT = {
     "date": "timestamp",
 }
 """What people mean by names that other systems use."""
-_TYPED = (
-    "kind",
-    "timestamp",
-    "last_access",
-    "rating",
-    "explanation",
-    "tags",
-    "pinned",
-    "authored",
-    "evidence",
-    "depth",
-)
 
 
 @dataclass(frozen=True, eq=True)
@@ -123,7 +69,7 @@ class MemoryEntry:
     depth: int = 0
 
     def __post_init__(self) -> None:
-        _Normaliser(self).run()
+        Normaliser(self).run()
 
     def __reduce__(self) -> tuple[Any, ...]:
         # copied and pickled by way of the constructor: the read-only metadata can be neither
@@ -150,7 +96,7 @@ class MemoryEntry:
         if isinstance(given, Mapping):
             replaced = {"rating" if key == "importance_score" else key for key in given}
             for field_ in dataclasses.fields(self):
-                if field_.name in replaced & set(_TYPED) and field_.name not in changes:
+                if field_.name in replaced & set(TYPED) and field_.name not in changes:
                     changes[field_.name] = field_.default
         return dataclasses.replace(self, **changes)
 
@@ -162,14 +108,14 @@ class MemoryEntry:
             InvalidEntry: not a mapping, no document, an unknown key, or a field that is not valid.
         """
         if not isinstance(event, Mapping):
-            raise InvalidEntry(f"An event must be a mapping with a document, not {_named(event)}.")
+            raise InvalidEntry(f"An event must be a mapping with a document, not {named(event)}.")
         fields = dict(event)
         if "document" not in fields:
             raise InvalidEntry("The event has no document: put its text under 'document'.")
         if "importance_score" in fields:
             metadata = fields.get("metadata") or {}
             if not isinstance(metadata, Mapping):
-                raise InvalidEntry(f"The event's metadata must be a mapping, not {_named(metadata)}.")
+                raise InvalidEntry(f"The event's metadata must be a mapping, not {named(metadata)}.")
             fields["metadata"] = {**metadata, "importance_score": fields.pop("importance_score")}
         for optional in ("metadata", "id"):
             if fields.get(optional, "") is None:
@@ -186,159 +132,4 @@ def _rebuilt(kind: type[MemoryEntry], given: dict[str, Any]) -> MemoryEntry:
     return kind(**given)
 
 
-class _Normaliser:
-    """Turns what was handed in into what is kept, once, while the frozen entry is being made."""
-
-    def __init__(self, entry: MemoryEntry) -> None:
-        self.entry = entry
-
-    def run(self) -> None:
-        entry = self.entry
-        self._set("id", self._text("id", entry.id, MAX_ID))
-        self._set("document", self._text("document", entry.document, MAX_DOCUMENT))
-        given = self._mapping(entry.metadata)
-        self._merge(given)
-        self._enum("tier", Tier)
-        self._enum("kind", Kind)
-        for name in ("timestamp", "last_access"):
-            self._time(name)
-        self._rating()
-        self._set("explanation", self._text("explanation", entry.explanation, MAX_EXPLANATION, blank=True))
-        for name in ("tags", "evidence"):
-            self._words(name)
-        for name in ("pinned", "authored"):
-            if not isinstance(getattr(entry, name), bool):
-                self._fail(name, "must be true or false")
-        if not isinstance(entry.depth, int) or isinstance(entry.depth, bool) or entry.depth < 0:
-            self._fail("depth", "must be a whole number, 0 or more")
-        extras = self._extras(given)
-        if entry.rating is not None:
-            extras["importance_score"] = entry.rating / 10
-        if entry.timestamp is not None:
-            extras["timestamp"] = entry.timestamp.isoformat()
-        self._set("metadata", MappingProxyType(extras))
-
-    def _set(self, name: str, value: object) -> None:
-        object.__setattr__(self.entry, name, value)
-
-    def _fail(self, name: str, problem: str) -> None:
-        given = self.entry.id
-        made_up = isinstance(given, str) and _RANDOM_ID.fullmatch(given)
-        which = "The memory" if made_up or not isinstance(given, str) else f"Memory {given[:60]!r}"
-        raise InvalidEntry(f"{which}: {name} {problem}.")
-
-    def _text(self, name: str, value: object, most: int, *, blank: bool = False) -> str:
-        if not isinstance(value, str):
-            self._fail(name, f"must be text, not {_named(value)}")
-            raise AssertionError
-        if not blank and not value.strip():
-            self._fail(name, "is empty")
-        if len(value) > most:
-            self._fail(name, f"has {len(value):,} characters; at most {most:,} are taken")
-        if "\x00" in value or (name == "id" and not value.isprintable()):
-            self._fail(name, "holds a control character")
-        try:
-            value.encode("utf-8")
-        except UnicodeEncodeError:
-            self._fail(name, "holds half of a surrogate pair, which is not text")
-        return value
-
-    def _mapping(self, value: object) -> dict[str, Any]:
-        if not isinstance(value, Mapping):
-            self._fail("metadata", f"must be a mapping, not {_named(value)}")
-            raise AssertionError
-        return dict(value)
-
-    def _merge(self, given: dict[str, Any]) -> None:
-        """Typed fields from the metadata, where they were not given as arguments."""
-        if (score := given.pop("importance_score", None)) is not None:
-            if isinstance(score, bool) or not isinstance(score, int | float):
-                self._fail("importance_score", f"must be a number, not {_named(score)}")
-            if not 0.1 <= score <= 1:
-                self._fail("importance_score", f"is {score}; it is rating / 10, so 0.1 to 1.0 (7 is written 0.7)")
-            self._adopt("rating", round(score * 10, 6))
-        for name in _TYPED:
-            if (value := given.pop(name, None)) is not None:
-                if name in {"timestamp", "last_access"}:
-                    value = self._parsed(name, value)
-                self._adopt(name, value)
-
-    def _adopt(self, name: str, value: Any) -> None:
-        default = next(f.default for f in dataclasses.fields(MemoryEntry) if f.name == name)
-        held = getattr(self.entry, name)
-        if held != default and held is not None:
-            if name in {"timestamp", "last_access"}:
-                same = self._parsed(name, held) == value
-            elif name in {"tags", "evidence"} and isinstance(value, list | tuple) and isinstance(held, list | tuple):
-                same = list(held) == list(value)
-            else:
-                same = held == value
-            if not same:
-                self._fail(name, f"is given twice, as {held!r} and in the metadata as {value!r}")
-            return
-        self._set(name, value)
-
-    def _enum(self, name: str, kind: type[StrEnum]) -> None:
-        value = getattr(self.entry, name)
-        try:
-            self._set(name, kind(value))
-        except ValueError:
-            self._fail(name, f"is {str(value)[:40]!r}; it is one of {', '.join(kind)}")
-
-    def _parsed(self, name: str, value: object) -> datetime:
-        try:
-            return parse_time(value)
-        except ValueError as error:
-            self._fail(name, str(error))
-            raise AssertionError from error
-
-    def _time(self, name: str) -> None:
-        value = getattr(self.entry, name)
-        if value is not None:
-            self._set(name, self._parsed(name, value).astimezone(UTC))
-
-    def _rating(self) -> None:
-        rating = self.entry.rating
-        if rating is None:
-            return
-        if isinstance(rating, bool) or not isinstance(rating, int | float):
-            self._fail("rating", f"must be a number from 1 to 10, not {_named(rating)}")
-        if not 1 <= rating <= 10:
-            self._fail("rating", f"is {rating}; the scale is 1 (mundane) to 10 (extremely poignant)")
-        self._set("rating", int(rating) if rating == int(rating) else float(rating))
-
-    def _words(self, name: str) -> None:
-        value = getattr(self.entry, name)
-        if isinstance(value, str) or not isinstance(value, list | tuple | set | frozenset):
-            self._fail(name, f"must be a list of texts, not {_named(value)}")
-        if name == "tags" and len(value) > MAX_TAGS:
-            self._fail(name, f"has {len(value)} items; at most {MAX_TAGS} are taken")
-        ordered = sorted(value, key=str) if isinstance(value, set | frozenset) else value
-        words = tuple(dict.fromkeys(self._text(name, word, MAX_ID).strip() for word in ordered))
-        self._set(name, words)
-
-    def _extras(self, given: dict[str, Any]) -> dict[str, Scalar]:
-        if len(given) > MAX_EXTRAS:
-            self._fail("metadata", f"has {len(given)} keys of its own; at most {MAX_EXTRAS} are taken")
-        extras: dict[str, Scalar] = {}
-        for key, value in given.items():
-            if not isinstance(key, str) or not key or len(key) > 100 or not key.isprintable():
-                self._fail("metadata", "has a key that is not a short text")
-            if key.startswith(("chroma:", "memory_system:")) or key in ("id", "document", "metadata", "tier"):
-                self._fail("metadata", f"may not use the key {key!r}")
-            if value is None:
-                continue
-            if isinstance(value, str):
-                self._text(f"metadata {key!r}", value, MAX_DOCUMENT, blank=True)
-            elif isinstance(value, float) and not math.isfinite(value):
-                self._fail(f"metadata {key!r}", "is not a finite number")
-            elif isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**63:
-                self._fail(f"metadata {key!r}", "is a number of more than 64 bits")
-            elif not isinstance(value, str | int | float | bool):
-                self._fail(f"metadata {key!r}", f"must be text, a number or true/false, not {_named(value)}")
-            extras[key] = value
-        return extras
-
-
-def _named(value: object) -> str:
-    return "nothing" if value is None else f"a {type(value).__name__}"
+__all__ = ["MAX_DOCUMENT", "MAX_EXPLANATION", "Kind", "MemoryEntry", "Scalar", "Tier", "new_id"]

@@ -12,6 +12,7 @@ from typing import Any
 from .changes import ChangeSet
 from .entry import Kind, MemoryEntry, Tier
 from .errors import InvalidEntry, InvalidFile
+from .files import read_at_most
 from .json_source import parse_strict
 
 MAX_FILE = 50_000_000
@@ -85,6 +86,10 @@ def event_entry(item: Any, now: datetime) -> MemoryEntry:
         InvalidEntry: it cannot be taken.
     """
     entry = item if isinstance(item, MemoryEntry) else MemoryEntry.from_dict(item)
+    if entry.id.startswith("static:"):
+        raise InvalidEntry(
+            f"The id {entry.id[:60]!r} begins with 'static:', which is kept for facts of the personality."
+        )
     if entry.tier is not Tier.STM:
         raise InvalidEntry(
             f"Memory {entry.id!r}: events go to short-term memory; only migration, plans, reflections and summaries "
@@ -99,10 +104,7 @@ def event_entry(item: Any, now: datetime) -> MemoryEntry:
 
 def _from_file(path: Path) -> Sequence[Any]:
     try:
-        size = path.stat().st_size
-        if size > MAX_FILE:
-            raise InvalidEntry(f"{path.name} has {size:,} bytes; at most {MAX_FILE:,} are taken.")
-        raw = path.read_bytes()
+        raw = read_at_most(path, MAX_FILE + 1)
     except OSError as error:
         raise InvalidEntry(
             f"{str(path)[:200]} cannot be read as a file: {error.strerror or error}. "
@@ -110,6 +112,8 @@ def _from_file(path: Path) -> Sequence[Any]:
         ) from error
     except ValueError as error:
         raise InvalidEntry(f"That is no path of a file: {error}.") from error
+    if len(raw) > MAX_FILE:
+        raise InvalidEntry(f"{path.name} has more than {MAX_FILE:,} bytes, the most that are taken.")
     value, _ = parse_strict(raw, path.name, MAX_FILE, InvalidFile)
     if isinstance(value, list):
         return value

@@ -15,6 +15,7 @@ def head_of(change_set: ChangeSet, applied_at: datetime) -> dict[str, Any]:
     """The row of ``CHANGE_SETS`` for a change set that is applied now, not yet marked done."""
     details = {
         "base_revision": change_set.base_revision,
+        "agent": change_set.agent,
         "kept": [dataclasses.asdict(kept) for kept in change_set.kept],
         "notes": list(change_set.notes),
         "calls": [dataclasses.asdict(call) for call in change_set.calls],
@@ -50,6 +51,7 @@ def change_set_of(head: Any, changes: Iterable[Change]) -> ChangeSet:
         notes=tuple(details["notes"]),
         calls=tuple(ModelCall(**call) for call in details["calls"]),
         undoes=head.undoes,
+        agent=details.get("agent", ""),
         id=head.id,
         revision=head.revision,
     )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
@@ -10,7 +13,7 @@ from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.exc import DatabaseError
 
-from .errors import StoreDamaged
+from .errors import ForeignStore, StoreDamaged
 
 _META = sa.MetaData()
 
@@ -84,6 +87,26 @@ def _first(db: sa.Connection) -> None:
 
 MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (_first,)
 """Migration n takes a journal from version n to n + 1. Add at the end; never change one that was released."""
+
+
+def refuse_foreign(path: Path) -> None:
+    """Do nothing if the file is missing, empty or a journal; it is only read.
+
+    Raises:
+        ForeignStore: it is a database of something else.
+        StoreDamaged: it is no database, or cannot be read.
+    """
+    if not path.exists() or (path.is_file() and path.stat().st_size == 0):
+        return
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=10)) as db:
+            names = {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            columns = {row[1] for row in db.execute("PRAGMA table_info(entries)")}
+    except sqlite3.Error as error:
+        raise StoreDamaged(f"The journal at {path} cannot be opened: {error}.") from error
+    ours = {"version", "change_sets", "changes", "entries"}  # since the first version
+    if names and not (ours <= names and {"id", "tier", "body"} <= columns):
+        raise ForeignStore(f"{path} is a database of something else; it was not touched. Move it away.")
 
 
 def connect(url: str) -> sa.Engine:

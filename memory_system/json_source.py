@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -130,18 +131,19 @@ def _too_deep(text: str) -> int | None:
     return None
 
 
-def line_of(text: str, path: tuple[str | int, ...]) -> int | None:
-    """The 1-based line on which the value at ``path`` begins, or the nearest that encloses where it should be.
+class LineIndex:
+    """On which line each value of a valid JSON text begins; the text is scanned once."""
 
-    Args:
-        text: a valid JSON text.
-        path: keys and 0-based indices from the top.
-    """
-    best: tuple[int, int] | None = None
-    for position, here in _values(text):
-        if here == path[: len(here)] and (best is None or len(here) > best[0]):
-            best = (len(here), position)
-    return None if best is None else _line(text, best[1])
+    def __init__(self, text: str) -> None:
+        self._starts = {path: position for position, path in reversed(list(_values(text)))}
+        self._breaks = [match.start() for match in re.finditer("\n", text)]
+
+    def of(self, path: tuple[str | int, ...]) -> int | None:
+        """The 1-based line of the value at ``path`` (keys, 0-based indices), or of the nearest that encloses it."""
+        for length in range(len(path), -1, -1):
+            if (position := self._starts.get(path[:length])) is not None:
+                return bisect_left(self._breaks, position) + 1
+        return None
 
 
 @dataclass

@@ -17,16 +17,19 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from . import personality as personalities
-from .changes import Change, ChangeSet, dump_entry
+from .changes import Change, ChangeSet
 from .chroma import ChromaStore
 from .embedding import Embedder
 from .entry import MemoryEntry, Tier
-from .errors import InvalidParameter, InvalidPersonality, StaleChange, StoreBusy, StoreDamaged, StoreError
+from .errors import InvalidPersonality, StaleChange, StoreBusy, StoreDamaged, StoreError
 from .journal import Journal, content_hash
+from .journal_tables import refuse_foreign
+from .ledger_checks import differences, refuse_broken
 from .memory import Memory, Vectors
 from .table import Table
 from .times import Clock, real_clock
 
+_JOURNAL = "journal.sqlite3"
 LOCK_SECONDS = 30.0
 """How long a write waits for another process before it gives up with a clear error."""
 
@@ -50,11 +53,13 @@ class Ledger:
         self.tables: dict[Tier, Table] = {tier: Table() for tier in Tier}
         self._texts: dict[str, str | None] = {}
         self._closed = False
+        self._inode = 0
         self._lock = threading.RLock()
         folder.mkdir(parents=True, exist_ok=True)
         self._file_lock = FileLock(folder / "lock", timeout=LOCK_SECONDS, thread_local=False)
         with self.writing():
-            self.journal = Journal(f"sqlite:///{folder / 'journal.sqlite3'}", clock)
+            refuse_foreign(folder / _JOURNAL)
+            self.journal = Journal(f"sqlite:///{folder / _JOURNAL}", clock)
             self._store = ChromaStore.open(folder / "chroma")
             self.memories: Mapping[Tier, Memory] = {tier: self._store.memory(tier) for tier in Tier}
             self._revision, self._access = 0, 0
@@ -63,6 +68,7 @@ class Ledger:
             except BaseException:
                 self.close()
                 raise
+            self._inode = (folder / _JOURNAL).stat().st_ino
 
     def close(self) -> None:
         """Let go of all files; closing twice does no harm."""
@@ -71,10 +77,18 @@ class Ledger:
             self._store.close()
             self.journal.close()
 
+    @property
+    def gone(self) -> bool:
+        """Whether this was closed, or its journal has been moved, deleted or replaced by somebody else."""
+        try:
+            return self._closed or (self.folder / _JOURNAL).stat().st_ino != self._inode
+        except OSError:
+            return True
+
     def _refuse_closed(self) -> None:
-        if self._closed:
+        if self._inode and self.gone:
             raise StoreError(
-                f"The agent {self.folder.name!r} was closed, renamed or deleted. Open it again by its name."
+                f"The agent {self.folder.name!r} was closed, renamed, deleted or replaced. Open it again by its name."
             )
 
     @contextmanager
@@ -149,11 +163,12 @@ class Ledger:
         """Carry out a plan, once; answers it with its revision.
 
         Raises:
+            InvalidParameter: it is no change set, or does not hang together. Nothing was changed.
+            Conflict: it was planned for another agent. Nothing was changed.
             StaleChange: what it touches has changed since it was planned. Nothing was changed.
             EmbedderError: a new text could not be embedded. Nothing was changed.
         """
-        if not isinstance(change_set, ChangeSet):
-            raise InvalidParameter(f"What is applied must be a change set, not a {type(change_set).__name__}.")
+        refuse_broken(change_set, self.folder.name)
         if not change_set:
             return change_set
         vectors = self.vectors([change.after.document for change in change_set.changes if change.after])
@@ -181,7 +196,7 @@ class Ledger:
     def _refuse_foreign_edit(self, change_set: ChangeSet) -> None:
         """A personality that was edited on disk since it was planned is not overwritten; a missing one is written."""
         for text in change_set.texts:
-            if text.name == "personality":
+            if text.name == "personality" and text.before == self.text("personality"):
                 on_disk = personalities.read(self.personality_path)
                 if on_disk not in (None, text.before, text.after):
                     raise StaleChange(
@@ -288,14 +303,13 @@ class Ledger:
     def _reconcile(self, entries: Sequence[MemoryEntry], vectors: Mapping[str, Vectors]) -> None:
         """Make the stores hold what the journal says; where they did not, say so."""
         try:
-            differences = self._differences(entries)
+            missing, surplus = differences(self.memories, entries)
         except StoreDamaged as error:
             if not self.journal.revision:
                 raise  # there is nothing to rebuild it from
             self.messages.append(f"{error} The damaged files were set aside and rebuilt from the journal.")
             self._store.set_aside(f"damaged-{time.time_ns()}")
-            differences = self._differences(entries)
-        missing, surplus = differences
+            missing, surplus = differences(self.memories, entries)
         if surplus and not self.journal.revision:
             raise StoreDamaged(
                 f"The journal of {self.folder.name!r} is missing or empty, but its store holds "
@@ -311,14 +325,3 @@ class Ledger:
             f"{len(missing)} memories written and {sum(map(len, surplus.values()))} removed to match the journal"
             + (f" ({finished} interrupted change{'s' if finished != 1 else ''} finished)." if finished else ".")
         )
-
-    def _differences(self, entries: Sequence[MemoryEntry]) -> tuple[list[MemoryEntry], dict[Tier, list[str]]]:
-        missing: list[MemoryEntry] = []
-        surplus: dict[Tier, list[str]] = {}
-        for tier, memory in self.memories.items():
-            held = {entry.id: dump_entry(entry) for entry in memory.snapshot().entries}
-            wanted = {entry.id: entry for entry in entries if entry.tier is tier}
-            missing += [entry for key, entry in wanted.items() if held.get(key) != dump_entry(entry)]
-            if gone := sorted(held.keys() - wanted.keys()):
-                surplus[tier] = gone
-        return missing, surplus

@@ -44,7 +44,7 @@ def checked_name(name: object, what: str = "agent name") -> str:
         raise InvalidAgentName(f"The {what} {shown} must begin and end with a letter or a digit.")
     if ".." in composed:
         raise InvalidAgentName(f"The {what} {shown} holds '..', which leads out of its folder.")
-    if composed.casefold().partition(".")[0] in _RESERVED:
+    if composed.casefold().partition(".")[0] in _RESERVED or composed.casefold() == "world.json":
         raise InvalidAgentName(f"The {what} {shown} is reserved; choose another.")
     scripts = {_script(character) for character in composed if character.isalpha()}
     if len(scripts) > 1 and not scripts <= _JAPANESE:

@@ -8,6 +8,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,8 +16,11 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from .entry import Kind, MemoryEntry, Tier
 from .errors import InvalidEntry, InvalidPersonality, Problem
-from .json_source import line_of, parse_strict
+from .files import read_at_most
+from .json_source import LineIndex, parse_strict
 
+MAX_PROBLEMS = 100
+"""Told at once; who has mended a hundred will see the others."""
 MAX_BYTES = 1_000_000
 """A personality of a megabyte is no personality; it is refused before it is parsed."""
 
@@ -111,17 +115,20 @@ def parse(text: str | bytes, source: str = "the personality") -> Personality:
     try:
         personality = Personality.model_validate(document)
     except ValidationError as error:
+        lines = LineIndex(decoded)
         by_field: dict[str, Problem] = {}  # a value that may be of several types is told once
-        for detail in error.errors():
-            problem = _problem(decoded, detail)
+        for detail in error.errors(include_url=False, include_input=False):
+            problem = _problem(lines, detail)
             by_field.setdefault(problem.field, problem)
+            if len(by_field) == MAX_PROBLEMS:
+                break
         raise InvalidPersonality(tuple(by_field.values()), source) from error
-    if problems := tuple(_no_memories(personality, decoded)):
+    if problems := tuple(islice(_no_memories(personality, decoded), MAX_PROBLEMS)):
         raise InvalidPersonality(problems, source)
     return personality
 
 
-def _problem(text: str, detail: Any) -> Problem:
+def _problem(lines: LineIndex, detail: Any) -> Problem:
     path = detail["loc"]
     if path[:1] == ("identity",):
         path = path[:2]  # what follows a key of the author's own is the type that was tried
@@ -135,7 +142,7 @@ def _problem(text: str, detail: Any) -> Problem:
     if message is None:
         words = detail["msg"].removeprefix("Value error, ").removeprefix("Input ")
         message = f"this {words[0].lower()}{words[1:]}" if detail["msg"].startswith("Input") else words
-    return Problem(field, message, line_of(text, path))
+    return Problem(field, message, lines.of(path))
 
 
 def _no_memories(personality: Personality, text: str) -> Iterator[Problem]:
@@ -144,14 +151,15 @@ def _no_memories(personality: Personality, text: str) -> Iterator[Problem]:
     Their ids are made from what they say or whom they are about.
     """
     seen: dict[str, str] = {}
+    lines = LineIndex(text)
     for path, entry_id, words in _facts(personality):
         field = ".".join(str(part + 1) if isinstance(part, int) else part for part in path)
         try:
             _memory(path, entry_id, words)
         except InvalidEntry as error:
-            yield Problem(field, f"this cannot be remembered: {error.sentence.rstrip('.')}", line_of(text, path))
+            yield Problem(field, f"this cannot be remembered: {error.sentence.rstrip('.')}", lines.of(path))
         if entry_id in seen:
-            yield Problem(field, f"this says the same as {seen[entry_id]}", line_of(text, path))
+            yield Problem(field, f"this says the same as {seen[entry_id]}", lines.of(path))
         seen.setdefault(entry_id, field)
 
 
@@ -240,8 +248,7 @@ def read(path: Path) -> str | None:
         InvalidPersonality: it cannot be read, is too large, or not UTF-8.
     """
     try:
-        with open(path, "rb") as file:
-            raw = file.read(MAX_BYTES + 1)
+        raw = read_at_most(path, MAX_BYTES + 1)
     except FileNotFoundError:
         return None
     except OSError as error:

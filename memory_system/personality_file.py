@@ -32,14 +32,29 @@ class PersonalityFile:
         if not self.path.exists():
             static_memory.write(self.path, text)
 
+    def text(self) -> str | None:
+        """What lies on disk, good or broken; ``None`` where nothing can be read."""
+        try:
+            return static_memory.read(self.path)
+        except InvalidPersonality:
+            return None
+
     def put_back(self, text: str) -> None:
         """Write the text; what is on disk and differs is kept beside it as ``<name>.json.broken-<n>``."""
-        if self.path.exists() and self.path.read_bytes() != text.encode("utf-8"):
-            number = 1
-            while (aside := self.path.with_name(f"{self.path.name}.broken-{number}")).exists():
-                number += 1
-            self.path.rename(aside)
+        if self.path.exists() and self.text() != text:
+            self._set_aside()
         static_memory.write(self.path, text)
+
+    def set_aside_if_broken(self) -> None:
+        """Make way for a good personality: a file that is none is kept beside it."""
+        if self.path.exists() and self.problem(None) is not None:
+            self._set_aside()
+
+    def _set_aside(self) -> None:
+        number = 1
+        while (aside := self.path.with_name(f"{self.path.name}.broken-{number}")).exists():
+            number += 1
+        self.path.rename(aside)
 
     def _about(self) -> tuple[int, int] | None:
         try:

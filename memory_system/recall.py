@@ -86,7 +86,7 @@ class Query:
         in_range("The static share", self.static_share, 0, 1)
         if not isinstance(self.scoring, Scoring):
             raise InvalidParameter("'scoring' must be a Scoring(Weights(...), decay).")
-        if not isinstance(self.now, datetime) or self.now.tzinfo is None:
+        if not isinstance(self.now, datetime) or self.now.utcoffset() is None:
             raise InvalidParameter("'now' must be a time with a zone, like 2026-03-27T18:00:00+00:00.")
 
     @property

@@ -26,6 +26,14 @@ FRESH_SECONDS = 3600.0
 Floats = NDArray[np.float64]
 
 
+def shown(value: object) -> str:
+    """A value for a message, cut short; a whole number of thousands of digits has no text at all."""
+    try:
+        return f"{value!r:.60}"
+    except ValueError:
+        return "a number of thousands of digits"
+
+
 def in_range(name: str, value: object, low: float, high: float, *, open_ends: bool = False) -> float:
     """``value`` as a float, if it is a finite number within the range.
 
@@ -34,7 +42,7 @@ def in_range(name: str, value: object, low: float, high: float, *, open_ends: bo
     """
     between = f"between {low:g} and {high:g}" if open_ends else f"from {low:g} to {high:g}"
     if isinstance(value, bool) or not isinstance(value, int | float | np.number):
-        raise InvalidParameter(f"{name} must be a number {between}, not {value!r:.60}.")
+        raise InvalidParameter(f"{name} must be a number {between}, not {shown(value)}.")
     inside = low < value < high if open_ends else low <= value <= high  # before float(): 10**400 has none
     if not inside:
         raise InvalidParameter(f"{name} is {_short(value)}; it must be {between}.")
@@ -55,7 +63,7 @@ def whole(name: str, value: object, low: int, high: int) -> int:
         InvalidParameter: it is not.
     """
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
-        raise InvalidParameter(f"{name} must be a whole number from {low} to {high:,}, not {value!r:.60}.")
+        raise InvalidParameter(f"{name} must be a whole number from {low} to {high:,}, not {shown(value)}.")
     return int(value)
 
 

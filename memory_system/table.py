@@ -36,7 +36,7 @@ class Table:
 
     def get(self, entry_id: str) -> MemoryEntry | None:
         """The entry of this id with its last access, or ``None``."""
-        row = self._rows.get(entry_id)
+        row = self._rows.get(entry_id) if isinstance(entry_id, str) else None
         return None if row is None else self.entries[row]
 
     def vector(self, entry_id: str) -> Vectors:

@@ -19,7 +19,7 @@ from .llm import LanguageModel
 from .recall import Query, Recall, answer
 from .scoring import Scoring, whole
 from .settings import AgentSettings
-from .times import Clock
+from .times import Clock, parse_time
 
 Parsed = TypeVar("Parsed")
 
@@ -87,8 +87,12 @@ class AgentView:
     def entries(self, tier: Tier) -> list[MemoryEntry]:
         """All memories of a tier, ordered by id; touches nothing."""
         self._refresh()
+        try:
+            wanted = Tier(tier)
+        except ValueError as error:
+            raise InvalidParameter(f"There is no tier {tier!r:.40}; there are {', '.join(Tier)}.") from error
         with self._ledger.reading():
-            return sorted(self._ledger.tables[tier].entries, key=lambda entry: entry.id)
+            return sorted(self._ledger.tables[wanted].entries, key=lambda entry: entry.id)
 
     def find(self, entry_id: str) -> MemoryEntry | None:
         """The memory of this id in any tier, or ``None``; touches nothing."""
@@ -102,7 +106,9 @@ class AgentView:
         Raises:
             EntryNotFound: the agent never had it.
         """
-        entry = self.find(entry_id) or self._ledger.journal.last_version(entry_id)
+        entry = self.find(entry_id)
+        if entry is None and isinstance(entry_id, str) and entry_id.isprintable():
+            entry = self._ledger.journal.last_version(entry_id)
         if entry is None:
             raise EntryNotFound(f"{self.name} never had a memory {entry_id!r}.")
         return entry
@@ -198,11 +204,15 @@ class AgentView:
 
     def history(self, limit: int = 100, before: int | None = None) -> list[Applied]:
         """Applied change sets, the newest first, at most ``limit``, those older than ``before`` only."""
-        return self._ledger.journal.history(whole("limit", limit, 1, 10_000), before)
+        newer = None if before is None else whole("before", before, 0, 2**62)
+        return self._ledger.journal.history(whole("limit", limit, 1, 10_000), newer)
 
     def _time(self, now: datetime | None) -> datetime:
         if now is None:
             return self._clock()
-        if not isinstance(now, datetime) or now.tzinfo is None:
-            raise InvalidParameter("'now' must be a time with a zone, like 2026-03-27T18:00:00+00:00.")
-        return now
+        if not isinstance(now, datetime):
+            raise InvalidParameter(f"'now' must be a time with a zone, not a {type(now).__name__}.")
+        try:
+            return parse_time(now)
+        except ValueError as error:
+            raise InvalidParameter(f"'now' {error}.") from error

@@ -16,7 +16,8 @@ from . import personality as static_memory
 from .agent import AgentMemory
 from .clock import read_standing, world_clock, write_standing
 from .embedding import CachedEmbedder, Embedder, MiniLM
-from .errors import AgentNotFound, AlreadyExists, InvalidAgentName, ModelUnavailable
+from .errors import AgentNotFound, AlreadyExists, InvalidAgentName, InvalidParameter, ModelUnavailable
+from .files import as_store_errors
 from .lifecycle import Binned, Place
 from .llm import LanguageModel
 from .llm.offline import OfflineModel
@@ -90,6 +91,8 @@ class World:
         """
         checked = checked_name(name)
         with self._lock:
+            if checked in self._agents and self._agents[checked].gone:
+                self._agents.pop(checked).close()
             if checked not in self._agents:
                 twins = [held for held in self.agents() if held != checked and held.casefold() == checked.casefold()]
                 if twins:
@@ -118,9 +121,18 @@ class World:
             text = personality
             if text is None:
                 text = json.dumps({"identity": {"name": checked}}, ensure_ascii=False, indent=2) + "\n"
+            if not isinstance(text, str):
+                raise InvalidParameter(f"The personality must be JSON text, not a {type(text).__name__}.")
             static_memory.parse(text, f"{checked}.json")
-            static_memory.write(Path(self.settings.personalities) / f"{checked}.json", text)
-            return self.agent(checked)
+            place = self._place(checked)
+            with as_store_errors(f"The agent {checked!r}"):
+                place.refuse_taken()
+                static_memory.write(place.personality, text)
+            try:
+                return self.agent(checked)
+            except BaseException:
+                place.personality.unlink(missing_ok=True)  # it was not there before
+                raise
 
     def duplicate_agent(self, name: str, to: str) -> AgentMemory:
         """A copy of an agent, its whole history included, under another name.
@@ -208,7 +220,8 @@ def _model(settings: Settings, embedder: Embedder) -> LanguageModel:
     key = settings.openai_api_key
     if not key and not settings.openai_base_url:
         raise ModelUnavailable(
-            "MEMORY_LLM is 'openai', but neither OPENAI_API_KEY nor OPENAI_BASE_URL is set. Set one, or MEMORY_LLM=offline."
+            "MEMORY_LLM is 'openai', but neither OPENAI_API_KEY nor OPENAI_BASE_URL is set. "
+            "Set one of them, or MEMORY_LLM=offline."
         )
     return OpenAIModel(
         model=settings.llm_model,

@@ -69,7 +69,7 @@ if st.button("Preview", type="primary", icon=":material/visibility:"):
 planned: ChangeSet | None = st.session_state.get(key)
 applied: ChangeSet | None = st.session_state.get(f"applied-{agent.name}")
 if planned is not None:
-    st.subheader(planned.title, anchor=False)
+    st.subheader(widgets.plain(planned.title), anchor=False)
     refused = widgets.change_set(planned, choose=len(planned.changes) > 1)
     accepted = planned.without(refused) if refused else planned
     if refused:
@@ -78,6 +78,7 @@ if planned is not None:
         try:
             done = agent.apply(accepted)
         except MemorySystemError as error:
+            del st.session_state[key]  # what has become stale is previewed anew
             widgets.problem(error)
         else:
             del st.session_state[key]

@@ -20,13 +20,15 @@ if agent.personality_problem:
     st.warning(widgets.plain(agent.personality_problem), icon=":material/warning:")
     if agent.personality_text and st.button("Put the good one back", icon=":material/settings_backup_restore:"):
         agent.put_personality_back()
-        widgets.say_next("The good personality was put back; the broken file is kept beside it.")
+        widgets.say_next("The good personality was put back; a broken file is kept beside it.")
         st.rerun()
 
 loaded, draft, base = (f"{name}-{agent.name}" for name in ("loaded", "draft", "base"))
 if loaded not in st.session_state:
-    st.session_state[loaded] = st.session_state[draft] = agent.personality_text or ""
+    st.session_state[loaded] = agent.personality_text or ""
+    st.session_state[draft] = agent.personality_text or agent.personality_on_disk or ""
     st.session_state[base] = (0, "")
+held = st.session_state[loaded] or None  # a broken file that never was good is mended from what lies on disk
 
 mode = st.segmented_control("Edit as", ["Form", "JSON", "Facts"], default="Form", required=True)
 text, slots = st.session_state[draft], None
@@ -35,6 +37,8 @@ if mode == "JSON":
     st.session_state[base] = (st.session_state[base][0] + 1, "")  # the form begins anew from what stands here
 elif mode == "Form":
     number, begun = st.session_state[base]
+    if begun and f"form-{agent.name}-{number}-name" not in st.session_state:
+        number, begun = number + 1, ""  # the page was left: its fields are gone, what was written is not
     if not begun:
         begun = text
         st.session_state[base] = (number, begun)
@@ -63,7 +67,7 @@ changed = text != st.session_state[loaded]
 plan = None
 if changed:
     try:
-        plan = agent.save_personality(text, expected=st.session_state[loaded], preview=True)
+        plan = agent.save_personality(text, expected=held, preview=True)
     except InvalidDocument as error:
         if slots is not None:
             st.error("This cannot be saved yet: see beside the fields.", icon=":material/error:")
@@ -81,7 +85,7 @@ if discard:
     st.rerun()
 if save and plan is not None:
     try:
-        agent.save_personality(text, expected=st.session_state[loaded])
+        agent.save_personality(text, expected=held)
     except MemorySystemError as error:
         widgets.problem(error)
     else:

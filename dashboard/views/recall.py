@@ -49,8 +49,8 @@ clicked = st.plotly_chart(
 )
 more = f"The {BARS} first of {len(visible)}; the table has all. " if len(visible) > BARS else ""
 st.caption(
-    f"{more}Pale bars were not recalled. Static memory is asked first, then short-term, then long-term while the answer "
-    "is short, so a higher score further down can be left out. Click a bar to open its memory."
+    f"{more}Pale bars were not recalled. Static memory is asked first, then short-term, then long-term while the "
+    "answer is short, so a higher score may be left out. Click a bar to open its memory."
 )
 opened = next(iter(widgets.clicked_ids(clicked)), None)
 judged = {one.entry.id: one for one in found.candidates}

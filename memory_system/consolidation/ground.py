@@ -31,10 +31,13 @@ class Ground:
     model: LanguageModel
     recall: Callable[[str, int], list[MemoryEntry]]
     progress: Progress = lambda _done, _doing: None
+    agent: str = ""
 
     def plan(self, operation: str, title: str, changes: list[Change], **more: Any) -> ChangeSet:
         """A change set planned on this ground."""
-        return ChangeSet(operation, title, tuple(changes), self.now, self.revision, author=self.author, **more)
+        return ChangeSet(
+            operation, title, tuple(changes), self.now, self.revision, author=self.author, agent=self.agent, **more
+        )
 
 
 def by_age(entry: MemoryEntry) -> tuple[float, str]:

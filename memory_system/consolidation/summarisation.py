@@ -38,7 +38,7 @@ def plan(ground: Ground, count: int) -> ChangeSet:
         Change(
             entry,
             None,
-            f"Importance {entry.importance:.2f} is among the {len(chosen)} lowest; the summary stands for it, and it can be restored.",
+            f"Importance {entry.importance:.2f} is among the {len(chosen)} lowest; it can be restored.",
         )
         for entry in chosen
     ]

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_system.errors import InvalidDocument, InvalidFile
-from memory_system.json_source import line_of, parse_strict
+from memory_system.json_source import LineIndex, parse_strict
 
 MANY_KEYS = "{" + ",".join(f'"{number}":0' for number in range(90_000)) + ',"89999":0}'
 
@@ -135,7 +135,7 @@ TEXT = """{
     ],
 )
 def test_the_line_of_a_field_is_found_or_that_of_what_encloses_it(path: tuple[str | int, ...], line: int) -> None:
-    assert line_of(TEXT, path) == line
+    assert LineIndex(TEXT).of(path) == line
 
 
 _json = st.recursive(
@@ -157,4 +157,4 @@ def test_everything_that_json_writes_is_read_and_each_top_field_is_found(
     text = json.dumps(value, indent=indent, ensure_ascii=ascii_)
     assert parse(text) == value
     for key in value if isinstance(value, dict) else ():
-        assert json.dumps(key, ensure_ascii=ascii_) in text.split("\n")[line_of(text, (key,)) - 1]  # type: ignore[operator]
+        assert json.dumps(key, ensure_ascii=ascii_) in text.split("\n")[LineIndex(text).of((key,)) - 1]  # type: ignore[operator]

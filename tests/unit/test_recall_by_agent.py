@@ -108,7 +108,7 @@ def test_the_context_names_the_zone_of_now(told: AgentMemory) -> None:
         ({"static_threshold": 2}, "The static threshold is 2; it must be from 0 to 1"),
         ({"static_share": -1}, "The static share"),
         ({"scoring": 0.5}, "must be a Scoring"),
-        ({"now": NOW.replace(tzinfo=None)}, "time with a zone"),
+        ({"now": NOW.replace(tzinfo=None)}, "which has no zone"),
     ],
 )
 def test_a_query_out_of_range_is_refused_with_the_range(agent: AgentMemory, parameters: dict, message: str) -> None:

@@ -1,0 +1,58 @@
+"""The small words of memories: tiers, kinds, limits, ids, and the names of the typed fields."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from enum import StrEnum
+
+Scalar = str | int | float | bool
+
+MAX_DOCUMENT = 32_000
+"""Characters. MiniLM reads the first 256 tokens; a longer text belongs in a document store."""
+MAX_EXPLANATION = 4000
+MAX_ID = 200
+MAX_TAGS = 50
+MAX_EXTRAS = 50
+
+
+class Tier(StrEnum):
+    """Where a memory lives. Recall asks the tiers in this order."""
+
+    STATIC = "static"
+    STM = "stm"
+    LTM = "ltm"
+
+
+class Kind(StrEnum):
+    """What a memory is."""
+
+    OBSERVATION = "observation"
+    CONVERSATION = "conversation"
+    REFLECTION = "reflection"
+    PLAN = "plan"
+    SUMMARY = "summary"
+    FACT = "fact"
+    PROCEDURE = "procedure"
+
+
+RANDOM_ID = re.compile(r"[0-9a-f]{32}")
+
+
+def new_id() -> str:
+    """A fresh random id, safe to make in any process."""
+    return uuid.uuid4().hex
+
+
+TYPED = (
+    "kind",
+    "timestamp",
+    "last_access",
+    "rating",
+    "explanation",
+    "tags",
+    "pinned",
+    "authored",
+    "evidence",
+    "depth",
+)
