@@ -70,15 +70,13 @@ def breakdown(candidates: pd.DataFrame, threshold: float, static_threshold: floa
         figure.add_annotation(x=0, text=label, font={"size": 12}, opacity=1.0 if one["recalled"] else 0.7, **place)
         end = {**place, "y": row + 0.02}
         figure.add_annotation(x=one["score"], text=f" {one['score']:.2f}", font={"size": 12}, **end)
-    _threshold(figure, threshold, "dash", f"threshold {threshold:.2f}")
+    _threshold(figure, threshold, "dash", f"threshold {threshold:.2f}", row=1)
     if candidates["tier"].eq("static").any():
-        _threshold(
-            figure, static_threshold, "dot", f"static {static_threshold:.2f}", right=static_threshold >= threshold
-        )
+        _threshold(figure, static_threshold, "dot", f"static {static_threshold:.2f}", row=0)
     figure.update_layout(
         barmode="stack",
         height=max(1, len(rows)) * _ROW + 110,
-        margin={"l": 4, "r": 34, "t": 62, "b": 30},
+        margin={"l": 4, "r": 34, "t": 72, "b": 30},
         legend={"orientation": "h", "yref": "container", "y": 1, "yanchor": "top", "x": 0, "traceorder": "normal"},
         xaxis={"rangemode": "tozero", "fixedrange": True, "zeroline": False},
         yaxis={"visible": False, "range": [len(rows) - 0.4, -0.75], "fixedrange": True},
@@ -87,14 +85,16 @@ def breakdown(candidates: pd.DataFrame, threshold: float, static_threshold: floa
     return figure
 
 
-def _threshold(figure: go.Figure, at: float, dash: str, words: str, *, right: bool = False) -> None:
+def _threshold(figure: go.Figure, at: float, dash: str, words: str, *, row: int) -> None:
+    """A line and its label, in a row of its own above the bars, so that two thresholds that are near stay legible."""
     figure.add_vline(x=at, line={"color": _GREY, "dash": dash, "width": 1.5}, layer="below")
     figure.add_annotation(
         x=at,
         y=1,
         yref="paper",
         yanchor="bottom",
-        xanchor="left" if right else "right",
+        yshift=13 * row,
+        xanchor="right",
         text=words,
         showarrow=False,
         font={"size": 11, "color": _GREY},
@@ -149,6 +149,7 @@ def timeline(frame: pd.DataFrame, selected: str | None = None) -> go.Figure:
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
         clickmode="event+select",
         dragmode="pan",
+        modebar={"orientation": "v", "bgcolor": "rgba(0,0,0,0)"},
         bargap=0.15,
     )
     figure.update_yaxes(title_text="importance", range=[-0.05, 1.08], row=1, col=1)

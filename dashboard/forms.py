@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 
-from memory_system import AgentMemory, Kind, MemoryEntry, MemorySystemError
+from memory_system import AgentMemory, ChangeSet, Kind, MemoryEntry, MemorySystemError
 from memory_system.intake_text import Form, Row, decoded, guess, read_rows
 
 from . import tables, widgets
@@ -105,7 +106,8 @@ def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
     with st.form(f"edit-{entry.id}", border=False):
         text = st.text_area("Text", entry.document, height=90)
         columns = st.columns(4, vertical_alignment="bottom")
-        kind = columns[0].selectbox("Kind ", _KINDS, index=_KINDS.index(entry.kind.value))
+        kinds = _KINDS if entry.kind.value in _KINDS else [entry.kind.value]
+        kind = columns[0].selectbox("Kind ", kinds, index=kinds.index(entry.kind.value))
         held = [None, *range(1, 11)]
         rating = columns[1].selectbox(
             "Importance ", held, index=0 if entry.rating is None else round(entry.rating), format_func=_rating_words
@@ -130,6 +132,31 @@ def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
     else:
         widgets.say_next("Saved. The History page can undo it.")
         st.rerun()
+
+
+def actions(agent: AgentMemory, entry: MemoryEntry) -> None:
+    """What can be done with one memory: pin, rate again, forget, bring back what it summarises, edit."""
+    forgotten = [entry_id for entry_id in entry.evidence if agent.find(entry_id) is None]
+    acts: dict[str, tuple[str, Callable[[], ChangeSet]]] = {
+        "Unpin" if entry.pinned else "Pin": ("keep", lambda: agent.edit(entry.id, pinned=not entry.pinned)),
+        "Rate again": ("star", lambda: agent.rate_again(entry.id)),
+        "Forget": ("delete", lambda: agent.forget(entry.id)),
+    }
+    if entry.kind is Kind.SUMMARY and forgotten:
+        acts["Restore originals"] = ("settings_backup_restore", lambda: agent.restore(forgotten))
+    with st.container(horizontal=True):
+        for label, (icon, act) in acts.items():
+            if st.button(label, key=f"{label}-{entry.id}", icon=f":material/{icon}:"):
+                try:
+                    done = act()
+                except MemorySystemError as error:
+                    widgets.problem(error)
+                    continue
+                why = "; ".join(kept.reason for kept in done.kept)
+                widgets.say_next(f"{done.title}. {why or 'The History page can undo it.'}")
+                st.rerun()
+    with st.expander("Edit this memory"):
+        edit_event(agent, entry)
 
 
 def _words(text: str) -> list[str]:

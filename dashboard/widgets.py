@@ -144,8 +144,9 @@ def _sources(agent: AgentMemory, entry: MemoryEntry) -> tuple[list[MemoryEntry],
 def _link(agent: AgentMemory, other: MemoryEntry, about: str, beside: str) -> None:
     """One linked memory: its text, and a button that opens it."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.badge(about, color="gray")
-        st.text(tables.visible(other.document), width="stretch")
+        with st.container(width="stretch", gap=None):
+            st.text(tables.visible(other.document))
+            st.caption(plain(about))
         if agent.find(other.id) is None:
             st.caption("no longer in recall")
         elif other.tier is Tier.LTM and st.button(

@@ -25,16 +25,17 @@ def refuse_broken(change_set: ChangeSet, agent: str) -> None:
             try:
                 AgentSettings.from_json(text.after)
             except (ValueError, TypeError, KeyError) as error:
-                raise InvalidParameter(
-                    f"This change set cannot be applied: its settings are none ({error})."
-                ) from error
+                raise InvalidParameter(f"This change set cannot be applied: its settings are none: {error}.") from error
         elif text.after is not None:
             personalities.parse(text.after)
 
 
-def differences(
-    memories: Mapping[Tier, Memory], entries: Sequence[MemoryEntry]
-) -> tuple[list[MemoryEntry], dict[Tier, list[str]]]:
+Differences = tuple[list[MemoryEntry], dict[Tier, list[str]]]
+"""Entries that a store lacks or holds otherwise, and the ids that a tier's store holds and should not."""
+
+
+def differences(memories: Mapping[Tier, Memory], entries: Sequence[MemoryEntry]) -> Differences:
+    """Where the stores do not hold what they should: these entries, each in its tier, and nothing else."""
     missing: list[MemoryEntry] = []
     surplus: dict[Tier, list[str]] = {}
     for tier, memory in memories.items():

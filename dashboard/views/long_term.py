@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard import figures, session, tables, widgets
+from dashboard import figures, forms, session, tables, widgets
 
 agent = session.agent()
 widgets.heading(
@@ -76,14 +76,19 @@ if selected and (entry := agent.find(selected)):
             session.to_link("memory", None)
             st.rerun()
     widgets.memory_card(agent, entry)
+    forms.actions(agent, entry)
 elif selected:
     widgets.empty("This memory is no longer in recall.", "The History page shows what became of it.")
 
 rows = visible[visible["id"].isin(boxed)] if len(boxed) > 1 else visible
 with st.expander(f"{'Selected' if len(boxed) > 1 else 'All'} {len(rows)} as a table", expanded=len(boxed) > 1):
-    st.dataframe(
-        rows.iloc[::-1],
+    listed = rows.iloc[::-1]
+    picked = st.dataframe(
+        listed,
         hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        key=f"table-{agent.name}-{agent.stamp[0]}",
         column_order=["memory", "when", "importance", "kind", "tags"],
         column_config={
             "memory": st.column_config.TextColumn("Memory", width=480),
@@ -97,3 +102,9 @@ with st.expander(f"{'Selected' if len(boxed) > 1 else 'All'} {len(rows)} as a ta
             "tags": st.column_config.ListColumn("Tags"),
         },
     )
+    for row in picked["selection"]["rows"]:
+        chosen = str(listed.iloc[row]["id"]) if row < len(listed) else selected
+        if chosen not in (selected, st.session_state.get("table-opened")):
+            st.session_state["table-opened"] = chosen
+            session.to_link("memory", chosen)
+            st.rerun()

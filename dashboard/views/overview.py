@@ -44,12 +44,11 @@ told = agent.history(5)
 if not told:
     widgets.empty("Nothing has happened yet.", "Add an event on the Short-term page.")
 for one in told:
-    what, who, act = st.columns([6, 3, 1.4], vertical_alignment="center")
-    what.text(one.change_set.title)
-    who.caption(
-        widgets.plain(f"{one.change_set.author}, {tables.counted(len(one.change_set.changes), 'memory', 'memories')}")
-    )
-    with act:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        with st.container(width="stretch", gap=None):
+            st.text(one.change_set.title)
+            by = f"{one.change_set.author}, {tables.counted(len(one.change_set.changes), 'memory', 'memories')}"
+            st.caption(widgets.plain(by))
         if one.undone_by:
             st.badge("undone", color="gray")
         else:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from dashboard import forms, session, tables, widgets
-from memory_system import MemorySystemError, Tier
+from memory_system import ChangeSet, MemorySystemError, Tier
 
 agent = session.agent()
 settings = agent.settings
@@ -52,23 +52,24 @@ if not entries:
     st.stop()
 
 ids = [entry.id for entry in entries]
-actions: dict[str, Callable[[], object]] = {
+actions: dict[str, Callable[[], list[ChangeSet]]] = {
     "Pin": lambda: [agent.edit(entry.id, pinned=True) for entry in entries],
     "Unpin": lambda: [agent.edit(entry.id, pinned=False) for entry in entries],
-    "Rate again": lambda: agent.rate_again(ids),
-    "Move to long-term": lambda: agent.migrate_stm2ltm(ids=ids),
-    "Forget": lambda: agent.forget(ids),
+    "Rate again": lambda: [agent.rate_again(ids)],
+    "Move to long-term": lambda: [agent.migrate_stm2ltm(ids=ids)],
+    "Forget": lambda: [agent.forget(ids)],
 }
 with st.container(horizontal=True):
     for label, act in actions.items():
         if st.button(label, key=f"do-{label}"):
             try:
-                act()
+                done = act()
             except MemorySystemError as error:
                 widgets.problem(error)
             else:
-                counted = tables.counted(len(ids), "memory", "memories")
-                widgets.say_next(f"{label}: {counted}. The History page can undo it.")
+                kept = "".join(f" {one.reason}" for change_set in done for one in change_set.kept)
+                counted = tables.counted(sum(len(change_set.changes) for change_set in done), "memory", "memories")
+                widgets.say_next(f"{label}: {counted}.{kept} The History page can undo it.")
                 st.rerun()
 if len(entries) == 1:
     with st.expander("Edit this memory"):
