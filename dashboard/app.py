@@ -32,6 +32,7 @@ pages = {
 page = st.navigation(pages)
 try:
     session.pick_agent()
+    session.on_page(page.title)
     page.run()
 except MemorySystemError as error:
     widgets.problem(error)

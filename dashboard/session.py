@@ -76,6 +76,11 @@ def clock_words() -> str:
     return f"{stamp(opened.clock())}{' (standing)' if opened.standing else ''}"
 
 
+def on_page(title: str) -> None:
+    """Say which page is shown, for the history."""
+    st.session_state["page"] = title
+
+
 def agent() -> AgentMemory:
     """The current agent, whose changes are told as this page's; stops the page where there is none."""
     if "agent" not in st.session_state or not world().agents():
@@ -84,7 +89,7 @@ def agent() -> AgentMemory:
         st.info("There is no character yet. Make one.")
         cast.manage(None)
         st.stop()
-    return world().agent(st.session_state["agent"]).acting_as("dashboard")
+    return world().agent(st.session_state["agent"]).acting_as(f"{st.session_state.get('page', 'dashboard')} page")
 
 
 def from_link(name: str, default: str = "") -> str:

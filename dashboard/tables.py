@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -32,6 +33,12 @@ def exact(moment: datetime) -> str:
 def counted(number: int, one: str, many: str) -> str:
     """A number with its noun: "1 memory", "2 memories"."""
     return f"{number} {one if number == 1 else many}"
+
+
+def line_diff(before: str, after: str) -> str:
+    """The lines that differ, marked with - and +, with a line of context."""
+    lines = list(difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1))
+    return "\n".join(lines[2:])
 
 
 def short(text: str, most: int) -> str:

@@ -178,7 +178,7 @@ class AgentMemory(AgentEditor):
         """
         entries = read(events, self._time(now))
         ground = self._ground(now, progress)
-        plan, outcomes = curation.add(ground, entries, self.find, overwrite=overwrite_existing, rate=rate)
+        plan, outcomes = curation.add(ground, entries, self._ledger.find, overwrite=overwrite_existing, rate=rate)
         return Added(outcomes, self.apply(plan))
 
     def rate(self, text: str) -> tasks.Rating:

@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Self
+from typing import Any, Self, TypeGuard
 
 from .entry import Kind, MemoryEntry, Tier
 from .times import parse_time
@@ -101,8 +101,17 @@ class ChangeSet:
 
     def problem(self) -> str | None:
         """Why this cannot be applied to any agent, in half a sentence; ``None`` if it hangs together."""
+        said = (self.operation, self.title, self.author, self.reason, self.agent, self.id, *self.notes)
+        if not all(is_text(word) for word in said):
+            return "what it says of itself is not all text"
+        if not isinstance(self.planned_at, datetime):
+            return "it does not say when it was planned"
+        if self.undoes is not None and not 0 < self.undoes < 2**62:
+            return "it undoes what is no revision"
         ids: set[str] = set()
         for change in self.changes:
+            if not isinstance(change, Change) or not is_text(change.reason):
+                return "a change is none, or its reason is no text"
             ends = [end for end in (change.before, change.after) if end is not None]
             if not ends or any(not isinstance(end, MemoryEntry) for end in ends):
                 return "a change has neither a before nor an after"
@@ -112,7 +121,10 @@ class ChangeSet:
                 return f"it changes {ends[0].id!r} twice"
             ids.add(ends[0].id)
         unknown = [text.name for text in self.texts if text.name not in ("personality", "settings")]
-        return f"there is no text {unknown[0]!r}" if unknown else None
+        if unknown:
+            return f"there is no text {unknown[0]!r}"
+        ends_of_texts = [end for text in self.texts for end in (text.before, text.after) if end is not None]
+        return None if all(is_text(end) for end in ends_of_texts) else "a text it changes is none"
 
     def __bool__(self) -> bool:
         """Whether anything would change."""
@@ -145,6 +157,14 @@ class ChangeSet:
         left = tuple(_without_evidence(change, spared) for change in self.changes if change.entry_id not in refused)
         title = self.title if len(left) == len(self.changes) else f"{self.title} ({len(left)} of {len(self.changes)})"
         return dataclasses.replace(self, changes=left, title=title, id=uuid.uuid4().hex)
+
+
+def is_text(value: object) -> TypeGuard[str]:
+    """Whether a value is text that can be stored: half of a surrogate pair cannot."""
+    try:
+        return isinstance(value, str) and value.encode("utf-8") is not None
+    except UnicodeEncodeError:
+        return False
 
 
 def _without_evidence(change: Change, spared: set[str]) -> Change:

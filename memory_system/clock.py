@@ -8,10 +8,11 @@ from datetime import datetime
 from pathlib import Path
 
 from .errors import InvalidParameter, StoreDamaged
-from .files import as_store_errors
+from .files import as_store_errors, read_at_most
 from .times import Clock, parse_time, real_clock
 
 FILE = "world.json"
+_MAX_BYTES = 1_000_000
 
 
 def read_standing(folder: Path) -> datetime | None:
@@ -21,7 +22,7 @@ def read_standing(folder: Path) -> datetime | None:
         StoreDamaged: ``world.json`` cannot be read.
     """
     try:
-        about = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        about = json.loads(read_at_most(folder / FILE, _MAX_BYTES))
         standing = about.get("clock")
         return None if standing is None else parse_time(standing)
     except FileNotFoundError:

@@ -9,7 +9,7 @@ from . import personality as personalities
 from .changes import Change, ChangeSet, Kept, ModelCall, TextChange
 from .consolidation.ground import Ground, rated
 from .entry import MemoryEntry, Tier
-from .errors import Conflict, EntryNotFound, Immutable, InvalidParameter
+from .errors import Conflict, EntryNotFound, Immutable, InvalidParameter, shown
 from .intake import Outcome
 from .journal import Applied
 from .settings import AgentSettings
@@ -99,7 +99,7 @@ def _bare(entry: MemoryEntry) -> MemoryEntry:
 def _writable(find: Find, entry_id: str) -> MemoryEntry:
     entry = find(entry_id)
     if entry is None:
-        raise EntryNotFound(f"There is no memory {entry_id!r}.")
+        raise EntryNotFound(f"There is no memory {shown(entry_id)}.")
     if entry.tier is Tier.STATIC:
         raise Immutable("This is a fact of the personality; change it there.")
     return entry

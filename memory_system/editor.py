@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Self
 
 from . import curation
-from .changes import ChangeSet
+from .changes import ChangeSet, is_text
 from .consolidation.ground import Ground, Progress
 from .embedding import Embedder
 from .entry import MemoryEntry, Tier
@@ -50,7 +50,7 @@ class AgentEditor(AgentView):
 
     def acting_as(self, author: str) -> Self:
         """The same memory, whose changes the history tells as this author's."""
-        if not isinstance(author, str) or not author.strip():
+        if not is_text(author) or not author.strip():
             raise InvalidParameter("The author must be a text, such as the name of a script.")
         other = copy.copy(self)
         other.author = author

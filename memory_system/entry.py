@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Self
 
 from .entry_checks import Normaliser, named
-from .errors import InvalidEntry
+from .errors import InvalidEntry, shown
 from .kinds import MAX_DOCUMENT, MAX_EXPLANATION, TYPED, Kind, Scalar, Tier, new_id
 
 _MEANT = {
@@ -90,7 +90,12 @@ class MemoryEntry:
         """A copy with other typed fields or other metadata, validated again.
 
         ``metadata=`` replaces the caller's own keys; a typed field in it counts as given.
+
+        Raises:
+            InvalidEntry: there is no such field, or a value cannot be taken.
         """
+        if unknown := sorted(set(changes) - {one.name for one in dataclasses.fields(self)}):
+            raise InvalidEntry(f"A memory has no field {unknown[0]!r}; put values of your own under 'metadata'.")
         changes.setdefault("metadata", self.extras)
         given = changes["metadata"]
         if isinstance(given, Mapping):
@@ -121,7 +126,7 @@ class MemoryEntry:
             if fields.get(optional, "") is None:
                 del fields[optional]
         known = {f.name for f in dataclasses.fields(cls)}
-        if unknown := sorted(str(key) for key in fields if key not in known):
+        if unknown := sorted(key if isinstance(key, str) else shown(key) for key in fields if key not in known):
             meant = _MEANT.get(unknown[0])
             hint = f"write '{meant}'" if meant else "put values of your own under 'metadata'"
             raise InvalidEntry(f"Unknown field {unknown[0]!r}: {hint}.")

@@ -10,8 +10,9 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
-from .errors import InvalidEntry
+from .errors import InvalidEntry, shown
 from .kinds import (
+    MAX_DEPTH,
     MAX_DOCUMENT,
     MAX_EXPLANATION,
     MAX_EXTRAS,
@@ -54,8 +55,8 @@ class Normaliser:
         for name in ("pinned", "authored"):
             if not isinstance(getattr(entry, name), bool):
                 self._fail(name, "must be true or false")
-        if not isinstance(entry.depth, int) or isinstance(entry.depth, bool) or entry.depth < 0:
-            self._fail("depth", "must be a whole number, 0 or more")
+        if not isinstance(entry.depth, int) or isinstance(entry.depth, bool) or not 0 <= entry.depth <= MAX_DEPTH:
+            self._fail("depth", f"must be a whole number from 0 to {MAX_DEPTH:,}")
         extras = self._extras(given)
         if entry.rating is not None:
             extras["importance_score"] = entry.rating / 10
@@ -100,7 +101,8 @@ class Normaliser:
             if isinstance(score, bool) or not isinstance(score, int | float):
                 self._fail("importance_score", f"must be a number, not {named(score)}")
             if not 0.1 <= score <= 1:
-                self._fail("importance_score", f"is {score}; it is rating / 10, so 0.1 to 1.0 (7 is written 0.7)")
+                problem = f"is {shown(score)}; it is rating / 10, so 0.1 to 1.0 (7 is written 0.7)"
+                self._fail("importance_score", problem)
             self._adopt("rating", round(score * 10, 6))
         for name in TYPED:
             if (value := given.pop(name, None)) is not None:
@@ -119,7 +121,7 @@ class Normaliser:
             else:
                 same = held == value
             if not same:
-                self._fail(name, f"is given twice, as {held!r} and in the metadata as {value!r}")
+                self._fail(name, f"is given twice, as {shown(held)} and in the metadata as {shown(value)}")
             return
         self._set(name, value)
 
@@ -128,7 +130,7 @@ class Normaliser:
         try:
             self._set(name, kind(value))
         except ValueError:
-            self._fail(name, f"is {str(value)[:40]!r}; it is one of {', '.join(kind)}")
+            self._fail(name, f"is {shown(value)}; it is one of {', '.join(kind)}")
 
     def _parsed(self, name: str, value: object) -> datetime:
         try:
@@ -149,7 +151,7 @@ class Normaliser:
         if isinstance(rating, bool) or not isinstance(rating, int | float):
             self._fail("rating", f"must be a number from 1 to 10, not {named(rating)}")
         if not 1 <= rating <= 10:
-            self._fail("rating", f"is {rating}; the scale is 1 (mundane) to 10 (extremely poignant)")
+            self._fail("rating", f"is {shown(rating)}; the scale is 1 (mundane) to 10 (extremely poignant)")
         self._set("rating", int(rating) if rating == int(rating) else float(rating))
 
     def _words(self, name: str) -> None:
@@ -158,7 +160,7 @@ class Normaliser:
             self._fail(name, f"must be a list of texts, not {named(value)}")
         if name == "tags" and len(value) > MAX_TAGS:
             self._fail(name, f"has {len(value)} items; at most {MAX_TAGS} are taken")
-        ordered = sorted(value, key=str) if isinstance(value, set | frozenset) else value
+        ordered = sorted(value, key=shown) if isinstance(value, set | frozenset) else value
         words = tuple(dict.fromkeys(self._text(name, word, MAX_ID).strip() for word in ordered))
         self._set(name, words)
 

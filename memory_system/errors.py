@@ -35,6 +35,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
+def shown(value: object) -> str:
+    """A value for a message, cut short; a whole number of thousands of digits has no text at all."""
+    try:
+        return f"{value!r:.60}"
+    except ValueError:
+        return "a number of thousands of digits"
+
+
 class MemorySystemError(Exception):
     """Catch this to catch everything that this package raises on purpose."""
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from .changes import ChangeSet
 from .entry import Kind, MemoryEntry, Tier
-from .errors import InvalidEntry, InvalidFile
+from .errors import InvalidEntry, InvalidFile, shown
 from .files import read_at_most
 from .json_source import parse_strict
 
@@ -124,7 +124,8 @@ def _from_file(path: Path) -> Sequence[Any]:
 
 def columns(value: Mapping[str, Any], source: str) -> list[dict[str, Any]]:
     """Rows from ``{"documents": [...], "metadatas": [...], "ids": [...]}``."""
-    if unknown := sorted(str(key) for key in set(value) - {"documents", "metadatas", "ids"}):
+    extra = set(value) - {"documents", "metadatas", "ids"}
+    if unknown := sorted(key if isinstance(key, str) else shown(key) for key in extra):
         raise InvalidEntry(f"In {source}: unknown key {unknown[0]!r}; there are documents, metadatas and ids.")
     documents = value["documents"]
     if not isinstance(documents, list):

@@ -102,10 +102,12 @@ def refuse_foreign(path: Path) -> None:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=10)) as db:
             names = {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
             columns = {row[1] for row in db.execute("PRAGMA table_info(entries)")}
+            versions = list(db.execute("SELECT max(number) FROM version")) if "version" in names else []
     except sqlite3.Error as error:
         raise StoreDamaged(f"The journal at {path} cannot be opened: {error}.") from error
     ours = {"version", "change_sets", "changes", "entries"}  # since the first version
-    if names and not (ours <= names and {"id", "tier", "body"} <= columns):
+    numbered = all(number is None or isinstance(number, int) for (number,) in versions)
+    if names and not (ours <= names and {"id", "tier", "body"} <= columns and numbered):
         raise ForeignStore(f"{path} is a database of something else; it was not touched. Move it away.")
 
 

@@ -14,6 +14,8 @@ MAX_EXPLANATION = 4000
 MAX_ID = 200
 MAX_TAGS = 50
 MAX_EXTRAS = 50
+MAX_DEPTH = 1_000_000
+"""Reflections on reflections on ...; more than a life of them."""
 
 
 class Tier(StrEnum):

@@ -24,8 +24,8 @@ def refuse_broken(change_set: ChangeSet, agent: str) -> None:
         if text.name == "settings":
             try:
                 AgentSettings.from_json(text.after)
-            except (ValueError, TypeError, KeyError) as error:
-                raise InvalidParameter(f"This change set cannot be applied: its settings are none: {error}.") from error
+            except InvalidParameter as error:
+                raise InvalidParameter(f"This change set cannot be applied: its settings are none. {error}") from error
         elif text.after is not None:
             personalities.parse(text.after)
 

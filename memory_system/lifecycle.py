@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 from .errors import AgentNotFound, AlreadyExists, StoreError
+from .files import as_store_errors
 
 BIN = ".bin"
 _KEPT = "personality.json"
@@ -57,8 +58,9 @@ def duplicate(source: Place, target: Place) -> None:
     try:
         shutil.copytree(source.folder, half, ignore=shutil.ignore_patterns("lock"))
         if source.personality.exists():
-            shutil.copyfile(source.personality, target.personality)
+            shutil.copyfile(source.personality, half / _KEPT)
         half.rename(target.folder)
+        unpack(target)
     except OSError as error:
         shutil.rmtree(half, ignore_errors=True)
         raise StoreError(f"{source.folder.name!r} cannot be copied: {error.strerror or error}.") from error
@@ -73,10 +75,11 @@ def rename(source: Place, target: Place) -> None:
     """
     target.refuse_taken()
     try:
+        _pack(source)
         source.folder.rename(target.folder)
-        if source.personality.exists():
-            source.personality.rename(target.personality)
+        unpack(target)
     except OSError as error:
+        unpack(source)
         raise StoreError(f"{source.folder.name!r} cannot be renamed: {error.strerror or error}.") from error
 
 
@@ -89,10 +92,10 @@ def send_to_bin(source: Place, now: datetime) -> Binned:
     folder = source.folder.parent / BIN / f"{now:{_SECONDS}} {source.folder.name}"
     try:
         folder.parent.mkdir(exist_ok=True)
-        if source.personality.exists():
-            source.personality.rename(source.folder / _KEPT)
+        _pack(source)
         source.folder.rename(folder)
     except OSError as error:
+        unpack(source)
         raise StoreError(f"{source.folder.name!r} cannot be deleted: {error.strerror or error}.") from error
     return Binned(source.folder.name, now, folder)
 
@@ -115,10 +118,21 @@ def bring_back(binned: Binned, target: Place) -> None:
         raise StoreError(f"{binned.name!r} cannot be restored: {error.strerror or error}.") from error
 
 
+def _pack(place: Place) -> None:
+    if place.personality.exists():
+        place.personality.rename(place.folder / _KEPT)
+
+
 def unpack(place: Place) -> None:
-    """Put a personality that lies inside the folder back to its place, where a move was cut off between its steps."""
+    """Put a personality that lies inside the folder back to its place, where a move was cut off between its steps.
+
+    Raises:
+        StoreError: it cannot be put there.
+    """
     if (place.folder / _KEPT).exists() and not place.personality.exists():
-        (place.folder / _KEPT).rename(place.personality)
+        with as_store_errors(f"The personality of {place.folder.name!r}"):
+            place.personality.parent.mkdir(parents=True, exist_ok=True)
+            (place.folder / _KEPT).rename(place.personality)
 
 
 def in_bin(world: Path) -> list[Binned]:

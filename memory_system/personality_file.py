@@ -59,7 +59,7 @@ class PersonalityFile:
     def _about(self) -> tuple[int, int] | None:
         try:
             about = self.path.stat()
-        except FileNotFoundError:
+        except OSError:  # missing, or a link that leads nowhere: ``problem`` tells
             return None
         return about.st_mtime_ns, about.st_size
 

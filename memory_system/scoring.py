@@ -18,20 +18,12 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import InvalidParameter
+from .errors import InvalidParameter, shown
 
 FRESH_SECONDS = 3600.0
 """A memory counts as fresh (recency 1) up to and including 60 minutes after its last access."""
 
 Floats = NDArray[np.float64]
-
-
-def shown(value: object) -> str:
-    """A value for a message, cut short; a whole number of thousands of digits has no text at all."""
-    try:
-        return f"{value!r:.60}"
-    except ValueError:
-        return "a number of thousands of digits"
 
 
 def in_range(name: str, value: object, low: float, high: float, *, open_ends: bool = False) -> float:

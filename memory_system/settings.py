@@ -105,12 +105,21 @@ class AgentSettings:
 
     @classmethod
     def from_json(cls, text: str | None) -> Self:
-        """The settings that ``to_json`` wrote; the defaults for ``None``."""
+        """The settings that ``to_json`` wrote; the defaults for ``None``.
+
+        Raises:
+            InvalidParameter: the text holds no settings.
+        """
         if text is None:
             return cls()
-        fields: dict[str, Any] = json.loads(text)
-        scoring = fields.pop("scoring")
-        return cls(**fields, scoring=Scoring(Weights(**scoring["weights"]), scoring["decay"]))
+        try:
+            fields: dict[str, Any] = json.loads(text)
+            scoring = fields.pop("scoring")
+            return cls(**fields, scoring=Scoring(Weights(**scoring["weights"]), scoring["decay"]))
+        except InvalidParameter:
+            raise
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise InvalidParameter(f"This text holds no settings: {error!r:.100}.") from error
 
     def evolve(self, **changes: Any) -> Self:
         """A copy with other values, validated.

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
+from .errors import shown
+
 Clock = Callable[[], datetime]
 """Answers the world's time, aware of its zone."""
 
@@ -30,7 +32,7 @@ def parse_time(value: Any) -> datetime:
         try:
             return datetime.fromtimestamp(value, UTC)
         except (OverflowError, OSError, ValueError) as error:
-            raise ValueError(f"is {str(value)[:40]}, which is no Unix time in seconds") from error
+            raise ValueError(f"is {shown(value)}, which is no Unix time in seconds") from error
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value.strip())

@@ -12,7 +12,7 @@ from . import personality as static_memory
 from .consolidation import reflection
 from .embedding import Embedder
 from .entry import MemoryEntry, Tier
-from .errors import EntryNotFound, InvalidParameter
+from .errors import EntryNotFound, InvalidParameter, shown
 from .journal import Applied
 from .ledger import Ledger
 from .llm import LanguageModel
@@ -90,7 +90,7 @@ class AgentView:
         try:
             wanted = Tier(tier)
         except ValueError as error:
-            raise InvalidParameter(f"There is no tier {tier!r:.40}; there are {', '.join(Tier)}.") from error
+            raise InvalidParameter(f"There is no tier {shown(tier)}; there are {', '.join(Tier)}.") from error
         with self._ledger.reading():
             return sorted(self._ledger.tables[wanted].entries, key=lambda entry: entry.id)
 
@@ -110,7 +110,7 @@ class AgentView:
         if entry is None and isinstance(entry_id, str) and entry_id.isprintable():
             entry = self._ledger.journal.last_version(entry_id)
         if entry is None:
-            raise EntryNotFound(f"{self.name} never had a memory {entry_id!r}.")
+            raise EntryNotFound(f"{self.name} never had a memory {shown(entry_id)}.")
         return entry
 
     def built_on(self, entry_id: str) -> list[MemoryEntry]:
@@ -129,7 +129,7 @@ class AgentView:
         with self._ledger.reading():
             entry = self._ledger.find(entry_id)
             if entry is None:
-                raise EntryNotFound(f"There is no memory {entry_id!r}.")
+                raise EntryNotFound(f"There is no memory {shown(entry_id)}.")
             vector = self._ledger.tables[entry.tier].vector(entry_id)
             found: list[tuple[MemoryEntry, float]] = []
             for tier in (Tier.STM, Tier.LTM):
@@ -205,7 +205,8 @@ class AgentView:
     def history(self, limit: int = 100, before: int | None = None) -> list[Applied]:
         """Applied change sets, the newest first, at most ``limit``, those older than ``before`` only."""
         newer = None if before is None else whole("before", before, 0, 2**62)
-        return self._ledger.journal.history(whole("limit", limit, 1, 10_000), newer)
+        with self._ledger.reading():
+            return self._ledger.journal.history(whole("limit", limit, 1, 10_000), newer)
 
     def _time(self, now: datetime | None) -> datetime:
         if now is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -131,7 +132,8 @@ class World:
             try:
                 return self.agent(checked)
             except BaseException:
-                place.personality.unlink(missing_ok=True)  # it was not there before
+                place.personality.unlink(missing_ok=True)  # neither was there before
+                shutil.rmtree(place.folder, ignore_errors=True)
                 raise
 
     def duplicate_agent(self, name: str, to: str) -> AgentMemory:
@@ -178,6 +180,8 @@ class World:
             AgentNotFound: it is no longer there.
             AlreadyExists: its name has been taken since.
         """
+        if not isinstance(binned, Binned):
+            raise InvalidParameter("What is restored is one of ``deleted_agents()``.")
         with self._lock:
             lifecycle.bring_back(binned, self._place(self._free(binned.name)))
             return self.agent(binned.name)

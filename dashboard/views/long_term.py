@@ -4,6 +4,8 @@ import streamlit as st
 
 from dashboard import figures, forms, session, tables, widgets
 
+ROWS = 2000
+
 agent = session.agent()
 widgets.heading(
     "Long-term memory", "Significant memories, reflections, summaries and plans. Click a point to open it.", agent
@@ -82,7 +84,9 @@ elif selected:
 
 rows = visible[visible["id"].isin(boxed)] if len(boxed) > 1 else visible
 with st.expander(f"{'Selected' if len(boxed) > 1 else 'All'} {len(rows)} as a table", expanded=len(boxed) > 1):
-    listed = rows.iloc[::-1]
+    listed = rows.iloc[::-1].head(ROWS)
+    if len(rows) > ROWS:
+        st.caption(f"The newest {ROWS:,}; narrow the facets to see others.")
     picked = st.dataframe(
         listed,
         hide_index=True,

@@ -92,6 +92,9 @@ if save and plan is not None:
         st.session_state[loaded] = text
         widgets.say_next("Saved. Only the facts that changed were embedded anew.")
         st.rerun()
+if changed:
+    with st.expander("Every changed line"):
+        st.code(tables.line_diff(st.session_state[loaded], text), language="diff", wrap_lines=True)
 if plan is not None and plan.changes:
     st.subheader("Saving would change", anchor=False)
     widgets.change_set(plan)

@@ -4,7 +4,7 @@ import streamlit as st
 
 from dashboard import figures, recall_controls, session, tables, widgets
 
-BARS = 14
+BARS, ROWS = 14, 2000
 
 agent = session.agent()
 widgets.heading(
@@ -60,8 +60,10 @@ if opened in judged:
 
 table, context, code = st.tabs(["Every candidate", "Context text", "As code"])
 with table:
+    if len(visible) > ROWS:
+        st.caption(f"The first {ROWS:,} of {len(visible):,}.")
     picked = st.dataframe(
-        visible,
+        visible.head(ROWS),
         hide_index=True,
         on_select="rerun",
         selection_mode="single-row",
