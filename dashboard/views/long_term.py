@@ -55,6 +55,7 @@ clicked = st.plotly_chart(
     },
     alt="Memories by time and importance, over the number of memories a day",
 )
+st.caption("Points are moved a little up or down, so that none covers another.")
 boxed = widgets.clicked_ids(clicked)
 if len(boxed) == 1 and boxed[0] != st.session_state.get("timeline-opened"):  # a plotly selection outlives its run
     st.session_state["timeline-opened"] = boxed[0]
