@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -62,9 +64,13 @@ class Guard:
                 raise _TooLarge
             return message
 
-        try:
-            await self.app(scope, counted, send)
-        except _TooLarge:
+        async def unless_too_large(message: Message) -> None:
+            if seen <= MAX_BODY:  # FastAPI answers 400 to whatever is raised while it reads a body
+                await send(message)
+
+        with suppress(_TooLarge):
+            await self.app(scope, counted, unless_too_large)
+        if seen > MAX_BODY:
             await too_large(scope, receive, send)
 
 

@@ -104,7 +104,8 @@ class ChangeSet:
         said = (self.operation, self.title, self.author, self.reason, self.agent, self.id, *self.notes)
         if not all(is_text(word) for word in said):
             return "what it says of itself is not all text"
-        if not isinstance(self.planned_at, datetime):
+        when: object = self.planned_at
+        if not isinstance(when, datetime):
             return "it does not say when it was planned"
         if self.undoes is not None and not 0 < self.undoes < 2**62:
             return "it undoes what is no revision"

@@ -104,9 +104,10 @@ class AgentEditor(AgentView):
         source = self._file.path.name
         plan = curation.personality(self._ground(None), held, text, self.entries(Tier.STATIC), source)
         if not preview:
-            self._file.set_aside_if_broken()
-            if not plan:
-                self._file.write_if_missing(text)
+            with as_store_errors(source):
+                self._file.set_aside_if_broken()
+                if not plan:
+                    self._file.write_if_missing(text)
         return self._done(plan, preview)
 
     @property

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -35,6 +36,8 @@ class Form(StrEnum):
 
 
 _ALIASES = {"text": "document", "memory": "document", "event": "document", "time": "timestamp", "when": "timestamp"}
+_LINE_END = re.compile(r"\r\n|\r|\n")
+"""Unlike ``splitlines``, which also splits at U+2028 and the like; JSON may hold those within a text."""
 _COLUMNS = ("document", "timestamp", "kind", "rating", "importance_score", "explanation", "tags", "id", "pinned")
 
 
@@ -118,7 +121,7 @@ def _row(line: int, shown: str, event: _Event, now: datetime) -> Row:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str, _Event]]:
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(_LINE_END.split(text), start=1):
         if line.strip():
             yield number, line, {"document": line.strip()}
 
@@ -138,7 +141,7 @@ def _json(text: str) -> Iterator[tuple[int, str, _Event]]:
 
 
 def _jsonl(text: str) -> Iterator[tuple[int, str, _Event]]:
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(_LINE_END.split(text), start=1):
         if not line.strip():
             continue
         try:

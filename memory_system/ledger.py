@@ -22,6 +22,7 @@ from .chroma import ChromaStore
 from .embedding import Embedder
 from .entry import MemoryEntry, Tier
 from .errors import InvalidPersonality, StaleChange, StoreBusy, StoreDamaged, StoreError
+from .files import as_store_errors
 from .journal import Journal, content_hash
 from .journal_tables import refuse_foreign
 from .ledger_checks import differences, refuse_broken
@@ -167,12 +168,14 @@ class Ledger:
             Conflict: it was planned for another agent. Nothing was changed.
             StaleChange: what it touches has changed since it was planned. Nothing was changed.
             EmbedderError: a new text could not be embedded. Nothing was changed.
+            StoreError: files cannot be written; what the journal holds by then is finished at the next write.
         """
         refuse_broken(change_set, self.folder.name)
+        self._refuse_closed()
         if not change_set:
             return change_set
         vectors = self.vectors([change.after.document for change in change_set.changes if change.after])
-        with self.writing():
+        with self.writing(), as_store_errors(f"The agent {self.folder.name!r}"):
             self._catch_up()
             self._finish_cut_off()
             self._refuse_foreign_edit(change_set)

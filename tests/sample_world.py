@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
+import pytest
 from filelock import FileLock
 
 from memory_system import Settings, World
@@ -13,6 +15,12 @@ from memory_system.samples import fill_world
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = ROOT / "database" / "samples" / "harrow_quay"
+
+
+def shared_folder(factory: pytest.TempPathFactory) -> Path:
+    """A temporary folder of this run, shared by its workers; above it lie those of other runs."""
+    base = factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
 
 def filled(base: Path, embedder: Embedder) -> Path:

@@ -6,6 +6,7 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
@@ -180,8 +181,41 @@ def test_an_address_or_method_that_is_not_there_is_a_problem(api: httpx.Client) 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "10.0.0.1"])
 def test_a_foreign_host_header_is_refused(api: httpx.Client, host: str) -> None:
     answer = api.post("/rate", json={"memory": "a"}, headers={"Host": host})
-    assert answer.status_code == 400
-    assert "rating" not in answer.text
+    assert _problem(answer, 400, "foreign-host") == "This server answers to localhost only."
+    assert api.get("/docs", headers={"Host": host}).status_code == 400
+
+
+@pytest.mark.parametrize("chunked", [False, True], ids=["with its length", "in chunks"])
+def test_a_body_of_three_megabytes_is_refused(api: httpx.Client, agent: AgentMemory, chunked: bool) -> None:
+    body = json.dumps({"memory": "x" * 3_000_000}).encode()
+    content = (body[start : start + 65_536] for start in range(0, len(body), 65_536)) if chunked else body
+    answer = api.post("/rate", content=content, headers={"Content-Type": "application/json"})
+    assert ("content-length" in answer.request.headers) is not chunked
+    assert _problem(answer, 413, "too-large") == "A body may have 2,000,000 bytes at most."
+    assert api.post("/rate", json={"memory": "Made the bed."}).status_code == 200, "the server goes on"
+
+
+def test_the_documentation_is_a_page_that_fetches_nothing_from_elsewhere(api: httpx.Client) -> None:
+    answer = api.get("/docs")
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("text/html")
+    assert "http://" not in answer.text
+    assert "https://" not in answer.text
+    assert "<script" not in answer.text
+    for path in ("POST /rate", "POST /plan", "/openapi.json"):
+        assert path in answer.text
+
+
+def test_twenty_plans_of_one_agent_at_once_are_all_answered(
+    api: httpx.Client, world: World, agent: AgentMemory
+) -> None:
+    with ThreadPoolExecutor(20) as pool:
+        answers = list(pool.map(lambda _: api.post("/plan", json={"agent": "mira"}), range(20)))
+    assert [answer.status_code for answer in answers] == [200] * 20
+    revisions = {answer.json()["revision"] for answer in answers}
+    assert len(revisions) == 20
+    last = max(answers, key=lambda answer: answer.json()["revision"]).json()
+    assert [entry.id for entry in agent.entries(Tier.LTM)] == [action["id"] for action in last["actions"]]
 
 
 def test_a_model_that_is_down_is_a_503_and_nothing_is_planned(

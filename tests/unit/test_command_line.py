@@ -77,12 +77,18 @@ def test_a_wrong_setting_is_told_without_a_traceback(tmp_path: Path) -> None:
 
 
 def test_fill_fills_an_empty_world_once(tmp_path: Path) -> None:
-    samples = str(ROOT / "database/samples/harrow_quay")
-    first = _run(tmp_path, "fill", samples)
+    samples = tmp_path / "samples"
+    samples.mkdir()
+    (samples / "world.json").write_text('{"clock": "2026-03-27T18:00:00+00:00"}')
+    for name in ("ines", "mira"):  # a day of the story is enough here; test_samples fills it all
+        story = (ROOT / "database/samples/harrow_quay" / f"{name}.jsonl").read_text(encoding="utf-8")
+        (samples / f"{name}.jsonl").write_text("".join(story.splitlines(keepends=True)[:5]), encoding="utf-8")
+    first = _run(tmp_path, "fill", str(samples))
     assert (first.returncode, first.stderr) == (0, "")
+    assert "ines (1 of 2, 5 memories)" in first.stdout
     assert "is filled." in first.stdout
     files = {path: path.stat().st_mtime_ns for path in (tmp_path / "database").rglob("*") if path.is_file()}
-    second = _run(tmp_path, "fill", samples)
+    second = _run(tmp_path, "fill", str(samples))
     assert "not empty; nothing was changed" in second.stdout
     assert {path: path.stat().st_mtime_ns for path in files} == files
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memory_system import AgentMemory, MemoryEntry, Tier
-from memory_system.errors import Immutable, InvalidEntry, InvalidFile
+from memory_system.errors import InvalidEntry, InvalidFile
 from memory_system.intake import MAX_BATCH, Added
 from tests.conftest import NOW
 
@@ -135,8 +135,9 @@ def test_an_id_that_long_term_memory_holds_is_skipped(agent: AgentMemory, overwr
 
 def test_an_id_of_the_personality_is_refused(agent: AgentMemory, unchanged: Callable[[], bool]) -> None:
     fact = agent.entries(Tier.STATIC)[0]
-    with pytest.raises(Immutable, match="belongs to the personality"):
-        add(agent, [SMOKE, {"document": "I am the queen", "id": fact.id}])
+    for claimed in (fact.id, "static:facts:one-that-may-come:01234567"):
+        with pytest.raises(InvalidEntry, match="begins with 'static:', which is kept for facts of the personality"):
+            add(agent, [SMOKE, {"document": "I am the queen", "id": claimed}])
     assert unchanged()
 
 

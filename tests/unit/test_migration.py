@@ -95,7 +95,7 @@ def test_it_says_how_many_over_the_size_have_to_stay(agent: AgentMemory, remembe
     agent.configure(stm_size=1)
     done = agent.migrate_stm2ltm()
     assert not done
-    assert done.notes == ("3 over stm_size must stay.",)
+    assert done.notes == ("3 more than fit must stay.",)
 
 
 def test_chosen_ids_move_whatever_their_importance(agent: AgentMemory, remember: Remember) -> None:

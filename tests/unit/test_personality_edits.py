@@ -147,15 +147,26 @@ def test_a_deleted_file_leaves_the_last_good_one_in_use_until_it_is_saved_again(
     assert agent.personality_problem is None
 
 
-def test_a_file_that_is_broken_is_not_overwritten_and_the_way_out_is_told(agent: AgentMemory, file: Path) -> None:
+def test_saving_over_a_file_that_is_broken_keeps_the_broken_one_beside_it(agent: AgentMemory, file: Path) -> None:
     write(file, EDITED[:-1])
-    with pytest.raises(StaleChange, match=r"mira\.json has been edited"):
-        agent.save_personality(EDITED)
-    assert file.read_text(encoding="utf-8") == EDITED[:-1]
     assert str(agent.personality_problem).endswith("Mend the file, or put the good one back.")
-    file.unlink()
+    agent.save_personality(EDITED, preview=True)
+    assert [path.name for path in file.parent.iterdir()] == ["mira.json"]
     agent.save_personality(EDITED)
     assert agent.personality_text == file.read_text(encoding="utf-8") == EDITED
+    assert file.with_name("mira.json.broken-1").read_text(encoding="utf-8") == EDITED[:-1]
+    assert agent.personality_problem is None
+    write(file, "broken again")
+    agent.save_personality(varied(facts=[]))
+    assert file.with_name("mira.json.broken-2").read_text(encoding="utf-8") == "broken again"
+    assert file.with_name("mira.json.broken-1").read_text(encoding="utf-8") == EDITED[:-1]
+
+
+def test_a_text_that_is_no_personality_leaves_a_broken_file_where_it_is(agent: AgentMemory, file: Path) -> None:
+    write(file, EDITED[:-1])
+    with pytest.raises(InvalidPersonality):
+        agent.save_personality("{}")
+    assert [path.name for path in file.parent.iterdir()] == ["mira.json"]
 
 
 def test_saving_over_somebody_elses_edit_is_refused_and_changes_nothing(agent: AgentMemory, file: Path) -> None:

@@ -1,91 +1,120 @@
-"""The sample world: every event arrives by the ordinary way, and is still known to the history at the end."""
+"""The sample world: every line of the stories arrives by the ordinary way, and is known to the history at the end."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from memory_system import AgentMemory, Kind, MemoryEntry, Settings, Tier, World
+from memory_system import Kind, Settings, Tier, World
 from memory_system.embedding import CachedEmbedder
 from memory_system.errors import StoreDamaged
-from memory_system.samples import fill_world
+from memory_system.samples import SETTINGS, fill_world
 from memory_system.times import parse_time
+from tests import sample_world
 from tests.conftest import ROOT
 
 SAMPLES = ROOT / "database/samples/harrow_quay"
-AGENTS = ["ines", "mira", "tobias"]
+AGENTS = ["edda", "ines", "juno", "mira", "oswin", "tobias"]
+MADE = {"reflection": Kind.REFLECTION, "summary": Kind.SUMMARY, "plan": Kind.PLAN}
 
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder) -> Iterator[World]:
-    settings = Settings(
-        database=tmp_path_factory.mktemp("samples"), personalities=ROOT / "agent_personalities", llm="offline"
-    )
+    """The sample world, filled once a test run, whichever worker asks first; nothing here changes it."""
+    folder = sample_world.filled(sample_world.shared_folder(tmp_path_factory), embedder)
+    settings = Settings(database=folder / "database", personalities=folder / "personalities", llm="offline")
     with World(settings, embedder=embedder) as world:
-        said: list[str] = []
-        assert fill_world(world, SAMPLES, said.append)
-        assert len(said) == 3
         yield world
 
 
-def _story(name: str) -> list[dict[str, object]]:
-    return [json.loads(line) for line in (SAMPLES / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+def _story(name: str, sort: str | None = None) -> list[dict[str, Any]]:
+    """The lines of a character's file, or those of one sort: event, reflection, summary, plan."""
+    lines = [json.loads(line) for line in (SAMPLES / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+    return [line for line in lines if sort in (None, line.get("type", "event"))]
 
 
-def _of(agent: AgentMemory, kind: Kind) -> list[MemoryEntry]:
-    return [entry for entry in agent.entries(Tier.LTM) if entry.kind is kind]
+def test_the_world_has_these_characters_and_no_other(filled: World) -> None:
+    assert filled.agents() == AGENTS
+    assert sorted(file.stem for file in SAMPLES.glob("*.jsonl")) == AGENTS
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_a_story_tells_six_weeks_in_about_195_lines_in_order(name: str) -> None:
+    times = [parse_time(line["timestamp"]) for line in _story(name)]
+    assert 190 <= len(times) <= 200
+    assert times == sorted(times)
+    assert 38 <= (times[-1] - times[0]).days <= 42
+    assert {line.get("type", "event") for line in _story(name)} == {"event", *MADE}
 
 
 @pytest.mark.parametrize("name", AGENTS)
 def test_every_event_is_held_or_in_the_history(filled: World, name: str) -> None:
     agent = filled.agent(name)
-    story = _story(name)
-    assert len(story) == 30
-    for event in story:
-        known = agent.last_version(str(event["id"]))
+    for event in _story(name, "event"):
+        known = agent.last_version(event["id"])
         assert known.document == event["document"]
         assert known.rating == event["rating"]
         assert known.timestamp == parse_time(event["timestamp"])
 
 
 @pytest.mark.parametrize("name", AGENTS)
-def test_each_tier_has_its_share(filled: World, name: str) -> None:
+def test_each_tier_has_its_share_and_all_is_rated(filled: World, name: str) -> None:
     agent = filled.agent(name)
     stm, ltm = agent.entries(Tier.STM), agent.entries(Tier.LTM)
-    events = {event["id"] for event in _story(name)}
-    assert 0 < len(stm) <= 12
-    assert len(events & {entry.id for entry in ltm}) > 5
+    assert len(stm) + len(ltm) >= 150
+    assert 0 < len(stm) <= SETTINGS.stm_size
+    assert len({event["id"] for event in _story(name, "event")} & {entry.id for entry in ltm}) > 100
     assert agent.entries(Tier.STATIC)
     assert all(entry.rating is not None for entry in (*stm, *ltm))
     operations = {told.change_set.operation for told in agent.history(1000)}
-    assert {"add", "migrate", "reflect", "plan"} <= operations
+    assert {"add", "migrate", "reflect", "summarise", "plan"} <= operations
+    assert agent.settings == SETTINGS
+
+
+@pytest.mark.parametrize("sort", ["reflection", "summary"])
+@pytest.mark.parametrize("name", AGENTS)
+def test_what_was_made_of_memories_rests_on_some_that_were_there(filled: World, name: str, sort: str) -> None:
+    agent = filled.agent(name)
+    lines = _story(name, sort)
+    assert lines
+    for line in lines:
+        made = agent.last_version(line["id"])
+        assert (made.kind, made.document) == (MADE[sort], line["document"])
+        assert made.evidence
+        assert set(made.evidence) <= set(line["evidence"])
+        for entry_id in line["evidence"]:
+            source = agent.last_version(entry_id)
+            assert source.timestamp is not None
+            assert source.timestamp <= parse_time(line["timestamp"])
 
 
 @pytest.mark.parametrize("name", AGENTS)
-def test_reflections_rest_on_memories_that_were_there(filled: World, name: str) -> None:
+def test_what_a_summary_stands_for_left_recall_with_it(filled: World, name: str) -> None:
     agent = filled.agent(name)
-    reflections = _of(agent, Kind.REFLECTION)
-    assert reflections
-    for reflection in reflections:
-        assert reflection.evidence
-        for entry_id in reflection.evidence:
-            source = agent.last_version(entry_id)
-            assert source.timestamp is None or source.timestamp <= (reflection.timestamp or source.timestamp)
+    for told in agent.history(1000):
+        if told.change_set.operation == "summarise":
+            (summary,) = told.change_set.of("add")
+            forgotten = [change.entry_id for change in told.change_set.of("forget")]
+            assert sorted(summary.after.evidence) == sorted(forgotten)  # type: ignore[union-attr]
+            assert len(forgotten) >= 2
+            assert all(agent.find(entry_id) is None for entry_id in forgotten)
 
 
-def test_each_has_a_plan_and_one_keeps_a_promise(filled: World) -> None:
-    plans = {name: _of(filled.agent(name), Kind.PLAN) for name in AGENTS}
-    for name, actions in plans.items():
-        assert actions, name
-        assert {action.extras["plan_day"] for action in actions} == {"2026-03-27"}
-        assert all(str(action.extras["start"]) > "18:00" for action in actions)
-    kept = [(name, action) for name, actions in plans.items() for action in actions if action.evidence]
-    assert kept
-    for name, action in kept:
-        assert filled.agent(name).last_version(action.evidence[0]).document
+@pytest.mark.parametrize("name", AGENTS)
+def test_each_planned_action_is_a_memory_of_its_day(filled: World, name: str) -> None:
+    agent = filled.agent(name)
+    for line in _story(name, "plan"):
+        for number, action in enumerate(line["actions"], start=1):
+            held = agent.last_version(f"{line['id']}-{number}")
+            assert held.kind is Kind.PLAN
+            assert held.extras["plan_day"] == line["timestamp"][:10]
+            assert {key: held.extras[key] for key in action if key != "because_of"} == {
+                key: value for key, value in action.items() if key != "because_of"
+            }
 
 
 def test_the_clock_stands_at_the_end_of_the_story(filled: World) -> None:
@@ -93,7 +122,7 @@ def test_the_clock_stands_at_the_end_of_the_story(filled: World) -> None:
     assert filled.standing == end
     for name in AGENTS:
         assert filled.agent(name).now == end
-        assert max(parse_time(event["timestamp"]) for event in _story(name)) <= end
+        assert max(parse_time(line["timestamp"]) for line in _story(name)) <= end
 
 
 def test_a_second_fill_changes_nothing(filled: World) -> None:
@@ -134,7 +163,12 @@ def test_a_fill_that_is_cut_off_begins_again(embedder: CachedEmbedder, tmp_path:
         with pytest.raises(KeyboardInterrupt):
             fill_world(world, samples, cut_off_at_the_second)
         assert not world.folder.exists()
-        assert fill_world(world, samples)
+        said: list[str] = []
+        assert fill_world(world, samples, said.append)
+        assert [line.rpartition(": ")[2] for line in said] == [
+            "ines (1 of 2, 1 memories).",
+            "mira (2 of 2, 1 memories).",
+        ]
         assert [entry.id for name in ("ines", "mira") for entry in world.agent(name).entries(Tier.STM)] == [
             "ines-1",
             "mira-1",

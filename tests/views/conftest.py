@@ -17,7 +17,7 @@ VIEWS = sample_world.ROOT / "dashboard" / "views"
 
 @pytest.fixture(scope="session")
 def template(tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder) -> Path:
-    return sample_world.filled(tmp_path_factory.getbasetemp().parent, embedder)
+    return sample_world.filled(sample_world.shared_folder(tmp_path_factory), embedder)
 
 
 @pytest.fixture

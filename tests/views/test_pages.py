@@ -20,7 +20,7 @@ def mira() -> AgentMemory:
 
 def shown(page: AppTest) -> str:
     """All words on the page."""
-    kinds = (page.title, page.subheader, page.caption, page.text, page.markdown, page.success, page.error, page.info)
+    kinds = (page.title, page.header, page.caption, page.text, page.markdown, page.success, page.error, page.info)
     return "\n".join(str(element.value) for kind in kinds for element in kind).replace("\\", "")
 
 
