@@ -13,6 +13,7 @@ from dashboard import session, widgets  # noqa: E402
 from memory_system import MemorySystemError  # noqa: E402
 
 st.set_page_config(page_title="Memory system", page_icon="🧠", layout="wide")
+st.logo(str(Path(__file__).with_name("logo.svg")), size="large")
 widgets.style()
 
 pages = {

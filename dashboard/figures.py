@@ -152,11 +152,11 @@ def timeline(frame: pd.DataFrame, selected: str | None = None) -> go.Figure:
         margin={"l": 8, "r": 8, "t": 50, "b": 30},
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
         clickmode="event+select",
-        dragmode="pan",
+        dragmode="select",
         modebar={"orientation": "v", "bgcolor": "rgba(0,0,0,0)"},
         bargap=0.15,
     )
-    figure.update_yaxes(title_text="importance", range=[-0.05, 1.08], row=1, col=1)
+    figure.update_yaxes(title_text="importance", range=[-0.05, 1.08], fixedrange=True, row=1, col=1)
     figure.update_xaxes(tickformat="%-d %b\n%Y")
     figure.update_yaxes(title_text="a day", fixedrange=True, nticks=3, row=2, col=1)
     return figure

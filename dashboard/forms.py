@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, date, datetime, time
 from typing import Any
 
 import streamlit as st
@@ -18,21 +19,25 @@ _EXAMPLE = "Saw smoke over the north field at dawn"
 
 
 def one_event(agent: AgentMemory) -> None:
-    """Write one event; it is rated on arrival unless it is rated by hand."""
-    now = agent.now
+    """Write one event; it is rated on arrival unless it is rated by hand. The fields are emptied when it is kept."""
+    now = agent.now.astimezone(UTC)
+    number = st.session_state.setdefault("events-written", 0)
     with st.form("remember", border=False):
-        text = st.text_area("What happened", key="event", placeholder=_EXAMPLE, height=90)
-        columns = st.columns(4, vertical_alignment="bottom")
+        text = st.text_area("What happened", key=f"event-{number}", placeholder=_EXAMPLE, height=90)
+        columns = st.columns(3, vertical_alignment="bottom")
         kind = columns[0].selectbox("Kind", _KINDS)
         by_hand = columns[1].selectbox(
             "Importance", [_BY_MODEL, *range(1, 11)], help="1 mundane, 10 extremely poignant."
         )
-        tags = columns[2].text_input("Tags, with commas between", placeholder="key, promise")
-        when = columns[3].text_input("When (ISO time with zone)", placeholder=now.isoformat(timespec="minutes"))
+        tags = columns[2].text_input("Tags, with commas between", key=f"tags-{number}", placeholder="key, promise")
+        day, hour = _when(f"new-{number}", None, f"now, {now:%H:%M}")
         sent = st.form_submit_button(
-            "Remember", type="primary", icon=":material/add:", help="AgentMemory.add_short_term"
+            "Remember", type="primary", icon=":material/add:", help="In Python: AgentMemory.add_short_term"
         )
     if not sent:
+        return
+    if not text.strip():
+        st.error("Write what happened first.", icon=":material/error:")
         return
     rating = by_hand if isinstance(by_hand, int) else None
     event: dict[str, Any] = {
@@ -42,7 +47,7 @@ def one_event(agent: AgentMemory) -> None:
         "rating": rating,
         "explanation": "Rated by hand." if rating else "",
         "authored": True,
-        "timestamp": when.strip() or None,
+        "timestamp": _moment(day, hour, now),
     }
     try:
         with st.spinner("Rating …"):
@@ -54,14 +59,35 @@ def one_event(agent: AgentMemory) -> None:
         done = f"Remembered, rated {outcome.entry.rating:g} of 10. {outcome.entry.explanation}"
     else:
         done = f"Remembered, but not rated: {outcome.why} Rate it again below when the model is back."
+    st.session_state["events-written"] = number + 1
     widgets.say_next(done)
     st.rerun()
 
 
+def _when(key: str, held: datetime | None, unset: str) -> tuple[date | None, time | None]:
+    """A day and a time of day, in UTC."""
+    left, right = st.columns(2)
+    day = left.date_input("Day", held.date() if held else None, key=f"{key}-day", help=f"Not set: {unset}.")
+    hour = right.time_input("Time (UTC)", held.time() if held else None, key=f"{key}-time")
+    return day, hour
+
+
+def _moment(day: date | None, hour: time | None, now: datetime) -> datetime:
+    """The moment that a day and a time of day mean; what is not set is as it is now."""
+    if day is None and hour is None:
+        return now
+    return datetime.combine(day or now.date(), hour or time(12), UTC)
+
+
 def many_events(agent: AgentMemory) -> None:
     """Paste or upload many events, see what each line becomes, and remember those that can be taken."""
-    pasted = st.text_area("Paste lines, JSON, JSONL or CSV", key="pasted", height=130, placeholder=f"{_EXAMPLE}\n…")
-    upload = st.file_uploader("Or upload a file", type=["txt", "json", "jsonl", "csv"], help="UTF-8, at most 50 MB.")
+    number = st.session_state.setdefault("batches-written", 0)
+    pasted = st.text_area(
+        "Paste lines, JSON, JSONL or CSV", key=f"pasted-{number}", height=130, placeholder=f"{_EXAMPLE}\n…"
+    )
+    upload = st.file_uploader(
+        "Or upload a file", type=["txt", "json", "jsonl", "csv"], help="UTF-8, at most 50 MB.", key=f"upload-{number}"
+    )
     try:
         text = decoded(upload.getvalue(), upload.name) if upload else pasted
         if not text.strip():
@@ -97,6 +123,7 @@ def many_events(agent: AgentMemory) -> None:
     counts = [f"{tables.counted(len(added.change_set.changes), 'event', 'events')} remembered"]
     counts += [f"{len(added.unrated)} unrated"] if added.unrated else []
     counts += [f"{refused} refused"] if refused else []
+    st.session_state["batches-written"] = number + 1
     widgets.say_next(", ".join(counts) + ". The History page can undo it.")
     st.rerun()
 
@@ -105,7 +132,7 @@ def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
     """Change the text, kind, time, importance or tags of a memory."""
     with st.form(f"edit-{entry.id}", border=False):
         text = st.text_area("Text", entry.document, height=90)
-        columns = st.columns(4, vertical_alignment="bottom")
+        columns = st.columns(3, vertical_alignment="bottom")
         kinds = _KINDS if entry.kind.value in _KINDS else [entry.kind.value]
         kind = columns[0].selectbox("Kind ", kinds, index=kinds.index(entry.kind.value))
         held = [None, *range(1, 11)]
@@ -113,15 +140,17 @@ def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
             "Importance ", held, index=0 if entry.rating is None else round(entry.rating), format_func=_rating_words
         )
         tags = columns[2].text_input("Tags", ", ".join(entry.tags))
-        when = columns[3].text_input("When", entry.timestamp.isoformat() if entry.timestamp else "")
-        sent = st.form_submit_button("Save changes", icon=":material/save:", help="AgentMemory.edit")
+        day, hour = _when(f"edit-{entry.id}", entry.timestamp, "as it is")
+        sent = st.form_submit_button("Save changes", icon=":material/save:", help="In Python: AgentMemory.edit")
     if not sent:
         return
     fields: dict[str, Any] = {
         "document": text,
         "kind": kind,
         "tags": tuple(_words(tags)),
-        "timestamp": when.strip() or entry.timestamp,
+        "timestamp": _moment(day, hour, entry.timestamp or agent.now)
+        if (day, hour) != _parts(entry)
+        else entry.timestamp,
     }
     if rating != entry.rating:
         fields |= {"rating": rating, "explanation": "Rated by hand." if rating else ""}
@@ -132,6 +161,11 @@ def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
     else:
         widgets.say_next("Saved. The History page can undo it.")
         st.rerun()
+
+
+def _parts(entry: MemoryEntry) -> tuple[date | None, time | None]:
+    """The day and time of day that the form begins with; the form knows no seconds that people did not write."""
+    return (entry.timestamp.date(), entry.timestamp.time()) if entry.timestamp else (None, None)
 
 
 def actions(agent: AgentMemory, entry: MemoryEntry) -> None:

@@ -88,7 +88,8 @@ def _identity(held: Mapping[str, Any], key: str) -> dict[str, Any]:
     extras = [{"what": str(name), "is": value} for name, value in held.items() if name not in _OWN]
     for row in _table(extras, ("what", "is"), f"{key}-extras"):
         if "what" in row:
-            identity[str(row["what"])] = row.get("is", "")
+            name_, value = str(row["what"]), row.get("is", "")
+            identity[name_] = held[name_] if str(held.get(name_)) == value else value  # a number stays one
     return identity
 
 

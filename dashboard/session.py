@@ -52,7 +52,8 @@ def pick_agent() -> None:
     asked = st.query_params.get("agent", "")
     followed = asked if asked and asked != st.session_state.get("agent-linked") else ""
     wanted = st.session_state.pop("agent-next", None) or followed or st.session_state.get("agent", "")
-    st.session_state["agent"] = wanted if wanted in names else names[0]
+    first = world().about.first
+    st.session_state["agent"] = next(name for name in (wanted, first, names[0]) if name in names)
     if followed and followed not in names:
         st.sidebar.warning("The character in the link does not exist here; another is shown.")
     chosen = st.sidebar.selectbox("Agent", names, key="agent", format_func=shown_name)
@@ -73,7 +74,7 @@ def clock_words() -> str:
     from memory_system.times import stamp  # words for people, shared with the context text
 
     opened = world()
-    return f"{stamp(opened.clock())}{' (standing)' if opened.standing else ''}"
+    return f"{stamp(opened.clock())}{' (the clock stands)' if opened.standing else ''}"
 
 
 def on_page(title: str) -> None:

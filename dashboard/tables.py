@@ -10,7 +10,6 @@ from datetime import datetime
 import pandas as pd
 
 from memory_system import Candidate, ChangeSet, Kind, MemoryEntry, Recall, Tier
-from memory_system.consolidation.migration import fate
 from memory_system.journal import Applied
 from memory_system.times import ago, stamp
 
@@ -81,8 +80,10 @@ def _candidate(one: Candidate) -> dict[str, object]:
     }
 
 
-def entries(found: Iterable[MemoryEntry], now: datetime, threshold: float) -> pd.DataFrame:
-    """Memories, the newest first, with their age and what migration would do with them."""
+def entries(found: Iterable[MemoryEntry], now: datetime, migration: ChangeSet) -> pd.DataFrame:
+    """Memories, the newest first, with their age and what ``migration``, a preview, would do with them."""
+    fates = {change.entry_id: f"{VERBS[change.verb]}: {change.reason}" for change in migration.changes}
+    fates |= {kept.entry_id: f"Stays: {kept.reason}" for kept in migration.kept}
     rows = [
         {
             "id": entry.id,
@@ -94,7 +95,7 @@ def entries(found: Iterable[MemoryEntry], now: datetime, threshold: float) -> pd
             "explanation": visible(entry.explanation),
             "tags": list(entry.tags),
             "pinned": entry.pinned,
-            "fate": fate(entry, threshold),
+            "fate": fates.get(entry.id, "Stays: there is room."),
         }
         for entry in found
     ]

@@ -24,14 +24,17 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:&^=])")
 
 
 def style() -> None:
-    """The little that the theme cannot say: page width, calmer spacing, long words that wrap."""
+    """The little that the theme cannot say: width, spacing, words that wrap, ink that dark's pale blue can bear."""
     st.html(
         "<style>"
         "[data-testid='stMainBlockContainer']{max-width:1180px;padding-top:3.2rem;padding-bottom:4rem}"
         "[data-testid='stText']{white-space:pre-wrap;overflow-wrap:anywhere;font-family:inherit}"
         "[class*='st-key-personality-'] textarea{font-family:monospace;font-size:.85rem}"
         "h1{font-size:1.9rem!important;padding-bottom:.2rem!important}"
-        "@media(max-width:640px){[data-testid='stMainBlockContainer']{padding:3.5rem 1rem 3rem}}"
+        "h2{font-size:1.4rem!important;padding:.6rem 0 .4rem!important}"
+        "button[kind^='primary']:enabled :is(p,kbd,span){color:light-dark(#fff,#161614)!important;opacity:1}"
+        "button[kind^='primary']:enabled:hover{background:light-dark(#00466e,#6fb9e6)!important}"
+        "@media(max-width:640px){[data-testid='stMainBlockContainer']{padding:4.6rem 1rem 3rem}}"
         "</style>"
     )
 
@@ -162,7 +165,13 @@ def change_set(planned: ChangeSet, *, choose: bool = False) -> set[str]:
     """
     for note in planned.notes:
         st.info(plain(note))
-    refused = {change.entry_id for change in planned.changes[:MOST_CARDS] if not _change(planned, change, choose)}
+    replaced = planned.of("forget") if planned.operation == "plan" else ()
+    if replaced:
+        with st.expander(f"It replaces the earlier plan ({tables.counted(len(replaced), 'action', 'actions')})"):
+            for change in replaced:
+                st.text(f"• {tables.visible(change.before.document if change.before else '')}")
+    shown = [change for change in planned.changes[:MOST_CARDS] if change not in replaced]
+    refused = {change.entry_id for change in shown if not _change(planned, change, choose)}
     rest = planned.changes[MOST_CARDS:]
     if rest:
         st.caption(f"{tables.counted(len(rest), 'more memory', 'more memories')}, as a table:")
@@ -225,19 +234,21 @@ def say_next(message: str) -> None:
 
 
 def said() -> None:
-    """Show what the last run left to say."""
+    """Show what the last run left to say; its place is always there, so that nothing below it moves and closes."""
+    place = st.empty()
     if message := st.session_state.pop("said", None):
-        st.success(plain(message), icon=":material/check_circle:")
+        place.success(plain(message), icon=":material/check_circle:")
 
 
 def undo_button(agent: AgentMemory, revision: int, title: str, forget: str = "") -> None:
     """A button that takes an applied change set back; ``forget`` names what the session need not remember then."""
-    if st.button("Undo", icon=":material/undo:", key=f"undo-{revision}", help="AgentMemory.undo"):
+    if st.button("Undo", icon=":material/undo:", key=f"undo-{revision}", help="In Python: AgentMemory.undo"):
         try:
             agent.undo(revision)
         except MemorySystemError as error:
             problem(error)
         else:
-            st.session_state.pop(forget, None)
+            if forget:
+                st.session_state.pop(forget, None)
             say_next(f"Undone: {title}")
             st.rerun()

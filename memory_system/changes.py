@@ -156,7 +156,11 @@ class ChangeSet:
             refused |= set(adding[entry_id].evidence) & {change.entry_id for change in self.of("forget")}
         spared = refused & {change.entry_id for change in self.of("forget")}
         left = tuple(_without_evidence(change, spared) for change in self.changes if change.entry_id not in refused)
-        title = self.title if len(left) == len(self.changes) else f"{self.title} ({len(left)} of {len(self.changes)})"
+        title = (
+            self.title
+            if len(left) == len(self.changes)
+            else f"{self.title}; {len(left)} of {len(self.changes)} accepted"
+        )
         return dataclasses.replace(self, changes=left, title=title, id=uuid.uuid4().hex)
 
 

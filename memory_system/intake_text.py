@@ -17,7 +17,7 @@ from enum import StrEnum
 from typing import Any
 
 from .entry import MemoryEntry
-from .errors import InvalidEntry, InvalidFile, InvalidInput, Problem
+from .errors import InvalidEntry, InvalidFile, Problem
 from .intake import MAX_BATCH, MAX_FILE, columns, event_entry
 from .json_source import parse_strict
 
@@ -146,8 +146,8 @@ def _jsonl(text: str) -> Iterator[tuple[int, str, _Event]]:
             continue
         try:
             value, _ = parse_strict(line, "this line", MAX_FILE, InvalidFile)
-        except InvalidInput as error:
-            yield number, line, error.sentence
+        except InvalidFile as error:
+            yield number, line, f"{error.problems[0].message[:1].upper()}{error.problems[0].message[1:]}."
             continue
         shown = str(value.get("document", line)) if isinstance(value, dict) else line
         yield number, shown, value if isinstance(value, dict) else "This is no object with a document."

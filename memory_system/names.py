@@ -37,8 +37,7 @@ def checked_name(name: object, what: str = "agent name") -> str:
     for character in composed:
         if not (unicodedata.category(character)[0] in "LMN" or character in _JOINERS):
             raise InvalidAgentName(
-                f"The {what} {shown} holds {unicodedata.name(character, 'a control character').lower()}; "
-                "use letters, digits, spaces and _ - ' ."
+                f"The {what} {shown} holds {_told(character)}; use letters, digits, spaces and _ - ' ."
             )
     if any(unicodedata.category(composed[end])[0] not in "LMN" for end in (0, -1)):
         raise InvalidAgentName(f"The {what} {shown} must begin and end with a letter or a digit.")
@@ -53,6 +52,13 @@ def checked_name(name: object, what: str = "agent name") -> str:
             "so that no two names look the same."
         )
     return composed
+
+
+def _told(character: str) -> str:
+    """A character for a message: itself where it can be seen, else its name."""
+    if character.isprintable() and unicodedata.category(character)[0] in "PS":
+        return f"“{character}”"
+    return unicodedata.name(character, "a control character").lower()
 
 
 _JAPANESE = frozenset({"CJK", "HIRAGANA", "KATAKANA"})

@@ -134,11 +134,25 @@ def _problem(lines: LineIndex, detail: Any) -> Problem:
         path = path[:2]  # what follows a key of the author's own is the type that was tried
     field = ".".join(str(part + 1) if isinstance(part, int) else part for part in path)
     message = {
+        "int_type": "this must be a whole number",
+        "int_parsing": "this must be a whole number",
+        "float_type": "this must be a number",
+        "string_type": "this must be text",
+        "list_type": "this must be a list",
+        "dict_type": "this must be an object",
+        "model_type": "this must be an object",
         "extra_forbidden": "there is no such field; put free facts under 'facts'",
         "missing": "this field is required",
         "string_too_short": "this is empty",
         "string_pattern_mismatch": "this must be a time of day like 07:30",
     }.get(detail["type"])
+    limit = next((detail["ctx"][key] for key in ("le", "ge", "max_length") if key in detail.get("ctx", {})), None)
+    if detail["type"] == "less_than_equal":
+        message = f"this may be {limit:g} at most"
+    elif detail["type"] == "greater_than_equal":
+        message = f"this may be {limit:g} at least"
+    elif detail["type"] == "string_too_long":
+        message = f"this may have {limit:,} characters at most"
     if message is None:
         words = detail["msg"].removeprefix("Value error, ").removeprefix("Input ")
         message = f"this {words[0].lower()}{words[1:]}" if detail["msg"].startswith("Input") else words

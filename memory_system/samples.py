@@ -12,6 +12,7 @@ from typing import Any
 
 from .agent import AgentMemory
 from .changes import Change, ChangeSet
+from .clock import About
 from .consolidation import planning, reflection, summarisation
 from .consolidation.ground import by_age
 from .entry import MemoryEntry, Tier
@@ -61,6 +62,7 @@ def fill_world(world: World, samples: Path, say: Callable[[str], None] = lambda 
     settings = world.settings.model_copy(update={"world": half})
     with World(settings, embedder=world.embedder, model=world.model) as scratch:
         scratch.stand_at(parse_time(about["clock"]))
+        scratch.describe(About(about.get("title", ""), about.get("about", ""), about.get("first", "")))
         for number, (name, story) in enumerate(stories.items(), start=1):
             say(f"Filling the world with its characters: {name} ({number} of {len(stories)}, {len(story)} memories).")
             _replay(scratch.agent(name).acting_as("samples"), story)

@@ -15,7 +15,7 @@ from typing import Self
 from . import lifecycle
 from . import personality as static_memory
 from .agent import AgentMemory
-from .clock import read_standing, world_clock, write_standing
+from .clock import About, read_about, read_standing, world_clock, write_about, write_standing
 from .embedding import CachedEmbedder, Embedder, MiniLM
 from .errors import AgentNotFound, AlreadyExists, InvalidAgentName, InvalidParameter, ModelUnavailable
 from .files import as_store_errors
@@ -77,6 +77,15 @@ class World:
     def stand_at(self, at: datetime | None) -> None:
         """Let the world's clock stand at a time, or follow the real time."""
         write_standing(self.folder, at)
+
+    @property
+    def about(self) -> About:
+        """The world's title, what it is about, and the character to begin with; each may be empty."""
+        return read_about(self.folder)
+
+    def describe(self, about: About) -> None:
+        """Say what the world is about."""
+        write_about(self.folder, about)
 
     def agents(self) -> list[str]:
         """The names of all agents, sorted: those with a personality and those with a folder."""

@@ -39,7 +39,7 @@ if not rows:
     st.caption("Select a change to see what it did, and to undo it.")
     st.stop()
 one = told[rows[0]]
-st.subheader(widgets.plain(one.change_set.title), anchor=False)
+st.header(widgets.plain(one.change_set.title), anchor=False)
 if one.undone_by:
     st.info("This change has been undone.")
 else:

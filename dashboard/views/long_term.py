@@ -8,9 +8,19 @@ ROWS = 2000
 
 agent = session.agent()
 widgets.heading(
-    "Long-term memory", "Significant memories, reflections, summaries and plans. Click a point to open it.", agent
+    "Long-term memory",
+    "Significant memories, reflections, summaries and plans. Click a point to open it, drag to select several.",
+    agent,
 )
 widgets.said()
+
+
+def open_memory(entry_id: str | None) -> None:
+    """Open a memory, or close the one that is open; the chart and the table begin anew, with nothing selected."""
+    st.session_state["timeline-round"] = st.session_state.get("timeline-round", 0) + 1
+    session.to_link("memory", entry_id)
+    st.rerun()
+
 
 frame = session.timeline(agent.name, agent.stamp)
 if frame.empty:
@@ -46,7 +56,7 @@ clicked = st.plotly_chart(
     figures.timeline(visible, selected),
     on_select="rerun",
     selection_mode=("points", "box"),
-    key=f"timeline-{agent.name}",
+    key=f"timeline-{agent.name}-{st.session_state.get('timeline-round', 0)}",
     config={
         "displayModeBar": True,
         "displaylogo": False,
@@ -57,11 +67,8 @@ clicked = st.plotly_chart(
 )
 st.caption("Points are moved a little up or down, so that none covers another.")
 boxed = widgets.clicked_ids(clicked)
-if len(boxed) == 1 and boxed[0] != st.session_state.get("timeline-opened"):  # a plotly selection outlives its run
-    st.session_state["timeline-opened"] = boxed[0]
-    if boxed[0] != selected:
-        session.to_link("memory", boxed[0])
-        st.rerun()
+if len(boxed) == 1:
+    open_memory(boxed[0])
 
 if selected and (entry := agent.find(selected)):
     order = list(visible["id"])
@@ -72,16 +79,18 @@ if selected and (entry := agent.find(selected)):
             after = order[place + 1] if place + 1 < len(order) else None
             for label, icon, other in (("Previous", "arrow_back", before), ("Next", "arrow_forward", after)):
                 if st.button(label, icon=f":material/{icon}:", disabled=other is None):
-                    session.to_link("memory", other)
-                    st.rerun()
+                    open_memory(other)
             st.caption(f"{place + 1} of {len(order)} by time")
         if st.button("Close", icon=":material/close:", type="tertiary"):
-            session.to_link("memory", None)
-            st.rerun()
+            open_memory(None)
     widgets.memory_card(agent, entry)
     forms.actions(agent, entry)
 elif selected:
-    widgets.empty("This memory is no longer in recall.", "The History page shows what became of it.")
+    widgets.empty(
+        "This memory is not in recall.", "It may have been forgotten: the History page shows what became of it."
+    )
+    if st.button("Close", icon=":material/close:"):
+        open_memory(None)
 
 rows = visible[visible["id"].isin(boxed)] if len(boxed) > 1 else visible
 with st.expander(f"{'Selected' if len(boxed) > 1 else 'All'} {len(rows)} as a table", expanded=len(boxed) > 1):
@@ -93,7 +102,7 @@ with st.expander(f"{'Selected' if len(boxed) > 1 else 'All'} {len(rows)} as a ta
         hide_index=True,
         on_select="rerun",
         selection_mode="single-row",
-        key=f"table-{agent.name}-{agent.stamp[0]}",
+        key=f"table-{agent.name}-{st.session_state.get('timeline-round', 0)}",
         column_order=["memory", "when", "importance", "kind", "tags"],
         column_config={
             "memory": st.column_config.TextColumn("Memory", width=480),
@@ -108,8 +117,5 @@ with st.expander(f"{'Selected' if len(boxed) > 1 else 'All'} {len(rows)} as a ta
         },
     )
     for row in picked["selection"]["rows"]:
-        chosen = str(listed.iloc[row]["id"]) if row < len(listed) else selected
-        if chosen not in (selected, st.session_state.get("table-opened")):
-            st.session_state["table-opened"] = chosen
-            session.to_link("memory", chosen)
-            st.rerun()
+        if row < len(listed) and str(listed.iloc[row]["id"]) != selected:
+            open_memory(str(listed.iloc[row]["id"]))

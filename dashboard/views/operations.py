@@ -25,12 +25,14 @@ session.to_link("operation", name)
 
 Show = Callable[[float, str], None]
 plan: Callable[[Show], ChangeSet]
+asked_with = ""
 if name == "Migrate":
     st.text(
         f"Short-term memory has room for {settings.stm_size}. The oldest beyond it move to long-term memory if they "
         "are important enough, and are forgotten if not. Pinned ones stay."
     )
     threshold = st.slider("Importance to exceed", 0.0, 1.0, settings.migration_threshold, 0.05)
+    asked_with = f"{threshold:g}"
     plan = lambda _show: agent.migrate_stm2ltm(threshold, preview=True)  # noqa: E731 - one of four, chosen here
 elif name == "Reflect":
     st.text(
@@ -42,13 +44,14 @@ elif name == "Summarise":
         "The least important long-term memories become one summary. The originals leave recall, and can be restored."
     )
     count = st.number_input("How many", 2, 500, 10)
+    asked_with = f"{count}"
     plan = lambda show: agent.summarize_and_forget(int(count), preview=True, progress=show)  # noqa: E731
 else:
     st.text("The rest of today in timed actions, from routine and promises. It replaces an older plan of the day.")
     plan = lambda show: agent.plan_from_memory(preview=True, progress=show)  # noqa: E731
 
 st.caption(widgets.plain(f"Language model: {agent.model.label}"))
-key = f"plan-{agent.name}-{name}"
+key = f"plan-{agent.name}-{name}-{asked_with}"  # with another value it is another plan
 if st.button("Preview", type="primary", icon=":material/visibility:"):
     st.session_state.pop(f"applied-{agent.name}", None)
     waiting = st.empty()
@@ -69,12 +72,20 @@ if st.button("Preview", type="primary", icon=":material/visibility:"):
 planned: ChangeSet | None = st.session_state.get(key)
 applied: ChangeSet | None = st.session_state.get(f"applied-{agent.name}")
 if planned is not None:
-    st.subheader(widgets.plain(planned.title), anchor=False)
+    st.header(widgets.plain(planned.title), anchor=False)
     refused = widgets.change_set(planned, choose=len(planned.changes) > 1)
     accepted = planned.without(refused) if refused else planned
     if refused:
-        st.caption(f"{len(accepted.changes)} of {len(planned.changes)} accepted.")
-    if planned and st.button("Apply", icon=":material/check:", type="primary", disabled=not accepted):
+        st.caption(
+            f"{len(accepted.changes)} of {len(planned.changes)} accepted. What belongs together stays so: without "
+            "its summary a memory is not forgotten, and without its memory a summary does not cite it."
+        )
+    if planned and st.button(
+        "Apply",
+        icon=":material/check:",
+        type="primary",
+        disabled=not accepted or (planned.operation == "plan" and not accepted.of("add")),
+    ):
         try:
             done = agent.apply(accepted)
         except MemorySystemError as error:

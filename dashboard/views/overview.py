@@ -9,7 +9,23 @@ agent = session.agent()
 stats = agent.get_stats()
 personality = agent.personality
 about = personality.identity if personality else None
-widgets.heading(agent.display_name, "A character whose memories you can see, question and curate here.")
+story = session.world().about
+if story.about:
+    with st.container(border=True, gap="small"):
+        st.markdown(f"**{widgets.plain(story.title or 'This world')}**")
+        st.text(tables.visible(story.about))
+        st.caption("Pick somebody, ask what they remember, and see why. Everything can be changed, and undone.")
+        with st.container(horizontal=True, gap="small"):
+            for name in session.world().agents():
+                chosen = name == agent.name
+                if st.button(
+                    widgets.plain(session.shown_name(name)),
+                    key=f"who-{name}",
+                    type="primary" if chosen else "secondary",
+                ):
+                    session.choose_next(name)
+                    st.rerun()
+widgets.heading(agent.display_name, "A character of this memory system: what is remembered, and what changed lately.")
 if about and about.description:
     st.text(tables.visible(about.description))
 widgets.said()
@@ -22,24 +38,24 @@ for message in agent.messages:
 waiting = agent.migrate_stm2ltm(preview=True)
 with st.container(horizontal=True):
     for label, value, meaning in (
-        ("Short-term", f"{stats['stm']} of {stats['stm_size']}", "Entries in STM of stm_size."),
-        ("Long-term", stats["ltm"], "Entries in LTM."),
-        ("Personality", f"{stats['static']} facts", "Static memory: asked first, never decays."),
+        ("Short-term", f"{stats['stm']} of {stats['stm_size']}", "Recent events, of as many as fit."),
+        ("Long-term", stats["ltm"], "Significant memories, kept for good."),
+        ("Personality", tables.counted(stats["static"], "fact", "facts"), "Static memory: asked first, never decays."),
         (
             "Would migrate",
             len(waiting.changes),
-            "Entries that the next migration moves to long-term memory or forgets.",
+            "Recent events that no longer fit: the next migration moves or forgets them.",
         ),
     ):
         st.metric(label, value, border=True, help=meaning, width=160)
 
-st.subheader("Try a cue", anchor=False)
+st.header("Try a cue", anchor=False)
 with st.container(horizontal=True):
     for cue in session.example_cues(agent.name):
         if st.button(widgets.plain(cue), key=f"cue-{cue}", icon=":material/search:"):
             st.switch_page("views/recall.py", query_params={"agent": agent.name, "cue": cue})
 
-st.subheader("Recent changes", anchor=False)
+st.header("Recent changes", anchor=False)
 told = agent.history(5)
 if not told:
     widgets.empty("Nothing has happened yet.", "Add an event on the Short-term page.")
@@ -54,9 +70,9 @@ for one in told:
         else:
             widgets.undo_button(agent, one.revision, one.change_set.title)
 
-latest = tables.entries(agent.entries(Tier.STM), agent.now, agent.settings.migration_threshold).head(5)
+latest = tables.entries(agent.entries(Tier.STM), agent.now, waiting).head(5)
 if len(latest):
-    st.subheader("Latest memories", anchor=False)
+    st.header("Latest memories", anchor=False)
     st.dataframe(
         latest,
         hide_index=True,

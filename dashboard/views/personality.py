@@ -27,7 +27,7 @@ loaded, draft, base = (f"{name}-{agent.name}" for name in ("loaded", "draft", "b
 if loaded not in st.session_state:
     st.session_state[loaded] = agent.personality_text or ""
     st.session_state[draft] = agent.personality_text or agent.personality_on_disk or ""
-    st.session_state[base] = (0, "")
+    st.session_state[base] = (st.session_state.get(base, (0, ""))[0] + 1, "")  # fields of before are not taken up
 held = st.session_state[loaded] or None  # a broken file that never was good is mended from what lies on disk
 
 mode = st.segmented_control("Edit as", ["Form", "JSON", "Facts"], default="Form", required=True)
@@ -96,7 +96,7 @@ if changed:
     with st.expander("Every changed line"):
         st.code(tables.line_diff(st.session_state[loaded], text), language="diff", wrap_lines=True)
 if plan is not None and plan.changes:
-    st.subheader("Saving would change", anchor=False)
+    st.header("Saving would change", anchor=False)
     widgets.change_set(plan)
 elif plan is not None:
     st.caption("Saving would change the text, and no fact.")

@@ -7,6 +7,15 @@ from dashboard import figures, recall_controls, session, tables, widgets
 BARS, ROWS = 14, 2000
 
 agent = session.agent()
+
+
+def open_memory(entry_id: str | None) -> None:
+    """Open a memory above the chart, or close it; chart and table begin anew, with nothing selected."""
+    st.session_state["recall-open"] = entry_id
+    st.session_state["recall-round"] = st.session_state.get("recall-round", 0) + 1
+    st.rerun()
+
+
 widgets.heading(
     "Recall", "Ask as the character would be asked. Looking here changes nothing: no access time is touched.", agent
 )
@@ -39,24 +48,28 @@ visible = frame[masks[asked.shown]]
 if visible.empty:
     widgets.empty("No memory of this sort.", "Lower the threshold, raise top-k, or show all.")
     st.stop()
+judged = {one.entry.id: one for one in found.candidates}
+opened = st.session_state.get("recall-open")
+if opened in judged:
+    widgets.verdict(judged[opened])
+    widgets.memory_card(agent, judged[opened].entry)
+    if st.button("Close this memory", icon=":material/close:"):
+        open_memory(None)
 clicked = st.plotly_chart(
     figures.breakdown(visible.head(BARS), asked.threshold, asked.static_threshold),
     config={"displayModeBar": False},
     on_select="rerun",
     selection_mode="points",
-    key="breakdown",
+    key=f"breakdown-{st.session_state.get('recall-round', 0)}",
     alt="Each candidate's score, stacked from recency, importance and relevancy",
 )
+if ids := widgets.clicked_ids(clicked):
+    open_memory(ids[0])
 more = f"The {BARS} first of {len(visible)}; the table has all. " if len(visible) > BARS else ""
 st.caption(
     f"{more}Pale bars were not recalled. Static memory is asked first, then short-term, then long-term while the "
     "answer is short, so a higher score may be left out. Click a bar to open its memory."
 )
-opened = next(iter(widgets.clicked_ids(clicked)), None)
-judged = {one.entry.id: one for one in found.candidates}
-if opened in judged:
-    widgets.verdict(judged[opened])
-    widgets.memory_card(agent, judged[opened].entry)
 
 table, context, code = st.tabs(["Every candidate", "Context text", "As code"])
 with table:
@@ -67,7 +80,7 @@ with table:
         hide_index=True,
         on_select="rerun",
         selection_mode="single-row",
-        key="candidates",
+        key=f"candidates-{st.session_state.get('recall-round', 0)}",
         column_order=["memory", "score", "why", "verdict", "tier", "recency", "importance", "relevancy"],
         column_config={
             "memory": st.column_config.TextColumn("Memory", width=330),
@@ -81,9 +94,8 @@ with table:
         },
     )
     for row in picked["selection"]["rows"]:
-        if row < len(visible) and (chosen := judged.get(str(visible.iloc[row]["id"]))) and chosen.entry.id != opened:
-            widgets.verdict(chosen)
-            widgets.memory_card(agent, chosen.entry)
+        if row < len(visible):
+            open_memory(str(visible.iloc[row]["id"]))
 with context:
     st.caption("This text, and nothing else, is what an agent puts into its prompt.")
     st.code(found.context or "Nothing was recalled, so the text is empty.", language=None, wrap_lines=True)

@@ -62,7 +62,7 @@ FIELDS: dict[str, tuple[str, str, float, float, float]] = {
     "relevancy": ("Weight of relevancy", "How much it counts that it answers the question.", 0.0, 10.0, 0.05),
 }
 with st.container(border=True):
-    st.subheader("Memory and score", anchor=False)
+    st.header("Memory and score", anchor=False)
     values: dict[str, Any] = {}
     columns = st.columns(2)
     for number, (name, (label, meaning, low, high, step)) in enumerate(FIELDS.items()):
@@ -73,9 +73,11 @@ with st.container(border=True):
             )
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.caption(meaning)
-                if now[name] != usual[name] and st.button(
-                    f"Reset to {usual[name]:g}", key=f"reset-{name}", type="tertiary", help=f"{label}: the default"
-                ):
+                back = st.button(
+                    f"Default {usual[name]:g}", key=f"reset-{name}", type="tertiary", disabled=now[name] == usual[name],
+                    help=f"{label}: back to its default.",
+                )  # fmt: skip
+                if back:
                     save({**now, name: usual[name]}, f"{label} is back at its default.")
     presets = "; ".join(
         f"{name} {p.weights.recency:g}, {p.weights.importance:g}, {p.weights.relevancy:g}"
@@ -89,7 +91,7 @@ with st.container(border=True):
             save(usual, "All settings are back at their defaults.")
 
 with st.container(border=True):
-    st.subheader("World time", anchor=False)
+    st.header("World time", anchor=False)
     world = session.world()
     st.caption(widgets.plain(f"Now: {session.clock_words()}. All characters of this world share it."))
     modes = ["follows the real time", "stands"]
@@ -106,7 +108,7 @@ with st.container(border=True):
         st.rerun()
 
 with st.container(border=True):
-    st.subheader("In use", anchor=False)
+    st.header("In use", anchor=False)
     st.text(f"Language model: {agent.model.label}")
     st.text(f"Embedding model: {world.embedder.identity}")
     st.caption(

@@ -12,21 +12,21 @@ settings = agent.settings
 widgets.heading("Short-term memory", "Recent events. When more than fit, migration keeps the important ones.", agent)
 widgets.said()
 
-one, many = st.tabs(["One event", "Many events"])
+one, many = st.tabs(["One event", "Many events"], key=f"add-{agent.name}", on_change="rerun")
 with one:
     forms.one_event(agent)
 with many:
     forms.many_events(agent)
 
 held = agent.entries(Tier.STM)
-st.subheader(f"{len(held)} of {settings.stm_size} remembered", anchor=False)
+st.header(f"{len(held)} of {settings.stm_size} remembered", anchor=False)
 if len(held) > settings.stm_size:
     over = tables.counted(len(held) - settings.stm_size, "memory", "memories")
     st.info(f"{over} more than fit. Migrate on the Operations page.")
 if not held:
     widgets.empty("Short-term memory is empty.", "Write what happened into the form above.")
     st.stop()
-frame = tables.entries(held, agent.now, settings.migration_threshold)
+frame = tables.entries(held, agent.now, agent.migrate_stm2ltm(preview=True))
 picked = st.dataframe(
     frame,
     hide_index=True,

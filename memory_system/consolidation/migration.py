@@ -84,10 +84,3 @@ def _plan_chosen(ground: Ground, chosen: Sequence[str]) -> ChangeSet:
         else:
             changes.append(Change(entry, entry.evolve(tier=Tier.LTM), "Chosen by hand."))
     return ground.plan("migrate", f"Migrate {len(changes)} chosen to long-term memory", changes, kept=tuple(kept))
-
-
-def fate(entry: MemoryEntry, threshold: float) -> str:
-    """What the next migration that reaches this entry would do with it, in a sentence."""
-    return _stays(entry, threshold) or (
-        "Would move to long-term memory." if (entry.importance or 0) > threshold else "Would be forgotten."
-    )

@@ -42,7 +42,7 @@ def shape(change_set: ChangeSet) -> list[tuple[str, str]]:
 def test_refusing_a_summary_refuses_the_forgetting_of_its_sources() -> None:
     left = SUMMARISE.without(["s"])
     assert shape(left) == [("update", "other")]
-    assert left.title == "A title (1 of 5)"
+    assert left.title == "A title; 1 of 5 accepted"
 
 
 def test_refusing_to_forget_a_source_takes_it_out_of_the_evidence() -> None:

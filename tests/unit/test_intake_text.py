@@ -158,9 +158,9 @@ def test_each_line_of_jsonl_is_judged_by_itself() -> None:
     assert [entry.id for entry in taken(rows)] == ["a", "z"]
     problems = refused(rows)
     assert list(problems) == [2, 4, 5, 6]
-    assert "this is not JSON" in problems[2]
+    assert "This is not JSON" in problems[2]
     assert "no object with a document" in problems[4]
-    assert "the key 'document' stands twice" in problems[5]
+    assert "The key 'document' stands twice" in problems[5]
     assert "no document" in problems[6]
 
 

@@ -67,15 +67,21 @@ def test_characters_that_hide_or_turn_text_are_left_out(text: str, shown: str) -
     assert tables.visible(text) == shown
 
 
-def test_the_short_term_table_says_what_migration_would_do(recalled: AgentMemory) -> None:
-    frame = tables.entries(recalled.entries(Tier.STM), NOW, 0.35).set_index("memory")
-    assert frame.loc["Lent Tobias the brass key", "fate"] == "Would move to long-term memory."
-    assert frame.loc["Swept the floor", "fate"] == "Would be forgotten."
-    assert frame.loc["Nobody has rated this", "fate"] == "It is unrated; rate it first."
-    assert frame.loc["Swept the floor", "age"] == "2 hours ago"
+def test_the_short_term_table_says_what_the_next_migration_does(recalled: AgentMemory) -> None:
+    def fates(size: int) -> dict[str, str]:
+        recalled.configure(stm_size=size, migration_threshold=0.35)
+        frame = tables.entries(recalled.entries(Tier.STM), NOW, recalled.migrate_stm2ltm(preview=True))
+        assert frame.set_index("memory").loc["Swept the floor", "age"] == "2 hours ago"
+        return dict(zip(frame["memory"], frame["fate"], strict=True))
+
+    assert set(fates(3).values()) == {"Stays: there is room."}
+    full = fates(1)
+    assert full["Lent Tobias the brass key"].startswith("Move to long-term: ")
+    assert full["Swept the floor"].startswith("Forget: ")
+    assert full["Nobody has rated this"] == "Stays: there is room."
 
 
 def test_empty_agents_make_empty_tables(agent: AgentMemory) -> None:
-    assert tables.entries([], NOW, 0.35).empty
+    assert tables.entries([], NOW, agent.migrate_stm2ltm(preview=True)).empty
     assert tables.timeline([]).empty
     assert len(tables.history(agent.history(), NOW)) == 1
