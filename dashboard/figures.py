@@ -152,7 +152,7 @@ def timeline(frame: pd.DataFrame, selected: str | None = None) -> go.Figure:
         margin={"l": 8, "r": 8, "t": 50, "b": 30},
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
         clickmode="event+select",
-        dragmode="select",
+        dragmode="pan",  # while a drag selects, Streamlit takes no click
         modebar={"orientation": "v", "bgcolor": "rgba(0,0,0,0)"},
         bargap=0.15,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -56,9 +57,16 @@ def pick_agent() -> None:
     st.session_state["agent"] = next(name for name in (wanted, first, names[0]) if name in names)
     if followed and followed not in names:
         st.sidebar.warning("The character in the link does not exist here; another is shown.")
-    chosen = st.sidebar.selectbox("Agent", names, key="agent", format_func=shown_name)
+    chosen = st.sidebar.selectbox("Agent", names, key="agent", format_func=_labels(names).__getitem__)
     st.query_params["agent"] = st.session_state["agent-linked"] = chosen
     st.sidebar.caption(f"World time: {clock_words()}")
+
+
+def _labels(names: list[str]) -> dict[str, str]:
+    """What each agent is called in the picker, which tells them apart by it: twins have their file's name too."""
+    shown = {name: shown_name(name) for name in names}
+    twins = Counter(shown.values())
+    return {name: label if twins[label] == 1 else f"{label} ({name})" for name, label in shown.items()}
 
 
 def shown_name(name: str) -> str:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Set-up without make's help: ``python3 tools/setup.py run|test|lint|format|bench``.
+"""Set-up without make's help: ``python3 tools/setup.py run|test|lint|format|bench|screenshots``.
 
 Needs nothing but Python's own library, and is written so that an old Python can still say that it is too old.
 """
@@ -130,8 +130,8 @@ def find_browser():
 
 def main():
     target = sys.argv[1] if len(sys.argv) == 2 else ""
-    if target not in ("run", "test", "lint", "format", "bench"):
-        stop("Say what to do: python3 tools/setup.py run|test|lint|format|bench")
+    if target not in ("run", "test", "lint", "format", "bench", "screenshots"):
+        stop("Say what to do: python3 tools/setup.py run|test|lint|format|bench|screenshots")
     os.chdir(ROOT)
     python = make_venv(suitable_python())
     install(python, "requirements.txt")
@@ -155,8 +155,11 @@ def main():
                 os.environ,
             )
         )
+    environment = dict(os.environ, CHROMIUM=os.environ.get("CHROMIUM") or find_browser())
+    if target == "screenshots":
+        sys.exit(run([[python, os.path.join("tools", "screenshots.py")]], environment))
     benchmarks = sorted(name for name in os.listdir("benchmarks") if name.endswith(".py") and name[0] != "_")
-    sys.exit(run([[python, "-m", "benchmarks." + name[:-3]] for name in benchmarks], os.environ))
+    sys.exit(run([[python, "-m", "benchmarks." + name[:-3]] for name in benchmarks], environment))
 
 
 def run(steps, environment):

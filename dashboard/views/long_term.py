@@ -9,7 +9,7 @@ ROWS = 2000
 agent = session.agent()
 widgets.heading(
     "Long-term memory",
-    "Significant memories, reflections, summaries and plans. Click a point to open it, drag to select several.",
+    "What mattered: memories, reflections, summaries, plans. Click a point to open it; the box tool selects several.",
     agent,
 )
 widgets.said()

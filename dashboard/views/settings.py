@@ -69,7 +69,13 @@ with st.container(border=True):
         with columns[number % 2]:
             shape = "%.4f" if name == "decay" else None
             values[name] = st.number_input(
-                label, low, high, now[name], step, shape, key=f"{name}-{agent.name}-{now[name]}"
+                label,
+                min(low, now[name]),
+                max(high, now[name]),
+                now[name],
+                step,
+                shape,
+                key=f"{name}-{agent.name}-{now[name]}",
             )
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.caption(meaning)

@@ -10,6 +10,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode
@@ -20,7 +21,11 @@ from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
 from memory_system.embedding import CachedEmbedder
 from tests import sample_world
 
-_ARGUMENTS = ("--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
+expect.set_options(timeout=20_000)  # a machine that runs two workers at once is slow now and then
+
+ARGUMENTS = ("--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
+_DRAWN = "[data-testid='stMainBlockContainer'] :is(h1, [data-testid='stAlert'])"
+"""A page's title, or what is said instead; there is neither in the moment between connection and the first run."""
 
 
 def _chromium() -> str:
@@ -53,7 +58,9 @@ def settled(page: Page) -> None:
     page.wait_for_timeout(155)
     app = page.locator("[data-testid='stApp']")
     expect(app).to_have_attribute("data-test-connection-state", "CONNECTED", timeout=30_000)
+    expect(page.locator(_DRAWN).first).to_be_visible(timeout=60_000)
     expect(app).to_have_attribute("data-test-script-state", "notRunning", timeout=60_000)
+    expect(page.locator("[data-testid='stMain'] [data-stale='true']")).to_have_count(0, timeout=30_000)
 
 
 def _free_port() -> int:
@@ -64,12 +71,20 @@ def _free_port() -> int:
 
 @pytest.fixture(scope="session")
 def dashboard(tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder) -> Iterator[Dashboard]:
+    """The dashboard on a copy of the sample world; the journeys share it."""
     _chromium()
-    template = sample_world.filled(tmp_path_factory.getbasetemp().parent, embedder)
+    template = sample_world.filled(sample_world.shared_folder(tmp_path_factory), embedder)
+    folder = tmp_path_factory.mktemp("browser")
+    with served(sample_world.copy(template, folder / "world"), folder / "serve.log") as running:
+        yield running
+
+
+@contextmanager
+def served(places: dict[str, str], log: Path) -> Iterator[Dashboard]:
+    """A dashboard of its own on the world that ``places`` lead to."""
     ports = _free_port(), _free_port()
-    environment = os.environ | sample_world.copy(template, tmp_path_factory.mktemp("browser") / "world")
+    environment = os.environ | places
     environment |= {"MEMORY_DASHBOARD_PORT": str(ports[0]), "MEMORY_API_PORT": str(ports[1]), "DISPLAY": ""}
-    log = tmp_path_factory.mktemp("log") / "serve.log"
     with log.open("w") as output:
         server = subprocess.Popen(
             [sys.executable, "-m", "dashboard.serve"],
@@ -101,7 +116,7 @@ def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     path = _chromium()
-    arguments = [*_ARGUMENTS, *(["--no-sandbox"] if os.getuid() == 0 else [])]
+    arguments = [*ARGUMENTS, *(["--no-sandbox"] if os.getuid() == 0 else [])]
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=path, args=arguments)
         yield opened
@@ -111,7 +126,21 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     """A page at 1366 pixels; the test fails if anything outside this machine is asked for."""
+    with _watched(browser) as opened:
+        yield opened
+
+
+@pytest.fixture
+def other_page(browser: Browser) -> Iterator[Page]:
+    """What a second designer sees: a page with a session of its own."""
+    with _watched(browser) as opened:
+        yield opened
+
+
+@contextmanager
+def _watched(browser: Browser) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1366, "height": 900})
+    context.set_default_timeout(15_000)
     opened = context.new_page()
     outside: list[str] = []
 

@@ -1,0 +1,114 @@
+"""What a designer's hands do: press, choose, slide, tick a row, click a point."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Locator, Page, expect
+
+from .conftest import Dashboard, settled
+
+_ROW = 35
+"""The height of a row, and of the header, in Streamlit's tables, which are drawn on a canvas."""
+
+
+def press(page: Page, name: str, *, exact: bool = True) -> None:
+    page.get_by_role("button", name=name, exact=exact).first.click()
+    settled(page)
+
+
+def choose(page: Page, group: str, option: str) -> None:
+    """Take one segment of a segmented control."""
+    page.get_by_role("radiogroup", name=group).get_by_role("radio", name=option, exact=True).click()
+    settled(page)
+
+
+def write(page: Page, label: str, text: str) -> None:
+    """Fill a field and leave it, as with Tab."""
+    field = page.get_by_label(label, exact=True).first
+    field.fill(text)
+    field.press("Tab")
+    settled(page)
+
+
+def slide(page: Page, label: str, key: str, times: int = 1) -> None:
+    """Move a slider with the keyboard."""
+    thumb = page.get_by_role("slider", name=re.compile(f"^{re.escape(label)}")).first
+    thumb.focus()
+    for _ in range(times):
+        thumb.press(key)
+    settled(page)
+
+
+def tick(page: Page, row: int, table: int = 0) -> None:
+    """Tick a row of a table, the first being 0."""
+    grid = page.get_by_test_id("stDataFrame").nth(table)
+    grid.scroll_into_view_if_needed()
+    page.wait_for_timeout(400)
+    grid.click(position={"x": 16, "y": _ROW * (row + 1) + _ROW // 2})
+    page.wait_for_timeout(400)  # a table waits a moment for further ticks before it tells
+    settled(page)
+
+
+def said(page: Page, words: str | re.Pattern[str]) -> None:
+    """A message with these words stands on the page."""
+    expect(page.get_by_test_id("stAlert").filter(has_text=words).first).to_be_visible()
+
+
+def context_text(page: Page, dashboard: Dashboard, agent: str, cue: str) -> str:
+    """What the agent would put into its prompt."""
+    dashboard.show(page, "recall", agent=agent, cue=cue)
+    page.get_by_role("tab", name="Context text").click()
+    shown = page.get_by_role("tabpanel").filter(visible=True).get_by_test_id("stCode")
+    expect(shown).to_contain_text(re.compile(r"\w"))
+    return shown.inner_text()
+
+
+def paste(page: Page, dashboard: Dashboard, agent: str, text: str) -> None:
+    """Write several events into the field for many, and leave it."""
+    dashboard.show(page, "short_term", agent=agent)
+    page.get_by_role("tab", name="Many events").click()
+    write(page, "Paste lines, JSON, JSONL or CSV", text)
+
+
+def recalled(page: Page) -> int:
+    """The number of memories that the summary line of the Recall page says were recalled."""
+    return int(_summary(page)[0])
+
+
+def milliseconds(page: Page) -> float:
+    """How long that recall took, by the same line."""
+    return float(_summary(page)[1])
+
+
+def _summary(page: Page) -> tuple[str, str]:
+    line = page.get_by_text(re.compile(r"\d+ recalled of \d+ candidates")).inner_text()
+    found = re.search(r"(\d+) recalled of \d+ candidates · ([\d.]+) ms", line)
+    assert found, line
+    return found[1], found[2]
+
+
+def chart(page: Page) -> Locator:
+    drawn = page.locator(".js-plotly-plot")
+    expect(drawn.locator(".main-svg").first).to_be_visible()
+    drawn.scroll_into_view_if_needed()
+    page.wait_for_timeout(500)
+    return drawn
+
+
+POINTS = """plot => {
+    const {xaxis, yaxis} = plot._fullLayout;
+    const drawn = plot._fullData.filter(one => one.type === 'scattergl' && one.customdata);
+    return drawn.flatMap(trace => trace.customdata.map((id, n) => ({
+        id, x: xaxis._offset + xaxis.d2p(trace.x[n]), y: yaxis._offset + yaxis.d2p(trace.y[n])})))
+}"""
+
+
+def points(page: Page) -> list[dict[str, float]]:
+    """Where the points of the timeline are, in pixels of the chart, those first that stand alone."""
+    found: list[dict[str, float]] = chart(page).evaluate(POINTS)
+
+    def room(one: dict[str, float]) -> float:
+        return min(abs(one["x"] - two["x"]) + abs(one["y"] - two["y"]) for two in found if two is not one)
+
+    return sorted(found, key=room, reverse=True)

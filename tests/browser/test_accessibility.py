@@ -1,0 +1,84 @@
+"""Every page, in light and dark, before axe-core: names, roles, headings, contrast."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page
+
+from .conftest import Dashboard, settled
+from .hands import choose, press
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+NOT_OURS = (
+    ("list", "[data-testid='stSidebarNavItems']"),  # Streamlit groups the links of its navigation in divs
+    ("listitem", "[data-testid='stSidebarNavItems'] *"),  # the same divs, seen from the links
+    ("presentation-role-conflict", "[data-testid='stFileUploaderDropzone']"),  # a section that Streamlit labels
+    ("region", "[id='stFloatingOverlayPortal']"),  # where Streamlit draws what floats, beside its own main
+)
+"""Rule and selector of what lies inside Streamlit's own widgets, where no page can change it."""
+PAGES = {
+    "overview": ("", {"agent": "mira"}),
+    "recall": ("recall", {"agent": "mira", "cue": "Who has the mill key?"}),
+    "long_term": ("long_term", {"agent": "mira"}),
+    "history": ("history", {"agent": "mira"}),
+    "personality": ("personality", {"agent": "mira"}),
+    "short_term": ("short_term", {"agent": "mira"}),
+    "operations": ("operations", {"agent": "mira", "operation": "Summarise"}),
+    "settings": ("settings", {"agent": "mira"}),
+}
+
+
+@pytest.fixture(params=["light", "dark"])
+def tinted(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A page in one of the two colour schemes."""
+    context = browser.new_context(viewport={"width": 1366, "height": 900}, color_scheme=request.param)
+    yield context.new_page()
+    context.close()
+
+
+def violations(page: Page) -> list[str]:
+    """What axe-core objects to on the page and is ours, in words."""
+    page.wait_for_timeout(600)  # what fades in is not yet in its colour
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    ours = []
+    for rule in found:
+        for node in rule["nodes"]:
+            target = node["target"][0]
+            excused = [
+                selector
+                for name, selector in NOT_OURS
+                if name == rule["id"]
+                and page.locator(target).first.evaluate("(one, selector) => one.matches(selector)", selector)
+            ]
+            if not excused:
+                why = "; ".join(one["message"] for one in (*node["any"], *node["all"], *node["none"]))
+                ours.append(f"{rule['id']}: {node['html'][:120]} ({why})")
+    return ours
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_has_no_violation_of_ours(tinted: Page, dashboard: Dashboard, name: str) -> None:
+    view, link = PAGES[name]
+    dashboard.show(tinted, view, **link)
+    assert not violations(tinted)
+    if name == "operations":
+        press(tinted, "Preview")
+    elif name == "personality":
+        for mode in ("JSON", "Facts"):
+            choose(tinted, "Edit as", mode)
+            assert not violations(tinted)
+    elif name == "recall":
+        tinted.get_by_text("Weights, decay, static memory and time").click()
+    elif name == "long_term":
+        ids = tinted.locator(".js-plotly-plot").evaluate("plot => plot.data[2].customdata.flat()")
+        dashboard.show(tinted, view, **link, memory=ids[0])
+    elif name == "short_term":
+        tinted.get_by_role("tab", name="Many events").click()
+        tinted.get_by_label("Paste lines, JSON, JSONL or CSV").fill("One\nTwo")
+        tinted.get_by_label("Paste lines, JSON, JSONL or CSV").press("Tab")
+        settled(tinted)
+    assert not violations(tinted)

@@ -1,0 +1,212 @@
+"""Nothing that is typed, uploaded or linked provokes a traceback, runs a script, or asks for anything outside."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from memory_system import Settings, Tier, World
+from memory_system.embedding import CachedEmbedder
+from tests import sample_world
+
+from .conftest import Dashboard, served, settled
+from .hands import choose, press
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+SCRIPT = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"><b>bold</b>"
+MARKDOWN = "![p](https://evil.invalid/n.png) [link](javascript:alert(1)) $x^2$ :red[x] :material/home: # **b** `c`"
+HIDDEN = "\u202egnirts\u202c \u2066isolated\u2069 zero\u200bwidth\u200d\ufeff N\x00UL \x1b[31m 👩‍👩‍👧‍👦 🔥 日本語 Z̷̖a̴l̸g̵o̶"
+LONG = "geese " * 5000
+TEXTS = {"script": SCRIPT, "markdown": MARKDOWN, "hidden": HIDDEN, "long": LONG}
+REFUSED = {0x00: None, 0x1B: None}
+"""Control characters, which no memory may hold; that they are refused in words is shown by typing them."""
+NAME = "![p](https://evil.invalid/n.png) <b>X</b> $a$ :red[N]"
+VIEWS: dict[str, dict[str, str]] = {
+    "": {},
+    "recall": {"cue": "geese"},
+    "long_term": {},
+    "history": {},
+    "personality": {},
+    "short_term": {},
+    "operations": {},
+    "settings": {},
+}
+
+
+@pytest.fixture(scope="module")
+def rough(tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder) -> Iterator[Dashboard]:
+    """A dashboard on a world with a garbage journal, a hostile personality, and settings far out of range."""
+    folder = tmp_path_factory.mktemp("rough")
+    places = sample_world.copy(
+        sample_world.filled(sample_world.shared_folder(tmp_path_factory), embedder), folder / "world"
+    )
+    settings = Settings(
+        database=Path(places["MEMORY_DATABASE"]), personalities=Path(places["MEMORY_PERSONALITIES"]), llm="offline"
+    )
+    personality = {
+        "identity": {"name": NAME, "description": SCRIPT + MARKDOWN},
+        "traits": [MARKDOWN],
+        "facts": [SCRIPT],
+    }
+    with World(settings, embedder=embedder) as world:
+        hostile = world.create_agent("hostile", json.dumps(personality))
+        hostile.add_short_term(
+            [
+                {"document": text.translate(REFUSED), "tags": [text.translate(REFUSED)[:60]], "rating": 9}
+                for text in TEXTS.values()
+            ]
+        )
+        ids = [entry.id for entry in hostile.entries(Tier.STM)][-2:]
+        hostile.migrate_stm2ltm(ids=ids)
+        world.agent("juno").configure(top_k=5000, threshold=25.0)
+    journal = settings.database / "mem_test" / "tobias" / "journal.sqlite3"
+    for file in journal.parent.glob("journal.sqlite3*"):
+        file.unlink()
+    journal.write_bytes(b"this is no journal " * 500)
+    with served(places, folder / "serve.log") as running:
+        yield running
+
+
+def unharmed(page: Page) -> None:
+    """No traceback, no script that ran, no picture from elsewhere; each still has its title or a sentence."""
+    settled(page)
+    words = page.locator("body").inner_text()
+    assert "Traceback" not in words
+    assert "This app has encountered an error" not in words
+    assert page.title() != "owned"
+    main = page.get_by_test_id("stMain")
+    assert main.locator("img:not([src^='data:']):not([src^='blob:'])").count() == 0
+    assert main.locator("[href^='javascript']").count() == 0
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_hostile_character_is_shown_on_every_page(page: Page, rough: Dashboard, view: str) -> None:
+    rough.show(page, view, agent="hostile", **VIEWS[view])
+    unharmed(page)
+    shown = page.get_by_test_id("stMain")
+    expect(shown.locator(".katex, b:text('X')")).to_have_count(0)
+    expect(page.get_by_test_id("stSidebar").get_by_role("combobox")).to_have_value(NAME)
+
+
+@pytest.mark.parametrize("view", ["recall", "long_term", "personality", "short_term", "settings"])
+def test_hostile_text_in_every_field_does_no_harm(page: Page, rough: Dashboard, view: str) -> None:
+    texts = "input[type=text]:visible:not([disabled]):not([readonly]), textarea:visible"
+    for text in TEXTS.values():
+        rough.show(page, view, agent="edda", **VIEWS[view])
+        if view == "personality" and text is not SCRIPT:
+            choose(page, "Edit as", "Form")
+        fields = page.get_by_test_id("stMain").locator(texts)
+        for number in range(fields.count()):
+            field = fields.nth(number)
+            if field.get_attribute("role") == "combobox" or field.get_attribute("aria-haspopup"):
+                continue
+            field.fill(text)
+            field.press("Tab")
+        unharmed(page)
+        for button in ("Recall", "Remember", "Save"):
+            found = page.get_by_role("button", name=re.compile(f"^{button}"))
+            if found.count() and found.first.is_enabled():
+                found.first.click()
+                unharmed(page)
+
+
+def test_hostile_text_in_the_json_the_name_and_the_paste_field_does_no_harm(page: Page, rough: Dashboard) -> None:
+    for text in (
+        *TEXTS.values(),
+        "[" * 20_000,
+        '{"identity": {"name": 1e999}}',
+        "\ud83d".encode(errors="ignore").decode(),
+    ):
+        rough.show(page, "personality", agent="ines")
+        choose(page, "Edit as", "JSON")
+        field = page.get_by_role("textbox", name="Personality JSON")
+        field.fill(text)
+        field.press("Tab")
+        unharmed(page)
+        choose(page, "Edit as", "Form")
+        unharmed(page)
+        choose(page, "Edit as", "Facts")
+        unharmed(page)
+    for text in TEXTS.values():
+        rough.show(page, "personality", agent="ines")
+        page.get_by_role("button", name="New, copy, rename, delete").click()
+        page.get_by_placeholder("ana", exact=True).fill(text)
+        page.get_by_placeholder("ana", exact=True).press("Tab")
+        settled(page)
+        press(page, "New")
+        unharmed(page)
+        rough.show(page, "short_term", agent="ines")
+        page.get_by_role("tab", name="Many events").click()
+        page.get_by_label("Paste lines, JSON, JSONL or CSV").fill(f"{text}\n[1, {{]\n{text}")
+        page.get_by_label("Paste lines, JSON, JSONL or CSV").press("Tab")
+        unharmed(page)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("columns.csv", b"when,who\nnow,me\n", "document"),
+        ("picture.csv", bytes(range(256)) * 40, "UTF-8"),
+        ("deep.json", b"[" * 100_000, ""),
+        ("formula.csv", b"document\n\"=cmd|'/C calc'!A0\"\n<b>x</b>\n", "2 events"),
+        ("empty.jsonl", b"", ""),
+        ("huge.txt", None, "50"),
+    ],
+)
+def test_a_hostile_file_is_refused_in_words(
+    page: Page, rough: Dashboard, tmp_path: Path, name: str, content: bytes | None, told: str
+) -> None:
+    file = tmp_path / name
+    file.write_bytes(b"a line\n" * (51 * 1024 * 1024 // 7 + 1) if content is None else content)
+    rough.show(page, "short_term", agent="mira")
+    page.get_by_role("tab", name="Many events").click()
+    page.locator("input[type=file]").set_input_files(file)
+    page.wait_for_timeout(500)
+    unharmed(page)
+    expect(page.get_by_test_id("stMain")).to_contain_text(told)
+
+
+@pytest.mark.parametrize(
+    ("view", "link"),
+    [
+        ("", {"agent": "../x"}),
+        ("", {"agent": SCRIPT}),
+        ("recall", {"agent": "mira", "cue": "why " * 1250}),
+        ("recall", {"agent": "mira", "cue": SCRIPT + MARKDOWN + HIDDEN}),
+        ("long_term", {"agent": "mira", "memory": "<script>document.title='owned'</script>"}),
+        ("long_term", {"agent": "mira", "memory": "../../etc/passwd"}),
+        ("operations", {"agent": "mira", "operation": "zzz"}),
+        ("operations", {"agent": "", "operation": SCRIPT}),
+        ("no_such_page", {"agent": "mira"}),
+    ],
+)
+def test_a_hostile_link_shows_a_page(page: Page, rough: Dashboard, view: str, link: dict[str, str]) -> None:
+    rough.show(page, view, **link)
+    unharmed(page)
+    page.reload()
+    unharmed(page)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_garbage_journal_is_told_and_harms_no_other_character(page: Page, rough: Dashboard, view: str) -> None:
+    rough.show(page, view, agent="tobias", **VIEWS[view])
+    unharmed(page)
+    expect(page.get_by_test_id("stMain").get_by_test_id("stAlert").first).to_be_visible()
+    page.get_by_test_id("stSidebar").get_by_role("combobox").click()
+    expect(page.get_by_role("option", name=re.compile("cannot be opened"))).to_be_visible()
+    page.get_by_role("option", name="Mira Holloway").click()
+    unharmed(page)
+    expect(page.get_by_test_id("stMain")).to_contain_text("Mira Holloway")
+
+
+@pytest.mark.parametrize("view", ["recall", "settings"])
+def test_settings_far_out_of_range_are_shown(page: Page, rough: Dashboard, view: str) -> None:
+    rough.show(page, view, agent="juno", **VIEWS[view])
+    unharmed(page)
+    expect(page.get_by_test_id("stAlert")).to_have_count(0)

@@ -1,0 +1,97 @@
+"""A designer asks why: sliders that re-score, bars and points that open a memory with its verdict and its links."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from .conftest import Dashboard, settled
+from .hands import chart, choose, milliseconds, points, press, recalled, said, slide
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+
+def test_every_slider_scores_again_at_once(page: Page, dashboard: Dashboard) -> None:
+    cue = "Who has the mill key, and who says so? " + "The key, the lamp, the hatch and the ferry at night. " * 30
+    dashboard.show(page, "recall", agent="mira", cue=cue[:1900])
+    seen = {recalled(page)}
+    page.get_by_text("Weights, decay, static memory and time").click()
+    choose(page, "Preset", "classic")
+    took = [milliseconds(page)]
+    for label, key in (
+        ("Threshold a score must exceed", "End"),
+        ("Weight of recency", "End"),
+        ("Weight of importance", "End"),
+        ("Weight of relevancy", "Home"),
+        ("Recency kept per hour", "Home"),
+        ("Static threshold", "End"),
+        ("Share of seats for static memory", "Home"),
+    ):
+        slide(page, label, key)
+        took.append(milliseconds(page))
+        seen.add(recalled(page))
+    slide(page, "Threshold a score must exceed", "Home")
+    page.get_by_label("Top-k: most memories to recall").fill("11")
+    page.get_by_label("Top-k: most memories to recall").press("Enter")
+    settled(page)
+    assert recalled(page) == 11
+    assert len(seen) > 1
+    assert sorted(took)[len(took) // 2] < 30, took  # to embed this cue takes longer than that
+
+
+def test_a_bar_opens_its_memory_with_the_verdict(page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, "recall", agent="mira", cue="Who has the mill key?")
+    chart(page).locator("g.point path").nth(28).click(force=True)  # of the third part, the first bar
+    settled(page)
+    said(page, re.compile(r"Recalled: .*Score \d\.\d\d = .*relevancy"))
+    expect(page.get_by_test_id("stMain")).to_contain_text("happened")
+    choose(page, "Show", "Not recalled")
+    chart(page).locator("g.point path").nth(28).click(force=True)
+    settled(page)
+    said(page, re.compile(r"Score \d\.\d\d = "))
+
+
+def test_a_point_of_the_timeline_opens_its_card_and_its_link_survives(page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, "long_term", agent="tobias")
+    point = points(page)[0]
+    chart(page).hover(position={"x": point["x"], "y": point["y"]})
+    page.wait_for_timeout(300)  # a point must be hovered over before it can be clicked
+    chart(page).click(position={"x": point["x"], "y": point["y"]})
+    page.wait_for_timeout(300)
+    settled(page)
+    expect(page).to_have_url(re.compile(f"memory={point['id']}"))
+    card = page.get_by_test_id("stMain").get_by_text(re.compile("^happened "))
+    when = card.inner_text()
+    page.reload()
+    settled(page)
+    expect(card).to_have_text(when)
+    place = page.get_by_text(re.compile(r"^\d+ of \d+ by time$"))
+    number = int(place.inner_text().split()[0])
+    press(page, "Previous" if number > 1 else "Next")
+    other = number - 1 if number > 1 else 2
+    expect(place).to_have_text(re.compile(f"^{other} of "))
+    press(page, "Next" if number > 1 else "Previous")
+    expect(place).to_have_text(re.compile(f"^{number} of "))
+    press(page, "Close")
+    expect(page).not_to_have_url(re.compile("memory="))
+
+
+def test_a_box_on_the_timeline_lists_what_is_in_it(page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, "long_term", agent="tobias")
+    drawn = chart(page)
+    drawn.hover(position={"x": 300, "y": 200})
+    drawn.locator("[data-val='select']").click()
+    corner = drawn.bounding_box()
+    assert corner
+    page.mouse.move(corner["x"] + 80, corner["y"] + 60)
+    page.mouse.down()
+    page.mouse.move(corner["x"] + 500, corner["y"] + 330, steps=8)
+    page.mouse.up()
+    settled(page)
+    chosen = page.get_by_text(re.compile(r"^Selected \d+ as a table$"))
+    expect(chosen).to_be_visible()
+    held = int(chosen.inner_text().split()[1])
+    assert 1 < held < len(points(page))
+    expect(page.get_by_test_id("stDataFrame")).to_be_visible()

@@ -1,0 +1,47 @@
+"""A designer previews an operation, refuses a part of it, applies the rest, and takes it back."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from .conftest import Dashboard, settled
+from .hands import paste, press, said
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+
+def stored(page: Page, dashboard: Dashboard, agent: str) -> str:
+    """How full the memories are, by the Overview page."""
+    dashboard.show(page, "", agent=agent)
+    expect(page.get_by_test_id("stMetricValue")).to_have_count(4)
+    return " / ".join(page.get_by_test_id("stMetricValue").all_inner_texts())
+
+
+@pytest.mark.parametrize("name", ["Migrate", "Reflect", "Summarise", "Plan"])
+def test_an_operation_is_previewed_refused_in_part_applied_and_undone(
+    page: Page, dashboard: Dashboard, name: str
+) -> None:
+    agent = "edda"
+    if name == "Migrate":
+        paste(page, dashboard, agent, "Scrubbed the long table\nCounted the spoons twice\nFound one spoon too many")
+        press(page, "Remember these")
+    before = stored(page, dashboard, agent)
+    dashboard.show(page, "operations", agent=agent, operation=name)
+    press(page, "Preview")
+    expect(page.get_by_role("heading", name=re.compile(f"^{name}"))).to_be_visible(timeout=30_000)
+    assert stored(page, dashboard, agent) == before
+    dashboard.show(page, "operations", agent=agent, operation=name)
+    press(page, "Preview")
+    boxes = page.get_by_test_id("stCheckbox").filter(has_text="Accept")
+    expect(boxes.first).to_be_visible(timeout=30_000)
+    boxes.last.locator("label").click()
+    settled(page)
+    expect(page.get_by_text(re.compile(r"^\d+ of \d+ accepted\b"))).to_be_visible()
+    press(page, "Apply")
+    said(page, "Applied:")
+    press(page, "Undo")
+    said(page, "Undone:")
+    assert stored(page, dashboard, agent) == before

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Pictures of every page, in light and dark, at 1366 and 390 pixels, on a fresh copy of the sample world.
+
+    python3 tools/setup.py screenshots [page ...]
+
+Writes docs/screenshots/<page>-<light|dark>-<1366|390>.png, and docs/recall.png for the README.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from PIL import Image  # noqa: E402
+from playwright.sync_api import Browser, Page, sync_playwright  # noqa: E402
+
+from memory_system.embedding import CachedEmbedder, MiniLM  # noqa: E402
+from memory_system.settings import Settings  # noqa: E402
+from tests import sample_world  # noqa: E402
+from tests.browser.conftest import ARGUMENTS, Dashboard, served, settled  # noqa: E402
+from tests.browser.hands import chart, points, press, tick  # noqa: E402
+
+FOLDER = ROOT / "docs" / "screenshots"
+TALLEST = 2400
+WIDTHS = {1366: 900, 390: 844}
+
+
+def open_a_reflection(page: Page) -> None:
+    """Open the reflection that the timeline's trace of that name holds last."""
+    ids = chart(page).evaluate(
+        "plot => plot._fullData.find(one => one.name.startsWith('reflection')).customdata.flat()"
+    )
+    page.goto(f"{page.url}&memory={ids[-1]}")
+    settled(page)
+    points(page)  # waits for the chart
+
+
+def preview(page: Page) -> None:
+    """Ask what would happen."""
+    press(page, "Preview")
+    page.get_by_test_id("stCheckbox").first.wait_for()
+
+
+def select_a_change(page: Page) -> None:
+    """Open the second change of the history."""
+    tick(page, 1)
+
+
+PAGES: dict[str, tuple[str, dict[str, str], Callable[[Page], None]]] = {
+    "overview": ("", {"agent": "mira"}, lambda _page: None),
+    "recall": ("recall", {"agent": "mira", "cue": "Who has the mill key?"}, lambda _page: None),
+    "long_term": ("long_term", {"agent": "mira"}, open_a_reflection),
+    "history": ("history", {"agent": "mira"}, select_a_change),
+    "personality": ("personality", {"agent": "juno"}, lambda _page: None),
+    "short_term": ("short_term", {"agent": "mira"}, lambda page: tick(page, 0)),
+    "operations": ("operations", {"agent": "mira", "operation": "Summarise"}, preview),
+    "settings": ("settings", {"agent": "mira"}, lambda _page: None),
+}
+
+
+def capture(browser: Browser, dashboard: Dashboard, name: str, scheme: str, width: int) -> bytes:
+    """One page as a PNG, as tall as it is, up to the tallest."""
+    context = browser.new_context(
+        viewport={"width": width, "height": WIDTHS[width]}, color_scheme="dark" if scheme == "dark" else "light"
+    )
+    page = context.new_page()
+    try:
+        view, link, act = PAGES[name]
+        dashboard.show(page, view, **link)
+        act(page)
+        for _ in range(2):  # charts and tables are drawn, and grow, only when they come into view
+            tall = page.locator("[data-testid='stMainBlockContainer']").bounding_box()
+            assert tall is not None, "the page has a main block"
+            page.set_viewport_size({"width": width, "height": max(WIDTHS[width], min(int(tall["height"]), TALLEST))})
+            settled(page)
+            page.wait_for_timeout(1000)
+        page.evaluate("document.querySelector(\"[data-testid='stMain']\").scrollTo(0, 0)")
+        page.mouse.move(0, 0)
+        page.wait_for_timeout(300)
+        return page.screenshot(animations="disabled")
+    finally:
+        context.close()
+
+
+def save(picture: bytes, path: Path, height: int | None = None) -> None:
+    """Store it with a palette of its own, which is a third of the size and looks the same."""
+    image = Image.open(io.BytesIO(picture)).convert("RGB")
+    if height:
+        image = image.crop((0, 0, image.width, min(height, image.height)))
+    image.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(path, optimize=True)
+    print(f"{path.relative_to(ROOT)}  {image.width} x {image.height}  {path.stat().st_size // 1000} kB", flush=True)
+
+
+def main() -> None:
+    """Fill a world, show it, and take the pictures."""
+    wanted = sys.argv[1:] or list(PAGES)
+    if unknown := set(wanted) - set(PAGES):
+        sys.exit(f"There is no page {sorted(unknown)}; there are {', '.join(PAGES)}.")
+    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    if not chromium:
+        sys.exit("Screenshots need Chromium: 'sudo apt install chromium', or name it in CHROMIUM.")
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    arguments = [*ARGUMENTS, *(["--no-sandbox"] if os.getuid() == 0 else [])]
+    with tempfile.TemporaryDirectory() as scratch:
+        template = sample_world.filled(Path(scratch), CachedEmbedder(MiniLM(Settings().cache)))
+        places = sample_world.copy(template, Path(scratch) / "copy")
+        with served(places, Path(scratch) / "serve.log") as dashboard, sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
+            for name in wanted:
+                for scheme in ("light", "dark"):
+                    for width in WIDTHS:
+                        picture = capture(browser, dashboard, name, scheme, width)
+                        save(picture, FOLDER / f"{name}-{scheme}-{width}.png")
+                        if (name, scheme, width) == ("recall", "light", 1366):
+                            save(picture, ROOT / "docs" / "recall.png", 900)
+            browser.close()
+
+
+if __name__ == "__main__":
+    main()
