@@ -32,17 +32,17 @@ KINDS = {
 _GREY = "#888888"
 _HOVER = 160
 _NUDGE = 0.06
-_ROW = 44
+_ROW = 48
 _REJECTED = 0.35
 _LABEL = 52
 """Characters of a memory that fit above its bar on a narrow screen."""
 
 
-def breakdown(candidates: pd.DataFrame, threshold: float, static_threshold: float) -> go.Figure:
+def breakdown(candidates: pd.DataFrame, threshold: float, static_threshold: float, ink: str = _GREY) -> go.Figure:
     """Each candidate as a bar stacked from its weighted parts; the number at its end is their sum.
 
     Rows come as given, the first on top. What was not recalled is drawn at 35 % opacity, and each label says
-    which tier it is from. The dashed line is the threshold, the dotted one static memory's own.
+    which tier it is from, in ``ink``. The dashed line is the threshold, the dotted one static memory's own.
     """
     figure = go.Figure()
     rows = list(range(len(candidates)))
@@ -68,10 +68,12 @@ def breakdown(candidates: pd.DataFrame, threshold: float, static_threshold: floa
         )
     for row, one in zip(rows, records, strict=True):
         label = html.escape(f"{one['tier']} · {short(one['memory'], _LABEL)}", quote=False)
-        place = {"y": row - 0.36, "yanchor": "middle", "showarrow": False, "xanchor": "left"}
-        figure.add_annotation(x=0, text=label, font={"size": 12}, opacity=1.0 if one["recalled"] else 0.7, **place)
+        place = {"y": row - 0.39, "yanchor": "middle", "showarrow": False, "xanchor": "left"}
+        figure.add_annotation(
+            x=0, text=label, font={"size": 12, "color": ink}, opacity=1.0 if one["recalled"] else 0.7, **place
+        )
         end = {**place, "y": row + 0.02}
-        figure.add_annotation(x=one["score"], text=f" {one['score']:.2f}", font={"size": 12}, **end)
+        figure.add_annotation(x=one["score"], text=f" {one['score']:.2f}", font={"size": 12, "color": ink}, **end)
     _threshold(figure, threshold, "dash", f"threshold {threshold:.2f}", row=1)
     if candidates["tier"].eq("static").any():
         _threshold(figure, static_threshold, "dot", f"static {static_threshold:.2f}", row=0)
@@ -170,7 +172,8 @@ def _spread(frame: pd.DataFrame) -> pd.Series:
 
 def _point(text: str, importance: float) -> str:
     rated = f"importance {importance:.2f}" if importance else "unrated"
-    return f"{html.escape(short(text, _HOVER), quote=False)}<br>{rated}"
+    lines = textwrap.wrap(short(text, _HOVER), 60)
+    return "<br>".join([*(html.escape(line, quote=False) for line in lines), rated])
 
 
 def _density(figure: go.Figure, frame: pd.DataFrame) -> None:

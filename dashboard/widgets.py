@@ -39,6 +39,11 @@ def style() -> None:
     )
 
 
+def ink() -> str:
+    """The colour of text on this page, for what draws itself."""
+    return "#efeee8" if st.context.theme.type == "dark" else "#161513"
+
+
 def heading(title: str, about: str, agent: AgentMemory | None = None) -> None:
     """A page's title, whose memory it is about, and what it is for, in a sentence."""
     st.title(plain(title), anchor=False)

@@ -76,10 +76,12 @@ if planned is not None:
     refused = widgets.change_set(planned, choose=len(planned.changes) > 1)
     accepted = planned.without(refused) if refused else planned
     if refused:
-        st.caption(
-            f"{len(accepted.changes)} of {len(planned.changes)} accepted. What belongs together stays so: without "
-            "its summary a memory is not forgotten, and without its memory a summary does not cite it."
-        )
+        words = f"{len(accepted.changes)} of {len(planned.changes)} accepted."
+        if planned.operation == "plan":
+            words = f"{len(accepted.of('add'))} of {len(planned.of('add'))} accepted."
+        elif planned.operation == "summarise":
+            words += " Without its summary a memory is not forgotten; without its memory a summary does not cite it."
+        st.caption(words)
     if planned and st.button(
         "Apply",
         icon=":material/check:",

@@ -56,7 +56,7 @@ if opened in judged:
     if st.button("Close this memory", icon=":material/close:"):
         open_memory(None)
 clicked = st.plotly_chart(
-    figures.breakdown(visible.head(BARS), asked.threshold, asked.static_threshold),
+    figures.breakdown(visible.head(BARS), asked.threshold, asked.static_threshold, widgets.ink()),
     config={"displayModeBar": False},
     on_select="rerun",
     selection_mode="points",

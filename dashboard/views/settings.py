@@ -64,8 +64,9 @@ FIELDS: dict[str, tuple[str, str, float, float, float]] = {
 with st.container(border=True):
     st.header("Memory and score", anchor=False)
     values: dict[str, Any] = {}
-    columns = st.columns(2)
     for number, (name, (label, meaning, low, high, step)) in enumerate(FIELDS.items()):
+        if number % 2 == 0:
+            columns = st.columns(2)
         with columns[number % 2]:
             shape = "%.4f" if name == "decay" else None
             values[name] = st.number_input(

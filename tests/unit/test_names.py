@@ -24,7 +24,7 @@ TAKEN = [
     "x" * 64,
 ]
 REFUSED = {
-    "../x": "solidus",
+    "../x": "“/”",
     "..": "begin and end",
     "": "is empty",
     "x" * 300: "300 characters; at most 64",
@@ -47,12 +47,12 @@ REFUSED = {
     " mira": "begin and end",
     ".mira": "begin and end",
     "mi..ra": r"'\.\.'",
-    "🔥": "fire",
-    "mira🔥": "fire",
-    "a/b": "solidus",
-    "a\\b": "reverse solidus",
-    "C:": "colon",
-    "*": "asterisk",
+    "🔥": "“🔥”",
+    "mira🔥": "“🔥”",
+    "a/b": "“/”",
+    "a\\b": "“",
+    "C:": "“:”",
+    "*": r"“\*”",
 }
 
 
