@@ -49,7 +49,7 @@ def breakdown(candidates: pd.DataFrame, threshold: float, static_threshold: floa
     opacity = [1.0 if recalled else _REJECTED for recalled in candidates["recalled"]]
     records = candidates.to_dict("records")
     hover = [_hover(row) for row in records]
-    for part, (colour, pattern, ink) in PARTS.items():
+    for part, (colour, pattern, dots) in PARTS.items():
         figure.add_bar(
             y=rows,
             x=candidates[part],
@@ -59,7 +59,7 @@ def breakdown(candidates: pd.DataFrame, threshold: float, static_threshold: floa
             marker={
                 "color": colour,
                 "opacity": opacity,
-                "pattern": {"shape": pattern, "fillmode": "overlay", "size": 6, "solidity": 0.3, "fgcolor": ink},
+                "pattern": {"shape": pattern, "fillmode": "overlay", "size": 6, "solidity": 0.3, "fgcolor": dots},
                 "line": {"width": 0},
             },
             customdata=candidates["id"],
