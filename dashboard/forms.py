@@ -67,9 +67,15 @@ def one_event(agent: AgentMemory) -> None:
 def _when(key: str, held: datetime | None, unset: str) -> tuple[date | None, time | None]:
     """A day and a time of day, in UTC."""
     left, right = st.columns(2)
-    day = left.date_input("Day", held.date() if held else None, key=f"{key}-day", help=f"Not set: {unset}.")
-    hour = right.time_input("Time (UTC)", held.time() if held else None, key=f"{key}-time")
+    start_day, start_hour = _parts(held)
+    day = left.date_input("Day", start_day, key=f"{key}-day", help=f"Not set: {unset}.")
+    hour = right.time_input("Time (UTC)", start_hour, key=f"{key}-time")
     return day, hour
+
+
+def _parts(held: datetime | None) -> tuple[date | None, time | None]:
+    """The day and the minute that the fields begin with: they know no seconds, so that leaving them changes none."""
+    return (held.date(), held.time().replace(second=0, microsecond=0)) if held else (None, None)
 
 
 def _moment(day: date | None, hour: time | None, now: datetime) -> datetime:
@@ -149,7 +155,7 @@ def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
         "kind": kind,
         "tags": tuple(_words(tags)),
         "timestamp": _moment(day, hour, entry.timestamp or agent.now)
-        if (day, hour) != _parts(entry)
+        if (day, hour) != _parts(entry.timestamp)
         else entry.timestamp,
     }
     if rating != entry.rating:
@@ -161,11 +167,6 @@ def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
     else:
         widgets.say_next("Saved. The History page can undo it.")
         st.rerun()
-
-
-def _parts(entry: MemoryEntry) -> tuple[date | None, time | None]:
-    """The day and time of day that the form begins with; the form knows no seconds that people did not write."""
-    return (entry.timestamp.date(), entry.timestamp.time()) if entry.timestamp else (None, None)
 
 
 def actions(agent: AgentMemory, entry: MemoryEntry) -> None:

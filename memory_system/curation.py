@@ -7,7 +7,7 @@ from typing import Any
 
 from . import personality as personalities
 from .changes import Change, ChangeSet, Kept, ModelCall, TextChange
-from .consolidation.ground import Ground, rated
+from .consolidation.ground import Ground, bare, rated
 from .entry import MemoryEntry, Tier
 from .errors import Conflict, EntryNotFound, Immutable, InvalidParameter, shown
 from .intake import Outcome
@@ -63,7 +63,7 @@ def add(
             changes.append(Change(None, entry, "A new event."))
             outcomes.append(Outcome(entry.id, "added", entry, entry.rating is not None, why))
         else:
-            changes.append(Change(_bare(held), entry, "The same id was added again."))
+            changes.append(Change(bare(held), entry, "The same id was added again."))
             outcomes.append(Outcome(entry.id, "overwritten", entry, entry.rating is not None, why))
     notes = (f"Not rated: {failure}",) if failure else ()
     title = f"Remember {len(changes)} events"
@@ -91,11 +91,6 @@ def _short(change: Change) -> str:
     return line if len(line) <= 60 else f"{line[:59].rstrip()}…"
 
 
-def _bare(entry: MemoryEntry) -> MemoryEntry:
-    """The entry as change sets hold it: without its last access, which the journal keeps apart."""
-    return entry.evolve(last_access=None)
-
-
 def _writable(find: Find, entry_id: str) -> MemoryEntry:
     entry = find(entry_id)
     if entry is None:
@@ -117,7 +112,7 @@ def edit(ground: Ground, find: Find, entry_id: str, fields: Mapping[str, Any]) -
     if unknown := sorted(set(fields) - set(EDITABLE)):
         raise InvalidParameter(f"{unknown[0]!r} cannot be edited; {', '.join(EDITABLE)} can.")
     after = entry.evolve(**fields)
-    changes = [] if after == entry else [Change(_bare(entry), _bare(after), f"Edited: {', '.join(sorted(fields))}.")]
+    changes = [] if after == entry else [Change(bare(entry), bare(after), f"Edited: {', '.join(sorted(fields))}.")]
     return ground.plan("edit", f"Edit “{_short(changes[0])}”" if changes else "Nothing to edit", changes)
 
 
@@ -128,7 +123,7 @@ def forget(ground: Ground, find: Find, ids: str | Sequence[str]) -> ChangeSet:
         EntryNotFound, Immutable: there is none, or it is static.
     """
     entries = [_writable(find, entry_id) for entry_id in listed(ids)]
-    changes = [Change(_bare(entry), None, "Forgotten by hand.") for entry in entries if not entry.pinned]
+    changes = [Change(bare(entry), None, "Forgotten by hand.") for entry in entries if not entry.pinned]
     kept = tuple(Kept(entry.id, "It is pinned; unpin it first.") for entry in entries if entry.pinned)
     title = f"Forget {len(changes)} memories" if len(changes) != 1 else f"Forget “{_short(changes[0])}”"
     return ground.plan("forget", title, changes, kept=kept)
@@ -175,14 +170,14 @@ def rate_again(ground: Ground, find: Find, ids: str | Sequence[str]) -> ChangeSe
         if call.error:
             kept.append(Kept(entry.id, call.error))
         elif after != entry:
-            changes.append(Change(_bare(entry), _bare(after), "Rated again."))
+            changes.append(Change(bare(entry), bare(after), "Rated again."))
     title = f"Rate {len(changes)} memories" if len(changes) != 1 else "Rate a memory"
     return ground.plan("rate", title, changes, calls=tuple(calls), kept=tuple(kept))
 
 
 def reset(ground: Ground) -> ChangeSet:
     """Plan to empty STM and LTM; the personality stays."""
-    changes = [Change(_bare(entry), None, "The memory was reset.") for entry in (*ground.stm, *ground.ltm)]
+    changes = [Change(bare(entry), None, "The memory was reset.") for entry in (*ground.stm, *ground.ltm)]
     return ground.plan("reset", f"Reset: forget all {len(changes)} memories", changes)
 
 
@@ -201,7 +196,7 @@ def personality(ground: Ground, held: str | None, text: str, static: Sequence[Me
         InvalidPersonality: all that is wrong with the text, by line and field.
     """
     wanted = {entry.id: entry for entry in personalities.facts(personalities.parse(text, source))}
-    before = {entry.id: _bare(entry) for entry in static}
+    before = {entry.id: bare(entry) for entry in static}
     changes = [
         Change(
             before.get(key),

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from . import curation
 from .changes import ChangeSet, is_text
-from .consolidation.ground import Ground, Progress
+from .consolidation.ground import Ground, Progress, bare
 from .embedding import Embedder
 from .entry import MemoryEntry, Tier
 from .errors import Conflict, InvalidParameter, InvalidPersonality, StaleChange
@@ -174,8 +174,8 @@ class AgentEditor(AgentView):
                 moment,
                 self._ledger.revision,
                 self.author,
-                tuple(_as_planned(entry) for entry in tables[Tier.STM].entries),
-                tuple(_as_planned(entry) for entry in tables[Tier.LTM].entries),
+                tuple(bare(entry) for entry in tables[Tier.STM].entries),
+                tuple(bare(entry) for entry in tables[Tier.LTM].entries),
                 self.settings,
                 self.model,
                 recall,
@@ -205,8 +205,3 @@ class AgentEditor(AgentView):
                     self._ledger.apply(dataclasses.replace(plan, author=f"file {file}"))
         except (InvalidPersonality, StaleChange):
             self._file.seen()  # ``personality_problem`` tells; the last good one stays in use
-
-
-def _as_planned(entry: MemoryEntry) -> MemoryEntry:
-    """The entry as change sets hold it: without its last access, which the journal keeps apart."""
-    return entry if entry.last_access is None else entry.evolve(last_access=None)

@@ -144,10 +144,8 @@ class Ledger:
 
     def find(self, entry_id: str) -> MemoryEntry | None:
         """The memory of this id in any tier, or ``None``."""
-        for table in self.tables.values():
-            if (entry := table.get(entry_id)) is not None:
-                return entry
-        return None
+        held = (table.get(entry_id) for table in self.tables.values())
+        return next((entry for entry in held if entry is not None), None)
 
     def vectors(self, texts: Sequence[str]) -> dict[str, Vectors]:
         """The vector of each text by content hash, from the journal where it was embedded before."""
@@ -157,6 +155,9 @@ class Ledger:
         if missing:
             known |= zip(missing, self.embedder.embed([by_hash[key] for key in missing]), strict=True)
         return known
+
+    def _vectors_of(self, change_set: ChangeSet) -> dict[str, Vectors]:
+        return self.vectors([change.after.document for change in change_set.changes if change.after])
 
     # -- writing ---------------------------------------------------------------------------------------
 
@@ -174,7 +175,7 @@ class Ledger:
         self._refuse_closed()
         if not change_set:
             return change_set
-        vectors = self.vectors([change.after.document for change in change_set.changes if change.after])
+        vectors = self._vectors_of(change_set)
         with self.writing(), as_store_errors(f"The agent {self.folder.name!r}"):
             self._catch_up()
             self._finish_cut_off()
@@ -211,15 +212,12 @@ class Ledger:
         """Carry out what a process that died had committed: whoever holds the lock knows that nobody else is at it."""
         for cut_off in self.journal.pending():
             assert cut_off.revision is not None, "the journal tells only what it has numbered"
-            texts = [change.after.document for change in cut_off.changes if change.after]
-            self._carry_out(cut_off, self.vectors(texts))
+            self._carry_out(cut_off, self._vectors_of(cut_off))
             self.journal.mark_done(cut_off.revision)
 
     def _carry_out(self, applied: ChangeSet, vectors: Mapping[str, Vectors]) -> None:
         """Steps 2 and 3, the files included; each can be repeated without harm."""
-        for text in applied.texts:
-            if text.name == "personality" and self._holds(text.before):
-                personalities.write(self.personality_path, text.after)
+        self._write_personality(applied)
         self._store.claim()
         self._upsert([change.after for change in applied.changes if change.after], vectors)
         self._delete(applied.changes)
@@ -266,8 +264,7 @@ class Ledger:
         revision, access = self.journal.position()
         if revision != self._revision:
             for applied in self.journal.since(self._revision):
-                texts = [change.after.document for change in applied.changes if change.after]
-                self._show(applied, self.vectors(texts))
+                self._show(applied, self._vectors_of(applied))
         if access != self._access:
             accesses, self._access = self.journal.last_accesses(self._access)
             for entry_id, at in accesses.items():
@@ -277,24 +274,28 @@ class Ledger:
     def _load(self) -> None:
         """Finish what was cut off, see that stores and journal agree, and fill the tables."""
         self._store.claim()
-        for cut_off in self.journal.pending():
-            for text in cut_off.texts:
-                if text.name == "personality" and self._holds(text.before):
-                    personalities.write(self.personality_path, text.after)
+        cut_off = self.journal.pending()
+        for change_set in cut_off:
+            self._write_personality(change_set)
         entries = self.journal.entries()
         accesses, self._access = self.journal.last_accesses()
         hashes = {key for _, key in entries.values()}
         vectors = self.journal.vectors(hashes, self.embedder.identity)
         texts = [entry.document for entry, key in entries.values() if key not in vectors]
         vectors |= self.vectors(texts)
-        self._reconcile([entry for entry, _ in entries.values()], vectors)
+        self._reconcile([entry for entry, _ in entries.values()], vectors, len(cut_off))
         for entry, key in entries.values():
             last = accesses.get(entry.id)
             self.tables[entry.tier].put(entry if last is None else entry.evolve(last_access=last), vectors[key])
-        for cut_off in self.journal.pending():
-            assert cut_off.revision is not None, "the journal tells only what it has numbered"
-            self.journal.mark_done(cut_off.revision)
+        for change_set in cut_off:
+            assert change_set.revision is not None, "the journal tells only what it has numbered"
+            self.journal.mark_done(change_set.revision)
         self._revision = self.journal.revision
+
+    def _write_personality(self, change_set: ChangeSet) -> None:
+        for text in change_set.texts:
+            if text.name == "personality" and self._holds(text.before):
+                personalities.write(self.personality_path, text.after)
 
     def _holds(self, text: str | None) -> bool:
         """Whether the personality file is as it was before a change, or gone; one edited since is left alone."""
@@ -303,7 +304,7 @@ class Ledger:
         except InvalidPersonality:
             return False
 
-    def _reconcile(self, entries: Sequence[MemoryEntry], vectors: Mapping[str, Vectors]) -> None:
+    def _reconcile(self, entries: Sequence[MemoryEntry], vectors: Mapping[str, Vectors], finished: int) -> None:
         """Make the stores hold what the journal says; where they did not, say so."""
         try:
             missing, surplus = differences(self.memories, entries)
@@ -323,7 +324,6 @@ class Ledger:
         self._upsert(missing, vectors)
         for tier, ids in surplus.items():
             self.memories[tier].delete(ids)
-        finished = len(self.journal.pending())
         self.messages.append(
             f"{len(missing)} memories written and {sum(map(len, surplus.values()))} removed to match the journal"
             + (f" ({finished} interrupted change{'s' if finished != 1 else ''} finished)." if finished else ".")

@@ -14,7 +14,7 @@ from .agent import AgentMemory
 from .changes import Change, ChangeSet
 from .clock import About
 from .consolidation import planning, reflection, summarisation
-from .consolidation.ground import by_age
+from .consolidation.ground import bare, by_age
 from .entry import MemoryEntry, Tier
 from .errors import StoreDamaged
 from .llm import tasks
@@ -106,10 +106,7 @@ def _summary(agent: AgentMemory, line: dict[str, Any], when: datetime) -> Change
     sources = sorted((entry for entry in held if entry and entry.tier is Tier.LTM), key=by_age)
     made = _as_told(summarisation.entry(line["document"], sources), line)
     changes = [Change(None, made, f"Stands for {len(sources)} small memories.")]
-    changes += [
-        Change(entry.evolve(last_access=None), None, "The summary stands for it, and it can be restored.")
-        for entry in sources
-    ]
+    changes += [Change(bare(entry), None, "The summary stands for it, and it can be restored.") for entry in sources]
     return _recorded(agent, "summarise", f"Summarise {len(sources)} memories into one", changes, when)
 
 

@@ -45,6 +45,11 @@ def by_age(entry: MemoryEntry) -> tuple[float, str]:
     return (entry.timestamp.timestamp() if entry.timestamp else float("-inf"), entry.id)
 
 
+def bare(entry: MemoryEntry) -> MemoryEntry:
+    """The entry as change sets hold it: without its last access, which the journal keeps apart."""
+    return entry if entry.last_access is None else entry.evolve(last_access=None)
+
+
 def cited(numbers: Sequence[int], context: Sequence[MemoryEntry]) -> list[MemoryEntry]:
     """The memories behind the record numbers (from 1) that a model cites; numbers of no record are passed over."""
     return [context[number - 1] for number in dict.fromkeys(numbers) if 1 <= number <= len(context)]
