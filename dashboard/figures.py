@@ -12,6 +12,8 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from memory_system import Score
+
 from .tables import short
 
 PARTS = {
@@ -66,18 +68,19 @@ def breakdown(candidates: pd.DataFrame, threshold: float, static_threshold: floa
             hovertext=hover,
             hovertemplate="%{hovertext}<extra></extra>",
         )
+    marks = [_threshold(threshold, "dash", f"threshold {threshold:.2f}", row=1)]
+    if candidates["tier"].eq("static").any():
+        marks.append(_threshold(static_threshold, "dot", f"static {static_threshold:.2f}", row=0))
+    words = [words for _, words in marks]
     for row, one in zip(rows, records, strict=True):
         label = html.escape(f"{one['tier']} · {short(one['memory'], _LABEL)}", quote=False)
-        place = {"y": row - 0.39, "yanchor": "middle", "showarrow": False, "xanchor": "left"}
-        figure.add_annotation(
-            x=0, text=label, font={"size": 12, "color": ink}, opacity=1.0 if one["recalled"] else 0.7, **place
-        )
-        end = {**place, "y": row + 0.02}
-        figure.add_annotation(x=one["score"], text=f" {one['score']:.2f}", font={"size": 12, "color": ink}, **end)
-    _threshold(figure, threshold, "dash", f"threshold {threshold:.2f}", row=1)
-    if candidates["tier"].eq("static").any():
-        _threshold(figure, static_threshold, "dot", f"static {static_threshold:.2f}", row=0)
-    figure.update_layout(
+        font = {"size": 12, "color": ink}
+        place = {"yanchor": "middle", "showarrow": False, "xanchor": "left", "font": font}
+        words.append({**place, "x": 0, "y": row - 0.39, "text": label, "opacity": 1.0 if one["recalled"] else 0.7})
+        words.append({**place, "x": one["score"], "y": row + 0.02, "text": f" {one['score']:.2f}"})
+    figure.update_layout(  # all at once: adding them one by one checks the others again each time
+        shapes=[line for line, _ in marks],
+        annotations=words,
         barmode="stack",
         height=max(1, len(rows)) * _ROW + 110,
         margin={"l": 4, "r": 34, "t": 72, "b": 30},
@@ -89,20 +92,61 @@ def breakdown(candidates: pd.DataFrame, threshold: float, static_threshold: floa
     return figure
 
 
-def _threshold(figure: go.Figure, at: float, dash: str, words: str, *, row: int) -> None:
-    """A line and its label, in a row of its own above the bars, so that two thresholds that are near stay legible."""
-    figure.add_vline(x=at, line={"color": _GREY, "dash": dash, "width": 1.5}, layer="below")
-    figure.add_annotation(
-        x=at,
-        y=1,
-        yref="paper",
-        yanchor="bottom",
-        yshift=13 * row,
-        xanchor="right",
-        text=words,
-        showarrow=False,
-        font={"size": 11, "color": _GREY},
+def waterfall(score: Score, threshold: float, ink: str = _GREY) -> go.Figure:
+    """How the parts of one score add up to it, relevancy by its own parts where it has any; the line to exceed."""
+    steps = [(name, value) for name, value in score.parts.items() if name != "relevancy"]
+    weight = 1.0 if score.recency is None else score.weights.relevancy
+    steps += [(name, weight * value) for name, value in score.sub_parts.items()] or [
+        ("relevancy", score.parts["relevancy"])
+    ]
+    steps = [(name, value) for name, value in steps if abs(value) >= 0.0005] or steps[-1:]
+    names = [name if name in PARTS else f"relevancy: {name}" for name, _ in steps]
+    figure = go.Figure(
+        go.Waterfall(
+            orientation="h",
+            y=[*names, "score"],
+            x=[*(value for _, value in steps), 0],
+            measure=[*("relative" for _ in steps), "total"],
+            text=[*(f"{value:+.2f}" for _, value in steps), f"{score.total:.2f}"],
+            textposition="outside",
+            textfont={"color": ink},
+            cliponaxis=False,
+            connector={"line": {"color": _GREY, "width": 1}},
+            increasing={"marker": {"color": "#009E73"}},
+            decreasing={"marker": {"color": "#D55E00"}},
+            totals={"marker": {"color": "#0072B2"}},
+            hoverinfo="skip",
+        )
     )
+    line, label = _threshold(threshold, "dash", f"threshold {threshold:.2f}", row=0)
+    figure.update_layout(
+        shapes=[line],
+        annotations=[label],
+        height=34 * (len(steps) + 1) + 60,
+        margin={"l": 4, "r": 48, "t": 26, "b": 24},
+        xaxis={"rangemode": "tozero", "fixedrange": True, "zeroline": False},
+        yaxis={"autorange": "reversed", "fixedrange": True, "automargin": True, "tickfont": {"color": ink}},
+        showlegend=False,
+    )
+    return figure
+
+
+def _threshold(at: float, dash: str, words: str, *, row: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A line and its label, in a row of its own above the bars, so that two thresholds that are near stay legible."""
+    pen = {"color": _GREY, "dash": dash, "width": 1.5}
+    line = {"type": "line", "x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "paper", "line": pen, "layer": "below"}
+    label = {
+        "x": at,
+        "y": 1,
+        "yref": "paper",
+        "yanchor": "bottom",
+        "yshift": 13 * row,
+        "xanchor": "right",
+        "text": words,
+        "showarrow": False,
+        "font": {"size": 11, "color": _GREY},
+    }
+    return line, label
 
 
 def _hover(row: Mapping[Any, Any]) -> str:

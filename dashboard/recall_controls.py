@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
 
 import streamlit as st
 
-from memory_system import PRESETS, AgentMemory, Scoring, Weights
+from memory_system import PRESETS, AgentMemory, AgentSettings, Facets, Kind, Measure, Preset, Query, Scoring, Weights
 
 from . import session
 
 OWN = "this character's"
-_MOST = 2.0
+_MOST = 3.0
+_SLIDERS = ("thr", "recency", "importance", "relevancy", "decay", "st")
 
 
 @dataclass(frozen=True)
 class Asked:
     """The query as it stands on the page, and which candidates are to be shown."""
 
-    cue: str
-    top_k: int
-    threshold: float
-    now: datetime
-    scoring: Scoring
-    static_threshold: float
-    static_share: float
+    query: Query
     shown: str
 
 
@@ -47,68 +43,137 @@ def cue() -> str:
     return text
 
 
+def own_preset(settings: AgentSettings) -> Preset:
+    """A character's own way of scoring, in the form of a preset."""
+    return Preset(settings.scoring, settings.threshold, settings.static_threshold, "As on the Settings page.")
+
+
 def controls(agent: AgentMemory, text: str) -> Asked:
     """The sliders, from the character's settings until they are moved."""
     settings = agent.settings
-
-    def key(name: str) -> str:
-        return f"{name}-{agent.name}"
-
     columns = st.columns(3, vertical_alignment="bottom")
     top_k = columns[0].number_input(
-        "Top-k: most memories to recall", 0, 100, min(settings.top_k, 100), key=key("top_k"), persist_state="session"
-    )
-    threshold = columns[1].slider(
-        "Threshold a score must exceed", 0.0, 1.5, min(settings.threshold, 1.5), 0.01, key=key("thr"),
+        "Top-k: most memories to recall", 0, 100, min(settings.top_k, 100), key=f"top_k-{agent.name}",
         persist_state="session",
     )  # fmt: skip
+    threshold = _slider(agent, columns[1], "thr", "Threshold a score must exceed", 0.0, _MOST, 0.01)
     shown = columns[2].segmented_control(
-        "Show", ["All", "Recalled", "Not recalled"], default="All", required=True, key=key("shown")
+        "Show", ["All", "Recalled", "Not recalled"], default="All", required=True, key=f"shown-{agent.name}"
     )
-    with st.expander("Weights, decay, static memory and time"):
-        start = settings.scoring
-
-        def take_preset() -> None:
-            chosen = PRESETS.get(st.session_state[key("preset")], start)
-            st.session_state[key("recency")] = min(chosen.weights.recency, _MOST)
-            st.session_state[key("importance")] = min(chosen.weights.importance, _MOST)
-            st.session_state[key("relevancy")] = min(chosen.weights.relevancy, _MOST)
-            st.session_state[key("decay")] = max(0.5, min(chosen.decay, 0.999))
-
-        st.segmented_control(
-            "Preset", [OWN, *PRESETS], default=OWN, required=True, key=key("preset"), on_change=take_preset,
-            help="Sets the sliders below.", persist_state="session",
-        )  # fmt: skip
-        sliders = st.columns(3)
-        weights = [
-            column.slider(
-                f"Weight of {name}", 0.0, _MOST, min(getattr(start.weights, name), _MOST), 0.05, key=key(name),
-                persist_state="session",
-            )
-            for column, name in zip(sliders, ("recency", "importance", "relevancy"), strict=True)
-        ]  # fmt: skip
-        decay = sliders[0].slider(
-            "Recency kept per hour (decay k)", 0.5, 0.999, max(0.5, min(start.decay, 0.999)), 0.001, "%.3f",
-            key=key("decay"), persist_state="session",
-        )  # fmt: skip
-        static_threshold = sliders[1].slider(
-            "Static threshold", 0.0, 1.0, settings.static_threshold, 0.01, key=key("st"), persist_state="session"
-        )
-        static_share = sliders[2].slider(
-            "Share of seats for static memory", 0.0, 1.0, settings.static_share, 0.1, key=key("ss"),
-            persist_state="session",
-        )  # fmt: skip
-        now = _asked_at(agent)
-    scoring = Scoring(Weights(*weights), decay)
-    return Asked(text, int(top_k), threshold, now, scoring, static_threshold, static_share, str(shown))
+    with st.expander("Weights, decay, relevancy, static memory and time"):
+        scoring, static_threshold, static_share = _scoring(agent)
+        requery, now = _second_round_and_time(agent)
+    with st.expander("Only memories of a kind, a tag, a time, an importance or with words"):
+        facets = _facets(agent)
+    query = Query(text, now, int(top_k), threshold, static_threshold, static_share, scoring, facets, requery)
+    return Asked(query, str(shown))
 
 
-def _asked_at(agent: AgentMemory) -> datetime:
-    """The time at which it is asked: the world's, or another that is chosen to see what decays until then."""
+def _values(preset: Preset) -> dict[str, Any]:
+    """What the controls show for a preset."""
+    weights = preset.scoring.weights
+    return {
+        "thr": min(preset.threshold, _MOST),
+        "recency": min(weights.recency, _MOST),
+        "importance": min(weights.importance, _MOST),
+        "relevancy": min(weights.relevancy, _MOST),
+        "decay": max(0.5, min(preset.scoring.decay, 0.999)),
+        "st": preset.static_threshold,
+        "measure": preset.scoring.measure.value,
+        "normalise": preset.scoring.normalise,
+    }
+
+
+def _slider(
+    agent: AgentMemory, place: Any, name: str, label: str, low: float, high: float, step: float, shape: str = "%.2f"
+) -> float:
+    start = _values(own_preset(agent.settings))[name]
+    key = f"{name}-{agent.name}"
+    return float(place.slider(label, low, high, start, step, shape, key=key, persist_state="session"))
+
+
+def _scoring(agent: AgentMemory) -> tuple[Scoring, float, float]:
+    """Weights, decay, measure, and what static memory has of its own."""
+    own = own_preset(agent.settings)
+
+    def take_preset() -> None:
+        chosen = PRESETS.get(st.session_state[f"preset-{agent.name}"], own)
+        for name, value in _values(chosen).items():
+            st.session_state[f"{name}-{agent.name}"] = value
+
+    chosen = st.segmented_control(
+        "Preset", [OWN, *PRESETS], default=OWN, required=True, key=f"preset-{agent.name}", on_change=take_preset,
+        help="Sets the sliders, the thresholds included.", persist_state="session",
+    )  # fmt: skip
+    st.caption(PRESETS.get(str(chosen), own).source)
+    sliders = st.columns(3)
+    weights = [
+        _slider(agent, column, name, f"Weight of {name}", 0.0, _MOST, 0.05)
+        for column, name in zip(sliders, ("recency", "importance", "relevancy"), strict=True)
+    ]
+    decay = _slider(agent, sliders[0], "decay", "Recency kept per hour (decay k)", 0.5, 0.999, 0.001, "%.3f")
+    static_threshold = _slider(agent, sliders[1], "st", "Static threshold", 0.0, 1.0, 0.01)
+    static_share = sliders[2].slider(
+        "Share of seats for static memory", 0.0, 1.0, agent.settings.static_share, 0.1, key=f"ss-{agent.name}",
+        persist_state="session",
+    )  # fmt: skip
+    left, right = st.columns(2, vertical_alignment="bottom")
+    measure = left.segmented_control(
+        "Relevancy by", [one.value for one in Measure], default=own.scoring.measure.value, required=True,
+        key=f"measure-{agent.name}", persist_state="session",
+        help="Similarity compares meanings as wholes. Hybrid also compares words, names, times and neighbours.",
+    )  # fmt: skip
+    normalise = right.toggle(
+        "Scale each part by its min and max", own.scoring.normalise, key=f"normalise-{agent.name}",
+        help="As in the paper on generative agents.", persist_state="session",
+    )  # fmt: skip
+    return Scoring(Weights(*weights), decay, Measure(str(measure)), normalise), static_threshold, static_share
+
+
+def _second_round_and_time(agent: AgentMemory) -> tuple[int, datetime]:
+    """How many hits lead on, and the time at which it is asked: the world's, or another to see what decays by then."""
     world_now = agent.now.astimezone(UTC)
     minute = world_now.replace(second=0, microsecond=0)
-    days = st.columns(3)
-    day = days[0].date_input("Ask on this day", minute.date(), help="The world's time; later, recency has decayed.")
-    hour = days[1].time_input("At this time (UTC)", minute.time())
+    columns = st.columns(3)
+    day = columns[0].date_input("Ask on this day", minute.date(), help="The world's time; later, recency has decayed.")
+    hour = columns[1].time_input("At this time (UTC)", minute.time())
+    requery = columns[2].number_input(
+        "Hits that lead to others", 0, 20, 0, key=f"requery-{agent.name}", persist_state="session",
+        help="The best hits become cues of a second round, for seats that the first one left free.",
+    )  # fmt: skip
     asked_at = datetime.combine(day, hour, UTC)
-    return world_now if asked_at == minute else asked_at
+    return int(requery), world_now if asked_at == minute else asked_at
+
+
+def _facets(agent: AgentMemory) -> Facets:
+    """Which memories may be found; all, until something is chosen."""
+    left, right = st.columns(2)
+    kinds = left.multiselect("Kinds", [kind.value for kind in Kind], key=f"kinds-{agent.name}", placeholder="Any kind")
+    tags = right.multiselect("Tags", session.tags(agent.name, agent.stamp), key=f"tags-{agent.name}",
+                             placeholder="Any tag")  # fmt: skip
+    columns = st.columns(4)
+    since = columns[0].date_input("Happened from", None, key=f"since-{agent.name}", help="The whole day, in UTC.")
+    until = columns[1].date_input("Happened until", None, key=f"until-{agent.name}", help="The whole day, in UTC.")
+    low, high = columns[2].slider("Importance", 0.0, 1.0, (0.0, 1.0), 0.1, key=f"range-{agent.name}")
+    contains = columns[3].text_input("With these words", key=f"contains-{agent.name}", max_chars=200)
+    if since and until and until < since:
+        st.warning("The last day is before the first; the last day is left out.")
+        until = None
+    return Facets(
+        tuple(Kind(kind) for kind in kinds),
+        tuple(tags),
+        _midnight(since),
+        _midnight(until, days=1),
+        low or None,
+        high if high < 1 else None,
+        contains,
+    )
+
+
+def _midnight(day: date | None, days: int = 0) -> datetime | None:
+    if day is None:
+        return None
+    try:
+        return datetime.combine(day + timedelta(days=days), time(), UTC)
+    except OverflowError:
+        return None

@@ -40,6 +40,14 @@ def timeline(name: str, stamp: tuple[int, int]) -> pd.DataFrame:  # noqa: ARG001
     return tables.timeline(world().agent(name).entries(Tier.LTM))
 
 
+@st.cache_data(show_spinner=False, max_entries=20)
+def tags(name: str, stamp: tuple[int, int]) -> list[str]:  # noqa: ARG001 - the stamp is the cache's key
+    """Every tag of an agent, the most frequent first."""
+    agent = world().agent(name)
+    counts = Counter(tag for tier in Tier for entry in agent.entries(tier) for tag in entry.tags)
+    return [tag for tag, _ in counts.most_common()]
+
+
 def choose_next(name: str | None) -> None:
     """Let the next run begin with this agent, or with any."""
     st.session_state["agent-next"] = name or ""

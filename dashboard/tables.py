@@ -9,7 +9,7 @@ from datetime import datetime
 
 import pandas as pd
 
-from memory_system import Candidate, ChangeSet, Kind, MemoryEntry, Recall, Tier
+from memory_system import Candidate, ChangeSet, Kind, MemoryEntry, Tier
 from memory_system.journal import Applied
 from memory_system.times import ago, stamp
 
@@ -46,9 +46,9 @@ def short(text: str, most: int) -> str:
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
-def candidates(recall: Recall) -> pd.DataFrame:
-    """Every candidate with its weighted parts, the recalled first, each by score; a row's parts add up to its score."""
-    frame = pd.DataFrame([_candidate(one) for one in recall.candidates], columns=_CANDIDATE_COLUMNS)
+def candidates(some: Iterable[Candidate]) -> pd.DataFrame:
+    """Candidates with their weighted parts, the recalled first, each by score; a row's parts add up to its score."""
+    frame = pd.DataFrame([_candidate(one) for one in some], columns=_CANDIDATE_COLUMNS)
     return frame.sort_values(["recalled", "score"], ascending=False, kind="stable", ignore_index=True)
 
 
@@ -78,6 +78,31 @@ def _candidate(one: Candidate) -> dict[str, object]:
         "why": one.because,
         "recalled": one.recalled,
     }
+
+
+def compared(first: Sequence[Candidate], second: Sequence[Candidate]) -> pd.DataFrame:
+    """What two answers recall, in the order of the second, then what only the first does; ranks count from 1."""
+    before = {hit.entry.id: (rank, hit) for rank, hit in enumerate(first, start=1)}
+    after = {hit.entry.id: (rank, hit) for rank, hit in enumerate(second, start=1)}
+    rows = []
+    for entry_id in dict.fromkeys([*after, *before]):
+        old, new = before.get(entry_id), after.get(entry_id)
+        held = new or old
+        assert held is not None, "it is in one of the two"
+        moved = "moves" if old and new and old[0] != new[0] else "stays"
+        rows.append(
+            {
+                "id": entry_id,
+                "change": moved if old and new else "enters" if new else "leaves",
+                "memory": visible(held[1].entry.document),
+                "first": old[0] if old else None,
+                "second": new[0] if new else None,
+                "first score": old[1].score.total if old else None,
+                "second score": new[1].score.total if new else None,
+            }
+        )
+    columns = ["id", "change", "memory", "first", "second", "first score", "second score"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def entries(found: Iterable[MemoryEntry], now: datetime, migration: ChangeSet) -> pd.DataFrame:

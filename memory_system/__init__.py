@@ -13,10 +13,15 @@ from .changes import Change, ChangeSet
 from .chroma import ChromaMemory
 from .entry import Kind, MemoryEntry, Tier
 from .errors import MemorySystemError
+from .facets import Facets
 from .memory import InMemory, Memory
-from .recall import Candidate, Query, Recall, Verdict
-from .scoring import PRESETS, Score, Scoring, Weights
+from .narrative import Narrative, Sentence
+from .presets import PRESETS, Preset
+from .query import Query
+from .recall import Recall
+from .scoring import Measure, Score, Scoring, Weights
 from .settings import AgentSettings, Settings
+from .verdicts import Candidate, Verdict
 from .world import World
 
 __all__ = [
@@ -27,15 +32,20 @@ __all__ = [
     "Change",
     "ChangeSet",
     "ChromaMemory",
+    "Facets",
     "InMemory",
     "Kind",
+    "Measure",
     "Memory",
     "MemoryEntry",
     "MemorySystemError",
+    "Narrative",
+    "Preset",
     "Query",
     "Recall",
     "Score",
     "Scoring",
+    "Sentence",
     "Settings",
     "Tier",
     "Verdict",

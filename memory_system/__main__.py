@@ -11,7 +11,9 @@ import uvicorn
 from pydantic import ValidationError
 
 from .api import create_app
+from .check_command import check
 from .errors import MemorySystemError
+from .evaluation.command import evaluate
 from .minilm import weights
 from .ports import refuse_busy
 from .samples import fill_world
@@ -44,6 +46,10 @@ def serve(port: Annotated[int | None, typer.Option(min=1, max=65535, help="Where
     with World(settings) as world:
         typer.echo(f"Serving the API on http://127.0.0.1:{chosen} (documentation: /docs). Ctrl+C stops it.")
         uvicorn.run(create_app(lambda: world), host="127.0.0.1", port=chosen, log_level="warning")
+
+
+app.command()(evaluate)
+app.command()(check)
 
 
 def main() -> None:

@@ -14,10 +14,11 @@ from .changes import ChangeSet
 from .clock import world_clock
 from .consolidation import migration, planning, reflection, summarisation
 from .consolidation.ground import Progress
-from .editor import AgentEditor, no_progress
+from .editor import no_progress
 from .embedding import CachedEmbedder, Embedder, MiniLM
 from .entry import MemoryEntry, Tier
 from .errors import AgentNotFound
+from .facets import Facets
 from .files import as_store_errors
 from .intake import Added, Events, read
 from .ledger import Ledger
@@ -28,10 +29,11 @@ from .personality_file import PersonalityFile
 from .recall import Recall
 from .scoring import Scoring, in_range, whole
 from .settings import Settings
+from .tester import AgentTester
 from .times import Clock
 
 
-class AgentMemory(AgentEditor):
+class AgentMemory(AgentTester):
     """The memory of one agent: static memory from its personality, STM and LTM in Chroma, all journalled.
 
     Operations that change something answer the change set that was applied. With ``preview=True`` they
@@ -121,6 +123,8 @@ class AgentMemory(AgentEditor):
         static_threshold: float | None = None,
         static_share: float | None = None,
         scoring: Scoring | None = None,
+        facets: Facets | None = None,
+        requery: int = 0,
         touch: bool = True,
     ) -> Recall:
         """The memories that answer a cue: static first, then STM, then LTM while the answer is short.
@@ -132,7 +136,9 @@ class AgentMemory(AgentEditor):
             now: the world's time.
             static_threshold: the score that static memory has to exceed, 0 to 1 (0.4).
             static_share: the share of the seats that static memory may take while others wait, 0 to 1 (0.4).
-            scoring: weights and decay (the preset ``classic``).
+            scoring: weights, decay and measure of relevancy (the preset ``classic``).
+            facets: which memories may be found at all; all if not given.
+            requery: how many of the best hits become cues of a second round for the seats left free, 0 to 20.
             touch: whether what is recalled counts as accessed now, which renews its recency.
 
         Returns:
@@ -141,8 +147,8 @@ class AgentMemory(AgentEditor):
         Raises:
             InvalidParameter: a parameter is out of its range.
         """
-        query = self._query(prompt, top_k, threshold, now, static_threshold, static_share, scoring)
-        found = self._recall(query, explain=False)
+        query = self._query(prompt, top_k, threshold, now, static_threshold, static_share, scoring, facets, requery)
+        found = self.answer(query)
         if touch:
             hits = [hit.entry.id for hit in found if hit.entry.tier is not Tier.STATIC]
             self._ledger.touch(hits, query.now)

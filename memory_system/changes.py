@@ -46,9 +46,13 @@ class Change:
         return Change(before=self.after, after=self.before, reason=reason)
 
 
+TEXTS = ("personality", "settings", "cues", "judgments")
+"""What the journal keeps beside memories, by name."""
+
+
 @dataclass(frozen=True)
 class TextChange:
-    """The before and after of a named text that is not a memory: ``personality`` or ``settings``."""
+    """The before and after of a named text that is not a memory; its name is one of ``TEXTS``."""
 
     name: str
     before: str | None
@@ -121,7 +125,7 @@ class ChangeSet:
             if ends[0].id in ids:
                 return f"it changes {ends[0].id!r} twice"
             ids.add(ends[0].id)
-        unknown = [text.name for text in self.texts if text.name not in ("personality", "settings")]
+        unknown = [text.name for text in self.texts if text.name not in TEXTS]
         if unknown:
             return f"there is no text {unknown[0]!r}"
         ends_of_texts = [end for text in self.texts for end in (text.before, text.after) if end is not None]
@@ -148,13 +152,13 @@ class ChangeSet:
         """The same plan, under an id of its own, with some memories left as they are.
 
         Refusing a memory that would be added keeps what it was to stand for: the forgetting of its evidence is
-        refused with it. Refusing to forget a memory takes it out of the evidence of what would be added.
+        refused with it. Refusing a memory otherwise takes it out of the evidence of what would be added.
         """
         refused = set(entry_ids)
         adding = {change.entry_id: change.after for change in self.changes if change.before is None and change.after}
         for entry_id in refused & adding.keys():
             refused |= set(adding[entry_id].evidence) & {change.entry_id for change in self.of("forget")}
-        spared = refused & {change.entry_id for change in self.of("forget")}
+        spared = refused & ({change.entry_id for change in self.of("forget")} | adding.keys())
         left = tuple(_without_evidence(change, spared) for change in self.changes if change.entry_id not in refused)
         title = (
             self.title

@@ -87,7 +87,12 @@ def listed(ids: str | Sequence[str]) -> list[str]:
 def _short(change: Change) -> str:
     held = change.after or change.before
     assert held is not None, "a change has a before or an after"
-    line = " ".join(held.document.split())
+    return short(held.document)
+
+
+def short(text: str) -> str:
+    """A text on one line, at most 60 characters of it."""
+    line = " ".join(text.split())
     return line if len(line) <= 60 else f"{line[:59].rstrip()}…"
 
 

@@ -165,7 +165,7 @@ class AgentEditor(AgentView):
         self._refresh()
 
         def recall(cue: str, top_k: int) -> list[MemoryEntry]:
-            return [hit.entry for hit in self._recall(self._query(cue, top_k, now=moment), explain=False)]
+            return [hit.entry for hit in self.answer(self._query(cue, top_k, now=moment))]
 
         with self._ledger.reading():
             tables = self._ledger.tables

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .errors import EmbedderError
 from .memory import Vectors
@@ -33,6 +35,21 @@ class Embedder(Protocol):
         """
 
 
+@dataclass(frozen=True, eq=False)
+class States:
+    """What an embedder makes of every token of one text, in the text around it.
+
+    Args:
+        tokens: the text's tokens, special ones left out; ``##`` begins the rest of a word.
+        spans: shape (t, 2), where each stands in the text, in characters; the end is after the last one.
+        vectors: shape (t, d), float32, each of unit length.
+    """
+
+    tokens: tuple[str, ...]
+    spans: NDArray[np.int32]
+    vectors: NDArray[np.float32]
+
+
 class MiniLM:
     """all-MiniLM-L6-v2 (384 numbers), mean-pooled over the tokens and normalised; thread-safe.
 
@@ -44,6 +61,8 @@ class MiniLM:
     dimension = 384
 
     def __init__(self, cache: Path, *, batch: int = 32, say: Callable[[str], None] = lambda _line: None) -> None:
+        self.watch: Callable[[Sequence[str], list[States]], None] | None = None
+        """Told the token states of whatever is embedded, which vectors are made of anyway."""
         self._cache = cache
         self._batch = batch
         self._say = say
@@ -56,8 +75,29 @@ class MiniLM:
         Raises:
             EmbedderError: the weights cannot be had.
         """
-        session, tokenizer = self._loaded()
         vectors = np.empty((len(texts), self.dimension), np.float32)
+        for rows, encoded, states in self._run(texts):
+            mask = np.array([one.attention_mask for one in encoded], np.int64)
+            pooled = (states * mask[..., None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
+            vectors[rows] = pooled / np.linalg.norm(pooled, axis=1, keepdims=True)
+            if self.watch is not None:
+                self.watch([texts[row] for row in rows], list(map(_kept, encoded, states)))
+        return vectors
+
+    def states(self, texts: Sequence[str]) -> list[States]:
+        """The token states of each text, up to its 254th token; a text without tokens has none.
+
+        Raises:
+            EmbedderError: the weights cannot be had.
+        """
+        found: dict[int, States] = {}
+        for rows, encoded, states in self._run(texts):
+            found |= dict(zip(rows, map(_kept, encoded, states), strict=True))
+        return [found[row] for row in range(len(texts))]
+
+    def _run(self, texts: Sequence[str]) -> Iterator[tuple[list[int], list[Any], NDArray[np.float32]]]:
+        """Batches: the rows of ``texts``, their encodings, and their states, shape (rows, tokens, 384)."""
+        session, tokenizer = self._loaded()
         by_length = sorted(range(len(texts)), key=lambda row: len(texts[row]))
         for start in range(0, len(by_length), self._batch):
             rows = by_length[start : start + self._batch]
@@ -65,9 +105,7 @@ class MiniLM:
             ids = np.array([one.ids for one in encoded], np.int64)
             mask = np.array([one.attention_mask for one in encoded], np.int64)
             (states,) = session.run(None, {"input_ids": ids, "attention_mask": mask})
-            pooled = (states * mask[..., None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
-            vectors[rows] = pooled / np.linalg.norm(pooled, axis=1, keepdims=True)
-        return vectors
+            yield rows, encoded, states
 
     def _loaded(self) -> tuple[Any, Any]:
         with self._lock:
@@ -93,6 +131,14 @@ class MiniLM:
         tokenizer.enable_truncation(max_length=MAX_TOKENS)
         tokenizer.enable_padding(pad_id=0, pad_token="[PAD]")  # to the longest of the batch
         return session, tokenizer
+
+
+def _kept(encoded: Any, states: NDArray[np.float32]) -> States:
+    """The states of one text of a batch, without special tokens and padding."""
+    kept = np.flatnonzero(np.array(encoded.special_tokens_mask) == 0)
+    spans = np.array(encoded.offsets, np.int32).reshape(-1, 2)[kept]
+    vectors = states[kept] / np.linalg.norm(states[kept], axis=1, keepdims=True)
+    return States(tuple(encoded.tokens[at] for at in kept), spans, vectors)
 
 
 class FromChroma:
@@ -135,6 +181,11 @@ class CachedEmbedder:
         """The identity of the embedder whose vectors are remembered."""
         return self._inner.identity
 
+    @property
+    def inner(self) -> Embedder:
+        """The embedder whose vectors are remembered."""
+        return self._inner
+
     def embed(self, texts: Sequence[str]) -> Vectors:
         """As the inner embedder, which is asked only for texts that are not remembered.
 
@@ -156,3 +207,10 @@ class CachedEmbedder:
         if not texts:
             return np.zeros((0, 0), np.float32)
         return np.stack([known[text] for text in texts])
+
+
+def states_of(embedder: Embedder) -> Callable[[Sequence[str]], list[States]] | None:
+    """The method of an embedder, or of the one behind a cache, that answers token states; ``None`` if it has none."""
+    while isinstance(embedder, CachedEmbedder):
+        embedder = embedder.inner
+    return embedder.states if isinstance(embedder, MiniLM) else None

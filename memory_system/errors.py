@@ -11,6 +11,7 @@
     ├── NotFound                       404
     │   ├── AgentNotFound
     │   ├── EntryNotFound
+    │   ├── CueNotFound                     a saved cue
     │   └── ChangeSetNotFound
     ├── Conflict                       409  the world moved on since the caller looked
     │   ├── AlreadyExists
@@ -134,6 +135,12 @@ class EntryNotFound(NotFound):
     """Raise when an agent has no such memory."""
 
     code = "entry-not-found"
+
+
+class CueNotFound(NotFound):
+    """Raise when an agent has no saved cue of this name."""
+
+    code = "cue-not-found"
 
 
 class ChangeSetNotFound(NotFound):

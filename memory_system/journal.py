@@ -9,26 +9,24 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.exc import DatabaseError
 
+from .accesses import Access
 from .changes import Change, ChangeSet, dump_entry, load_entry
-from .entry import MemoryEntry
+from .entry import MemoryEntry, Tier
 from .errors import ChangeSetNotFound, StaleChange, StoreDamaged
-from .journal_rows import change_set_of, head_of
-from .journal_tables import ACCESSES, CHANGE_SETS, CHANGES, ENTRIES, TEXTS, VECTORS, connect, upsert
+from .journal_rows import change_set_of, head_of, slices, standing_undos
+from .journal_tables import ACCESSES, CHANGE_SETS, CHANGES, ENTRIES, TEXTS, VECTORS, connect, upsert, watch
 from .memory import Vectors
 from .times import Clock
-
-_MANY = 500
-"""Ids a statement: SQLite takes 32,766 values, PostgreSQL plans long lists slowly."""
 
 
 def content_hash(text: str) -> str:
@@ -57,9 +55,12 @@ class Journal:
     def __init__(self, url: str, clock: Clock) -> None:
         self._engine = connect(url)
         self._clock = clock
+        self._watch = watch(self._engine)
 
     def close(self) -> None:
         """Let go of the file."""
+        if self._watch is not None:
+            self._watch.close()
         self._engine.dispose()
 
     # -- writing ---------------------------------------------------------------------------------------
@@ -119,7 +120,7 @@ class Journal:
         if rows:
             db.execute(sa.insert(CHANGES), rows)
         if gone := [change.entry_id for change in change_set.changes if change.after is None]:
-            for ids in _slices(gone):
+            for ids in slices(gone):
                 db.execute(sa.delete(ENTRIES).where(ENTRIES.c.id.in_(ids)))
         held = [
             {
@@ -143,10 +144,10 @@ class Journal:
         with self._write() as db:
             db.execute(sa.update(CHANGE_SETS).where(CHANGE_SETS.c.revision == revision).values(done=True))
 
-    def touch(self, ids: Sequence[str], at: datetime) -> int:
-        """Record that these memories were recalled at the world's time ``at``; answers the access number."""
+    def touch(self, accesses: Sequence[Access]) -> int:
+        """Record which memories were recalled, at the world's time; answers the newest access number."""
         with self._write() as db:
-            rows = [{"entry_id": entry_id, "at": at.astimezone(UTC).isoformat()} for entry_id in ids]
+            rows = [{"entry_id": entry_id, "at": at.astimezone(UTC).isoformat()} for entry_id, at in accesses]
             if rows:
                 db.execute(sa.insert(ACCESSES), rows)
             return int(db.scalar(sa.select(sa.func.max(ACCESSES.c.number))) or 0)
@@ -166,17 +167,35 @@ class Journal:
             row = db.execute(sa.select(*(sa.select(one).scalar_subquery() for one in newest))).one()
         return row[0] or 0, row[1] or 0
 
-    def entries(self) -> dict[str, tuple[MemoryEntry, str]]:
-        """All entries as they should be now, with the content hash of their text, by id."""
+    def seen(self) -> int | None:
+        """A number that changes when anything is committed to this file, by whomever; ``None`` if it cannot be told.
+
+        SQLite answers it from memory, without a transaction.
+        """
+        if self._watch is None:
+            return None
+        try:
+            return int(self._watch.execute("PRAGMA data_version").fetchone()[0])
+        except sqlite3.Error as error:
+            raise StoreDamaged(f"The journal cannot be read: {error}.") from error
+
+    def change_set_at(self, revision: int) -> str:
+        """The id of the change set of a revision; empty if there is none."""
         with self._read() as db:
-            rows = db.execute(sa.select(ENTRIES.c.id, ENTRIES.c.body, ENTRIES.c.hash)).all()
+            return db.scalar(sa.select(CHANGE_SETS.c.id).where(CHANGE_SETS.c.revision == revision)) or ""
+
+    def entries(self, tier: Tier) -> dict[str, tuple[MemoryEntry, str]]:
+        """All entries of a tier as they should be now, with the content hash of their text, by id."""
+        query = sa.select(ENTRIES.c.id, ENTRIES.c.body, ENTRIES.c.hash).where(ENTRIES.c.tier == tier.value)
+        with self._read() as db:
+            rows = db.execute(query).all()
         return {row.id: (_loaded(row.body), row.hash) for row in rows}
 
     def vectors(self, hashes: Iterable[str], embedder: str) -> dict[str, Vectors]:
         """The kept vectors, shape (d,), of these content hashes; those never embedded are left out."""
         found: dict[str, Vectors] = {}
         with self._read() as db:
-            for some in _slices(list(dict.fromkeys(hashes))):
+            for some in slices(list(dict.fromkeys(hashes))):
                 rows = db.execute(
                     sa.select(VECTORS.c.hash, VECTORS.c.data).where(
                         VECTORS.c.embedder == embedder, VECTORS.c.hash.in_(some)
@@ -187,24 +206,21 @@ class Journal:
         return found
 
     def last_accesses(self, after: int = 0) -> tuple[dict[str, datetime], int]:
-        """The newest access of each memory recalled since access number ``after``, and the newest number."""
-        newest = sa.select(sa.func.max(ACCESSES.c.number)).where(ACCESSES.c.number > after)
-        newest = newest.group_by(ACCESSES.c.entry_id)
+        """The latest access of each memory recalled since access number ``after``, and the newest number."""
+        query = sa.select(ACCESSES.c.entry_id, sa.func.max(ACCESSES.c.at), sa.func.max(ACCESSES.c.number))
         with self._read() as db:
-            rows = db.execute(
-                sa.select(ACCESSES.c.number, ACCESSES.c.entry_id, ACCESSES.c.at).where(ACCESSES.c.number.in_(newest))
-            ).all()
-        accesses = {row.entry_id: datetime.fromisoformat(row.at) for row in rows}
-        return accesses, max((row.number for row in rows), default=after)
+            rows = db.execute(query.where(ACCESSES.c.number > after).group_by(ACCESSES.c.entry_id)).all()
+        # times are kept in UTC and in one form, so that the latest is the greatest text
+        return {row[0]: datetime.fromisoformat(row[1]) for row in rows}, max((row[2] for row in rows), default=after)
 
     def last_access_of(self, ids: Sequence[str]) -> dict[str, datetime]:
-        """The newest access of each of these memories; those never recalled are left out."""
+        """The latest access of each of these memories; those never recalled are left out."""
         found: dict[str, datetime] = {}
+        query = sa.select(ACCESSES.c.entry_id, sa.func.max(ACCESSES.c.at)).group_by(ACCESSES.c.entry_id)
         with self._read() as db:
-            for some in _slices(ids):
-                query = sa.select(ACCESSES.c.entry_id, ACCESSES.c.at).where(ACCESSES.c.entry_id.in_(some))
-                for row in db.execute(query.order_by(ACCESSES.c.number)):
-                    found[row.entry_id] = datetime.fromisoformat(row.at)
+            for some in slices(ids):
+                for row in db.execute(query.where(ACCESSES.c.entry_id.in_(some))):
+                    found[row[0]] = datetime.fromisoformat(row[1])
         return found
 
     def text(self, name: str) -> str | None:
@@ -258,7 +274,7 @@ class Journal:
             revisions = [head.revision for head in heads]
             changes: dict[int, list[Change]] = {revision: [] for revision in revisions}
             undone: dict[int, int] = {}
-            for some in _slices(revisions):
+            for some in slices(revisions):
                 rows = db.execute(
                     sa.select(CHANGES)
                     .where(CHANGES.c.revision.in_(some))
@@ -266,7 +282,7 @@ class Journal:
                 )
                 for row in rows:
                     changes[row.revision].append(Change(load_entry(row.before), load_entry(row.after), row.reason))
-                undone |= _standing_undos(db, some)
+                undone |= standing_undos(db, some)
         return [
             Applied(
                 change_set_of(head, changes[head.revision]),
@@ -278,7 +294,7 @@ class Journal:
 
     def _bodies(self, db: sa.Connection, ids: Sequence[str]) -> dict[str, str]:
         held: dict[str, str] = {}
-        for some in _slices(ids):
+        for some in slices(ids):
             query = sa.select(ENTRIES.c.id, ENTRIES.c.body).where(ENTRIES.c.id.in_(some))
             held |= {row.id: row.body for row in db.execute(query)}
         return held
@@ -304,18 +320,3 @@ def _loaded(body: str) -> MemoryEntry:
     entry = load_entry(body)
     assert entry is not None, "a held entry has a body"
     return entry
-
-
-def _slices(items: Sequence[Any]) -> Iterator[list[Any]]:
-    for start in range(0, len(items), _MANY):
-        yield list(items[start : start + _MANY])
-
-
-def _standing_undos(db: sa.Connection, revisions: list[int]) -> dict[int, int]:
-    """Which of these revisions are undone, and by which; an undo that was itself undone does not stand."""
-    query = sa.select(CHANGE_SETS.c.revision, CHANGE_SETS.c.undoes).where(CHANGE_SETS.c.undoes.in_(revisions))
-    undos = {row.undoes: row.revision for row in db.execute(query.order_by(CHANGE_SETS.c.revision))}
-    if not undos:
-        return {}
-    fallen = _standing_undos(db, list(undos.values()))
-    return {revision: undo for revision, undo in undos.items() if undo not in fallen}

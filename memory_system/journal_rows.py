@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
+import sqlalchemy as sa
+
 from .changes import Change, ChangeSet, Kept, ModelCall, TextChange
+from .journal_tables import CHANGE_SETS
 
 
 def head_of(change_set: ChangeSet, applied_at: datetime) -> dict[str, Any]:
@@ -55,3 +58,23 @@ def change_set_of(head: Any, changes: Iterable[Change]) -> ChangeSet:
         id=head.id,
         revision=head.revision,
     )
+
+
+_MANY = 500
+"""Ids a statement: SQLite takes 32,766 values, PostgreSQL plans long lists slowly."""
+
+
+def slices(items: Sequence[Any]) -> Iterator[list[Any]]:
+    """The items, as many at a time as one statement takes."""
+    for start in range(0, len(items), _MANY):
+        yield list(items[start : start + _MANY])
+
+
+def standing_undos(db: sa.Connection, revisions: list[int]) -> dict[int, int]:
+    """Which of these revisions are undone, and by which; an undo that was itself undone does not stand."""
+    query = sa.select(CHANGE_SETS.c.revision, CHANGE_SETS.c.undoes).where(CHANGE_SETS.c.undoes.in_(revisions))
+    undos = {row.undoes: row.revision for row in db.execute(query.order_by(CHANGE_SETS.c.revision))}
+    if not undos:
+        return {}
+    fallen = standing_undos(db, list(undos.values()))
+    return {revision: undo for revision, undo in undos.items() if undo not in fallen}

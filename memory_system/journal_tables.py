@@ -85,7 +85,12 @@ def _first(db: sa.Connection) -> None:
     _META.create_all(db)
 
 
-MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (_first,)
+def _second(db: sa.Connection) -> None:
+    """Entries are read a tier at a time."""
+    db.exec_driver_sql("CREATE INDEX IF NOT EXISTS entries_tier ON entries (tier)")
+
+
+MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (_first, _second)
 """Migration n takes a journal from version n to n + 1. Add at the end; never change one that was released."""
 
 
@@ -130,6 +135,13 @@ def connect(url: str) -> sa.Engine:
         engine.dispose()
         raise
     return engine
+
+
+def watch(engine: sa.Engine) -> sqlite3.Connection | None:
+    """A connection that tells whether others have committed; ``None`` for another database than SQLite."""
+    if engine.dialect.name != "sqlite" or not engine.url.database:
+        return None
+    return sqlite3.connect(engine.url.database, timeout=10, check_same_thread=False, isolation_level=None)
 
 
 def _migrate(engine: sa.Engine) -> None:

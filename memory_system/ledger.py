@@ -6,33 +6,32 @@ journal what the other wrote.
 
 from __future__ import annotations
 
+import atexit
 import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
-import numpy as np
-from filelock import FileLock, Timeout
-
 from . import personality as personalities
-from .changes import Change, ChangeSet
-from .chroma import ChromaStore
+from .accesses import Access, AccessLog
+from .changes import ChangeSet
 from .embedding import Embedder
 from .entry import MemoryEntry, Tier
-from .errors import InvalidPersonality, StaleChange, StoreBusy, StoreDamaged, StoreError
+from .errors import InvalidPersonality, StaleChange, StoreDamaged, StoreError
 from .files import as_store_errors
 from .journal import Journal, content_hash
 from .journal_tables import refuse_foreign
-from .ledger_checks import differences, refuse_broken
-from .memory import Memory, Vectors
+from .kept_tables import FROM_ROWS, KeptTables
+from .ledger_checks import refuse_broken
+from .memory import Vectors
+from .stores import Stores
 from .table import Table
+from .table_file import Place
 from .times import Clock, real_clock
+from .write_lock import WriteLock
 
 _JOURNAL = "journal.sqlite3"
-LOCK_SECONDS = 30.0
-"""How long a write waits for another process before it gives up with a clear error."""
 
 
 class Ledger:
@@ -55,14 +54,16 @@ class Ledger:
         self._texts: dict[str, str | None] = {}
         self._closed = False
         self._inode = 0
+        self._seen: int | None = None
         self._lock = threading.RLock()
+        self._accesses = AccessLog(self._write_accesses, self.messages.append)
+        self._kept = KeptTables(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        self._file_lock = FileLock(folder / "lock", timeout=LOCK_SECONDS, thread_local=False)
+        self._file_lock = WriteLock(folder)
         with self.writing():
             refuse_foreign(folder / _JOURNAL)
             self.journal = Journal(f"sqlite:///{folder / _JOURNAL}", clock)
-            self._store = ChromaStore.open(folder / "chroma")
-            self.memories: Mapping[Tier, Memory] = {tier: self._store.memory(tier) for tier in Tier}
+            self._stores = Stores(folder / "chroma")
             self._revision, self._access = 0, 0
             try:
                 self._load()
@@ -70,13 +71,34 @@ class Ledger:
                 self.close()
                 raise
             self._inode = (folder / _JOURNAL).stat().st_ino
+        atexit.register(self._accesses.flush)  # for a program that ends without closing
 
     def close(self) -> None:
-        """Let go of all files; closing twice does no harm."""
-        if not self._closed:
+        """Write what waits, and let go of all files; closing twice does no harm.
+
+        Raises:
+            MemorySystemError: the last accesses could not be written. The files are let go of all the same.
+        """
+        if self._closed:
+            return
+        atexit.unregister(self._accesses.flush)
+        try:
+            if self._inode and not self.gone:
+                self._accesses.flush()
+                self._keep_tables()
+        finally:
             self._closed = True
-            self._store.close()
+            self._stores.close()
             self.journal.close()
+
+    def _keep_tables(self) -> None:
+        with suppress(OSError, StoreError), self.writing():  # they are derived: opening will see to what is missing
+            self._catch_up()
+            self._kept.close(self.tables, self._place(), self._stores.counts())
+
+    def _place(self) -> Place:
+        newest = self.journal.change_set_at(self._revision)
+        return Place(self._revision, newest, self._access, self.embedder.identity)
 
     @property
     def gone(self) -> bool:
@@ -109,19 +131,8 @@ class Ledger:
         """
         with self._lock:
             self._refuse_closed()
-            try:
-                self._file_lock.acquire()
-            except Timeout as error:
-                raise StoreBusy(
-                    f"Another program has been writing to {self.folder.name!r} for {LOCK_SECONDS:.0f} seconds. "
-                    "Try again, or stop the other program."
-                ) from error
-            except OSError as error:
-                raise StoreDamaged(f"{self.folder} cannot be written: {error.strerror or error}.") from error
-            try:
+            with self._file_lock.held():
                 yield
-            finally:
-                self._file_lock.release()
 
     # -- what is known ---------------------------------------------------------------------------------
 
@@ -133,7 +144,7 @@ class Ledger:
     @property
     def stamp(self) -> tuple[int, int]:
         """Changes with every applied change set and every access: a key for caches."""
-        return self._revision, self._access
+        return self._revision, self._access + len(self._accesses)
 
     def text(self, name: str) -> str | None:
         """The text of this name (``personality``, ``settings``) as it is now."""
@@ -177,6 +188,7 @@ class Ledger:
             return change_set
         vectors = self._vectors_of(change_set)
         with self.writing(), as_store_errors(f"The agent {self.folder.name!r}"):
+            self._accesses.flush()  # what comes back by this change keeps the accesses it had
             self._catch_up()
             self._finish_cut_off()
             self._refuse_foreign_edit(change_set)
@@ -188,14 +200,21 @@ class Ledger:
         return applied
 
     def touch(self, entry_ids: Sequence[str], at: datetime) -> None:
-        """Record that these memories were recalled at the world's time ``at``."""
+        """Note that these memories were recalled at the world's time ``at``; it is on disk within half a second."""
         if not entry_ids:
+            return
+        with self._lock:
+            self._refuse_closed()
+            for table in self.tables.values():
+                table.touch(entry_ids, at)
+            self._accesses.add([(entry_id, at) for entry_id in entry_ids])
+
+    def _write_accesses(self, accesses: Sequence[Access]) -> None:
+        if self.gone:  # deleted, or in other hands: there is nothing left to write to
             return
         with self.writing():
             self._catch_up()
-            self._access = self.journal.touch(entry_ids, at)
-            for table in self.tables.values():
-                table.touch(entry_ids, at)
+            self._access = self.journal.touch(accesses)
 
     def _refuse_foreign_edit(self, change_set: ChangeSet) -> None:
         """A personality that was edited on disk since it was planned is not overwritten; a missing one is written."""
@@ -218,28 +237,7 @@ class Ledger:
     def _carry_out(self, applied: ChangeSet, vectors: Mapping[str, Vectors]) -> None:
         """Steps 2 and 3, the files included; each can be repeated without harm."""
         self._write_personality(applied)
-        self._store.claim()
-        self._upsert([change.after for change in applied.changes if change.after], vectors)
-        self._delete(applied.changes)
-
-    def _upsert(self, entries: Sequence[MemoryEntry], vectors: Mapping[str, Vectors]) -> None:
-        for tier, memory in self.memories.items():
-            of_tier = [entry for entry in entries if entry.tier is tier]
-            if of_tier:
-                rows = np.stack([vectors[content_hash(entry.document)] for entry in of_tier])
-                memory.upsert(of_tier, rows)
-
-    def _delete(self, changes: Sequence[Change]) -> None:
-        for tier, memory in self.memories.items():
-            gone = [
-                change.before.id
-                for change in changes
-                if change.before is not None
-                and change.before.tier is tier
-                and (change.after is None or change.after.tier is not tier)
-            ]
-            if gone:
-                memory.delete(gone)
+        self._stores.carry_out(applied.changes, vectors)
 
     def _show(self, applied: ChangeSet, vectors: Mapping[str, Vectors]) -> None:
         """Bring the tables up to an applied change set."""
@@ -260,37 +258,63 @@ class Ledger:
     # -- keeping in step -------------------------------------------------------------------------------
 
     def _catch_up(self) -> None:
-        """Take in what other processes wrote since; costs one look-up when there is nothing."""
+        """Take in what other processes wrote since; costs next to nothing when there is nothing."""
+        seen = self.journal.seen()
+        if seen is not None and seen == self._seen:
+            return
         revision, access = self.journal.position()
         if revision != self._revision:
             for applied in self.journal.since(self._revision):
                 self._show(applied, self._vectors_of(applied))
         if access != self._access:
-            accesses, self._access = self.journal.last_accesses(self._access)
-            for entry_id, at in accesses.items():
-                for table in self.tables.values():
-                    table.touch([entry_id], at)
+            self._take_in_accesses()
+        self._seen = seen
+
+    def _take_in_accesses(self) -> None:
+        accesses, self._access = self.journal.last_accesses(self._access)
+        for entry_id, at in accesses.items():
+            for table in self.tables.values():
+                table.touch([entry_id], at)
 
     def _load(self) -> None:
-        """Finish what was cut off, see that stores and journal agree, and fill the tables."""
-        self._store.claim()
+        """Finish what was cut off, fill the tables, and see that stores and journal agree."""
+        self._stores.claim()
         cut_off = self.journal.pending()
         for change_set in cut_off:
             self._write_personality(change_set)
-        entries = self.journal.entries()
-        accesses, self._access = self.journal.last_accesses()
-        hashes = {key for _, key in entries.values()}
-        vectors = self.journal.vectors(hashes, self.embedder.identity)
-        texts = [entry.document for entry, key in entries.values() if key not in vectors]
-        vectors |= self.vectors(texts)
-        self._reconcile([entry for entry, _ in entries.values()], vectors, len(cut_off))
-        for entry, key in entries.values():
-            last = accesses.get(entry.id)
-            self.tables[entry.tier].put(entry if last is None else entry.evolve(last_access=last), vectors[key])
+        self._revision, self._access = self.journal.position()
+        kept = self._kept.open(self._place(), self.journal.change_set_at)
+        self.tables |= kept
+        for tier in Tier:
+            if tier not in kept:
+                self._fill(tier)
+        if kept:  # what came after they were kept; for the tables just filled this changes nothing
+            self._revision, self._access = self._kept.shown()
+            self._catch_up()
+        self._reconcile(cut_off)
         for change_set in cut_off:
             assert change_set.revision is not None, "the journal tells only what it has numbered"
             self.journal.mark_done(change_set.revision)
-        self._revision = self.journal.revision
+
+    def _fill(self, tier: Tier) -> None:
+        entries = self.journal.entries(tier)
+        vectors = self.journal.vectors({key for _, key in entries.values()}, self.embedder.identity)
+        vectors |= self.vectors([entry.document for entry, key in entries.values() if key not in vectors])
+        accesses = self.journal.last_access_of(list(entries))
+        for entry, key in entries.values():
+            last = accesses.get(entry.id)
+            self.tables[tier].put(entry if last is None else entry.evolve(last_access=last), vectors[key])
+
+    def _reconcile(self, cut_off: Sequence[ChangeSet]) -> None:
+        if not cut_off and any(len(table) >= FROM_ROWS for table in self.tables.values()):
+            wanted = {tier.value: len(table) for tier, table in self.tables.items()}
+            with suppress(StoreDamaged):  # which the comparison below will tell
+                if self._stores.counts() == wanted and self._kept.settled(self._revision, wanted):
+                    return
+        entries = (entry for table in self.tables.values() for entry in table.entries)
+        self.messages += self._stores.reconcile(
+            entries, self.vectors, revision=self.journal.revision, finished=len(cut_off)
+        )
 
     def _write_personality(self, change_set: ChangeSet) -> None:
         for text in change_set.texts:
@@ -303,28 +327,3 @@ class Ledger:
             return personalities.read(self.personality_path) in (None, text)
         except InvalidPersonality:
             return False
-
-    def _reconcile(self, entries: Sequence[MemoryEntry], vectors: Mapping[str, Vectors], finished: int) -> None:
-        """Make the stores hold what the journal says; where they did not, say so."""
-        try:
-            missing, surplus = differences(self.memories, entries)
-        except StoreDamaged as error:
-            if not self.journal.revision:
-                raise  # there is nothing to rebuild it from
-            self.messages.append(f"{error} The damaged files were set aside and rebuilt from the journal.")
-            self._store.set_aside(f"damaged-{time.time_ns()}")
-            missing, surplus = differences(self.memories, entries)
-        if surplus and not self.journal.revision:
-            raise StoreDamaged(
-                f"The journal of {self.folder.name!r} is missing or empty, but its store holds "
-                f"{sum(map(len, surplus.values()))} memories. Put journal.sqlite3 back into {self.folder}."
-            )
-        if not missing and not surplus:
-            return
-        self._upsert(missing, vectors)
-        for tier, ids in surplus.items():
-            self.memories[tier].delete(ids)
-        self.messages.append(
-            f"{len(missing)} memories written and {sum(map(len, surplus.values()))} removed to match the journal"
-            + (f" ({finished} interrupted change{'s' if finished != 1 else ''} finished)." if finished else ".")
-        )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from . import personality as personalities
-from .changes import ChangeSet, dump_entry
+from .changes import ChangeSet, TextChange, dump_entry
+from .cues import parse_cues, parse_judgments
 from .entry import MemoryEntry, Tier
 from .errors import Conflict, InvalidParameter
 from .memory import Memory
@@ -21,12 +22,21 @@ def refuse_broken(change_set: ChangeSet, agent: str) -> None:
     if change_set.agent and change_set.agent != agent:
         raise Conflict(f"This was planned for {change_set.agent!r}, not for {agent!r}.")
     for text in change_set.texts:
-        if text.name == "settings":
+        _refuse_unreadable(text)
+
+
+def _refuse_unreadable(text: TextChange) -> None:
+    match text.name:
+        case "settings":
             try:
                 AgentSettings.from_json(text.after)
             except InvalidParameter as error:
                 raise InvalidParameter(f"This change set cannot be applied: its settings are none. {error}") from error
-        elif text.after is not None:
+        case "cues":
+            parse_cues(text.after)
+        case "judgments":
+            parse_judgments(text.after)
+        case _ if text.after is not None:
             personalities.parse(text.after)
 
 

@@ -4,7 +4,7 @@ The tiers are asked in the order static, STM, LTM, each while the answer is shor
 memory, which is asked first and never decays, from starving the others (**own threshold, reserved seats**):
 
 1. Static memory has a threshold of its own, because it is scored by relevancy alone and an unrelated text
-   already has a relevancy of 1/3.
+   already has a similarity of 1/3.
 2. Static memory takes at most ``static_share`` of the ``top_k`` seats (rounded up), and more only where STM
    and LTM together cannot fill the rest.
 """
@@ -13,117 +13,45 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
-from enum import StrEnum
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import scoring as formulas
+from .candidates import Candidates, Judged
 from .entry import MemoryEntry, Tier
-from .errors import InvalidParameter
+from .exact import Sought, top_rows
 from .memory import Vectors
-from .scoring import Floats, Parts, Score, Scoring, in_range, whole
+from .query import Query
+from .requery import second_round
+from .scoring import Floats, Measure, Parts
 from .table import Table
 from .times import ago, stamp
+from .verdicts import Candidate, Verdict, because, verdicts_of
+from .what_if import WhatIf
 
-MAX_TOP_K = 10_000
-MAX_CUE = 32_000
+FEW = 512
+"""Up to this many rows every score is computed; estimating them first would cost more."""
 
-
-_NAMES = {Tier.STATIC: "static", Tier.STM: "short-term", Tier.LTM: "long-term"}
-
-
-class Verdict(StrEnum):
-    """What became of a candidate."""
-
-    RECALLED = "recalled"
-    BELOW_THRESHOLD = "below threshold"
-    BEYOND_TOP_K = "beyond top-k"
-    BEYOND_SEATS = "beyond static seats"
-    NOT_REACHED = "not reached"
-    NO_VECTOR = "no vector"
-
-
-@dataclass(frozen=True)
-class Query:
-    """What is asked, and with which parameters.
-
-    Args:
-        cue: the prompt that memory is queried with, 1 to 32,000 characters.
-        now: the world's time, aware of its zone.
-        top_k: most memories to recall, 0 to 10,000.
-        threshold: a memory of STM or LTM is recalled if its score is above this, 0 to 30.
-        static_threshold: the same for static memory, 0 to 1.
-        static_share: the share of ``top_k`` that static memory may take while others wait, 0 to 1.
-        scoring: weights and decay.
-
-    Raises:
-        InvalidParameter: one is out of its range.
-    """
-
-    cue: str
-    now: datetime
-    top_k: int = 5
-    threshold: float = 0.35
-    static_threshold: float = 0.4
-    static_share: float = 0.4
-    scoring: Scoring = field(default_factory=Scoring)
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.cue, str) or not self.cue.strip():
-            raise InvalidParameter("The cue is empty: ask something.")
-        try:
-            self.cue.encode("utf-8")
-        except UnicodeEncodeError as error:
-            raise InvalidParameter("The cue holds half of a surrogate pair, which is not text.") from error
-        if len(self.cue) > MAX_CUE:
-            raise InvalidParameter(f"The cue has {len(self.cue):,} characters; at most {MAX_CUE:,} are taken.")
-        whole("top_k", self.top_k, 0, MAX_TOP_K)
-        in_range("The threshold", self.threshold, 0, 30)
-        in_range("The static threshold", self.static_threshold, 0, 1)
-        in_range("The static share", self.static_share, 0, 1)
-        if not isinstance(self.scoring, Scoring):
-            raise InvalidParameter("'scoring' must be a Scoring(Weights(...), decay).")
-        if not isinstance(self.now, datetime) or self.now.utcoffset() is None:
-            raise InvalidParameter("'now' must be a time with a zone, like 2026-03-27T18:00:00+00:00.")
-
-    @property
-    def static_seats(self) -> int:
-        """How many seats static memory may take while other memories wait for one."""
-        return math.ceil(self.top_k * self.static_share - 1e-9)
-
-    def threshold_of(self, tier: Tier) -> float:
-        """The threshold that a memory of this tier has to exceed."""
-        return self.static_threshold if tier is Tier.STATIC else self.threshold
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """One memory beside its score, its rank within its tier (1 = highest), its verdict, and the verdict in words."""
-
-    entry: MemoryEntry
-    score: Score
-    rank: int
-    verdict: Verdict
-    because: str
-
-    @property
-    def recalled(self) -> bool:
-        """Whether it is part of the answer."""
-        return self.verdict is Verdict.RECALLED
+Relevancy = tuple[Floats, Mapping[str, Floats]]
+"""The relevancies of a tier's rows, shape (n,), and what they are made of, by name."""
+Measured = Callable[[Tier, Table], Relevancy]
+"""Measures the relevancies of one tier."""
 
 
 @dataclass(frozen=True)
 class Recall:
     """The answer to a query: iterate over it for the recalled candidates, in the order static, STM, LTM.
 
-    ``candidates`` holds the recalled ones only after ``query_memory``, and every memory after ``explain``.
+    ``candidates`` holds the recalled ones only after ``query_memory``, and every memory after ``explain``, which
+    answers an ``Explanation``.
     """
 
     query: Query
-    candidates: tuple[Candidate, ...]
+    candidates: Sequence[Candidate]
     considered: int
     agent: str
     milliseconds: float
@@ -131,7 +59,7 @@ class Recall:
     @property
     def hits(self) -> tuple[Candidate, ...]:
         """The recalled candidates, in the order static, STM, LTM, the highest score first in each."""
-        return tuple(candidate for candidate in self.candidates if candidate.recalled)
+        return tuple(self.candidates)
 
     def __iter__(self) -> Iterator[Candidate]:
         return iter(self.hits)
@@ -142,8 +70,9 @@ class Recall:
     @property
     def context(self) -> str:
         """The recalled memories as a text that can be put into a prompt; empty if nothing was recalled."""
-        known = [hit.entry.document for hit in self.hits if hit.entry.tier is Tier.STATIC]
-        happened = [hit.entry for hit in self.hits if hit.entry.tier is not Tier.STATIC]
+        hits = [hit.entry for hit in self.hits]
+        known = [entry.document for entry in hits if entry.tier is Tier.STATIC]
+        happened = [entry for entry in hits if entry.tier is not Tier.STATIC]
         lines = []
         if known:
             lines += [f"What is always true of {self.agent}:", *(f"- {_one_line(text)}" for text in known)]
@@ -158,18 +87,67 @@ class Recall:
         return f"[{stamp(entry.timestamp)}; {ago(entry.timestamp, self.query.now)}] "
 
 
+class Ask(Protocol):
+    """Asks one state of the memory, again and again; touches nothing."""
+
+    def __call__(self, query: Query, what_if: WhatIf | None = None, *, explain: bool = False) -> Recall:
+        """As ``answer``."""
+
+
+@dataclass(frozen=True)
+class Explanation(Recall):
+    """The answer to a query with every memory as a candidate, recalled or not."""
+
+    candidates: Candidates
+
+    @property
+    def hits(self) -> tuple[Candidate, ...]:
+        """The recalled candidates, in the order static, STM, LTM, the highest score first in each."""
+        return self.candidates.hits
+
+
 @dataclass(frozen=True)
 class _Ranked:
-    """One tier, scored: its parts, totals, and the rows above the threshold, best first, at most top-k."""
+    """One tier: the rows above the threshold, best first, at most top-k, and their parts, row by row."""
 
     tier: Tier
     table: Table
-    parts: Parts
-    totals: Floats
     best: list[int]
+    parts: Parts
 
 
-def answer(query: Query, cue_vector: Vectors, tables: Mapping[Tier, Table], agent: str, *, explain: bool) -> Recall:
+@overload
+def answer(
+    query: Query,
+    cue_vector: Vectors,
+    tables: Mapping[Tier, Table],
+    agent: str,
+    *,
+    explain: Literal[True],
+    measured: Measured | None = None,
+    what_if: WhatIf | None = None,
+) -> Explanation: ...
+@overload
+def answer(
+    query: Query,
+    cue_vector: Vectors,
+    tables: Mapping[Tier, Table],
+    agent: str,
+    *,
+    explain: bool,
+    measured: Measured | None = None,
+    what_if: WhatIf | None = None,
+) -> Recall: ...
+def answer(
+    query: Query,
+    cue_vector: Vectors,
+    tables: Mapping[Tier, Table],
+    agent: str,
+    *,
+    explain: bool,
+    measured: Measured | None = None,
+    what_if: WhatIf | None = None,
+) -> Recall:
     """The exact top-k of every tier by score; touches nothing.
 
     Args:
@@ -178,49 +156,108 @@ def answer(query: Query, cue_vector: Vectors, tables: Mapping[Tier, Table], agen
         tables: one table a tier.
         agent: the name used in the context text.
         explain: whether every candidate is answered, with its verdict, or the recalled ones only.
+        measured: how relevancy is measured where it is not by similarity.
+        what_if: a memory that is to count as rated otherwise.
+
+    Raises:
+        ValueError: it is not by similarity, and nothing was handed in.
     """
+    if measured is None and query.scoring.measure is not Measure.SIMILARITY:
+        raise ValueError("A measure other than similarity has to be handed in.")
     started = time.perf_counter()
-    ranked = [_rank(tier, tables[tier], query, cue_vector) for tier in Tier]
-    seats = _seats(query, *(len(tier.best) for tier in ranked))
-    candidates = [candidate for tier in ranked for candidate in _judge(tier, seats, query, every=explain)]
-    if explain:  # the recalled ones stay in the order of the answer, the others follow by score
-        others = [one for one in candidates if not one.recalled]
-        others.sort(key=lambda one: (-_sortable(one.score.total), one.entry.id))
-        candidates = [one for one in candidates if one.recalled] + others
-    return Recall(
-        query,
-        tuple(candidates),
-        sum(len(tier.table) for tier in ranked),
-        agent,
-        (time.perf_counter() - started) * 1000,
-    )
+    asked = _Asked(query, cue_vector, what_if.over(tables) if what_if else tables, measured, tables)
+    considered = sum(map(len, tables.values()))
+    if explain:
+        everyone = asked.every_candidate()
+        return Explanation(query, everyone, considered, agent, (time.perf_counter() - started) * 1000)
+    hits = asked.hits()
+    return Recall(query, hits, considered, agent, (time.perf_counter() - started) * 1000)
 
 
-def _rank(tier: Tier, table: Table, query: Query, cue_vector: Vectors) -> _Ranked:
-    relevancies = formulas.relevancy(table.vectors, cue_vector)
-    importance, last_access = table.importance, table.last_access
-    if tier is Tier.STATIC:  # always by relevancy alone
-        importance = last_access = np.full(len(table), math.nan)
-    parts = formulas.score(relevancies, importance, last_access, query.now, query.scoring)
-    totals = parts.totals
-    threshold = query.threshold_of(tier)
-    with np.errstate(invalid="ignore"):
-        above = np.flatnonzero(totals > threshold)
-    return _Ranked(tier, table, parts, totals, _best(above, totals, table, query.top_k))
+@dataclass(frozen=True)
+class _Asked:
+    """A query over the tables as they stand."""
+
+    query: Query
+    cue: Vectors
+    tables: Mapping[Tier, Table]
+    measured: Measured | None
+    held: Mapping[Tier, Table]
+    """The tables as they are, where one is asked as it would be if a memory were rated otherwise."""
+
+    def hits(self) -> tuple[Candidate, ...]:
+        """The recalled candidates only."""
+        ranked = [self._ranked(tier) for tier in Tier]
+        seats = seats_of(self.query, *(len(tier.best) for tier in ranked))
+        found = []
+        for tier in ranked:
+            for place, row in enumerate(tier.best[: seats[tier.tier]]):
+                score, rank = tier.parts.one(place), place + 1
+                words = because(Verdict.RECALLED, tier.tier, score, rank, seats, self.query)
+                found.append(Candidate(tier.table.entries[row], score, rank, Verdict.RECALLED, words))
+        return (*found, *self._guided(found))
+
+    def every_candidate(self) -> Candidates:
+        """Every memory with its verdict."""
+        scored = {tier: self._parts(tier) for tier in Tier}
+        admitted = {tier: self._admitted(tier) for tier in Tier}
+        totals = {tier: scored[tier].totals for tier in Tier}
+        counts = [
+            min(int((admitted[tier] & (totals[tier] > self.query.threshold_of(tier))).sum()), self.query.top_k)
+            for tier in Tier
+        ]
+        seats = seats_of(self.query, *counts)
+        judged = []
+        for tier in Tier:
+            table = self.tables[tier]
+            by_score = np.where(np.isnan(totals[tier]), np.inf, -totals[tier])
+            order = np.lexsort((table.id_ranks, by_score, ~admitted[tier]))
+            ranks = np.empty(len(table), np.intp)
+            ranks[order] = np.arange(1, len(table) + 1)
+            verdicts = verdicts_of(tier, totals[tier], ranks, admitted[tier], seats, self.query)
+            judged.append(
+                Judged(tier, table.entries.copied(), list(table.ids), scored[tier], totals[tier], ranks, verdicts)
+            )
+        everyone = Candidates(judged, seats, self.query)
+        guided = self._guided(everyone.hits) if self.query.requery else ()
+        return Candidates(judged, seats, self.query, guided) if guided else everyone
+
+    def _ranked(self, tier: Tier) -> _Ranked:
+        table, query = self.tables[tier], self.query
+        simple = query.scoring.measure is Measure.SIMILARITY and not query.scoring.normalise
+        if simple and tier is not Tier.STATIC and len(table) > FEW and table is self.held[tier]:
+            admitted = self._admitted(tier) if query.facets else None
+            sought = Sought(self.cue, query.now, query.scoring, query.threshold_of(tier), query.top_k, admitted)
+            return _Ranked(tier, table, *top_rows(table, sought))
+        parts = self._parts(tier)
+        totals = parts.totals
+        above = totals > query.threshold_of(tier)
+        if query.facets:
+            above &= self._admitted(tier)
+        best = _best(np.flatnonzero(above), totals, table, query.top_k)
+        return _Ranked(tier, table, best, parts.taken(np.array(best, np.intp)))
+
+    def _parts(self, tier: Tier) -> Parts:
+        table, query = self.tables[tier], self.query
+        relevancies, made_of = (
+            (table.relevancies(self.cue), {}) if self.measured is None else self.measured(tier, self.held[tier])
+        )
+        importance, last_access = table.importance, table.last_access
+        if tier is Tier.STATIC:  # always by relevancy alone
+            importance = last_access = np.full(len(table), math.nan)
+        return formulas.score(relevancies, importance, last_access, query.now, query.scoring, made_of)
+
+    def _admitted(self, tier: Tier) -> NDArray[np.bool_]:
+        table = self.tables[tier]
+        return self.query.facets.admit(table) if self.query.facets else np.ones(len(table), np.bool_)
+
+    def _guided(self, found: Sequence[Candidate]) -> tuple[Candidate, ...]:
+        if not self.query.requery or len(found) >= self.query.top_k:
+            return ()
+        return second_round(self.query, found, self.tables)
 
 
-def _best(rows: np.ndarray, totals: Floats, table: Table, top_k: int) -> list[int]:
-    """The ``top_k`` rows of the highest totals; equal totals stand in the order of their ids."""
-    if top_k == 0:
-        return []
-    if len(rows) > top_k:
-        kth = np.partition(totals[rows], len(rows) - top_k)[len(rows) - top_k]
-        rows = rows[totals[rows] >= kth]  # all that tie for the last seat, so that their ids decide
-    ordered = sorted(rows.tolist(), key=lambda row: (-totals[row], table.entries[row].id))
-    return ordered[:top_k]
-
-
-def _seats(query: Query, static: int, stm: int, ltm: int) -> dict[Tier, int]:
+def seats_of(query: Query, static: int, stm: int, ltm: int) -> dict[Tier, int]:
     """How many of those above their threshold each tier gives to the answer."""
     others = min(stm + ltm, query.top_k)
     of_static = min(static, max(query.static_seats, query.top_k - others))
@@ -229,65 +266,14 @@ def _seats(query: Query, static: int, stm: int, ltm: int) -> dict[Tier, int]:
     return {Tier.STATIC: of_static, Tier.STM: of_stm, Tier.LTM: of_ltm}
 
 
-def _judge(tier: _Ranked, seats: Mapping[Tier, int], query: Query, *, every: bool) -> Iterator[Candidate]:
-    rows = tier.best[: seats[tier.tier]]
-    if every:
-        entries, totals = tier.table.entries, [_sortable(total) for total in tier.totals.tolist()]
-        rows = sorted(range(len(entries)), key=lambda row: (-totals[row], entries[row].id))
-    for rank, row in enumerate(rows, start=1):
-        score = tier.parts.one(row)
-        verdict, because = _verdict(tier.tier, score, rank, seats, query)
-        yield Candidate(tier.table.entries[row], score, rank, verdict, because)
-
-
-def _verdict(tier: Tier, score: Score, rank: int, seats: Mapping[Tier, int], query: Query) -> tuple[Verdict, str]:
-    total, threshold = score.total, query.threshold_of(tier)
-    if math.isnan(total):
-        return Verdict.NO_VECTOR, "It has no vector, so nothing can be said of its relevancy."
-    if total <= threshold:
-        return Verdict.BELOW_THRESHOLD, _below(tier, score, threshold)
-    if rank <= seats[tier]:
-        return (
-            Verdict.RECALLED,
-            f"Number {rank} of {_NAMES[tier]} memory, {_gap(total - threshold)} above the threshold.",
-        )
-    if tier is Tier.STATIC and rank <= query.top_k:
-        return Verdict.BEYOND_SEATS, (
-            f"Number {rank} of static memory, which takes {seats[tier]} of {query.top_k} seats "
-            "while short-term and long-term memories wait."
-        )
-    taken = sum(seats[earlier] for earlier in Tier if list(Tier).index(earlier) < list(Tier).index(tier))
-    if tier is not Tier.STATIC and taken >= query.top_k > 0:
-        return (
-            Verdict.NOT_REACHED,
-            f"Earlier tiers filled all {query.top_k} seats before {_NAMES[tier]} memory was asked.",
-        )
-    return Verdict.BEYOND_TOP_K, f"Number {rank} of {_NAMES[tier]} memory, and {seats[tier]} had a seat."
-
-
-def _gap(size: float) -> str:
-    return f"{size:.2f}" if size >= 0.005 else "less than 0.01"
-
-
-def _below(tier: Tier, score: Score, threshold: float) -> str:
-    lacking = threshold - score.total
-    kind = "static threshold" if tier is Tier.STATIC else "threshold"
-    if lacking == 0:
-        return f"Its score is the {kind} of {threshold:.2f} exactly; it has to be above."
-    amount = _gap(lacking)
-    if score.recency is None:
-        return f"{amount} below the {kind} of {threshold:.2f}; it is scored by relevancy alone."
-    limits = {
-        "recency": score.weights.recency,
-        "importance": score.weights.importance,
-        "relevancy": score.weights.relevancy,
-    }
-    weakest = min(limits, key=lambda part: score.parts[part] - limits[part])
-    return f"{amount} below the {kind} of {threshold:.2f}; weakest part: {weakest}."
-
-
-def _sortable(total: float) -> float:
-    return -math.inf if math.isnan(total) else total
+def _best(rows: NDArray[np.intp], totals: Floats, table: Table, top_k: int) -> list[int]:
+    """The ``top_k`` rows of the highest totals; equal totals stand in the order of their ids."""
+    if top_k == 0:
+        return []
+    if len(rows) > top_k:
+        kth = np.partition(totals[rows], len(rows) - top_k)[len(rows) - top_k]
+        rows = rows[totals[rows] >= kth]  # all that tie for the last seat, so that their ids decide
+    return sorted(rows.tolist(), key=lambda row: (-totals[row], table.ids[row]))[:top_k]
 
 
 def _one_line(text: str) -> str:

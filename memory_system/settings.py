@@ -115,7 +115,8 @@ class AgentSettings:
         try:
             fields: dict[str, Any] = json.loads(text)
             scoring = fields.pop("scoring")
-            return cls(**fields, scoring=Scoring(Weights(**scoring["weights"]), scoring["decay"]))
+            weights, decay = scoring.pop("weights"), scoring.pop("decay")
+            return cls(**fields, scoring=Scoring(Weights(**weights), decay, **scoring))
         except InvalidParameter:
             raise
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:

@@ -3,114 +3,224 @@
 from __future__ import annotations
 
 import math
+from collections import OrderedDict
 from collections.abc import Iterable
 from datetime import datetime
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .columns import Columns
 from .entry import MemoryEntry
+from .kinds import Kind
 from .memory import Vectors
+from .relevancy import TextIndex
+from .rows import NOTHING_SAVED, Rows
+from .scoring import Floats, relevancy
 
-_FIRST_ROOM = 64
+KINDS = tuple(Kind)
+"""What the numbers of the column ``kind`` stand for."""
+_CUES = 4
+"""Cues whose relevancies are kept: who moves a slider asks the same one again and again."""
+_DECAYS = 4
+_MOST_AHEAD = 10.0
+"""How far, as an exponent of e, an access may lie after what was the newest one: float32 has room for eight times
+as much."""
 
 
 class Table:
     """Rows in no particular order, kept dense: a row that leaves is filled by the last one.
 
     Derived from the journal and never written by itself; whoever changes it holds the agent's lock.
+
+    Args:
+        columns: the numbers, one row an entry.
+        entries: the entries by row.
+        ids: the id of each row.
+        tags: the tags of those entries that have any, by id.
     """
 
-    def __init__(self) -> None:
-        self.entries: list[MemoryEntry] = []
-        self._rows: dict[str, int] = {}
-        self._vectors = np.zeros((0, 0), np.float32)
-        self._importance = np.zeros(0)
-        self._last_access = np.zeros(0)
+    def __init__(
+        self,
+        columns: Columns | None = None,
+        entries: Rows | None = None,
+        ids: list[str] | None = None,
+        tags: dict[str, tuple[str, ...]] | None = None,
+    ) -> None:
+        self.columns = columns or Columns()
+        self.entries = entries or Rows([], self.columns["accessed"], NOTHING_SAVED)
+        self.ids = ids or []
+        self.tags = tags or {}
+        self.version = 0
+        """Grows with each row that is put or dropped; accesses leave it."""
+        self._rows = {entry_id: row for row, entry_id in enumerate(self.ids)}
+        self._id_ranks: tuple[int, NDArray[np.intp]] | None = None
+        self._relevancies: OrderedDict[bytes, Floats] = OrderedDict()
+        self._aged: dict[float, tuple[float, NDArray[np.float32]]] = {}
+        self._longest: tuple[int, float] | None = None
+        self._texts: TextIndex | None = None
 
     def __len__(self) -> int:
-        return len(self.entries)
+        return len(self.ids)
 
     def __contains__(self, entry_id: object) -> bool:
         return entry_id in self._rows
 
+    def row(self, entry_id: str) -> int | None:
+        """Where an entry stands, until the next change; ``None`` if it is not held."""
+        return self._rows.get(entry_id) if isinstance(entry_id, str) else None
+
     def get(self, entry_id: str) -> MemoryEntry | None:
         """The entry of this id with its last access, or ``None``."""
-        row = self._rows.get(entry_id) if isinstance(entry_id, str) else None
+        row = self.row(entry_id)
         return None if row is None else self.entries[row]
 
     def vector(self, entry_id: str) -> Vectors:
         """The vector of an entry that is held, shape (d,)."""
-        vector: Vectors = self._vectors[self._rows[entry_id]]
+        vector: Vectors = self.columns["vectors"][self._rows[entry_id]]
         return vector
 
     @property
     def vectors(self) -> Vectors:
         """Shape (n, d), float32; a row of NaN has no vector."""
-        return self._vectors[: len(self)]
+        return self.columns["vectors"][: len(self)]
 
     @property
-    def importance(self) -> NDArray[np.float64]:
+    def importance(self) -> Floats:
         """Shape (n,), 0.1 to 1; NaN = unrated."""
-        return self._importance[: len(self)]
+        return self.columns["importance"][: len(self)]
 
     @property
-    def last_access(self) -> NDArray[np.float64]:
+    def last_access(self) -> Floats:
         """Shape (n,), Unix seconds; NaN = timeless."""
-        return self._last_access[: len(self)]
+        return self.columns["last_access"][: len(self)]
+
+    @property
+    def id_ranks(self) -> NDArray[np.intp]:
+        """The place of each row in the order of the ids, shape (n,)."""
+        if self._id_ranks is None or self._id_ranks[0] != self.version:
+            ranks = np.empty(len(self), np.intp)
+            ranks[sorted(range(len(self)), key=self.ids.__getitem__)] = np.arange(len(self))
+            self._id_ranks = self.version, ranks
+        return self._id_ranks[1]
+
+    def relevancies(self, cue: Vectors) -> Floats:
+        """The similarity of every row to a cue of shape (d,), shape (n,); remembered for the last few cues."""
+        key = cue.tobytes()
+        held = self._relevancies.pop(key, None)
+        if held is None:
+            held = relevancy(self.vectors, cue, self.columns["squares"][: len(self)])
+        self._relevancies[key] = held
+        while len(self._relevancies) > _CUES:
+            self._relevancies.popitem(last=False)
+        return held
+
+    def aged(self, decay: float) -> tuple[float, NDArray[np.float32]]:
+        """The newest last access of all, in Unix seconds, and decay^hours from each to it, shape (n,)."""
+        if decay not in self._aged:
+            last_access = self.last_access
+            newest = float(np.max(last_access, initial=-math.inf, where=~np.isnan(last_access)))
+            if newest == -math.inf:  # all are timeless
+                newest = 0.0
+            hours = (newest - last_access) / 3600
+            if len(self._aged) >= _DECAYS:
+                self._aged.clear()
+            self._aged[decay] = newest, np.exp(math.log(decay) * hours).astype(np.float32)
+        return self._aged[decay]
+
+    @property
+    def texts(self) -> TextIndex:
+        """What the texts hold besides their vectors, row by row; made when it is first asked for."""
+        if self._texts is None:
+            self._texts = TextIndex()
+            for row, entry in enumerate(self.entries):
+                self._texts.put(row, entry)
+        return self._texts
+
+    @property
+    def longest(self) -> float:
+        """The length of the longest vector."""
+        if self._longest is None or self._longest[0] != self.version:
+            squares = self.columns["squares"][: len(self)]
+            self._longest = self.version, math.sqrt(float(np.max(squares, initial=0.0, where=~np.isnan(squares))))
+        return self._longest[1]
 
     def put(self, entry: MemoryEntry, vector: Vectors | None) -> None:
         """Add an entry, or replace the one of its id."""
         row = self._rows.get(entry.id)
         if row is None:
-            row = len(self.entries)
-            self._make_room(row + 1, 0 if vector is None else len(vector))
-            self.entries.append(entry)
+            row = len(self)
+            self.ids.append(entry.id)
+            self.entries.held.append(entry)
             self._rows[entry.id] = row
-        self.entries[row] = entry
-        if vector is None:
-            self._vectors[row] = math.nan
-        else:
-            self._make_room(len(self), len(vector))
-            self._vectors[row] = vector
-        self._importance[row] = math.nan if entry.importance is None else entry.importance
-        self._last_access[row] = math.nan
-        if entry.timestamp is not None:  # that it happened counts as an access, also of an event told anew
-            self._last_access[row] = max(entry.timestamp, entry.last_access or entry.timestamp).timestamp()
+        importance = math.nan if entry.importance is None else entry.importance
+        happened = math.nan if entry.timestamp is None else entry.timestamp.timestamp()
+        accessed = math.nan if entry.last_access is None else entry.last_access.timestamp()
+        self.columns.put(
+            row,
+            vector,
+            importance=importance,
+            importance32=importance,
+            # that it happened counts as an access, also of an event told anew
+            last_access=happened if math.isnan(accessed) else max(happened, accessed),
+            accessed=accessed,
+            timestamp=happened,
+            kind=KINDS.index(entry.kind),
+        )
+        self.entries.held[row] = entry
+        if self._texts is not None:
+            self._texts.put(row, entry)
+        self.tags.pop(entry.id, None)
+        if entry.tags:
+            self.tags[entry.id] = entry.tags
+        self._changed()
 
     def drop(self, entry_id: str) -> None:
         """Remove an entry; an id that is not held is passed over."""
         row = self._rows.pop(entry_id, None)
         if row is None:
             return
-        last = len(self.entries) - 1
+        last = len(self) - 1
+        if self._texts is not None:
+            if row != last:
+                self._texts.move(last, row)
+            else:
+                self._texts.drop_last()
         if row != last:
-            self.entries[row] = self.entries[last]
-            self._rows[self.entries[row].id] = row
-            for column in (self._vectors, self._importance, self._last_access):
-                column[row] = column[last]
-        self.entries.pop()
+            self.columns.move(last, row)
+            self.entries.held[row] = self.entries.held[last]
+            self.ids[row] = self.ids[last]
+            self._rows[self.ids[row]] = row
+        self.columns.free(last)
+        self.entries.held.pop()
+        self.ids.pop()
+        self.tags.pop(entry_id, None)
+        self._changed()
 
     def touch(self, entry_ids: Iterable[str], at: datetime) -> None:
-        """Set the last access of entries; an id that is not held, or has no time, is passed over."""
+        """Record an access; one that is not held, has no time or was recalled later is passed over."""
+        seconds = at.timestamp()
+        touched = []
+        last_access, accessed = self.columns["last_access"], self.columns["accessed"]
         for entry_id in entry_ids:
             row = self._rows.get(entry_id)
-            if row is not None and self.entries[row].timestamp is not None:
-                self.entries[row] = self.entries[row].evolve(last_access=at)
-                self._last_access[row] = at.timestamp()
+            if row is not None and not math.isnan(last_access[row]) and not accessed[row] >= seconds:
+                accessed[row] = seconds
+                last_access[row] = max(last_access[row], seconds)
+                touched.append(row)
+        self._age(touched)
 
-    def _make_room(self, rows: int, width: int) -> None:
-        room, held_width = self._vectors.shape
-        if width and not held_width:
-            self._vectors = np.full((room, width), math.nan, np.float32)
-            held_width = width
-        if rows <= room:
-            return
-        more = max(rows, 2 * room, _FIRST_ROOM)
-        vectors = np.full((more, held_width), math.nan, np.float32)
-        vectors[:room] = self._vectors
-        self._vectors = vectors
-        for name in ("_importance", "_last_access"):
-            column = np.full(more, math.nan)
-            column[:room] = getattr(self, name)
-            setattr(self, name, column)
+    def _age(self, rows: list[int]) -> None:
+        """Bring what is remembered of ageing up to an access; where the numbers would grow too large, forget it."""
+        for decay, (newest, aged) in list(self._aged.items()):
+            hours = (newest - self.last_access[rows]) / 3600
+            if hours.size and math.log(decay) * hours.min() > _MOST_AHEAD:
+                del self._aged[decay]
+            else:
+                aged[rows] = np.exp(math.log(decay) * hours)
+
+    def _changed(self) -> None:
+        self.entries.accessed = self.columns["accessed"]  # growing has replaced the array
+        self.version += 1
+        self._relevancies.clear()
+        self._aged.clear()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -13,11 +14,15 @@ from .consolidation import reflection
 from .embedding import Embedder
 from .entry import MemoryEntry, Tier
 from .errors import EntryNotFound, InvalidParameter, shown
+from .facets import Facets
 from .journal import Applied
 from .ledger import Ledger
 from .llm import LanguageModel
-from .recall import Query, Recall, answer
-from .scoring import Scoring, whole
+from .measures import Hybrid
+from .memory import Vectors
+from .query import Query
+from .recall import Explanation, Measured, Recall, answer
+from .scoring import Measure, Scoring, whole
 from .settings import AgentSettings
 from .times import Clock, parse_time
 
@@ -33,6 +38,7 @@ class AgentView:
         self._ledger = ledger
         self._embedder = embedder
         self._clock = clock
+        self._hybrid = Hybrid(embedder)
         self._parsed_texts: dict[str, tuple[str | None, Any]] = {}
 
     def _refresh(self) -> None:
@@ -116,7 +122,8 @@ class AgentView:
     def built_on(self, entry_id: str) -> list[MemoryEntry]:
         """The reflections, summaries and plans that rest on a memory, the oldest first."""
         with self._ledger.reading():
-            found = [entry for entry in self._ledger.tables[Tier.LTM].entries if entry_id in entry.evidence]
+            tables = (self._ledger.tables[tier] for tier in (Tier.STM, Tier.LTM))
+            found = [entry for table in tables for entry in table.entries if entry_id in entry.evidence]
         return sorted(found, key=lambda entry: (str(entry.metadata.get("timestamp", "")), entry.id))
 
     def similar(self, entry_id: str, top_k: int = 5) -> list[tuple[MemoryEntry, float]]:
@@ -169,10 +176,22 @@ class AgentView:
         static_threshold: float | None = None,
         static_share: float | None = None,
         scoring: Scoring | None = None,
-    ) -> Recall:
+        facets: Facets | None = None,
+        requery: int = 0,
+    ) -> Explanation:
         """As ``query_memory``, with every memory as a candidate and the reason for its verdict; touches nothing."""
-        query = self._query(prompt, top_k, threshold, now, static_threshold, static_share, scoring)
-        return self._recall(query, explain=True)
+        query = self._query(prompt, top_k, threshold, now, static_threshold, static_share, scoring, facets, requery)
+        return self.explanation(query)
+
+    def explanation(self, query: Query) -> Explanation:
+        """Every memory with its verdict, for a query that is complete; touches nothing."""
+        with self._measured(query) as (cue, measured):
+            return answer(query, cue, self._ledger.tables, self.display_name, explain=True, measured=measured)
+
+    def answer(self, query: Query) -> Recall:
+        """What a query that is complete recalls; touches nothing."""
+        with self._measured(query) as (cue, measured):
+            return answer(query, cue, self._ledger.tables, self.display_name, explain=False, measured=measured)
 
     def _query(
         self,
@@ -183,6 +202,8 @@ class AgentView:
         static_threshold: float | None = None,
         static_share: float | None = None,
         scoring: Scoring | None = None,
+        facets: Facets | None = None,
+        requery: int = 0,
     ) -> Query:
         """A query whose parameters are the agent's settings where they are not given."""
         settings = self.settings
@@ -194,13 +215,18 @@ class AgentView:
             settings.static_threshold if static_threshold is None else static_threshold,
             settings.static_share if static_share is None else static_share,
             settings.scoring if scoring is None else scoring,
+            Facets() if facets is None else facets,
+            requery,
         )
 
-    def _recall(self, query: Query, *, explain: bool) -> Recall:
+    @contextmanager
+    def _measured(self, query: Query) -> Iterator[tuple[Vectors, Measured | None]]:
+        """The cue's vector, and how its relevancy is measured, while the tables are held still."""
         self._refresh()
         cue = self._embedder.embed([query.cue])[0]
         with self._ledger.reading():
-            return answer(query, cue, self._ledger.tables, self.display_name, explain=explain)
+            hybrid = query.scoring.measure is Measure.HYBRID
+            yield cue, self._hybrid.measure(query, cue, self._ledger.tables) if hybrid else None
 
     def history(self, limit: int = 100, before: int | None = None) -> list[Applied]:
         """Applied change sets, the newest first, at most ``limit``, those older than ``before`` only."""

@@ -1,86 +1,97 @@
 """Recall: what a cue brings back, and for every memory why or why not."""
 
+import pandas as pd
 import streamlit as st
 
-from dashboard import figures, recall_controls, session, tables, widgets
+from dashboard import figures, recall_compare, recall_controls, recall_why, session, tables, widgets
+from memory_system import AgentMemory, MemorySystemError, Verdict
+from memory_system.recall import Explanation
 
-BARS, ROWS = 14, 2000
-
-agent = session.agent()
-
-
-def open_memory(entry_id: str | None) -> None:
-    """Open a memory above the chart, or close it; chart and table begin anew, with nothing selected."""
-    st.session_state["recall-open"] = entry_id
-    st.session_state["recall-round"] = st.session_state.get("recall-round", 0) + 1
-    st.rerun()
+BARS, ROWS = 14, 300
 
 
-widgets.heading(
-    "Recall", "Ask as the character would be asked. Looking here changes nothing: no access time is touched.", agent
-)
-cue = recall_controls.cue()
-asked = recall_controls.controls(agent, cue)
-if not cue.strip():
-    widgets.empty("No cue yet.", "Type a question above, or take one of the examples on the Overview page.")
-    st.stop()
+@st.fragment
+def results(agent: AgentMemory, cue: str) -> None:
+    """Controls and answer; a slider runs this part again, and not the whole page."""
+    try:
+        asked = recall_controls.controls(agent, cue)
+        if not cue.strip():
+            widgets.empty("No cue yet.", "Type a question above, or take one of the examples on the Overview page.")
+            return
+        _answer(agent, asked)
+    except MemorySystemError as error:
+        widgets.problem(error)
 
-found = agent.explain(
-    cue,
-    asked.top_k,
-    asked.threshold,
-    now=asked.now,
-    scoring=asked.scoring,
-    static_threshold=asked.static_threshold,
-    static_share=asked.static_share,
-)
-frame = tables.candidates(found)
-if frame.empty:
-    widgets.empty(
-        "There is nothing to recall.", "Give the character a personality, or add an event on the Short-term page."
+
+def _answer(agent: AgentMemory, asked: recall_controls.Asked) -> None:
+    query = asked.query
+    found = agent.explanation(query)
+    if not found.considered:
+        widgets.empty(
+            "There is nothing to recall.", "Give the character a personality, or add an event on the Short-term page."
+        )
+        return
+    summary = f"{len(found)} recalled of {found.considered} candidates · {found.milliseconds:.1f} ms"
+    st.caption(widgets.plain(f"{summary} · asked {tables.exact(query.now)}"))
+    widgets.said()
+    recall_why.opened(agent, found)
+    shown = _shown(found, asked.shown)
+    if not shown:
+        widgets.empty("No memory of this sort.", "Lower the threshold, raise top-k, or show all.")
+        return
+    frame = tables.candidates(found.candidates[place] for place in shown[:ROWS])
+    turn = st.session_state.get("recall-round", 0)
+    clicked = st.plotly_chart(
+        figures.breakdown(frame.head(BARS), query.threshold, query.static_threshold, widgets.ink()),
+        config={"displayModeBar": False},
+        on_select="rerun",
+        selection_mode="points",
+        key=f"breakdown-{turn}",
+        alt="Each candidate's score, stacked from recency, importance and relevancy",
     )
-    st.stop()
+    if ids := widgets.clicked_ids(clicked):
+        recall_why.open_memory(ids[0])
+    more = f"The {BARS} first of {len(shown):,}; the table has more. " if len(shown) > BARS else ""
+    st.caption(
+        f"{more}Pale bars were not recalled. Static memory is asked first, then short-term, then long-term while the "
+        "answer is short, so a higher score may be left out. Click a bar to open its memory."
+    )
+    table, context, compare, code = st.tabs(
+        ["Every candidate", "Context text", "Compare presets", "As code"], on_change="rerun", key="recall-tab"
+    )
+    with table:
+        if table.open:
+            _table(agent, found, shown, frame, turn)
+    with context:
+        st.caption("This text, and nothing else, is what an agent puts into its prompt.")
+        st.code(found.context or "Nothing was recalled, so the text is empty.", language=None, wrap_lines=True)
+    with compare:
+        if compare.open:
+            recall_compare.show(agent, query)
+    with code:
+        _code(agent, found)
 
-summary = f"{len(found)} recalled of {found.considered} candidates · {found.milliseconds:.1f} ms"
-st.caption(widgets.plain(f"{summary} · asked {tables.exact(asked.now)}"))
-masks = {"All": frame["recalled"] | True, "Recalled": frame["recalled"], "Not recalled": ~frame["recalled"]}
-visible = frame[masks[asked.shown]]
-if visible.empty:
-    widgets.empty("No memory of this sort.", "Lower the threshold, raise top-k, or show all.")
-    st.stop()
-judged = {one.entry.id: one for one in found.candidates}
-opened = st.session_state.get("recall-open")
-if opened in judged:
-    widgets.verdict(judged[opened])
-    widgets.memory_card(agent, judged[opened].entry)
-    if st.button("Close this memory", icon=":material/close:"):
-        open_memory(None)
-clicked = st.plotly_chart(
-    figures.breakdown(visible.head(BARS), asked.threshold, asked.static_threshold, widgets.ink()),
-    config={"displayModeBar": False},
-    on_select="rerun",
-    selection_mode="points",
-    key=f"breakdown-{st.session_state.get('recall-round', 0)}",
-    alt="Each candidate's score, stacked from recency, importance and relevancy",
-)
-if ids := widgets.clicked_ids(clicked):
-    open_memory(ids[0])
-more = f"The {BARS} first of {len(visible)}; the table has all. " if len(visible) > BARS else ""
-st.caption(
-    f"{more}Pale bars were not recalled. Static memory is asked first, then short-term, then long-term while the "
-    "answer is short, so a higher score may be left out. Click a bar to open its memory."
-)
 
-table, context, code = st.tabs(["Every candidate", "Context text", "As code"])
-with table:
-    if len(visible) > ROWS:
-        st.caption(f"The first {ROWS:,} of {len(visible):,}.")
+def _shown(found: Explanation, wanted: str) -> list[int]:
+    """The places of the candidates that are to be shown."""
+    if wanted == "Recalled":
+        return found.candidates.which(Verdict.RECALLED)
+    if wanted == "Not recalled":
+        return found.candidates.which(*(one for one in Verdict if one is not Verdict.RECALLED))
+    return list(range(len(found.candidates)))
+
+
+def _table(agent: AgentMemory, found: Explanation, shown: list[int], frame: pd.DataFrame, turn: int) -> None:
+    if len(shown) > ROWS:
+        everyone = st.toggle(f"All {len(shown):,} rows, not the first {ROWS} only", key=f"everyone-{agent.name}")
+        if everyone:
+            frame = tables.candidates(found.candidates[place] for place in shown)
     picked = st.dataframe(
-        visible.head(ROWS),
+        frame,
         hide_index=True,
         on_select="rerun",
         selection_mode="single-row",
-        key=f"candidates-{st.session_state.get('recall-round', 0)}",
+        key=f"candidates-{turn}",
         column_order=["memory", "score", "why", "verdict", "tier", "recency", "importance", "relevancy"],
         column_config={
             "memory": st.column_config.TextColumn("Memory", width=330),
@@ -94,16 +105,23 @@ with table:
         },
     )
     for row in picked["selection"]["rows"]:
-        if row < len(visible):
-            open_memory(str(visible.iloc[row]["id"]))
-with context:
-    st.caption("This text, and nothing else, is what an agent puts into its prompt.")
-    st.code(found.context or "Nothing was recalled, so the text is empty.", language=None, wrap_lines=True)
-with code:
+        if row < len(frame):
+            recall_why.open_memory(str(frame.iloc[row]["id"]))
+
+
+def _code(agent: AgentMemory, found: Explanation) -> None:
+    query = found.query
     st.code(
         "from memory_system import World\n\n"
         f"memory = World().agent({agent.name!r})\n"
-        f"found = memory.query_memory({cue!r}, top_k={asked.top_k}, threshold={asked.threshold})\n"
+        f"found = memory.query_memory({query.cue!r}, top_k={query.top_k}, threshold={query.threshold:g})\n"
         "print(found.context)",
         language="python",
     )
+
+
+chosen = session.agent()
+widgets.heading(
+    "Recall", "Ask as the character would be asked. Looking here changes nothing: no access time is touched.", chosen
+)
+results(chosen, recall_controls.cue())

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard import session, widgets
-from memory_system import PRESETS, AgentSettings, MemorySystemError, Scoring, Weights
+from memory_system import PRESETS, AgentSettings, Measure, MemorySystemError, Scoring, Weights
 
 agent = session.agent()
 held, default = agent.settings, AgentSettings()
@@ -30,6 +30,8 @@ def flat(settings: AgentSettings) -> dict[str, Any]:
         "importance": weights.importance,
         "relevancy": weights.relevancy,
         "decay": settings.scoring.decay,
+        "measure": settings.scoring.measure.value,
+        "normalise": settings.scoring.normalise,
     }
 
 
@@ -37,7 +39,7 @@ def save(values: dict[str, Any], words: str) -> None:
     """Store the values, say so, and begin the page anew."""
     rest = dict(values)
     weights = Weights(*(rest.pop(name) for name in ("recency", "importance", "relevancy")))
-    scoring = Scoring(weights, rest.pop("decay"))
+    scoring = Scoring(weights, rest.pop("decay"), rest.pop("measure"), rest.pop("normalise"))
     try:
         agent.configure(**rest, scoring=scoring)
     except MemorySystemError as error:
@@ -48,6 +50,7 @@ def save(values: dict[str, Any], words: str) -> None:
 
 
 now, usual = flat(held), flat(default)
+_NO_PART_OF_A_PRESET = ("stm_size", "top_k", "static_share", "migration_threshold", "reflection_trigger")
 FIELDS: dict[str, tuple[str, str, float, float, float]] = {
     "stm_size": ("Size of short-term memory", "Events it holds before migration takes the overflow.", 1, 100_000, 1),
     "migration_threshold": ("Migration threshold", "Importance that overflow must exceed to be kept.", 0.0, 1.0, 0.05),
@@ -86,11 +89,30 @@ with st.container(border=True):
                 )  # fmt: skip
                 if back:
                     save({**now, name: usual[name]}, f"{label} is back at its default.")
-    presets = "; ".join(
-        f"{name} {p.weights.recency:g}, {p.weights.importance:g}, {p.weights.relevancy:g}"
-        for name, p in PRESETS.items()
-    )
-    st.caption(widgets.plain(f"Presets of the weights (recency, importance, relevancy): {presets}."))
+    left, right = st.columns(2)
+    with left:
+        values["measure"] = st.segmented_control(
+            "Relevancy by", [one.value for one in Measure], default=now["measure"], required=True,
+            key=f"measure-set-{agent.name}-{now['measure']}",
+        )  # fmt: skip
+        st.caption("Similarity compares meanings as wholes; hybrid also words, names, times and neighbours.")
+    with right:
+        values["normalise"] = st.toggle(
+            "Scale each part by its min and max", now["normalise"], key=f"normalise-set-{agent.name}-{now['normalise']}"
+        )
+        st.caption("As in the paper on generative agents; scores then compare within one answer only.")
+    st.caption("Or take all of it, thresholds included, from a preset:")
+    for name, preset in PRESETS.items():
+        with st.container(horizontal=True, vertical_alignment="center"):
+            taken = {
+                **now,
+                **flat(AgentSettings(scoring=preset.scoring)),
+                "threshold": preset.threshold,
+                "static_threshold": preset.static_threshold,
+            } | {kept: now[kept] for kept in _NO_PART_OF_A_PRESET}
+            if st.button(name.capitalize(), key=f"preset-set-{name}", disabled=taken == now):
+                save(taken, f"The character recalls by the preset {name} now.")
+            st.caption(widgets.plain(preset.source))
     with st.container(horizontal=True):
         if st.button("Save", type="primary", icon=":material/save:", disabled=values == now):
             save(values, "Saved. The History page can undo it.")

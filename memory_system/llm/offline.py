@@ -23,7 +23,7 @@ from ..changes import ModelCall
 from ..embedding import Embedder
 from ..errors import ModelNonsense
 from ..memory import Vectors
-from . import offline_plan
+from . import offline_plan, offline_telling
 from .base import Answer, Completion
 from .extractive import centrality, choose, quote
 from .tasks import Insight, Insights, Questions, Rating, Summary, Task
@@ -61,6 +61,8 @@ class OfflineModel:
             "insights": self._insights,
             "summarise": self._summarise,
             "plan": offline_plan.plan,
+            "narrate": offline_telling.digest,
+            "synopsis": lambda data: offline_telling.read_conversation(data, self._embedder.embed),
         }
 
     def complete(self, task: Task[Answer], deadline: float | None = None) -> Completion[Answer]:  # noqa: ARG002

@@ -32,43 +32,45 @@ Text = Annotated[
 ClockTime = Annotated[str, StringConstraints(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]
 
 
-class _Answer(BaseModel):
+class AnswerForm(BaseModel):
+    """What all answers have in common: what was not asked for is passed over."""
+
     model_config = ConfigDict(extra="ignore")
 
 
-class Rating(_Answer):
+class Rating(AnswerForm):
     """How poignant a memory is, 1 to 10, and why."""
 
     explanation: Annotated[Text, Field(max_length=MAX_EXPLANATION)]
     rating: int = Field(ge=1, le=10, strict=True)
 
 
-class Questions(_Answer):
+class Questions(AnswerForm):
     """The most salient high-level questions."""
 
     questions: list[Text] = Field(min_length=1, max_length=10)
 
 
-class Insight(_Answer):
+class Insight(AnswerForm):
     """A high-level insight and the numbers of the records that it rests on."""
 
     insight: Text
     because_of: list[int]
 
 
-class Insights(_Answer):
+class Insights(AnswerForm):
     """Insights that answer one question."""
 
     insights: list[Insight] = Field(max_length=20)
 
 
-class Summary(_Answer):
+class Summary(AnswerForm):
     """Several memories in one text."""
 
     summary: Text
 
 
-class Action(_Answer):
+class Action(AnswerForm):
     """One timed action of a day plan, and the numbers of the records that it rests on."""
 
     start: ClockTime
@@ -78,7 +80,7 @@ class Action(_Answer):
     because_of: list[int] = Field(default_factory=list, max_length=100)
 
 
-class DayPlan(_Answer):
+class DayPlan(AnswerForm):
     """What is left of a day, in actions."""
 
     actions: list[Action] = Field(max_length=50)

@@ -13,13 +13,13 @@ import memory_system.ledger
 from memory_system import AgentMemory, Settings
 from memory_system.embedding import CachedEmbedder, MiniLM
 from memory_system.journal import Journal
-from memory_system.ledger import Ledger
+from memory_system.stores import Stores
 
 BOUNDARIES: dict[str, tuple[Any, str]] = {
     "before the commit": (Journal, "commit"),
     "within the commit": (Journal, "_record"),
-    "after the commit, before the upsert": (Ledger, "_upsert"),
-    "after the upsert, before the delete": (Ledger, "_delete"),
+    "after the commit, before the upsert": (Stores, "upsert"),
+    "after the upsert, before the delete": (Stores, "delete"),
     "after the delete, before it is marked done": (Journal, "mark_done"),
     "before the personality file is written": (memory_system.ledger.personalities, "write"),
 }

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from memory_system import AgentMemory, ChromaMemory, Settings, Tier, World, ledger
+from memory_system import AgentMemory, ChromaMemory, Settings, Tier, World, write_lock
 from memory_system.changes import dump_entry
 from memory_system.errors import StoreBusy
 from tests.conftest import ROOT
@@ -120,7 +120,7 @@ def test_a_lock_that_is_never_let_go_ends_in_a_sentence(
     world: World, agent: AgentMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.close()
-    monkeypatch.setattr(ledger, "LOCK_SECONDS", 0.3)
+    monkeypatch.setattr(write_lock, "LOCK_SECONDS", 0.3)
     with FileLock(world.folder / "mira" / "lock"), pytest.raises(StoreBusy, match="Another program has been writing"):
         world.agent("mira")
     assert world.agent("mira").entries(Tier.STATIC)

@@ -80,7 +80,10 @@ def test_a_change_set_comes_back_as_it_was_committed(journal: Journal) -> None:
     assert told.change_set == done == dataclasses.replace(plan, revision=1)
     assert told.change_set.changes[0].after == full
     assert (told.applied_at, told.undone_by) == (NOW, None)
-    assert {key: entry for key, (entry, _) in journal.entries().items()} == {full.id: full, "m2": _entry(2)}
+    assert {key: entry for tier in Tier for key, (entry, _) in journal.entries(tier).items()} == {
+        full.id: full,
+        "m2": _entry(2),
+    }
     assert journal.text("settings") == "{}"
 
 
@@ -116,7 +119,7 @@ def test_a_stale_change_is_refused_and_nothing_of_its_set_is_kept(journal: Journ
     with pytest.raises(StaleChange, match=r"“Event \d” has changed since this was planned"):
         _commit(journal, _plan(Change(None, _entry(5), "fine"), stale))
     assert journal.revision == 1
-    assert set(journal.entries()) == {"m1"}
+    assert set(journal.entries(Tier.STM)) == {"m1"}
 
 
 def test_a_stale_text_is_refused(journal: Journal) -> None:
@@ -157,8 +160,8 @@ def test_vectors_are_kept_by_text_and_embedder(journal: Journal) -> None:
 
 
 def test_the_newest_access_of_each_memory_counts(journal: Journal) -> None:
-    first = journal.touch(["a", "b"], NOW)
-    journal.touch(["b"], NOW + timedelta(hours=1))
+    first = journal.touch([("a", NOW), ("b", NOW)])
+    journal.touch([("b", NOW + timedelta(hours=1))])
     assert journal.last_accesses()[0] == {"a": NOW, "b": NOW + timedelta(hours=1)}
     newer, number = journal.last_accesses(first)
     assert newer == {"b": NOW + timedelta(hours=1)}
@@ -169,7 +172,7 @@ def test_more_ids_than_one_statement_takes(journal: Journal) -> None:
     many = [Change(None, _entry(number), "new") for number in range(1200)]
     _commit(journal, _plan(*many))
     _commit(journal, _plan(*(change.inverse("gone") for change in many)))
-    assert journal.entries() == {}
+    assert journal.entries(Tier.STM) == {}
     assert journal.get(1).change_set.changes == tuple(many)
 
 
@@ -240,7 +243,7 @@ def test_a_journal_from_a_newer_version_is_refused_and_left_as_it_is(file: Path,
     with sqlite3.connect(file) as db:
         db.execute("INSERT INTO version VALUES (99)")
     db.close()
-    with pytest.raises(StoreDamaged, match=r"newer version of this program \(99; this one knows 1\)"):
+    with pytest.raises(StoreDamaged, match=r"newer version of this program \(99; this one knows 2\)"):
         Journal(f"sqlite:///{file}", lambda: NOW)
 
 
@@ -259,4 +262,4 @@ def test_a_damaged_page_is_told_when_it_is_met(file: Path, journal: Journal) -> 
     raw[8192:] = b"\x5a" * (len(raw) - 8192)
     file.write_bytes(raw)
     with pytest.raises(StoreDamaged, match=r"^The journal .+\.$"):
-        Journal(f"sqlite:///{file}", lambda: NOW).entries()
+        Journal(f"sqlite:///{file}", lambda: NOW).entries(Tier.STM)

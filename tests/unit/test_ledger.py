@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -222,7 +223,10 @@ def test_two_openings_in_one_process_see_each_others_writes(
     with _second(world, embedder) as other:
         first = remember("The heron stands on the quay.")
         assert [hit.entry.id for hit in other.query_memory("heron", static_threshold=1)] == [first]
-        assert [entry.last_access for entry in agent.entries(Tier.STM)] == [agent.now]
+        until = time.monotonic() + 10  # accesses are written in the background
+        while [entry.last_access for entry in agent.entries(Tier.STM)] != [agent.now]:
+            assert time.monotonic() < until
+            time.sleep(0.05)
         other.edit(first, rating=9)
         assert [entry.rating for entry in agent.entries(Tier.STM)] == [9]
         agent.forget([first])

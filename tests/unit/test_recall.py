@@ -103,7 +103,7 @@ def test_no_more_are_recalled_than_asked_or_held(top_k: int, found: int) -> None
 
 def test_an_empty_memory_answers_nothing() -> None:
     recall = ask(tables_of(), explain=True)
-    assert (recall.candidates, recall.considered, recall.context) == ((), 0, "")
+    assert (tuple(recall.candidates), recall.considered, recall.context) == ((), 0, "")
 
 
 def test_each_reason_is_told_in_a_sentence() -> None:

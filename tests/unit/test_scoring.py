@@ -19,14 +19,18 @@ NAN = math.nan
 
 
 def one(
-    *, relevancy: float = 0.5, importance: float = 0.7, minutes_ago: float = 0, scoring: Scoring = PRESETS["classic"]
+    *,
+    relevancy: float = 0.5,
+    importance: float = 0.7,
+    minutes_ago: float = 0,
+    scoring: Scoring = PRESETS["classic"].scoring,
 ) -> Score:
     accessed = NOW.timestamp() - 60 * minutes_ago
     return score(np.array([relevancy]), np.array([importance]), np.array([accessed]), NOW, scoring).one(0)
 
 
 def test_the_classic_weights_are_a_quarter_a_quarter_and_one() -> None:
-    assert PRESETS["classic"] == Scoring(Weights(recency=0.25, importance=0.25, relevancy=1.0), decay=0.99)
+    assert PRESETS["classic"].scoring == Scoring(Weights(recency=0.25, importance=0.25, relevancy=1.0), decay=0.99)
 
 
 @pytest.mark.parametrize(

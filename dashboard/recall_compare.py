@@ -1,0 +1,53 @@
+"""Two presets side by side for one cue: who enters, who leaves, and how ranks move."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import streamlit as st
+
+from memory_system import PRESETS, AgentMemory, Preset, Query
+
+from . import tables
+from .recall_controls import OWN, own_preset
+
+NOW = "as set above"
+
+
+def show(agent: AgentMemory, query: Query) -> None:
+    """Choose two, and see what each recalls."""
+    presets: dict[str, Preset] = {
+        NOW: Preset(query.scoring, query.threshold, query.static_threshold, ""),
+        OWN: own_preset(agent.settings),
+        **PRESETS,
+    }
+    columns = st.columns(2)
+    left = columns[0].selectbox("First", list(presets), index=0, key="compare-left")
+    right = columns[1].selectbox("Second", list(presets), index=len(presets) - 1, key="compare-right")
+    answers = [agent.answer(_with(query, presets[name])).hits for name in (left, right)]
+    frame = tables.compared(*answers)
+    if frame.empty:
+        st.caption("Neither recalls anything.")
+        return
+    counts = frame["change"].value_counts()
+    told = [f"{counts[word]} {word}" for word in ("enters", "leaves", "moves", "stays") if word in counts]
+    st.caption(", ".join(told) + f", from {left} to {right}.")
+    st.dataframe(
+        frame,
+        hide_index=True,
+        column_order=["change", "memory", "first", "second", "first score", "second score"],
+        column_config={
+            "change": st.column_config.TextColumn("Change", width=90),
+            "memory": st.column_config.TextColumn("Memory", width=420),
+            "first": st.column_config.NumberColumn("First rank", width=90),
+            "second": st.column_config.NumberColumn("Second rank", width=100),
+            "first score": st.column_config.NumberColumn("First score", format="%.2f", width=95),
+            "second score": st.column_config.NumberColumn("Second score", format="%.2f", width=105),
+        },
+    )
+
+
+def _with(query: Query, preset: Preset) -> Query:
+    return dataclasses.replace(
+        query, scoring=preset.scoring, threshold=preset.threshold, static_threshold=preset.static_threshold
+    )

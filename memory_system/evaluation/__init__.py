@@ -1,0 +1,15 @@
+"""Evaluation: how much of what should be recalled is recalled, measured on data with known right answers.
+
+| module | what |
+|---|---|
+| `data` | a data set: memories as they were told, and questions with the ids of the right ones |
+| `sources` `forms` | files and folders; which form a file is in |
+| `locomo` `smallville` `plain` | the three forms |
+| `metrics` | pure: recall@k, MRR, nDCG, bootstrap intervals |
+| `ranker` | the product's own recall over one long-term tier; the only module that knows how it is asked |
+| `trial` | every question under every preset |
+| `report` | the outcome as a table for the terminal, Markdown or JSON |
+| `command` | the command line |
+
+Nothing is written, and no agent's memory is opened: the memories live in one table while they are asked.
+"""

@@ -1,0 +1,111 @@
+"""The Smallville form: the memory stream of a generative agent, and its reflections with what they rest on.
+
+After Park et al. 2023 (arXiv 2304.03442), one node of the published simulation a line. A memory is a description;
+an event perceived again is the same memory told anew. "... is idle" is left out. The cue is the text of a thought
+with evidence, the right answer that evidence.
+
+The stream is **replayed**: a thought is asked at the time at which it was thought, of what existed before, and a
+memory of the very same text is kept out. Otherwise later copies of the thought, of which these data are full,
+would answer in place of what it was drawn from, and recall would be a measure of repetition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..entry import Kind, MemoryEntry
+from ..errors import InvalidEntry
+from .data import DataSet, Form, Question, counted, remembered
+from .forms import Line, Problems, Source, cue_text, field_of, ids_of, time_of
+
+KINDS: Mapping[str, Kind] = {"event": Kind.OBSERVATION, "thought": Kind.REFLECTION, "chat": Kind.CONVERSATION}
+IDLE = " is idle"
+
+
+def read_smallville(source: Source) -> DataSet:
+    """The data set of one agent's stream.
+
+    Raises:
+        InvalidFile: a node is not as it should be; the lines are named.
+    """
+    problems = Problems(source)
+    ids: dict[str, str] = {}  # of each description, the id of its first node
+    memories: dict[str, str] = {}  # of each node, the id of its memory
+    entries: list[MemoryEntry] = []
+    for line in source.lines:
+        try:
+            entry = _entry(line.value, ids)
+        except InvalidEntry as error:
+            problems.add(error.sentence, line=line.number)
+            continue
+        if line.value["id"] in memories:
+            problems.add(f"the id {line.value['id']!r} stands twice", line=line.number)
+        memories[line.value["id"]] = entry.id
+        if not entry.document.endswith(IDLE):
+            entries.append(entry)
+    problems.refuse()
+    entries.sort(key=_told)
+    questions, notes = _questions(source.lines, entries, ids, memories, problems)
+    problems.refuse()
+    return DataSet(source.name, Form.SMALLVILLE, tuple(entries), tuple(questions), lived=True, notes=notes)
+
+
+def _entry(node: Mapping[str, Any], ids: dict[str, str]) -> MemoryEntry:
+    if (kind := KINDS.get(str(field_of(node, "type")))) is None:
+        raise InvalidEntry(f"'type' is {node['type']!r:.40}; it is one of {', '.join(KINDS)}")
+    node_id, description = field_of(node, "id"), field_of(node, "description")
+    if not isinstance(node_id, str) or not isinstance(description, str):
+        raise InvalidEntry("'id' and 'description' must be texts")
+    ids_of(node, "evidence")
+    entry = MemoryEntry(
+        description,
+        id=ids.get(description, node_id),
+        kind=kind,
+        timestamp=time_of(node, "created"),
+        rating=field_of(node, "poignancy"),
+    )
+    ids.setdefault(entry.document, entry.id)
+    return remembered(entry)
+
+
+def _told(entry: MemoryEntry) -> float:
+    assert entry.timestamp is not None
+    return entry.timestamp.timestamp()
+
+
+def _questions(
+    lines: tuple[Line, ...],
+    entries: list[MemoryEntry],
+    ids: Mapping[str, str],
+    memories: Mapping[str, str],
+    problems: Problems,
+) -> tuple[list[Question], tuple[str, ...]]:
+    first_told: dict[str, float] = {}
+    for entry in entries:
+        first_told.setdefault(entry.id, _told(entry))
+    questions: list[Question] = []
+    unknown = without = 0
+    for line in lines:
+        node = line.value
+        if node["type"] != "thought" or not node["evidence"]:
+            continue
+        cue = problems.attempt(line.number, cue_text, node["description"])
+        if cue is None:
+            continue
+        now, itself = time_of(node, "created"), ids[node["description"]]
+        unknown += sum(one not in memories for one in node["evidence"])
+        evidence = {memories[one] for one in node["evidence"] if one in memories} - {itself}
+        right = frozenset(one for one in evidence if first_told.get(one, now.timestamp()) < now.timestamp())
+        if right:
+            questions.append(Question(cue, now, right, itself=itself))
+        else:
+            without += 1
+    if not questions and not len(problems):
+        problems.add("no node is a thought that rests on another memory, so there is nothing to ask")
+    notes = []
+    if without:
+        notes.append(f"{counted(without, 'thought')} that only repeat themselves left out")
+    if unknown:
+        notes.append(f"{counted(unknown, 'piece', 'pieces')} of evidence passed over: no node has that id")
+    return questions, tuple(notes)

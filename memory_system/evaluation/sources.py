@@ -1,0 +1,103 @@
+"""Files and folders as named on the command line, to data sets: all of them, or one error."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ..errors import InvalidFile, Problem
+from . import plain
+from .data import DataSet, Form
+from .forms import read
+from .locomo import read_locomo
+from .smallville import read_smallville
+
+ENDINGS = (".json", ".jsonl")
+"""What is read of a folder; a file that is named is read whatever its ending."""
+
+
+def data_sets(paths: Sequence[Path], *, captions: bool = False) -> list[DataSet]:
+    """The data sets of these files and folders, in the order of the paths, plain files that belong together last.
+
+    Args:
+        paths: files, and folders that are walked.
+        captions: whether what a shared picture shows is part of a LoCoMo memory.
+
+    Raises:
+        InvalidFile: a path holds no data, or a file is not as it should be; file and line are named.
+    """
+    found: list[DataSet] = []
+    loose: list[plain.Parted] = []
+    files = {file.absolute(): file for given in paths for file in _files(given)}  # each once, however often it is named
+    for path in files.values():
+        source = read(path)
+        if source.form is Form.LOCOMO:
+            found.append(read_locomo(source, captions=captions))
+        elif source.form is Form.SMALLVILLE:
+            found.append(read_smallville(source))
+        else:
+            _place(plain.part(source), found, loose)
+    found += _joined(loose)
+    return _named_apart(found)
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if not path.is_dir():
+        yield path
+        return
+    files = []
+    for folder, inner, names in os.walk(path, onerror=_refuse_folder):
+        inner[:] = sorted(name for name in inner if not name.startswith("."))
+        files += [
+            Path(folder, name) for name in sorted(names) if name.lower().endswith(ENDINGS) and not name.startswith(".")
+        ]
+    if not files:
+        raise InvalidFile((Problem("", "the folder holds no .json or .jsonl file"),), str(path))
+    yield from files
+
+
+def _refuse_folder(error: OSError) -> None:
+    problem = Problem("", f"the folder cannot be read: {error.strerror or error}")
+    raise InvalidFile((problem,), str(error.filename)) from error
+
+
+def _place(file: plain.Parted, found: list[DataSet], loose: list[plain.Parted]) -> None:
+    """A file with memories and cues is a data set by itself; the others wait for their other half."""
+    if file.entries and file.cues:
+        found.append(plain.join(file.source.name, [file]))
+    else:
+        loose.append(file)
+
+
+def _joined(loose: list[plain.Parted]) -> Iterator[DataSet]:
+    """Halves of one folder belong together; what is left then does too, wherever it lies."""
+    rest = []
+    for folder in dict.fromkeys(file.source.path.parent for file in loose):
+        here = [file for file in loose if file.source.path.parent == folder]
+        if any(file.entries for file in here) and any(file.cues for file in here):
+            yield plain.join(folder.name, here)
+        else:
+            rest += here
+    if rest and not any(file.cues for file in rest):
+        raise _half(rest, "memories only; name a file with cues too")
+    if rest and not any(file.entries for file in rest):
+        raise _half(rest, "cues only; name the file with the memories too")
+    if rest:
+        yield plain.join(next(file.source.name for file in rest if file.cues), rest)
+
+
+def _half(rest: list[plain.Parted], holds: str) -> InvalidFile:
+    return InvalidFile((Problem("", f"it holds {holds}"),), str(rest[0].source.path))
+
+
+def _named_apart(found: list[DataSet]) -> list[DataSet]:
+    """Each under a name of its own, so that no row of the report can be taken for another's."""
+    taken: Counter[str] = Counter()
+    named = []
+    for one in found:
+        taken[one.name] += 1
+        named.append(one if taken[one.name] == 1 else replace(one, name=f"{one.name} ({taken[one.name]})"))
+    return named

@@ -1,0 +1,117 @@
+"""Every question of every data set under every preset, with the time that each took."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..embedding import Embedder
+from ..memory import Vectors
+from .data import DataSet, Question, counted
+from .metrics import NAMES, Floats, measures
+from .ranker import Ranker, TierRanker
+
+Say = Callable[[str], None]
+"""Takes a line of progress."""
+
+_BATCH = 256
+"""Texts embedded between two lines of progress."""
+_STEP = 50
+"""Questions asked between two lines of progress."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One data set, tried: for each preset a row of measures and a time for each question.
+
+    Args:
+        data: what was asked.
+        values: by preset, shape (n, 6), in the order of the questions and of ``metrics.NAMES``.
+        milliseconds: by preset, shape (n,), the vector of the cue being known.
+        embedding: milliseconds to embed a cue by itself, the median.
+    """
+
+    data: DataSet
+    values: dict[str, Floats]
+    milliseconds: dict[str, Floats]
+    embedding: float
+
+
+def run(data: DataSet, presets: Sequence[str], embedder: Embedder, say: Say) -> Outcome:
+    """Ask a data set under presets; nothing outside this process is changed.
+
+    Args:
+        data: what is asked.
+        presets: names that the ranker knows.
+        embedder: texts to vectors; without a cache, or the time of embedding is not told truly.
+        say: is told how far it is.
+
+    Raises:
+        EmbedderError: texts could not be embedded.
+    """
+    vectors = _embedded(data, embedder, say)
+    ranker = TierRanker(embedder)
+    embedding = _know_cues(data, ranker, embedder)
+    count = len(data.questions)
+    values = {preset: np.empty((count, len(NAMES))) for preset in presets}
+    milliseconds = {preset: np.empty(count) for preset in presets}
+    for done, (row, question) in enumerate(_in_their_time(data, ranker, vectors)):
+        if done % _STEP == 0:
+            say(f"{data.name}: asked {done:,} of {counted(count, 'question')}")
+        first = done % len(presets)  # each in turn, so that none always pays for what the others find ready
+        for preset in (*presets[first:], *presets[:first]):
+            started = time.perf_counter()
+            ranking = ranker.rank(question.cue, question.now, preset)
+            milliseconds[preset][row] = (time.perf_counter() - started) * 1000
+            values[preset][row] = measures(ranking, question.right, question.wrong)
+    return Outcome(data, values, milliseconds, embedding)
+
+
+def _embedded(data: DataSet, embedder: Embedder, say: Say) -> dict[str, Vectors]:
+    texts = list(dict.fromkeys(entry.document for entry in data.entries))
+    vectors: dict[str, Vectors] = {}
+    for start in range(0, len(texts), _BATCH):
+        say(f"{data.name}: embedded {start:,} of {counted(len(texts), 'memory', 'memories')}")
+        batch = texts[start : start + _BATCH]
+        vectors |= dict(zip(batch, embedder.embed(batch), strict=True))
+    return vectors
+
+
+def _know_cues(data: DataSet, ranker: Ranker, embedder: Embedder) -> float:
+    """Embed the cues one by one, as they come in life; answers the median in milliseconds."""
+    spent = []
+    for cue in dict.fromkeys(question.cue for question in data.questions):
+        started = time.perf_counter()
+        (vector,) = embedder.embed([cue])
+        spent.append((time.perf_counter() - started) * 1000)
+        ranker.know(cue, vector)
+    return float(np.median(spent))
+
+
+def _in_their_time(data: DataSet, ranker: Ranker, vectors: dict[str, Vectors]) -> Iterator[tuple[int, Question]]:
+    """Each question with its row, while the ranker holds what was told before it, and not the cue itself."""
+    rows = list(range(len(data.questions)))
+    told = 0
+    if data.lived:
+        rows.sort(key=lambda row: data.questions[row].now)
+    for row in rows:
+        question = data.questions[row]
+        while told < len(data.entries) and (not data.lived or _before(data, told, question)):
+            ranker.put(data.entries[told], vectors[data.entries[told].document])
+            told += 1
+        if question.itself is None:
+            yield row, question
+            continue
+        ranker.drop(question.itself)
+        yield row, question
+        again = next((entry for entry in reversed(data.entries[:told]) if entry.id == question.itself), None)
+        if again is not None:
+            ranker.put(again, vectors[again.document])
+
+
+def _before(data: DataSet, told: int, question: Question) -> bool:
+    moment = data.entries[told].timestamp
+    return moment is None or moment < question.now

@@ -1,0 +1,89 @@
+"""Tables kept beside the store: which of them can be used, and when they are written anew.
+
+A small agent is opened from its journal at once. A large one is opened from its kept tables, which show some revision
+of its journal; what came later is taken in from there. A note of how the agent was last closed says whether the stores
+have to be compared with the journal row by row, which is what takes long.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from .entry import Tier
+from .table import Table
+from .table_file import Place, load, save
+
+FROM_ROWS = 2000
+"""A tier with fewer rows is read from the journal: that is as fast, and the stores are compared each time."""
+_MOST_BEHIND = 500
+"""Revisions that are taken in one by one; a table further behind is made anew."""
+_REWRITE = 0.02
+"""The share of rows by which a table may have changed before it is written again."""
+_NOTE = "closed.json"
+
+
+class KeptTables:
+    """The table files in one agent's folder. All that they hold is derived; losing them costs time only."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._versions: dict[Tier, tuple[Table, int]] = {}
+        self._places: dict[Tier, Place] = {}
+
+    def open(self, place: Place, change_set_at: Callable[[int], str]) -> dict[Tier, Table]:
+        """The tables that show this history, up to the revision of each (see ``shown``).
+
+        Args:
+            place: where the journal is.
+            change_set_at: the id of a revision's change set.
+        """
+        found: dict[Tier, Table] = {}
+        for tier in Tier:
+            loaded = load(self._path(tier))
+            if loaded is None:
+                continue
+            table, shown = loaded
+            behind = place.revision - shown.revision
+            ours = shown.embedder == place.embedder and shown.access <= place.access
+            if ours and 0 <= behind <= _MOST_BEHIND and change_set_at(shown.revision) == shown.change_set:
+                found[tier] = table
+                self._versions[tier], self._places[tier] = (table, table.version), shown
+        return found
+
+    def shown(self) -> tuple[int, int]:
+        """The earliest revision and the earliest access that the opened tables show."""
+        places = self._places.values()
+        return min(place.revision for place in places), min(place.access for place in places)
+
+    def settled(self, revision: int, counts: Mapping[str, int]) -> bool:
+        """Whether the agent was closed at this revision with as many entries in its stores."""
+        try:
+            note = json.loads((self._folder / _NOTE).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return False
+        return bool(note == {"revision": revision, "counts": dict(counts)})
+
+    def close(self, tables: Mapping[Tier, Table], place: Place, counts: Mapping[str, int]) -> None:
+        """Write what has changed much since it was written, and note that the agent was closed.
+
+        Raises:
+            OSError: a file cannot be written; the next opening takes longer.
+        """
+        for tier, table in tables.items():
+            if len(table) < FROM_ROWS:
+                self._path(tier).unlink(missing_ok=True)
+            elif self._changed_much(tier, table):
+                save(self._path(tier), table, place)
+        note = self._folder / _NOTE
+        beside = note.with_suffix(".part")
+        beside.write_text(json.dumps({"revision": place.revision, "counts": dict(counts)}), encoding="utf-8")
+        beside.replace(note)
+
+    def _changed_much(self, tier: Tier, table: Table) -> bool:
+        opened, version = self._versions.get(tier, (None, 0))
+        return opened is not table or table.version - version > _REWRITE * len(table)
+
+    def _path(self, tier: Tier) -> Path:
+        return self._folder / f"{tier.value}.table"

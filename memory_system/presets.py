@@ -1,0 +1,47 @@
+"""Presets: weights, decay and measure of relevancy by name, each with the thresholds that belong to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from .scoring import Measure, Scoring, Weights
+
+
+@dataclass(frozen=True)
+class Preset:
+    """One way of scoring, with thresholds that fit it and where it comes from.
+
+    A threshold belongs to a measure of relevancy: unrelated texts have a similarity of about 1/3, and next to
+    nothing by the hybrid measure.
+    """
+
+    scoring: Scoring
+    threshold: float
+    static_threshold: float
+    source: str
+
+
+PRESETS: Mapping[str, Preset] = MappingProxyType(
+    {
+        "classic": Preset(
+            Scoring(),
+            0.35,
+            0.4,
+            "Weights .25, .25 and 1 with relevancy 1 / (1 + distance), as the memory system was first written.",
+        ),
+        "paper": Preset(
+            Scoring(Weights(1.0, 1.0, 1.0), decay=0.995, normalise=True),
+            1.5,
+            0.4,
+            "Park et al. 2023 (arXiv 2304.03442), section 4.1: equal weights, each part scaled by its min and max.",
+        ),
+        "balanced": Preset(
+            Scoring(Weights(0.05, 0.05, 1.0), decay=0.995, measure=Measure.HYBRID),
+            0.35,
+            0.4,
+            "Hybrid relevancy first, recency and importance decide between equals; tuned on LoCoMo and Smallville.",
+        ),
+    }
+)

@@ -1,0 +1,65 @@
+"""Cue: one reading of what memory is asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Self
+
+from .dates import Stretch, stretches
+from .speakers import named_in
+from .words import Word, words
+
+_ASKS_WHEN = re.compile(
+    r"\s*(?:when|since when|how long|what (?:year|month|date|day|time)|which (?:year|month|date|day)|"
+    r"in (?:what|which) (?:year|month))\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Cue:
+    """A cue as it was read.
+
+    Args:
+        text: the cue.
+        words: its words that count, in their order: neither stop words nor parts of a name or of a date.
+        naming: its words that are parts of a known name.
+        names: who is named, of the names that were known, lowered.
+        asked: the stretches of time that it names.
+        asks_when: whether it asks for a time.
+    """
+
+    text: str
+    words: tuple[Word, ...]
+    naming: tuple[Word, ...]
+    names: frozenset[str]
+    asked: tuple[Stretch, ...]
+    asks_when: bool
+
+    @classmethod
+    def read(cls, text: str, now: datetime, names: Iterable[str] = ()) -> Self:
+        """Read a cue.
+
+        Args:
+            text: the cue.
+            now: the world's time, aware of its zone, from which "yesterday" counts.
+            names: who may be named: the speakers of all the indices that will be asked.
+        """
+        found = tuple(words(text))
+        named, naming = named_in(found, names)
+        asked = stretches(text, now)
+        dated = [one.place for one in asked]
+        counting = tuple(
+            word
+            for word in found
+            if word.stem and word not in naming and not any(first <= word.start < last for first, last in dated)
+        )
+        return cls(text, counting, naming, named, asked, _ASKS_WHEN.match(text) is not None)
+
+    @property
+    def stems(self) -> tuple[str, ...]:
+        """The different stems of the words, in their order."""
+        return tuple(dict.fromkeys(word.stem for word in self.words))

@@ -1,0 +1,254 @@
+"""Dates in a text as stretches of time: "last Tuesday", "in May 2023", "two weeks ago".
+
+A small grammar of its own, since the parsers there are answer a point where a stretch is meant ("in May 2023" becomes
+one day of May) and take milliseconds, and every memory is read too: what is told as "yesterday" happened
+the day before it was told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+
+_MONTHS = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
+_DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+_SEASONS = {"winter": 12, "spring": 3, "summer": 6, "autumn": 9, "fall": 9}
+_COUNTS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+_VAGUE = {"a": 1, "an": 1, "couple": 2, "few": 3, "several": 4}
+
+_MONTH = "(?:" + "|".join([*_MONTHS, *(f"{name[:3]}\\b\\.?" for name in _MONTHS), r"sept\b\.?"]) + ")"
+_DAY = "(?:" + "|".join(_DAYS) + ")"
+_SEASON = "(?:" + "|".join(_SEASONS) + ")"
+_YEAR = r"(?:19|20)\d\d"
+_COUNT = r"(?:\d{1,3}|" + "|".join([*_COUNTS, *_VAGUE]) + r")(?:\s+of)?"
+_UNIT = "(?:day|week|weekend|month|year)"
+
+_FORMS = (
+    rf"(?P<iso>{_YEAR}-\d\d(?:-\d\d)?)(?!\d)",
+    rf"(?P<day_first>\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+(?P<month_after>{_MONTH})(?:,?\s+(?P<year_1>{_YEAR})\b)?",
+    rf"(?P<month_before>{_MONTH})\s+(?P<day_after>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(?P<year_2>{_YEAR})\b)?",
+    rf"(?P<month>{_MONTH})(?:,?\s+(?:of\s+)?(?P<year_3>{_YEAR})\b)?",
+    rf"(?P<ago>{_COUNT})\s+(?P<ago_unit>{_UNIT})s?\s+(?:ago|back|earlier)\b",
+    rf"(?:last|past|previous)\s+(?P<span>{_COUNT})\s+(?P<span_unit>{_UNIT})s\b",
+    rf"(?P<which>last|past|previous|this|next)\s+(?P<what>{_UNIT}|{_DAY}|{_SEASON}|night|morning|evening|{_MONTH})\b",
+    rf"(?P<season>{_SEASON})\s+(?:of\s+)?(?P<year_4>{_YEAR})\b",
+    r"(?P<word>the\s+day\s+before\s+yesterday|yesterday|today|tonight|tomorrow)\b",
+    rf"(?P<weekday>{_DAY})\b",
+    rf"(?P<year>{_YEAR})(?![\d-])",
+)
+_ANY = re.compile(r"(?<![\w-])(?:" + "|".join(_FORMS) + ")", re.IGNORECASE)
+_HINT = re.compile(
+    rf"{_YEAR}|{_MONTH}|{_DAY}|yesterday|today|tonight|tomorrow|\bago|last|past|previous|this|next", re.IGNORECASE
+)
+_WORDS_TOO = re.compile(r"(?:may|march|mar|sun|sat|second|dec|jan|fall)", re.IGNORECASE)
+
+_SAYS_WHEN = frozenset(
+    {
+        *_MONTHS,
+        *_DAYS,
+        *_SEASONS,
+        *"yesterday today tonight tomorrow last next ago since recently".split(),
+        *"week weeks weekend month months year years".split(),
+    }
+) - {"may", "march", "fall", "spring"}  # mostly other words
+_PLAIN_WORD = re.compile(r"[a-z]+|\d+")
+
+MOST_READ = 4000
+"""Characters of a text that are searched for dates: dates far down a long text do not say when it happened."""
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A stretch of time that a text names.
+
+    Args:
+        words: how it is named.
+        start: Unix seconds.
+        end: Unix seconds, after the last one.
+        place: where the words stand in the text, in characters: the first one, and after the last one.
+    """
+
+    words: str
+    start: float
+    end: float
+    place: tuple[int, int] = (0, 0)
+
+    def overlaps(self, start: float, end: float) -> bool:
+        """Whether the two have a moment in common; a moment is a stretch whose ends are equal."""
+        return self.start <= end and start < self.end
+
+
+def stretches(text: str, now: datetime) -> tuple[Stretch, ...]:
+    """The stretches of time that a text names, in the order of the text; empty if there are none.
+
+    Args:
+        text: any text; its first 4,000 characters are searched.
+        now: the time from which "yesterday" counts, aware of its zone; days begin at its zone's midnight. A month
+            or weekday without a year or week is the last one that has begun.
+    """
+    head = text[:MOST_READ]
+    return tuple(_read(head, now)) if _HINT.search(head) else ()
+
+
+def mentions_time(text: str) -> bool:
+    """Whether a text says when: by a date, a weekday, "yesterday", "last week", "two years"; or just "recently"."""
+    said = set(_PLAIN_WORD.findall(text[:MOST_READ].lower()))
+    return not _SAYS_WHEN.isdisjoint(said) or any(len(one) == 4 and one[:2] in ("19", "20") for one in said)
+
+
+def _read(text: str, now: datetime) -> Iterator[Stretch]:
+    for found in _ANY.finditer(text):
+        try:
+            days = _days(found, now.date())
+            if days is None:
+                continue
+            start, end = (datetime.combine(day, time(), now.tzinfo).timestamp() for day in days)
+        except (ValueError, OverflowError):  # 31 April, or a day before the year 1
+            continue
+        yield Stretch(" ".join(found.group().split()), start, end, found.span())
+
+
+def _days(found: re.Match[str], today: date) -> tuple[date, date] | None:
+    """The first day, and the day after the last one."""
+    part = {name: value.lower() for name, value in found.groupdict().items() if value is not None}
+    kind = next(iter(part))
+    match kind:
+        case "iso":
+            numbers = [int(number) for number in part["iso"].split("-")]
+            return _one(date(*numbers)) if len(numbers) == 3 else _month(numbers[0], numbers[1])
+        case "day_first" | "month_before":
+            number = int(part.get("day_first") or part["day_after"])
+            month = _month_number(part.get("month_after") or part["month_before"])
+            return _one(_with_year(month, number, part.get("year_1") or part.get("year_2"), today))
+        case "month":
+            return _named_month(found, part, today)
+        case "ago":
+            return _ago(_count(part["ago"]), part["ago_unit"], today)
+        case "span":
+            return _ago(_count(part["span"]), part["span_unit"], today)[0], today + timedelta(1)
+        case "which":
+            return _relative(part["which"], part["what"], today)
+        case "season":
+            return _season(part["season"], int(part["year_4"]))
+        case "word":
+            back = {"yesterday": 1, "tomorrow": -1}.get(part["word"], 2 if " " in part["word"] else 0)
+            return _one(today - timedelta(back))
+        case "weekday":
+            return _one(today - timedelta((today.weekday() - _DAYS.index(part["weekday"])) % 7))
+        case _:
+            return date(int(part["year"]), 1, 1), date(int(part["year"]) + 1, 1, 1)
+
+
+def _one(day: date) -> tuple[date, date]:
+    return day, day + timedelta(1)
+
+
+def _count(text: str) -> int:
+    word = text.split(maxsplit=1)[0]
+    if word.isdigit():
+        return int(word)
+    return _VAGUE[word] if word in _VAGUE else _COUNTS.index(word)
+
+
+def _month_number(text: str) -> int:
+    return next(number for number, name in enumerate(_MONTHS, start=1) if name[:3] == text[:3])
+
+
+def _month(year: int, month: int) -> tuple[date, date]:
+    return date(year, month, 1), date(year + month // 12, month % 12 + 1, 1)
+
+
+def _with_year(month: int, day: int, year: str | None, today: date) -> date:
+    if year:
+        return date(int(year), month, day)
+    this = date(today.year, month, day)
+    return this if this <= today else date(today.year - 1, month, day)
+
+
+def _named_month(found: re.Match[str], part: dict[str, str], today: date) -> tuple[date, date] | None:
+    number = _month_number(part["month"])
+    if "year_3" in part:
+        return _month(int(part["year_3"]), number)
+    written = found.group()
+    if len(written.rstrip(".")) < 4 and written.lower() != "may":  # "Jan" is a name too, "sun" is not a day
+        return None
+    if _WORDS_TOO.fullmatch(written) and not _after_preposition(found):
+        return None  # "may" and "march" are verbs
+    return _month(today.year if number <= today.month else today.year - 1, number)
+
+
+def _after_preposition(found: re.Match[str]) -> bool:
+    before = found.string[: found.start()].split()
+    return bool(before) and before[-1].lower() in {"in", "since", "during", "of", "until", "early", "late", "mid"}
+
+
+def _ago(count: int, unit: str, today: date) -> tuple[date, date]:
+    """A count of units before today, blurred by the unit: "two weeks ago" is that day's week."""
+    match unit:
+        case "day":
+            return _one(today - timedelta(count))
+        case "week" | "weekend":
+            middle = today - timedelta(7 * count)
+            return middle - timedelta(3), middle + timedelta(4)
+        case "month":
+            months = today.year * 12 + today.month - 1 - count
+            return _month(months // 12, months % 12 + 1)
+        case _:
+            return date(today.year - count, 1, 1), date(today.year - count + 1, 1, 1)
+
+
+def _relative(which: str, what: str, today: date) -> tuple[date, date]:
+    step = {"this": 0, "next": 1}.get(which, -1)
+    monday = today - timedelta(today.weekday())
+    if what in _DAYS:
+        return _weekday(step, _DAYS.index(what), today)
+    if what in _SEASONS:
+        start, end = _season(what, today.year)
+        if step == -1 and start <= today:  # the season that has ended last
+            return (start, end) if end <= today else _season(what, today.year - 1)
+        return _season(what, today.year + (step if step == 1 else -(start > today and step == -1)))
+    match what:
+        case "week":
+            return monday + timedelta(7 * step), monday + timedelta(7 * step + 7)
+        case "weekend":
+            return monday + timedelta(7 * step + 4), monday + timedelta(7 * step + 7)
+        case "day":
+            return _one(today + timedelta(step))
+        case "night" | "morning" | "evening":
+            return _one(today + timedelta(step))
+        case "month":
+            months = today.year * 12 + today.month - 1 + step
+            return _month(months // 12, months % 12 + 1)
+        case "year":
+            return date(today.year + step, 1, 1), date(today.year + step + 1, 1, 1)
+        case _:
+            number = _month_number(what)
+            past = today.year if number < today.month else today.year - 1
+            return _month(past if step == -1 else past + 1 if step == 1 else today.year, number)
+
+
+def _weekday(step: int, index: int, today: date) -> tuple[date, date]:
+    if step == 0:
+        return _one(today - timedelta(today.weekday() - index))
+    away = (today.weekday() - index) % 7 or 7
+    return _one(today - timedelta(away) if step == -1 else today + timedelta((index - today.weekday()) % 7 or 7))
+
+
+def _season(name: str, year: int) -> tuple[date, date]:
+    first = _SEASONS[name]
+    return date(year, first, 1), _month(year + (first + 1) // 12 - (first == 10), (first + 1) % 12 + 1)[1]

@@ -1,0 +1,129 @@
+"""Hybrid relevancy: similarity, words, late interaction, names, times and neighbours as one number from 0 to 1.
+
+Every part is 0 to 1 before it is weighted. Their weighted sum z becomes 1 - exp(-z): it grows with every part, never
+reaches 1, and n = 1 is no special case, since no part compares a memory with the others beside it.
+
+Token states are read for a pool, the ``POOL`` best without them. There, similarity is that of the closest sentence, and
+late interaction is added; elsewhere similarity is the whole text's, and late interaction counts as 0. The answer depends
+on the cue, the index and the time alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .cue import Cue
+from .index import TextIndex
+from .late import late
+from .states import TokenStates
+
+Floats = NDArray[np.float64]
+
+POOL = 200
+"""Memories whose tokens are compared with the cue's."""
+
+
+@dataclass(frozen=True)
+class Mix:
+    """What each part counts. Similarity, words and late count for what a memory or its best neighbour has of them."""
+
+    similarity: float
+    words: float
+    late: float
+    names: float
+    dates: float
+    tells_when: float
+
+
+FIRST = Mix(similarity=0.70, words=1.20, late=0.0, names=0.18, dates=0.31, tells_when=0.19)
+"""Without token states: what chooses the pool, and the whole relevancy under an embedder that has none."""
+FULL = Mix(similarity=0.66, words=0.10, late=1.15, names=0.27, dates=0.48, tells_when=0.23)
+"""With token states."""
+
+PARTS = ("similarity", "words", "late", "names", "times", "neighbours")
+
+
+@dataclass(frozen=True, eq=False)
+class Relevancy:
+    """Hybrid relevancies.
+
+    Args:
+        values: shape (n,), 0 to below 1; NaN for a memory without a vector.
+        parts: by name, in the order of ``PARTS``, what each part has of the value, shape (n,); added in this order
+            they are ``values`` exactly.
+        pool: the rows that late interaction was worked out for, ascending.
+    """
+
+    values: Floats
+    parts: Mapping[str, Floats]
+    pool: NDArray[np.intp]
+
+
+def hybrid(cue: Cue, similarity: Floats, index: TextIndex, tokens: TokenStates) -> Relevancy:
+    """The hybrid relevancy of every row of an index.
+
+    Args:
+        cue: what is asked.
+        similarity: shape (n,), 1 / (1 + squared distance of the unit vectors); NaN where there is no vector.
+        index: the texts of the same rows.
+        tokens: the token states of the embedder; it may have none.
+
+    Raises:
+        EmbedderError: token states could not be computed.
+        ValueError: ``similarity`` has not one number a row.
+    """
+    if similarity.shape != (len(index),):
+        raise ValueError(f"{len(index)} rows need as many similarities, not {similarity.shape}.")
+    lacking = np.isnan(similarity)
+    cosine = np.where(lacking, 0.0, np.clip(1.5 - 0.5 / np.where(lacking, 1.0, similarity), 0.0, 1.0))
+    words = index.words(cue.stems)
+    pairing = index.neighbours.pairing
+    own = {"similarity": cosine, "words": words, "late": np.zeros(len(index))}
+    near = {"similarity": pairing.best(cosine), "words": pairing.best(words), "late": np.zeros(len(index))}
+    names, dates = index.named(cue.names), index.within(cue.asked)
+    tells_when = index.telling_times() if cue.asks_when else np.zeros(len(index))
+
+    def weighted(mix: Mix) -> dict[str, Floats]:
+        raw = {name: getattr(mix, name) * values for name, values in own.items()}
+        raw["names"] = mix.names * names
+        raw["times"] = mix.dates * dates + mix.tells_when * tells_when
+        raw["neighbours"] = sum(
+            (getattr(mix, name) * np.maximum(near[name] - own[name], 0.0) for name in own), np.zeros(len(index))
+        )
+        return raw
+
+    raw = weighted(FIRST)
+    pool = np.zeros(0, np.intp)
+    if tokens.available:
+        pool = _best(np.where(lacking, -1.0, _sum(raw)), index)
+        found = late(cue, index, pool, tokens)
+        own["similarity"][pool], near["similarity"][pool] = found.sentence, found.near_sentence
+        own["late"][pool], near["late"][pool] = found.late, found.near_late
+        raw = weighted(FULL)
+    z = _sum(raw)
+    share = np.where(lacking, np.nan, np.where(z > 0, -np.expm1(-z) / np.where(z > 0, z, 1.0), 1.0))
+    parts = {name: raw[name] * share for name in PARTS}
+    return Relevancy(_sum(parts), MappingProxyType(parts), pool)
+
+
+def _sum(parts: Mapping[str, Floats]) -> Floats:
+    """The parts added in the order of ``PARTS``, so that what is shown adds up to the last bit."""
+    total = parts[PARTS[0]]
+    for name in PARTS[1:]:
+        total = total + parts[name]
+    return total
+
+
+def _best(first: Floats, index: TextIndex) -> NDArray[np.intp]:
+    """The rows of the pool, ascending; of those that tie for its last place, the lowest ids."""
+    if len(first) <= POOL:
+        return np.arange(len(first))
+    last = np.partition(first, len(first) - POOL)[len(first) - POOL]
+    inside, tied = np.flatnonzero(first > last), np.flatnonzero(first == last)
+    chosen = sorted(tied.tolist(), key=lambda row: index.entries[row].id)[: POOL - len(inside)]
+    return np.sort(np.concatenate([inside, np.array(chosen, np.intp)]))

@@ -1,0 +1,43 @@
+"""Who speaks in a text, and who is named in a cue."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from .words import STOP_WORDS, Word, plain
+
+_NAME = r"[^\W\d_a-z][\w.’'-]{0,39}"
+_SPOKEN = re.compile(rf"\s*({_NAME}(?: (?:(?:de|da|van|von|der|den|la|le|bin|al) ){{0,2}}{_NAME}){{0,2}})\s?:\s+(?=\S)")
+"""A name of up to three large words and a colon, as in "Maria Lopez: good morning"; not "Plan for Monday: ..."."""
+
+
+def speaker_of(document: str) -> tuple[str, str]:
+    """Who speaks and what is said; an empty name, and the whole text, if it does not begin with a name and a colon."""
+    found = _SPOKEN.match(document)
+    if found is None or found.group(1).endswith(("'s", "’s")):
+        return "", document
+    return found.group(1), document[found.end() :]
+
+
+def named_in(words: Iterable[Word], names: Iterable[str]) -> tuple[frozenset[str], tuple[Word, ...]]:
+    """The names (lowered) of which a word stands in a cue, and those words.
+
+    "Maria" names "maria lopez". A name that is also a common word, such as Will, has to be written large, and
+    counts only past the cue's first word.
+    """
+    parts: dict[str, set[str]] = {}
+    for name in names:
+        for part in name.split():
+            if len(part) > 1:
+                parts.setdefault(plain(part), set()).add(name)
+    found: set[str] = set()
+    naming: list[Word] = []
+    for place, word in enumerate(words):
+        if word.plain not in parts:
+            continue
+        if word.plain in STOP_WORDS and (place == 0 or not word.written[0].isupper()):
+            continue
+        found |= parts[word.plain]
+        naming.append(word)
+    return frozenset(found), tuple(naming)

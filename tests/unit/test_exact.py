@@ -1,0 +1,194 @@
+"""The exact top-k: the same answer as a full computation, whatever the weights, the decay, the time and the ties."""
+
+from __future__ import annotations
+
+import math
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memory_system import Facets, Kind, MemoryEntry, Query, Scoring, Tier, Weights
+from memory_system import scoring as formulas
+from memory_system.exact import Sought, top_rows
+from memory_system.recall import answer
+from memory_system.table import Table
+from memory_system.table_file import Place, load, save
+from tests.conftest import NOW
+
+WIDTH = 16
+PLACE = Place(7, "a change set", 3, "an embedder")
+
+
+def vectors(rng: np.random.Generator, rows: int) -> np.ndarray:
+    """Unit vectors in a few clusters, some of them equal and some missing."""
+    centres = rng.standard_normal((4, WIDTH))
+    drawn = centres[rng.integers(0, 4, rows)] + rng.standard_normal((rows, WIDTH)) * rng.choice(
+        [0, 0.01, 0.5], (rows, 1)
+    )
+    return (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).astype(np.float32)
+
+
+def filled(rng: np.random.Generator, rows: int) -> Table:
+    """A table with ties, unrated, timeless and vector-less memories, after drops and replacements."""
+    table = Table()
+    drawn = vectors(rng, rows)
+    for number in range(rows):
+        hours = float(rng.choice([0, 0.5, 1, 1.0001, 30, 4000, -5]))
+        entry = MemoryEntry(
+            f"Memory {number}",
+            id=f"m{int(rng.integers(0, 10 * rows)):06d}",
+            tier=Tier.LTM,
+            kind=Kind.OBSERVATION if number % 3 else Kind.REFLECTION,
+            rating=None if rng.random() < 0.1 else int(rng.integers(1, 11)),
+            timestamp=None if rng.random() < 0.1 else NOW - timedelta(hours=hours),
+            tags=("odd",) if number % 2 else (),
+        )
+        table.put(entry, None if rng.random() < 0.03 else drawn[number])
+    for entry_id in list(table.ids)[: rows // 10]:
+        table.drop(entry_id)
+    return table
+
+
+def plainly(table: Table, sought: Sought) -> list[tuple[str, float]]:
+    """The definition: every score, sorted by score and id, cut at top-k."""
+    relevancies = formulas.relevancy(table.vectors, sought.cue)
+    totals = formulas.score(relevancies, table.importance, table.last_access, sought.now, sought.scoring).totals
+    admitted = np.ones(len(table), bool) if sought.admitted is None else sought.admitted
+    able = [
+        (table.ids[row], float(totals[row]))
+        for row in range(len(table))
+        if admitted[row] and totals[row] > sought.threshold
+    ]
+    return sorted(able, key=lambda one: (-one[1], one[0]))[: sought.top_k]
+
+
+def found(table: Table, sought: Sought, *, codes: bool) -> list[tuple[str, float]]:
+    rows, parts = top_rows(table, sought, codes=codes)
+    return [(table.ids[row], float(total)) for row, total in zip(rows, parts.totals, strict=True)]
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    seed=st.integers(0, 2**32),
+    rows=st.sampled_from([0, 1, 2, 7, 60, 700]),
+    weights=st.tuples(*[st.sampled_from([0, 0.05, 0.25, 1, 3.7, 10])] * 3),
+    decay=st.sampled_from([1e-6, 0.5, 0.99, 0.999999]),
+    later=st.sampled_from([-4000, -1, 0, 0.9, 50, 1e5]),
+    threshold=st.sampled_from([0, 0.35, 0.6, 5]),
+    top_k=st.sampled_from([0, 1, 5, 50, 10_000]),
+    touched=st.booleans(),
+    filtered=st.sampled_from([None, "some", "all"]),
+)
+def test_it_is_the_full_computation(
+    seed: int,
+    rows: int,
+    weights: tuple[float, float, float],
+    decay: float,
+    later: float,
+    threshold: float,
+    top_k: int,
+    touched: bool,
+    filtered: str | None,
+) -> None:
+    rng = np.random.default_rng(seed)
+    table = filled(rng, rows)
+    cue = vectors(rng, 1)[0] if rng.random() < 0.5 or not len(table) else np.nan_to_num(table.vectors[0])
+    admitted = {None: None, "some": rng.random(len(table)) < 0.5, "all": np.zeros(len(table), bool)}[filtered]
+    sought = Sought(cue, NOW + timedelta(hours=later), Scoring(Weights(*weights), decay), threshold, top_k, admitted)
+    if touched:
+        found(table, sought, codes=False)  # so that something is remembered of ageing before it changes
+        table.touch(table.ids[:9], NOW + timedelta(hours=3))
+    for codes in (False, True):
+        assert found(table, sought, codes=codes) == plainly(table, sought)
+
+
+def test_equal_vectors_have_equal_scores_wherever_they_stand() -> None:
+    table = Table()
+    vector = vectors(np.random.default_rng(1), 1)[0]
+    for number in range(1500):
+        table.put(MemoryEntry("the same", id=f"{number:04d}", tier=Tier.LTM), vector)
+    sought = Sought(vector, NOW, Scoring(), 0.0, 5)
+    for codes in (False, True):
+        assert [one for one, _ in found(table, sought, codes=codes)] == ["0000", "0001", "0002", "0003", "0004"]
+
+
+@pytest.mark.parametrize("rows", [600, 2500])
+def test_query_and_explain_agree_under_every_facet(rows: int) -> None:
+    table = filled(np.random.default_rng(rows), rows)
+    tables = {tier: Table() for tier in Tier} | {Tier.LTM: table}
+    cue = vectors(np.random.default_rng(2), 1)[0]
+    for facets in (
+        Facets(),
+        Facets(kinds=(Kind.REFLECTION,)),
+        Facets(tags=("odd",), min_importance=0.5),
+        Facets(since=NOW - timedelta(hours=2), until=NOW + timedelta(minutes=1)),
+        Facets(max_importance=0.3, contains="MEMORY 1"),
+        Facets(contains="nobody ever wrote this"),
+    ):
+        query = Query("cue", NOW, top_k=7, facets=facets)
+        quick = answer(query, cue, tables, "Mira", explain=False)
+        whole = answer(query, cue, tables, "Mira", explain=True)
+        assert quick.hits == whole.hits
+        admitted = facets.admit(table)
+        wanted = plainly(table, Sought(cue, NOW, query.scoring, query.threshold, 7, admitted))
+        assert [(one.entry.id, one.score.total) for one in quick] == wanted
+
+
+def test_a_kept_table_answers_as_the_one_it_was_saved_from(tmp_path: Path) -> None:
+    table = filled(np.random.default_rng(5), 900)
+    save(tmp_path / "ltm.table", table, PLACE)
+    loaded = load(tmp_path / "ltm.table")
+    assert loaded is not None
+    again, place = loaded
+    assert place == PLACE
+    assert list(again.entries) == list(table.entries)
+    assert again.tags == table.tags
+    sought = Sought(vectors(np.random.default_rng(6), 1)[0], NOW, Scoring(), 0.2, 20)
+    for codes in (False, True):
+        assert found(again, sought, codes=codes) == found(table, sought, codes=codes)
+    entry = MemoryEntry("new", id="new", tier=Tier.LTM, rating=10, timestamp=NOW)
+    for one in (table, again):
+        one.put(entry, sought.cue)
+        one.drop(one.ids[3])
+        one.touch(one.ids[:5], NOW)
+    assert found(again, sought, codes=True) == plainly(table, sought)
+    assert sorted(again.entries, key=lambda e: e.id) == sorted(table.entries, key=lambda e: e.id)
+    save(tmp_path / "ltm.table", again, PLACE)  # over the file that it is mapped from
+    assert found(again, sought, codes=False) == plainly(table, sought)
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped", "empty", "foreign", "header", "missing"])
+def test_a_damaged_file_is_no_table(tmp_path: Path, damage: str) -> None:
+    path = tmp_path / "ltm.table"
+    save(path, filled(np.random.default_rng(8), 300), PLACE)
+    whole = bytearray(path.read_bytes())
+    if damage == "cut":
+        path.write_bytes(whole[: len(whole) // 2])
+    elif damage == "flipped":
+        at = max(place for place, byte in enumerate(whole) if byte)
+        whole[at] ^= 1
+        path.write_bytes(whole)
+    elif damage == "empty":
+        path.write_bytes(b"")
+    elif damage == "foreign":
+        path.write_bytes(b"SQLite format 3\x00" * 100)
+    elif damage == "header":
+        whole[40] ^= 1
+        path.write_bytes(whole)
+    else:
+        path.unlink()
+    assert load(path) is None
+
+
+def test_the_bound_of_a_code_holds() -> None:
+    table = filled(np.random.default_rng(3), 400)
+    table.columns.code(len(table))
+    used = table.columns.used(len(table))
+    rows = ~np.isnan(used["vectors"][:, 0])
+    error = used["vectors"][rows] - used["codes"][rows].astype(np.float64) * used["scales"][rows, None]
+    assert (np.linalg.norm(error, axis=1) <= used["residuals"][rows]).all()
+    assert not math.isnan(float(used["residuals"].max()))
