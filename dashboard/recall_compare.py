@@ -12,6 +12,7 @@ from . import tables
 from .recall_controls import OWN, own_preset
 
 NOW = "as set above"
+_VERBS = {"enters": "enter", "leaves": "leave", "moves": "move", "stays": "stay"}
 
 
 def show(agent: AgentMemory, query: Query) -> None:
@@ -30,15 +31,17 @@ def show(agent: AgentMemory, query: Query) -> None:
         st.caption("Neither recalls anything.")
         return
     counts = frame["change"].value_counts()
-    told = [f"{counts[word]} {word}" for word in ("enters", "leaves", "moves", "stays") if word in counts]
-    st.caption(", ".join(told) + f", from {left} to {right}.")
+    told = [
+        f"{counts[verb]} {verb if counts[verb] == 1 else plural}" for verb, plural in _VERBS.items() if verb in counts
+    ]
+    st.caption(f"From “{left}” to “{right}”: {', '.join(told)}.")
     st.dataframe(
         frame,
         hide_index=True,
-        column_order=["change", "memory", "first", "second", "first score", "second score"],
+        column_order=["change", "first", "second", "memory", "first score", "second score"],
         column_config={
             "change": st.column_config.TextColumn("Change", width=90),
-            "memory": st.column_config.TextColumn("Memory", width=420),
+            "memory": st.column_config.TextColumn("Memory", width=400),
             "first": st.column_config.NumberColumn("First rank", width=90),
             "second": st.column_config.NumberColumn("Second rank", width=100),
             "first score": st.column_config.NumberColumn("First score", format="%.2f", width=95),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import streamlit as st
 
 from memory_system import AgentMemory, MemorySystemError, Settings, Tier, World
 from memory_system.samples import fill_world
+from memory_system.tester import CueResult
 
 from . import tables
 
@@ -38,6 +40,12 @@ def example_cues(name: str) -> list[str]:
 def timeline(name: str, stamp: tuple[int, int]) -> pd.DataFrame:  # noqa: ARG001 - the stamp is the cache's key
     """The long-term memories of an agent as a table, made anew when anything changed."""
     return tables.timeline(world().agent(name).entries(Tier.LTM))
+
+
+@st.cache_resource(show_spinner=False, max_entries=20)
+def checked_cues(name: str, stamp: tuple[int, int], now: datetime) -> list[CueResult]:  # noqa: ARG001 - the cache's key
+    """What became of the agent's saved cues, asked again when anything changed."""
+    return world().agent(name).check_cues(now)
 
 
 @st.cache_data(show_spinner=False, max_entries=20)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 import pandas as pd
 
 from memory_system import Candidate, ChangeSet, Kind, MemoryEntry, Tier
 from memory_system.journal import Applied
+from memory_system.tester import OWN_SETTINGS, Precision
 from memory_system.times import ago, stamp
 
 TIERS = {Tier.STATIC: "static", Tier.STM: "short-term", Tier.LTM: "long-term"}
@@ -103,6 +104,21 @@ def compared(first: Sequence[Candidate], second: Sequence[Candidate]) -> pd.Data
         )
     columns = ["id", "change", "memory", "first", "second", "first score", "second score"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def precisions(found: Mapping[str, Precision]) -> pd.DataFrame:
+    """How each preset does for one cue, by what was judged; no precision where nothing was."""
+    rows = [
+        {
+            "preset": "this character's" if name == OWN_SETTINGS else name,
+            "precision": one.value,
+            "right": one.right,
+            "wrong": one.wrong,
+            "not judged": one.unjudged,
+        }
+        for name, one in found.items()
+    ]
+    return pd.DataFrame(rows, columns=["preset", "precision", "right", "wrong", "not judged"])
 
 
 def entries(found: Iterable[MemoryEntry], now: datetime, migration: ChangeSet) -> pd.DataFrame:

@@ -46,7 +46,7 @@ def as_text(checked: Checked, *, named: bool) -> str:
     for agent, results in checked:
         if results:
             passed = sum(result.passed for result in results)
-            head = f"{agent.name}: {passed} of {len(results)} saved cue{'s' if len(results) != 1 else ''} pass"
+            head = f"{agent.name}: {passed} passed, {len(results) - passed} failed"
             width = max(len(result.saved.name) for result in results)
             lines = (line for result in results for line in _lines(agent, result, width))
             blocks.append("\n".join([head, *lines]))

@@ -15,19 +15,20 @@ from .embedding import Embedder
 from .entry import MemoryEntry, Tier
 from .errors import Conflict, InvalidParameter, InvalidPersonality, StaleChange
 from .files import as_store_errors
+from .foresight import AgentForesight
 from .ledger import Ledger
 from .llm import LanguageModel
 from .personality_file import PersonalityFile
 from .scoring import whole
+from .settings import AgentSettings
 from .times import Clock
-from .view import AgentView
 
 
 def no_progress(_done: float, _doing: str) -> None:
     """For callers who do not want to be told how far a long operation is."""
 
 
-class AgentEditor(AgentView):
+class AgentEditor(AgentForesight):
     """The curating half: edit, pin, forget, restore, settings, personality, undo.
 
     Each method answers the change set that was applied; with ``preview=True`` it answers it unapplied and
@@ -79,8 +80,8 @@ class AgentEditor(AgentView):
         Raises:
             InvalidParameter: an unknown setting, or a value out of its range.
         """
-        after = self.settings.evolve(**settings)
         held = self._ledger.text("settings")
+        after = AgentSettings.from_json(held).evolve(**settings)
         return self._done(curation.configure(self._ground(None), held, after), preview)
 
     def save_personality(self, text: str, *, expected: str | None = None, preview: bool = False) -> ChangeSet:

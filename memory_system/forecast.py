@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from .ageing import counts_from, has_closed_form, hours_above, score_at
+from .asking import Asker
 from .entry import Tier
-from .candidates import Candidates
 from .errors import InvalidParameter
 from .query import Query
-from .recall import Ask, Recall
+from .recall import Explanation
 from .verdicts import Candidate, Verdict
 
 YEAR = timedelta(days=365)
@@ -49,12 +49,12 @@ class Forecast:
 
 
 def forecasts(
-    ask: Ask, query: Query, horizon: timedelta = YEAR, *, only: Collection[str] | None = None
+    asker: Asker, query: Query, horizon: timedelta = YEAR, *, only: Collection[str] | None = None
 ) -> tuple[Forecast, ...]:
     """When each memory that is recalled falls out of the answer, in the order of the answer.
 
     Args:
-        ask: asks the memory as it stands.
+        asker: asks the memory as it stands.
         query: what is asked, at the time from which on is looked ahead.
         horizon: how far, a minute to 36,525 days.
         only: the ids of the memories that are looked at; all if ``None``.
@@ -62,7 +62,7 @@ def forecasts(
     Raises:
         InvalidParameter: the horizon is no such span of time, or ends after the year 9999.
     """
-    ahead = _Ahead(ask, query, horizon)
+    ahead = _Ahead(asker, query, horizon)
     found = ahead.hits(0)
     return tuple(ahead.forecast(one) for name, one in found.items() if only is None or name in only)
 
@@ -70,15 +70,15 @@ def forecasts(
 class _Ahead:
     """The answers to a query at later times, told in whole minutes from now; each is asked for once."""
 
-    def __init__(self, ask: Ask, query: Query, horizon: timedelta) -> None:
-        self._ask = ask
+    def __init__(self, asker: Asker, query: Query, horizon: timedelta) -> None:
+        self._asker = asker
         self._query = query
         self._start = query.now.astimezone(UTC)
         self._last = _minutes(self._start, horizon)
         self._closed = has_closed_form(query)
         self._hits: dict[int, dict[str, Candidate]] = {}
-        self._explained: dict[int, Recall] = {}
-        steps = (self._last ** (step / _TIMES) for step in range(_TIMES + 1))
+        self._explained: dict[int, Explanation] = {}
+        steps = (math.pow(self._last, step / _TIMES) for step in range(_TIMES + 1))
         self._times = sorted({max(1, round(minutes)) for minutes in steps})
 
     def at(self, minutes: int) -> datetime:
@@ -89,17 +89,15 @@ class _Ahead:
         """What is recalled then, by id, in the order of the answer."""
         if minutes not in self._hits:
             explained = self._explained.get(minutes)
-            recall = self._ask(self._query_at(minutes)) if explained is None else explained
+            recall = self._asker.answer(self._query_at(minutes)) if explained is None else explained
             self._hits[minutes] = {one.entry.id: one for one in recall.hits}
         return self._hits[minutes]
 
     def explained(self, entry_id: str, minutes: int) -> Candidate | None:
         """What becomes of a memory then."""
         if minutes not in self._explained:
-            self._explained[minutes] = self._ask(self._query_at(minutes), explain=True)
-        candidates = self._explained[minutes].candidates
-        assert isinstance(candidates, Candidates), "who asks for an explanation is answered with every candidate"
-        return candidates.of(entry_id)
+            self._explained[minutes] = self._asker.explain(self._query_at(minutes))
+        return self._explained[minutes].candidates.of(entry_id)
 
     def _query_at(self, minutes: int) -> Query:
         return replace(self._query, now=self.at(minutes))
@@ -141,16 +139,13 @@ class _Ahead:
         return max(1, math.ceil((from_ + hours * 3600 - self._start.timestamp()) / 60))
 
     def _leaves(self, entry_id: str, crossing: float | None) -> int | None:
-        known = int(crossing) if crossing is not None and crossing <= self._last else None
-        stays = 0
-        for minutes in sorted({*self._times, known or 1}):
-            if self.gone(entry_id, minutes):
-                break
-            stays = minutes
-        else:
+        known = int(crossing) if crossing is not None and crossing <= self._last else 1
+        times = [0, *sorted({*self._times, known})]
+        place = next((place for place, minutes in enumerate(times) if self.gone(entry_id, minutes)), None)
+        if place is None:
             return None
-        goes = minutes
-        if known is not None and stays < known <= goes and entry_id in self.hits(known - 1) and self.gone(entry_id, known):
+        stays, goes = times[place - 1], times[place]
+        if stays < known <= goes and entry_id in self.hits(known - 1) and self.gone(entry_id, known):
             return known
         while goes - stays > 1:
             between = (stays + goes) // 2

@@ -103,7 +103,7 @@ class Journal:
         for text in change_set.texts:
             now = db.scalar(sa.select(TEXTS.c.body).where(TEXTS.c.name == text.name))
             if now != text.before:
-                raise StaleChange(f"The {text.name} has changed since this was planned. Look at it again.")
+                raise StaleChange(f"What is kept as {text.name} has changed since this was planned. Look at it again.")
 
     def _record(self, db: sa.Connection, revision: int, change_set: ChangeSet) -> None:
         rows = [

@@ -15,7 +15,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, overload
+from typing import Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,13 +85,6 @@ class Recall:
         if entry.timestamp is None:
             return ""
         return f"[{stamp(entry.timestamp)}; {ago(entry.timestamp, self.query.now)}] "
-
-
-class Ask(Protocol):
-    """Asks one state of the memory, again and again; touches nothing."""
-
-    def __call__(self, query: Query, what_if: WhatIf | None = None, *, explain: bool = False) -> Recall:
-        """As ``answer``."""
 
 
 @dataclass(frozen=True)

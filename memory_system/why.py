@@ -15,13 +15,12 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from .ageing import counts_from, has_closed_form, hours_above
-from .candidates import Candidates
+from .asking import Asker
 from .entry import Tier
 from .errors import EntryNotFound, shown
 from .facets import Facets
 from .field import Field
 from .query import Query
-from .recall import Ask
 from .scoring import FRESH_SECONDS
 from .times import stamp
 from .verdicts import Candidate, Verdict
@@ -35,7 +34,7 @@ MOST_SEATS = 100
 """As far as top-k is turned."""
 _TIMES = 24
 """At how many earlier times it is asked at first, close together near the question and then ever wider."""
-_PROBED = (0, 1, 3, 7, 15, 31)
+_PROBED = (0, 4, 16)
 """Steps of a lever that are tried where a second round may find what cannot be foreseen."""
 _MINUTE = timedelta(minutes=1)
 
@@ -79,30 +78,29 @@ class Way:
     what_if: WhatIf | None = None
 
 
-def ways(ask: Ask, query: Query, entry_id: str) -> tuple[Way, ...]:
+def ways(asker: Asker, query: Query, entry_id: str) -> tuple[Way, ...]:
     """The smallest single changes that would recall a memory, the smallest first; none if it is recalled as it is.
 
     Args:
-        ask: asks the memory as it stands; it is asked at most ``RUNS`` times.
+        asker: asks the memory as it stands; it is asked at most ``RUNS`` times.
         query: what was asked.
         entry_id: the memory that is to be recalled.
 
     Raises:
         EntryNotFound: there is no such memory.
     """
-    candidates = ask(query, explain=True).candidates
-    assert isinstance(candidates, Candidates), "who asks for an explanation is answered with every candidate"
+    candidates = asker.explain(query).candidates
     one = candidates.of(entry_id)
     if one is None:
         raise EntryNotFound(f"There is no memory {shown(entry_id)}.")
     if one.recalled or one.verdict is Verdict.NO_VECTOR:
         return ()
-    search = _Search(ask, query, one)
+    search = _Search(asker, query, one)
     found = [*search.rating(), *search.facets()]
     if one.verdict is not Verdict.FILTERED_OUT:
+        found += search.earlier()
         field = Field(candidates, entry_id)
         found += [way for dial in _dials(query) for way in search.dial(dial, field)]
-        found += search.earlier()
     return tuple(sorted(found, key=lambda way: (way.size, list(Lever).index(way.lever))))
 
 
@@ -131,15 +129,13 @@ def _dials(query: Query) -> Iterator[_Dial]:
     twentieths = [step / 20 for step in range(round(MOST * 20) + 1)]
 
     def turn(name: str) -> Callable[[float], Query]:
-        return lambda value: replace(query, **{name: value})
+        return lambda value: replace(query, **{name: value})  # type: ignore[arg-type]
 
     def move(name: str, stands: float) -> Callable[[float], str]:
         return lambda value: f"{'Lower' if value < stands else 'Raise'} the {name} to {value:.2f}."
 
     def weigh(name: str) -> Callable[[float], Query]:
-        return lambda value: replace(
-            query, scoring=replace(query.scoring, weights=replace(weights, **{name: value}))
-        )
+        return lambda value: replace(query, scoring=replace(query.scoring, weights=replace(weights, **{name: value})))
 
     yield _Dial(
         Lever.THRESHOLD, query.threshold, hundredths, MOST, turn("threshold"), move("threshold", query.threshold)
@@ -177,18 +173,18 @@ def _dials(query: Query) -> Iterator[_Dial]:
 class _Search:
     """Looks for ways to recall one candidate; once the runs are spent it finds no more."""
 
-    def __init__(self, ask: Ask, query: Query, one: Candidate) -> None:
-        self._ask = ask
+    def __init__(self, asker: Asker, query: Query, one: Candidate) -> None:
+        self._asker = asker
         self._query = query
         self._one = one
         self._runs = 1  # the explanation
 
     def recalls(self, query: Query, what_if: WhatIf | None = None) -> bool:
-        """Whether the memory is recalled, which is run; no once the runs are spent, so that nothing is offered unrun."""
+        """Whether the memory is recalled; no once the runs are spent, so that nothing is offered that was not run."""
         if self._runs >= RUNS:
             return False
         self._runs += 1
-        return any(hit.entry.id == self._one.entry.id for hit in self._ask(query, what_if))
+        return any(hit.entry.id == self._one.entry.id for hit in self._asker.answer(query, what_if))
 
     def dial(self, dial: _Dial, field: Field) -> list[Way]:
         """The nearest value of a lever that recalls it, if there is any."""
@@ -272,7 +268,7 @@ class _Search:
     def _times_before(self, newest: datetime, first: int, last: int) -> list[int]:
         """Minutes before the newest: ever wider steps, and where recency or the threshold makes the score jump."""
         span = last - first
-        times = {first, last, *(first + round(span ** (step / _TIMES)) for step in range(_TIMES + 1) if span)}
+        times = {first, last, *(first + round(math.pow(span, step / _TIMES)) for step in range(_TIMES + 1) if span)}
         from_ = counts_from(self._one.entry)
         if from_ is not None:
             query, fresh = self._query, FRESH_SECONDS

@@ -55,6 +55,15 @@ with st.container(horizontal=True):
         if st.button(widgets.plain(cue), key=f"cue-{cue}", icon=":material/search:"):
             st.switch_page("views/recall.py", query_params={"agent": agent.name, "cue": cue})
 
+checked = session.checked_cues(agent.name, agent.stamp, agent.now)
+if checked:
+    failed = [result.saved.name for result in checked if not result.passed]
+    words = tables.counted(len(checked), "saved cue", "saved cues")
+    if failed:
+        st.error(widgets.plain(f"{len(failed)} of {words} fail: {', '.join(failed[:5])}."), icon=":material/cancel:")
+    else:
+        st.success(f"All of {words} pass.", icon=":material/check_circle:")
+
 st.header("Recent changes", anchor=False)
 told = agent.history(5)
 if not told:

@@ -3,7 +3,17 @@
 import pandas as pd
 import streamlit as st
 
-from dashboard import figures, recall_compare, recall_controls, recall_why, session, tables, widgets
+from dashboard import (
+    figures,
+    recall_compare,
+    recall_controls,
+    recall_cues,
+    recall_judge,
+    recall_why,
+    session,
+    tables,
+    widgets,
+)
 from memory_system import AgentMemory, MemorySystemError, Verdict
 from memory_system.recall import Explanation
 
@@ -56,8 +66,10 @@ def _answer(agent: AgentMemory, asked: recall_controls.Asked) -> None:
         f"{more}Pale bars were not recalled. Static memory is asked first, then short-term, then long-term while the "
         "answer is short, so a higher score may be left out. Click a bar to open its memory."
     )
-    table, context, compare, code = st.tabs(
-        ["Every candidate", "Context text", "Compare presets", "As code"], on_change="rerun", key="recall-tab"
+    table, context, compare, judge, cues, code = st.tabs(
+        ["Every candidate", "Context text", "Compare presets", "Judge", "Saved cues", "As code"],
+        on_change="rerun",
+        key="recall-tab",
     )
     with table:
         if table.open:
@@ -68,6 +80,12 @@ def _answer(agent: AgentMemory, asked: recall_controls.Asked) -> None:
     with compare:
         if compare.open:
             recall_compare.show(agent, query)
+    with judge:
+        if judge.open:
+            recall_judge.show(agent, found)
+    with cues:
+        if cues.open:
+            recall_cues.show(agent, found)
     with code:
         _code(agent, found)
 

@@ -62,8 +62,8 @@ _SAYS_WHEN = frozenset(
         *_MONTHS,
         *_DAYS,
         *_SEASONS,
-        *"yesterday today tonight tomorrow last next ago since recently".split(),
-        *"week weeks weekend month months year years".split(),
+        *["yesterday", "today", "tonight", "tomorrow", "last", "next", "ago", "since", "recently"],
+        *["week", "weeks", "weekend", "month", "months", "year", "years"],
     }
 ) - {"may", "march", "fall", "spring"}  # mostly other words
 _PLAIN_WORD = re.compile(r"[a-z]+|\d+")

@@ -60,6 +60,9 @@ def work(agent: AgentMemory, order: dict[str, Any]) -> None:
         tell(revision=agent.undo(order["revision"]).revision)
     elif operation == "personality":
         tell(revision=agent.save_personality(order["text"]).revision)
+    elif operation == "ask":
+        tell(recalled=[hit.entry.id for hit in agent.query_memory(order["cue"], static_threshold=1)])
+        sys.stdin.readline()  # it is killed while it waits
     elif operation == "endlessly":
         for number in range(10_000):
             event = {"document": f"{order['name']}, event {number}", "rating": number % 10 + 1}

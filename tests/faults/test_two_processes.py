@@ -154,3 +154,19 @@ def test_a_survivor_can_save_a_personality_whose_file_a_killed_process_did_not_w
     agent.save_personality(later, expected=text)
     assert (world.settings.personalities / "mira.json").read_text(encoding="utf-8") == later
     assert "Mira Holloway is 36 years old." in {entry.document for entry in agent.entries(Tier.STATIC)}
+
+
+def test_a_killed_process_loses_the_accesses_of_its_last_second_at_most(world: World, agent: AgentMemory) -> None:
+    agent.add_short_term([{"document": f"event {n}", "rating": 5, "id": f"event-{n}"} for n in range(3)])
+    child = _start(world.settings, operation="ask", cue="event")
+    _opened(child)
+    assert child.stdin is not None
+    assert child.stdout is not None
+    child.stdin.write("go\n")
+    child.stdin.flush()
+    recalled = json.loads(child.stdout.readline())["recalled"]
+    time.sleep(1)
+    child.kill()
+    child.communicate()
+    assert set(recalled) == {"event-0", "event-1", "event-2"}
+    assert all(entry.last_access is not None for entry in agent.entries(Tier.STM))

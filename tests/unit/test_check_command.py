@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from memory_system import AgentMemory, World
+from memory_system import AgentMemory, Scoring, Weights, World
 from memory_system.changes import ChangeSet, TextChange
 from memory_system.check_command import NONE_SAVED, as_json, as_text
 from memory_system.cues import SavedCue, dump_cues
@@ -32,7 +32,8 @@ def ran(world: World, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def saved(agent: AgentMemory, remember: Remember) -> AgentMemory:
-    """An agent whose one saved cue passes."""
+    """An agent whose one saved cue passes: what has nothing to do with a key is below its threshold."""
+    agent.configure(scoring=Scoring(Weights(0, 0, 1)), threshold=0.5, static_threshold=0.9)
     remember("Hid the key of the tide mill under the flour bin.", id="key")
     remember("The oven of the bakery needs a new door.", id="oven")
     agent.save_cue("The key", CUE, must=["key"], must_not=["oven"])
@@ -43,13 +44,13 @@ def test_all_that_pass_end_with_0_and_one_that_fails_with_1(world: World, saved:
     world.create_agent("bo")
     good = ran(world)
     assert (good.returncode, good.stderr) == (0, "")
-    assert good.stdout == f"mira: 1 of 1 saved cue pass\n  pass  The key  {CUE}\n"
+    assert good.stdout == f"mira: 1 passed, 0 failed\n  pass  The key  {CUE}\n"
     saved.forget("key")
     bad = ran(world, "bo", "mira", "mira")
     assert (bad.returncode, bad.stderr) == (1, "")
     assert bad.stdout == (
         "bo: no saved cues\n\n"
-        "mira: 0 of 1 saved cue pass\n"
+        "mira: 0 passed, 1 failed\n"
         f"  FAIL  The key  {CUE}\n"
         "        must be recalled: “Hid the key of the tide mill under the flour bin.”, which is forgotten\n"
     )

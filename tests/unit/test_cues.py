@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_system import PRESETS, AgentMemory, MemoryEntry, Tier, World
+from memory_system import PRESETS, AgentMemory, MemoryEntry, Scoring, Tier, Weights, World
 from memory_system.changes import ChangeSet, TextChange
 from memory_system.cues import (
     MAX_BYTES,
@@ -418,6 +418,7 @@ def test_a_judgment_is_refused_and_nothing_changes(
 
 
 def test_a_check_passes_and_fails_after_an_edit_and_after_forgetting(agent: AgentMemory, key: str, oven: str) -> None:
+    agent.configure(scoring=Scoring(Weights(0, 0, 1)), threshold=0.5, static_threshold=0.9)
     agent.save_cue("Key", CUE, must=[key], must_not=[oven])
     accesses = agent.find(key).last_access, agent.stamp  # type: ignore[union-attr]
     (good,) = agent.check_cues()
@@ -456,7 +457,7 @@ def test_a_check_is_made_at_the_time_that_was_asked_and_by_the_agents_settings(a
     assert [result.missing for result in agent.check_cues()] == [(key,)]
     agent.configure(top_k=5, threshold=20.0)
     assert [result.passed for result in agent.check_cues(now=NOW)] == [False]
-    with pytest.raises(InvalidParameter, match="'now' is .* which has no zone"):
+    with pytest.raises(InvalidParameter, match="which has no zone"):
         agent.check_cues(now=NOW.replace(tzinfo=None))
 
 

@@ -1,0 +1,85 @@
+"""Saved cues: what a character has to be able to recall, and must not, asked again after every edit."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memory_system import AgentMemory, MemorySystemError
+from memory_system.recall import Explanation
+from memory_system.tester import CueResult
+
+from . import tables, widgets
+
+_CHOICES = 300
+
+
+def show(agent: AgentMemory, found: Explanation) -> None:
+    """Every saved cue with what became of it, and a form that saves the one that is asked now."""
+    results = agent.check_cues()
+    if not results:
+        widgets.empty(
+            "No cue is saved yet.",
+            "Save this one with the memories that it must recall: it then tells after each edit.",
+        )
+    else:
+        failed = sum(1 for result in results if not result.passed)
+        words = tables.counted(len(results), "saved cue", "saved cues")
+        if failed:
+            st.error(f"{failed} of {words} not answered as they must be.", icon=":material/cancel:")
+        else:
+            st.success(f"All of {words} answered as they must be.", icon=":material/check_circle:")
+    for result in results:
+        _result(agent, result)
+    _form(agent, found)
+
+
+def _result(agent: AgentMemory, result: CueResult) -> None:
+    saved = result.saved
+    with st.container(border=True, gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if result.passed:
+                st.badge("pass", icon=":material/check:", color="green")
+            else:
+                st.badge("fail", icon=":material/close:", color="red")
+            with st.container(width="stretch", gap=None):
+                st.markdown(f"**{widgets.plain(saved.name)}**")
+                st.caption(widgets.plain(saved.cue))
+            if st.button("Ask it", key=f"ask-{saved.name}", icon=":material/search:", type="tertiary"):
+                st.switch_page("views/recall.py", query_params={"agent": agent.name, "cue": saved.cue})
+            if st.button("Remove", key=f"remove-{saved.name}", icon=":material/delete:", type="tertiary"):
+                agent.remove_cue(saved.name)
+                widgets.say_next(f"Removed: {saved.name}. The History page can undo it.")
+                st.rerun(scope="fragment")
+        for words, ids in (
+            ("must recall, and did not", result.missing),
+            ("must not recall, and did", result.unwanted),
+        ):
+            for entry_id in ids:
+                st.text(f"• {words}: {_named(agent, entry_id)}")
+
+
+def _named(agent: AgentMemory, entry_id: str) -> str:
+    text = tables.short(agent.last_version(entry_id).document, 120)
+    return text if agent.find(entry_id) else f"{text} (forgotten)"
+
+
+def _form(agent: AgentMemory, found: Explanation) -> None:
+    hits = [hit.entry for hit in found.hits]
+    texts = {one.entry.id: tables.short(one.entry.document, 90) for one in found.candidates[:_CHOICES]}
+    with st.form("save-cue", border=True):
+        st.markdown("**Save this cue**")
+        name = st.text_input("Name", placeholder="The key, before the vote", max_chars=80)
+        must = st.multiselect(
+            "Must recall", list(texts), [entry.id for entry in hits][:3], format_func=texts.__getitem__,
+            help="What is recalled now is offered first.",
+        )  # fmt: skip
+        must_not = st.multiselect("Must not recall", list(texts), format_func=texts.__getitem__)
+        if st.form_submit_button("Save the cue", icon=":material/bookmark_add:"):
+            try:
+                agent.save_cue(name, found.query.cue, must, must_not)
+            except MemorySystemError as error:
+                widgets.problem(error)
+            else:
+                widgets.say_next(f"Saved: {name}")
+                st.rerun(scope="fragment")
+    st.caption("Saved cues are asked with the character's own settings, not with the sliders above.")
