@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import textwrap
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from memory_system import Score
+from memory_system.forecast import Forecast
 
 from .tables import short
 
@@ -127,6 +128,38 @@ def waterfall(score: Score, threshold: float, ink: str = _GREY) -> go.Figure:
         xaxis={"rangemode": "tozero", "fixedrange": True, "zeroline": False},
         yaxis={"autorange": "reversed", "fixedrange": True, "automargin": True, "tickfont": {"color": ink}},
         showlegend=False,
+    )
+    return figure
+
+
+def forecast(told: Sequence[Forecast], ink: str = _GREY) -> go.Figure:
+    """Scores as time passes, and the threshold; a cross where a memory falls out of the answer."""
+    figure = go.Figure()
+    for number, one in enumerate(told):
+        colour = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"][number % 6]
+        figure.add_scatter(
+            x=[at for at, _ in one.curve],
+            y=[score for _, score in one.curve],
+            mode="lines",
+            line={"color": colour, "width": 2},
+            hovertemplate="%{y:.2f} on %{x|%d %b %Y, %H:%M}<extra></extra>",
+        )
+        if one.leaves:
+            last = [score for at, score in one.curve if at <= one.leaves]
+            figure.add_scatter(
+                x=[one.leaves],
+                y=last[-1:],
+                mode="markers",
+                marker={"symbol": "x", "size": 11, "color": "#D55E00"},
+                hovertemplate="falls out on %{x|%d %b %Y, %H:%M}<extra></extra>",
+            )
+        figure.add_hline(y=one.threshold, line={"color": _GREY, "dash": "dash", "width": 1.5}, layer="below")
+    figure.update_layout(
+        height=190,
+        margin={"l": 8, "r": 8, "t": 8, "b": 24},
+        showlegend=False,
+        yaxis={"rangemode": "tozero", "fixedrange": True, "title": "score", "tickfont": {"color": ink}},
+        xaxis={"fixedrange": True, "tickfont": {"color": ink}},
     )
     return figure
 

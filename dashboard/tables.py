@@ -11,6 +11,7 @@ import pandas as pd
 
 from memory_system import Candidate, ChangeSet, Kind, MemoryEntry, Tier
 from memory_system.journal import Applied
+from memory_system.relevancy import Evidence
 from memory_system.tester import OWN_SETTINGS, Precision
 from memory_system.times import ago, stamp
 
@@ -104,6 +105,24 @@ def compared(first: Sequence[Candidate], second: Sequence[Candidate]) -> pd.Data
         )
     columns = ["id", "change", "memory", "first", "second", "first score", "second score"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def evidence(found: Evidence) -> list[str]:
+    """What of a memory met the cue, a line a sort."""
+    lines = []
+    if found.words:
+        lines.append("words: " + ", ".join(f"{one.cue} ({one.share:.0%} of the cue)" for one in found.words))
+    if found.pairs:
+        pairs = (f"{one.cue} ~ {one.memory} {one.cosine:.2f}" for one in found.pairs)
+        lines.append("tokens nearest in meaning: " + ", ".join(pairs))
+    if found.names:
+        lines.append("named in the cue: " + ", ".join(found.names))
+    lines += [f"time: {one.cue} ~ {one.memory or 'when it happened'}" for one in found.dates]
+    if found.tells_when:
+        lines.append("the cue asks when, and it names a time")
+    if found.neighbour:
+        lines.append("helped by its neighbour in the conversation")
+    return [visible(line) for line in lines]
 
 
 def precisions(found: Mapping[str, Precision]) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from memory_system import AgentMemory, Candidate, Change, ChangeSet, MemoryEntry
 from memory_system.errors import EntryNotFound, InvalidDocument
 from memory_system.times import ago, stamp
 
-from . import tables
+from . import figures, tables
 
 MOST_CARDS = 30
 _VERB_LOOKS: dict[str, tuple[str, Literal["green", "red", "blue", "orange"]]] = {
@@ -120,8 +120,8 @@ def _links(agent: AgentMemory, entry: MemoryEntry) -> None:
         groups[f"Rests on {tables.counted(len(sources), 'memory', 'memories')}"] = sources
     if built:
         groups[f"{tables.counted(len(built), 'memory rests', 'memories rest')} on it"] = built
-    names = [*groups, "Similar", "Details"]
-    tabs = dict(zip(names, st.tabs(names), strict=True))
+    names = [*groups, "Similar", "When forgotten", "Details"]
+    tabs = dict(zip(names, st.tabs(names, on_change="rerun", key=f"card-{entry.id}"), strict=True))
     for name, linked in groups.items():
         with tabs[name]:
             for other in linked[:50]:
@@ -134,8 +134,33 @@ def _links(agent: AgentMemory, entry: MemoryEntry) -> None:
         else:
             for other, cosine in agent.similar(entry.id, 5):
                 _link(agent, other, f"{cosine:.2f}", entry.id)
+    with tabs["When forgotten"]:
+        if tabs["When forgotten"].open:
+            _forgetting(agent, entry)
     with tabs["Details"]:
         st.code(f"id: {entry.id}", language=None)
+
+
+def _forgetting(agent: AgentMemory, entry: MemoryEntry) -> None:
+    """For each saved cue that recalls this memory, when it falls out of the answer as time passes."""
+    saved = agent.saved_cues
+    if not saved:
+        st.caption("Save a cue on the Recall page, and see here when this memory falls out of its answer.")
+        return
+    told = agent.forecast_of(entry.id, [one.cue for one in saved])
+    if not told:
+        st.caption(f"None of {tables.counted(len(saved), 'saved cue', 'saved cues')} recalls it now.")
+        return
+    for query, one in told:
+        when = f"on {stamp(one.leaves)}" if one.leaves else "not within a year"
+        st.text(f"{tables.visible(query.cue)}")
+        st.caption(plain(f"It falls out of this answer {when}: {one.because}"))
+    st.plotly_chart(
+        figures.forecast([one for _, one in told], ink()),
+        config={"displayModeBar": False},
+        key=f"forgetting-{entry.id}",
+        alt="The score of this memory for each saved cue as time passes, beside the threshold",
+    )
 
 
 def _sources(agent: AgentMemory, entry: MemoryEntry) -> tuple[list[MemoryEntry], int]:

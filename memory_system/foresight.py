@@ -9,10 +9,8 @@ from datetime import timedelta
 from .asking import Asker
 from .errors import EntryNotFound, shown
 from .forecast import YEAR, Forecast, forecasts
-from .memory import Vectors
 from .query import Query
-from .recall import Measured, Recall
-from .scoring import Measure
+from .recall import Recall
 from .view import AgentView
 from .why import Way, ways
 
@@ -72,13 +70,7 @@ class AgentForesight(AgentView):
         self._refresh()
         vectors = dict(zip(cues, self._embedder.embed(cues), strict=True)) if cues else {}
         with self._ledger.reading():
-            tables = self._ledger.tables
-
-            def measure(query: Query, cue: Vectors) -> Measured | None:
-                hybrid = query.scoring.measure is Measure.HYBRID
-                return self._hybrid.measure(query, cue, tables) if hybrid else None
-
-            yield Asker(tables, vectors, self.display_name, measure)
+            yield Asker(self._ledger.tables, vectors, self.display_name, self._measure)
 
     def _meant(self, asked: Asked) -> Query:
         if isinstance(asked, Recall):

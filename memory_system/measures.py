@@ -6,16 +6,17 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 
+from . import relevancy
 from .embedding import Embedder
 from .entry import Tier
 from .memory import Vectors
 from .query import Query
 from .recall import Measured, Relevancy
-from .relevancy import Cue, TokenStates, hybrid
+from .relevancy import Cue, Evidence, TokenStates, evidence, hybrid
 from .table import Table
 
-_KEPT = 12
-"""Answers that are kept, a tier and cue each: who moves a slider asks the same one again and again."""
+_KEPT = 32
+"""Answers that are kept, a tier and cue each: who moves a slider, or asks every minute, asks the same ones again."""
 
 _Key = tuple[int, int, Cue]
 
@@ -30,12 +31,7 @@ class Hybrid:
     def __init__(self, embedder: Embedder) -> None:
         self._tokens = TokenStates.of(embedder)
         self._lock = threading.Lock()
-        self._kept: OrderedDict[_Key, Relevancy] = OrderedDict()
-
-    def cue(self, query: Query, tables: Mapping[Tier, Table]) -> Cue:
-        """How the cue of a query is read."""
-        names = frozenset().union(*(table.texts.speakers for table in tables.values()))
-        return Cue.read(query.cue, query.now, names)
+        self._kept: OrderedDict[_Key, relevancy.Relevancy] = OrderedDict()
 
     def measure(self, query: Query, vector: Vectors, tables: Mapping[Tier, Table]) -> Measured:
         """What answers the relevancies of a table and their parts, for one query.
@@ -48,19 +44,42 @@ class Hybrid:
         Raises:
             EmbedderError: (when it is called) token states could not be computed.
         """
-        cue = self.cue(query, tables)
+        cue = _read(query, tables)
 
         def measured(_tier: Tier, table: Table) -> Relevancy:
-            key = (id(table), table.version, cue)
-            with self._lock:
-                held = self._kept.get(key)
-            if held is None:
-                found = hybrid(cue, table.relevancies(vector), table.texts, self._tokens)
-                held = found.values, found.parts
-                with self._lock:
-                    self._kept[key] = held
-                    while len(self._kept) > _KEPT:
-                        self._kept.popitem(last=False)
-            return held
+            found = self._found(cue, vector, table)
+            return found.values, found.parts
 
         return measured
+
+    def evidence(self, query: Query, vector: Vectors, tables: Mapping[Tier, Table], entry_id: str) -> Evidence | None:
+        """Which words, tokens, names and times of a memory met the cue; ``None`` for one that is not held.
+
+        Raises:
+            EmbedderError: token states could not be computed.
+        """
+        cue = _read(query, tables)
+        for table in tables.values():
+            row = table.row(entry_id)
+            if row is not None:
+                return evidence(cue, row, table.texts, self._tokens, pool=self._found(cue, vector, table).pool)
+        return None
+
+    def _found(self, cue: Cue, vector: Vectors, table: Table) -> relevancy.Relevancy:
+        key = (id(table), table.version, cue)
+        with self._lock:
+            held = self._kept.get(key)
+            if held is not None:
+                self._kept.move_to_end(key)
+                return held
+        found = hybrid(cue, table.relevancies(vector), table.texts, self._tokens)
+        with self._lock:
+            self._kept[key] = found
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        return found
+
+
+def _read(query: Query, tables: Mapping[Tier, Table]) -> Cue:
+    names: frozenset[str] = frozenset().union(*(table.texts.speakers for table in tables.values()))
+    return Cue.read(query.cue, query.now, names)

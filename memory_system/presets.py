@@ -45,3 +45,6 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
         ),
     }
 )
+
+DEFAULT = PRESETS["balanced"]
+"""What an agent recalls by until somebody chooses otherwise (see benchmarks/relevancy.md)."""

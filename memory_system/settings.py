@@ -13,6 +13,7 @@ from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from .errors import InvalidParameter
+from .presets import DEFAULT
 from .scoring import Scoring, Weights, in_range, whole
 
 DEFAULT_WORLD = "mem_test"
@@ -77,12 +78,12 @@ class AgentSettings:
 
     stm_size: int = 20
     top_k: int = 5
-    threshold: float = 0.35
-    static_threshold: float = 0.4
+    threshold: float = DEFAULT.threshold
+    static_threshold: float = DEFAULT.static_threshold
     static_share: float = 0.4
     migration_threshold: float = 0.35
     reflection_trigger: float = 150.0
-    scoring: Scoring = dataclasses.field(default_factory=Scoring)
+    scoring: Scoring = DEFAULT.scoring
 
     def __post_init__(self) -> None:
         checked = {

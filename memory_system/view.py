@@ -22,6 +22,7 @@ from .measures import Hybrid
 from .memory import Vectors
 from .query import Query
 from .recall import Explanation, Measured, Recall, answer
+from .relevancy import Evidence
 from .scoring import Measure, Scoring, whole
 from .settings import AgentSettings
 from .times import Clock, parse_time
@@ -219,14 +220,24 @@ class AgentView:
             requery,
         )
 
+    def evidence(self, query: Query, entry_id: str) -> Evidence | None:
+        """What of a memory met the cue, where relevancy is measured by more than similarity; touches nothing."""
+        if query.scoring.measure is not Measure.HYBRID:
+            return None
+        with self._measured(query) as (cue, _):
+            return self._hybrid.evidence(query, cue, self._ledger.tables, entry_id)
+
     @contextmanager
     def _measured(self, query: Query) -> Iterator[tuple[Vectors, Measured | None]]:
         """The cue's vector, and how its relevancy is measured, while the tables are held still."""
         self._refresh()
         cue = self._embedder.embed([query.cue])[0]
         with self._ledger.reading():
-            hybrid = query.scoring.measure is Measure.HYBRID
-            yield cue, self._hybrid.measure(query, cue, self._ledger.tables) if hybrid else None
+            yield cue, self._measure(query, cue)
+
+    def _measure(self, query: Query, cue: Vectors) -> Measured | None:
+        hybrid = query.scoring.measure is Measure.HYBRID
+        return self._hybrid.measure(query, cue, self._ledger.tables) if hybrid else None
 
     def history(self, limit: int = 100, before: int | None = None) -> list[Applied]:
         """Applied change sets, the newest first, at most ``limit``, those older than ``before`` only."""

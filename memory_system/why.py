@@ -262,7 +262,7 @@ class _Search:
         if self._runs >= RUNS:  # the last halves may not have been run, so that it is no longer the latest
             return []
         query = at(works)
-        words = f"Asked as late as {stamp(query.now)} it would have been recalled."
+        words = f"Asked as late as {stamp(query.now)}, it would have been recalled."
         return [Way(Lever.TIME, query.now, words, works / max(last, 1), query)]
 
     def _times_before(self, newest: datetime, first: int, last: int) -> list[int]:

@@ -1,9 +1,9 @@
-"""Relevancy from more than the vector: words, tokens, names, times and neighbours. Pure; reads no clock and no file."""
+"""Relevancy from more than the vector: words, tokens, names, times and neighbours. Nothing here reads a clock."""
 
 from .cue import Cue
 from .evidence import DateMatch, Evidence, TokenPair, WordMatch, evidence
-from .hybrid import PARTS, POOL, Relevancy, hybrid
 from .index import TextIndex
+from .mix import PARTS, POOL, Relevancy, hybrid
 from .states import TokenStates
 
 __all__ = [

@@ -88,9 +88,9 @@ class Stretch:
     end: float
     place: tuple[int, int] = (0, 0)
 
-    def overlaps(self, start: float, end: float) -> bool:
-        """Whether the two have a moment in common; a moment is a stretch whose ends are equal."""
-        return self.start <= end and start < self.end
+    def overlaps(self, other: Stretch) -> bool:
+        """Whether the two have a moment in common."""
+        return self.start < other.end and other.start < self.end
 
 
 def stretches(text: str, now: datetime) -> tuple[Stretch, ...]:

@@ -11,7 +11,8 @@ from .cue import Cue
 from .index import TextIndex
 from .late import UNRELATED, cosines, token_weights
 from .neighbours import place_of, strength
-from .states import PackedStates, TokenStates
+from .packed import PackedStates
+from .states import TokenStates
 from .words import words
 
 
@@ -122,7 +123,7 @@ def _dates(cue: Cue, row: int, index: TextIndex) -> tuple[DateMatch, ...]:
         if timestamp is not None and asked.start <= timestamp.timestamp() < asked.end:
             found.append(DateMatch(asked.words, ""))
         told = index.told(row)
-        found += [DateMatch(asked.words, one.words) for one in told if asked.overlaps(one.start, one.end)]
+        found += [DateMatch(asked.words, one.words) for one in told if asked.overlaps(one)]
     return tuple(found)
 
 

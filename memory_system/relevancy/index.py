@@ -174,7 +174,7 @@ class TextIndex:
         for one in asked:
             found[(times >= one.start) & (times < one.end)] = 1.0
         for row, told in self._told.items():
-            if any(one.overlaps(other.start, other.end) for one in asked for other in told):
+            if any(one.overlaps(other) for one in asked for other in told):
                 found[row] = 1.0
         return found
 

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from .cue import Cue
 from .index import TextIndex
-from .states import PackedStates, TokenStates
+from .packed import PackedStates
+from .states import TokenStates
 from .words import Word
 
 Floats = NDArray[np.float64]
@@ -47,7 +48,7 @@ def token_weights(cue: Cue, states: PackedStates, index: TextIndex) -> Floats:
 
     A cue of nothing but stop words and names counts all its tokens alike.
     """
-    weights = np.zeros(len(states.tokens))
+    weights = np.zeros(len(states))
     for word in cue.words:
         inside = _inside(word, states)
         weights[inside] = index.rarity(word.stem) ** RARITY_POWER / max(np.count_nonzero(inside), 1)
@@ -60,7 +61,7 @@ def token_weights(cue: Cue, states: PackedStates, index: TextIndex) -> Floats:
 
 def gist(cue: Cue, states: PackedStates) -> NDArray[np.float32]:
     """The direction of the cue as a whole, shape (d,), names left out unless it consists of them."""
-    kept = np.ones(len(states.tokens), bool)
+    kept = np.ones(len(states), bool)
     for word in cue.naming:
         kept &= ~_inside(word, states)
     vectors = states.vectors
@@ -72,11 +73,11 @@ def gist(cue: Cue, states: PackedStates) -> NDArray[np.float32]:
 def cosines(cue: NDArray[np.float32], texts: Sequence[PackedStates]) -> Floats:
     """The best cosine of each cue token with each text's tokens, shape (texts, t); 0 for a text without tokens."""
     best = np.zeros((len(texts), len(cue)))
-    some = [at for at, text in enumerate(texts) if len(text.tokens)]
+    some = [at for at, text in enumerate(texts) if len(text)]
     if some and len(cue):
         codes = np.concatenate([texts[at].codes for at in some]).astype(np.float32)
         scales = np.concatenate([texts[at].scales for at in some])
-        best[some] = _best((codes @ cue.T) * scales[:, None], [len(texts[at].tokens) for at in some])
+        best[some] = _best((codes @ cue.T) * scales[:, None], [len(texts[at]) for at in some])
     return best
 
 

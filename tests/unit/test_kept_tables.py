@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_system import AgentMemory, Tier, World, kept_tables, ledger
+from memory_system import AgentMemory, Scoring, Tier, World, kept_tables, ledger
 from memory_system.errors import StoreDamaged
 from memory_system.journal import Journal
 from tests.conftest import NOW, ROOT
@@ -51,7 +51,7 @@ def kept(world: World, agent: AgentMemory) -> Path:
 
 def told(agent: AgentMemory) -> Told:
     """What the agent recalls and holds."""
-    found = agent.explain(CUE, top_k=5)
+    found = agent.explain(CUE, top_k=5, scoring=Scoring())
     held = {entry.id: entry for tier in Tier for entry in agent.entries(tier)}
     return [(one.entry.id, one.score.total) for one in found.candidates], dict(held)
 

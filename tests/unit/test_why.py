@@ -124,7 +124,7 @@ def test_a_faded_memory_would_have_been_recalled_earlier() -> None:
     (way,) = (way for way in ways(asker, Query("cue", NOW, threshold=0.7), "a") if way.lever is Lever.TIME)
     happened = NOW - timedelta(hours=240)
     assert way.value == happened + timedelta(hours=119, minutes=47)
-    assert way.words == f"Asked as late as {stamp(way.value)} it would have been recalled."
+    assert way.words == f"Asked as late as {stamp(way.value)}, it would have been recalled."
     assert way.words.startswith("Asked as late as Sun 22 Mar 2026, 17:47 UTC")
 
 

@@ -21,7 +21,7 @@ def recalled(agent: AgentMemory, remember: Callable[..., str]) -> AgentMemory:
 
 
 def test_the_stacked_parts_add_up_to_the_printed_score(recalled: AgentMemory) -> None:
-    frame = tables.candidates(recalled.explain("Who has the key?"))
+    frame = tables.candidates(recalled.explain("Who has the key?").candidates)
     assert len(frame) > 3
     for row in frame.to_dict("records"):
         assert row["recency"] + row["importance"] + row["relevancy"] == row["score"]
@@ -31,20 +31,20 @@ def test_the_stacked_parts_add_up_to_the_printed_score(recalled: AgentMemory) ->
 
 
 def test_the_recalled_stand_first_and_by_score(recalled: AgentMemory) -> None:
-    frame = tables.candidates(recalled.explain("Who has the key?"))
+    frame = tables.candidates(recalled.explain("Who has the key?").candidates)
     keys = [(not row["recalled"], -row["score"]) for row in frame.to_dict("records")]
     assert keys == sorted(keys)
 
 
 def test_a_rejected_memory_is_drawn_pale(recalled: AgentMemory) -> None:
-    frame = tables.candidates(recalled.explain("Who has the key?", top_k=1))
+    frame = tables.candidates(recalled.explain("Who has the key?", top_k=1).candidates)
     opacity = figures.breakdown(frame, 0.35, 0.4).data[0].marker.opacity
     assert [value == 1.0 for value in opacity] == list(frame["recalled"])
 
 
 def test_markup_in_a_memory_is_shown_as_text_in_figures(agent: AgentMemory, remember: Callable[..., str]) -> None:
     remember("<b>bold</b> <a href='http://example.invalid'>link</a>")
-    frame = tables.candidates(agent.explain("link"))
+    frame = tables.candidates(agent.explain("link").candidates)
     figure = figures.breakdown(frame, 0.35, 0.4)
     words = [str(note.text) for note in figure.layout.annotations] + [str(text) for text in figure.data[0].hovertext]
     assert any("&lt;b&gt;bold" in word for word in words)
