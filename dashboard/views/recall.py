@@ -9,6 +9,7 @@ from dashboard import (
     recall_controls,
     recall_cues,
     recall_judge,
+    recall_narrative,
     recall_why,
     session,
     tables,
@@ -66,8 +67,8 @@ def _answer(agent: AgentMemory, asked: recall_controls.Asked) -> None:
         f"{more}Pale bars were not recalled. Static memory is asked first, then short-term, then long-term while the "
         "answer is short, so a higher score may be left out. Click a bar to open its memory."
     )
-    table, context, compare, judge, cues, code = st.tabs(
-        ["Every candidate", "Context text", "Compare presets", "Judge", "Saved cues", "As code"],
+    table, context, narrative, compare, judge, cues, code = st.tabs(
+        ["Every candidate", "Context text", "Narrative", "Compare presets", "Judge", "Saved cues", "As code"],
         on_change="rerun",
         key="recall-tab",
     )
@@ -77,6 +78,9 @@ def _answer(agent: AgentMemory, asked: recall_controls.Asked) -> None:
     with context:
         st.caption("This text, and nothing else, is what an agent puts into its prompt.")
         st.code(found.context or "Nothing was recalled, so the text is empty.", language=None, wrap_lines=True)
+    with narrative:
+        if narrative.open:
+            recall_narrative.show(agent, found)
     with compare:
         if compare.open:
             recall_compare.show(agent, query)

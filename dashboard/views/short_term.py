@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from dashboard import forms, session, tables, widgets
+from dashboard import conversation_form, forms, session, tables, widgets
 from memory_system import ChangeSet, MemorySystemError, Tier
 
 agent = session.agent()
@@ -12,11 +12,13 @@ settings = agent.settings
 widgets.heading("Short-term memory", "Recent events. When more than fit, migration keeps the important ones.", agent)
 widgets.said()
 
-one, many = st.tabs(["One event", "Many events"], key=f"add-{agent.name}", on_change="rerun")
+one, many, talk = st.tabs(["One event", "Many events", "A conversation"], key=f"add-{agent.name}", on_change="rerun")
 with one:
     forms.one_event(agent)
 with many:
     forms.many_events(agent)
+with talk:
+    conversation_form.show(agent)
 
 held = agent.entries(Tier.STM)
 st.header(f"{len(held)} of {settings.stm_size} remembered", anchor=False)

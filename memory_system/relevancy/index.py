@@ -15,7 +15,7 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from ..entry import MemoryEntry
+from ..entry import Kind, MemoryEntry
 from .dates import Stretch, mentions_time, stretches
 from .neighbours import Neighbours, place_of
 from .speakers import speaker_of
@@ -56,12 +56,12 @@ class TextIndex:
 
     @property
     def speakers(self) -> frozenset[str]:
-        """Who speaks in the texts that begin with a name and a colon, lowered."""
+        """Who speaks in the turns that begin with a name and a colon, lowered."""
         return frozenset(self._spoken)
 
     def speaker(self, row: int) -> str:
         """Who speaks in a row, lowered; empty if nobody does."""
-        name, _said = speaker_of(self._entries[row].document)
+        name, _said = _spoken(self._entries[row])
         return plain(name)
 
     def told(self, row: int) -> tuple[Stretch, ...]:
@@ -186,7 +186,7 @@ class TextIndex:
 
     def _enter(self, row: int) -> None:
         entry = self._entries[row]
-        name, said = speaker_of(entry.document)
+        name, said = _spoken(entry)
         for stem, count in _counted(said):
             if stem not in self._rows_of:
                 self._rows_of[stem], self._counts_of[stem] = array("i"), array("i")
@@ -205,7 +205,7 @@ class TextIndex:
         self._neighbours.put(row, place_of(entry))
 
     def _leave(self, row: int) -> None:
-        name, said = speaker_of(self._entries[row].document)
+        name, said = _spoken(self._entries[row])
         for stem, _count in _counted(said):
             rows, counts = self._rows_of[stem], self._counts_of[stem]
             at = int(np.flatnonzero(np.frombuffer(rows, np.int32) == row)[0])
@@ -229,8 +229,18 @@ def _counted(text: str) -> Iterator[tuple[str, int]]:
     yield from Counter(stems(text)).items()
 
 
+def _spoken(entry: MemoryEntry) -> tuple[str, str]:
+    """Who speaks and what is said, of a turn; anything else has no speaker, even "Bakery: a low, warm room"."""
+    if entry.kind is Kind.CONVERSATION or place_of(entry) is not None:
+        return speaker_of(entry.document)
+    return "", entry.document
+
+
 def _same(held: MemoryEntry, entry: MemoryEntry) -> bool:
     """Whether nothing changed that the index reads."""
     return held is entry or (
-        held.document == entry.document and held.timestamp == entry.timestamp and place_of(held) == place_of(entry)
+        held.document == entry.document
+        and held.timestamp == entry.timestamp
+        and held.kind == entry.kind
+        and place_of(held) == place_of(entry)
     )

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_system.embedding import CachedEmbedder
-from memory_system.entry import MemoryEntry
+from memory_system.entry import Kind, MemoryEntry
 from memory_system.relevancy import PARTS, Cue, Relevancy, TextIndex, TokenStates, evidence, hybrid
 from memory_system.relevancy import mix as mix_module
 from memory_system.relevancy.late import UNRELATED
@@ -26,7 +26,7 @@ WORDS = ["Maria", "painted", "a", "red", "boat", "yesterday", "the", "harbour", 
 
 def turn(text: str, number: int = 0, talk: str = "one", *, days_ago: int = 0) -> MemoryEntry:
     place: dict[str, Any] = {"conversation": talk, "turn": number} if talk else {}
-    return MemoryEntry(text, place, f"{talk}{number}", timestamp=NOW - timedelta(days=days_ago))
+    return MemoryEntry(text, place, f"{talk}{number}", kind=Kind.CONVERSATION, timestamp=NOW - timedelta(days=days_ago))
 
 
 def index_of(*entries: MemoryEntry) -> TextIndex:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_system.entry import MemoryEntry
+from memory_system.entry import Kind, MemoryEntry
 from memory_system.relevancy import Cue, TextIndex
 from memory_system.relevancy.neighbours import Pairing, place_of
 from memory_system.relevancy.speakers import speaker_of
@@ -18,10 +18,18 @@ NOW = datetime(2023, 10, 18, 15, 30, tzinfo=UTC)
 CUES = ("When did Maria paint the boat?", "What happened last week, Will?", "boats 2022", "the of", "עלמא \u200f boat")
 
 
-def entry(text: str, entry_id: str = "a", *, talk: str = "", turn: int = 0, days_ago: int | None = 0) -> MemoryEntry:
+def entry(
+    text: str,
+    entry_id: str = "a",
+    *,
+    talk: str = "",
+    turn: int = 0,
+    days_ago: int | None = 0,
+    kind: str = "conversation",
+) -> MemoryEntry:
     metadata = {"conversation": talk, "turn": turn} if talk else {}
     timestamp = None if days_ago is None else NOW - timedelta(days=days_ago)
-    return MemoryEntry(text, metadata, entry_id, timestamp=timestamp)
+    return MemoryEntry(text, metadata, entry_id, kind=Kind(kind), timestamp=timestamp)
 
 
 def index_of(*entries: MemoryEntry) -> TextIndex:
@@ -60,6 +68,7 @@ ENTRIES = st.builds(
     talk=st.sampled_from(["", "one", "two"]),
     turn=st.integers(0, 6),
     days_ago=st.sampled_from([None, 0, 7, 400]),
+    kind=st.sampled_from(["conversation", "observation"]),
 )
 
 
@@ -113,6 +122,12 @@ def test_a_named_speaker_counts_and_where_nobody_speaks_whoever_is_written_of() 
     assert cue.names == {"maria"}
     assert [word.written for word in cue.words] == ["cat", "eat"]
     assert index.named(cue.names).tolist() == [1, 0, 1, 0]
+
+
+def test_only_a_turn_has_a_speaker() -> None:
+    index = index_of(entry("Bakery: a low, warm room", kind="fact"), entry("Maria: a warm day", kind="conversation"))
+    assert index.speakers == {"maria"}
+    assert index.words(Cue.read("the bakery", NOW, index.speakers).stems)[0] > 0
 
 
 def test_a_name_that_is_a_common_word_must_be_written_large_and_not_begin_the_cue() -> None:
