@@ -50,21 +50,21 @@ class Candidates(Sequence[Candidate]):
         self._seats = seats
         self._query = query
         self._guided = tuple(guided)
-        by_id = {one.entry.id for one in guided}
-        places = [(number, row) for number, tier in enumerate(tiers) for row in range(len(tier.ids))]
-        self._place = np.array(places, np.intp).reshape(-1, 2)
-        self._totals = np.concatenate([tier.totals for tier in tiers]) if tiers else np.zeros(0)
-        verdicts = np.concatenate([tier.verdicts for tier in tiers]) if tiers else np.zeros(0, np.uint8)
-        ranks = np.concatenate([tier.ranks for tier in tiers]) if tiers else np.zeros(0, np.intp)
-        recalled = verdicts == VERDICTS.index(Verdict.RECALLED)
-        by_score = np.where(np.isnan(self._totals), np.inf, -self._totals)
+        numbers = np.repeat(np.arange(len(tiers)), [len(tier.ids) for tier in tiers])
+        rows = np.concatenate([np.arange(len(tier.ids)) for tier in tiers])
+        totals = np.concatenate([tier.totals for tier in tiers])
+        ranks = np.concatenate([tier.ranks for tier in tiers])
+        recalled = np.concatenate([tier.verdicts for tier in tiers]) == VERDICTS.index(Verdict.RECALLED)
+        by_score = np.where(np.isnan(totals), np.inf, -totals)
         by_score[recalled] = -np.inf
-        order = np.lexsort((ranks, self._place[:, 0], by_score))
-        if by_id:
-            order = np.array([one for one in order if tiers[self._place[one, 0]].ids[self._place[one, 1]] not in by_id])
-        answered = int(recalled.sum())
+        order = np.lexsort((ranks, numbers, by_score))
+        if guided:
+            numbered = (self._number(one.entry.id) for one in guided)
+            apart = [number for number in numbered if number is not None]
+            order = order[~np.isin(order, apart)]
+        self._place = np.stack([numbers, rows], axis=1)
         self._order = order
-        self._recalled = answered
+        self._recalled = int(recalled.sum())
 
     def __len__(self) -> int:
         return len(self._order) + len(self._guided)
@@ -84,9 +84,9 @@ class Candidates(Sequence[Candidate]):
             return self._guided[index - self._recalled]
         return self._made(self._order[index if index < self._recalled else index - len(self._guided)])
 
-    def _made(self, one: int) -> Candidate:
-        number, row = self._place[one].tolist()
-        tier = self._tiers[number]
+    def _made(self, number: int) -> Candidate:
+        place, row = self._place[number].tolist()
+        tier = self._tiers[place]
         verdict, rank, score = VERDICTS[tier.verdicts[row]], int(tier.ranks[row]), tier.parts.one(row)
         words = because(verdict, tier.tier, score, rank, self._seats, self._query)
         return Candidate(tier.entries[row], score, rank, verdict, words)
@@ -106,10 +106,15 @@ class Candidates(Sequence[Candidate]):
         for one in self._guided:
             if one.entry.id == entry_id:
                 return one
+        number = self._number(entry_id)
+        return None if number is None else self._made(number)
+
+    def _number(self, entry_id: str) -> int | None:
+        """Where a memory stands among all, tier by tier and row by row."""
         start = 0
         for tier in self._tiers:
             if entry_id in tier.ids:
-                return self._made(start + tier.ids.index(entry_id))
+                return start + tier.ids.index(entry_id)
             start += len(tier.ids)
         return None
 
