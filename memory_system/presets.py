@@ -38,9 +38,9 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             "Park et al. 2023 (arXiv 2304.03442), section 4.1: equal weights, each part scaled by its min and max.",
         ),
         "balanced": Preset(
-            Scoring(Weights(0.05, 0.05, 1.0), decay=0.995, measure=Measure.HYBRID),
+            Scoring(Weights(0.02, 0.05, 1.0), decay=0.999, measure=Measure.HYBRID),
             0.35,
-            0.4,
+            0.3,
             "Hybrid relevancy first, recency and importance decide between equals; tuned on LoCoMo and Smallville.",
         ),
     }

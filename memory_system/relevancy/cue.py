@@ -51,11 +51,11 @@ class Cue:
         found = tuple(words(text))
         named, naming = named_in(found, names)
         asked = stretches(text, now)
-        dated = [one.place for one in asked]
+        dated, names_too = [one.place for one in asked], set(naming)
         counting = tuple(
             word
             for word in found
-            if word.stem and word not in naming and not any(first <= word.start < last for first, last in dated)
+            if word.stem and word not in names_too and not any(first <= word.start < last for first, last in dated)
         )
         return cls(text, counting, naming, named, asked, _ASKS_WHEN.match(text) is not None)
 

@@ -139,12 +139,12 @@ class TextIndex:
             return found
         weights = {stem: self.rarity(stem) for stem in cue_stems}
         most = sum(weights.values()) * (SATURATION + 1)
-        lengths = np.frombuffer(self._lengths, np.dtype("l"))
+        lengths = np.array(self._lengths)
         mean = max(self._length / len(self), 1.0)
         for stem, weight in weights.items():
             if stem in self._rows_of:
-                rows = np.frombuffer(self._rows_of[stem], np.int32)
-                counts = np.frombuffer(self._counts_of[stem], np.int32)
+                rows = np.array(self._rows_of[stem])
+                counts = np.array(self._counts_of[stem])
                 damping = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * lengths[rows] / mean)
                 found[rows] += weight * counts * (SATURATION + 1) / (counts + damping)
         return found / most if most > 0 else found
@@ -171,6 +171,7 @@ class TextIndex:
         if not asked:
             return found
         times = np.array(self._times)
+        asked = list({(one.start, one.end): one for one in asked}.values())
         for one in asked:
             found[(times >= one.start) & (times < one.end)] = 1.0
         for row, told in self._told.items():
@@ -208,7 +209,7 @@ class TextIndex:
         name, said = _spoken(self._entries[row])
         for stem, _count in _counted(said):
             rows, counts = self._rows_of[stem], self._counts_of[stem]
-            at = int(np.flatnonzero(np.frombuffer(rows, np.int32) == row)[0])
+            at = rows.index(row)
             rows[at], counts[at] = rows[-1], counts[-1]
             rows.pop(), counts.pop()
             if not rows:

@@ -17,7 +17,7 @@ _SHORTEST = 2
 """Tokens that a sentence has at least."""
 _HEAD = 12
 """Bytes of three sizes."""
-_SENTENCE_END = re.compile(r"[.!?]+\s+")
+_SENTENCE_END = re.compile(r"[.!?]\s+")
 
 
 @dataclass(frozen=True, eq=False)

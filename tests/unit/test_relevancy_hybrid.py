@@ -185,7 +185,17 @@ def test_as_many_similarities_as_rows_are_needed() -> None:
 
 
 def test_hostile_texts_and_cues_are_scored_like_others() -> None:
-    texts = ["\u200f\u202eabc", "a" * 32_000, "word " * 6_400, "😀", "\u200f: \u200f", "Maria: \u202e", "?", "'s 's"]
+    texts = [
+        "\u200f\u202eabc",
+        "a" * 32_000,
+        "word " * 6_400,
+        "😀",
+        "\u200f: \u200f",
+        "Maria: \u202e",
+        "?",
+        "'s 's",
+        "!" * 32_000,
+    ]
     index = index_of(*(turn(text, number) for number, text in enumerate(texts)))
     for tokens in (NONE, TokenStates(WordStates())):
         for text in [*texts, " ", "the", "Maria", "yesterday"]:
