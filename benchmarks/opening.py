@@ -2,10 +2,10 @@
 
     python -m benchmarks.opening [--memories 100000] [--rows 1000000]
 
-Fills an agent through change sets (vectors are drawn, not embedded: opening does not look at them), closes it, and times
-opening it and answering one cue: with the kept table; with the table removed, so that every entry is read from the
-journal and every row of the store is compared; and, as the named alternative, opening the same collection in plain Chroma
-and getting all its rows. Then the same table alone at a size that would take an hour to fill.
+Fills an agent through change sets (vectors are drawn, not embedded: opening does not look at them), closes it, and
+times opening it and answering one cue: with the kept table; with the table removed, so that every entry is read from
+the journal and every row of the store is compared; and, as the named alternative, opening the same collection in plain
+Chroma and getting all its rows. Then the same table alone at a size that would take an hour to fill.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class Drawn:
         """Shape (n, 384)."""
         rows = [np.random.default_rng(abs(hash(text)) % 2**32).standard_normal(WIDTH) for text in texts]
         vectors = np.array(rows, np.float32).reshape(-1, WIDTH)
-        return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+        unit: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+        return unit
 
 
 def entries(start: int, count: int) -> list[MemoryEntry]:

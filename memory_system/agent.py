@@ -27,6 +27,7 @@ from .llm.offline import OfflineModel
 from .names import checked_name
 from .personality_file import PersonalityFile
 from .recall import Recall
+from .relevancy import TokenStates
 from .scoring import Scoring, in_range, whole
 from .settings import Settings
 from .tester import AgentTester
@@ -50,6 +51,7 @@ class AgentMemory(AgentTester):
         model: the language model; the offline rules if not given (a ``World`` chooses by the environment).
         clock: the world's time; its own clock if not given.
         author: who is behind the changes, as the history tells it.
+        tokens: token states that are shared with other agents, as a ``World`` does.
 
     Raises:
         InvalidAgentName: the name cannot be used.
@@ -68,6 +70,7 @@ class AgentMemory(AgentTester):
         model: LanguageModel | None = None,
         clock: Clock | None = None,
         author: str = "script",
+        tokens: TokenStates | None = None,
     ) -> None:
         with as_store_errors(f"The agent {str(name)[:64]!r}"):
             settings = Settings()
@@ -83,7 +86,7 @@ class AgentMemory(AgentTester):
             embedder = embedder or CachedEmbedder(MiniLM(settings.cache))
             ledger = Ledger(folder, file.path, embedder)
         clock = clock or world_clock(world_folder)
-        super().__init__(checked, ledger, embedder, model or OfflineModel(embedder), clock, file, author)
+        super().__init__(checked, ledger, embedder, model or OfflineModel(embedder), clock, file, author, tokens)
         try:
             self._refresh()
         except BaseException:

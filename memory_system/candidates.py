@@ -118,6 +118,12 @@ class Candidates(Sequence[Candidate]):
             start += len(tier.ids)
         return None
 
+    def best(self, count: int) -> list[Candidate]:
+        """Those of the highest scores, whatever their tier and verdict; what has no vector is left out."""
+        totals = np.concatenate([tier.totals for tier in self._tiers])
+        order = np.argsort(np.where(np.isnan(totals), np.inf, -totals), kind="stable")[:count]
+        return [self._made(int(number)) for number in order if not np.isnan(totals[number])]
+
     def which(self, *verdicts: Verdict) -> list[int]:
         """The places in this sequence of the candidates with one of these verdicts."""
         wanted = [VERDICTS.index(verdict) for verdict in verdicts]

@@ -19,6 +19,7 @@ from .foresight import AgentForesight
 from .ledger import Ledger
 from .llm import LanguageModel
 from .personality_file import PersonalityFile
+from .relevancy import TokenStates
 from .scoring import whole
 from .settings import AgentSettings
 from .times import Clock
@@ -44,8 +45,9 @@ class AgentEditor(AgentForesight):
         clock: Clock,
         file: PersonalityFile,
         author: str,
+        tokens: TokenStates | None = None,
     ) -> None:
-        super().__init__(name, ledger, embedder, model, clock)
+        super().__init__(name, ledger, embedder, model, clock, tokens)
         self._file = file
         self.author = author
 
@@ -166,7 +168,9 @@ class AgentEditor(AgentForesight):
         self._refresh()
 
         def recall(cue: str, top_k: int) -> list[MemoryEntry]:
-            return [hit.entry for hit in self.answer(self._query(cue, top_k, now=moment))]
+            # the best of all tiers: what an operation reads needs no threshold, and no tier comes first
+            scored = self.explanation(self._query(cue, top_k, now=moment)).candidates
+            return [one.entry for one in scored.best(top_k)]
 
         with self._ledger.reading():
             tables = self._ledger.tables

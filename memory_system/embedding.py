@@ -50,6 +50,10 @@ class States:
     vectors: NDArray[np.float32]
 
 
+Watch = Callable[[Sequence[str], list[States]], None]
+"""Is told texts and their token states."""
+
+
 class MiniLM:
     """all-MiniLM-L6-v2 (384 numbers), mean-pooled over the tokens and normalised; thread-safe.
 
@@ -61,7 +65,7 @@ class MiniLM:
     dimension = 384
 
     def __init__(self, cache: Path, *, batch: int = 32, say: Callable[[str], None] = lambda _line: None) -> None:
-        self.watch: Callable[[Sequence[str], list[States]], None] | None = None
+        self.watch: Watch | None = None
         """Told the token states of whatever is embedded, which vectors are made of anyway."""
         self._cache = cache
         self._batch = batch

@@ -7,7 +7,6 @@ from collections import OrderedDict
 from collections.abc import Mapping
 
 from . import relevancy
-from .embedding import Embedder
 from .entry import Tier
 from .memory import Vectors
 from .query import Query
@@ -25,11 +24,11 @@ class Hybrid:
     """Hybrid relevancy over tables that change; thread-safe, as far as the tables are held still.
 
     Args:
-        embedder: whose token states are compared; without any, late interaction is left out.
+        tokens: the token states that are compared; where there are none, late interaction is left out.
     """
 
-    def __init__(self, embedder: Embedder) -> None:
-        self._tokens = TokenStates.of(embedder)
+    def __init__(self, tokens: TokenStates) -> None:
+        self._tokens = tokens
         self._lock = threading.Lock()
         self._kept: OrderedDict[_Key, relevancy.Relevancy] = OrderedDict()
 

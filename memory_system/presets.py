@@ -39,9 +39,9 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
         ),
         "balanced": Preset(
             Scoring(Weights(0.02, 0.05, 1.0), decay=0.999, measure=Measure.HYBRID),
+            0.45,
             0.35,
-            0.3,
-            "Hybrid relevancy first, recency and importance decide between equals; tuned on LoCoMo and Smallville.",
+            "Hybrid relevancy; recency and importance decide between equals. Tuned on LoCoMo, checked on Smallville.",
         ),
     }
 )

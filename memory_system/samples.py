@@ -19,22 +19,12 @@ from .entry import MemoryEntry, Tier
 from .errors import StoreDamaged
 from .llm import tasks
 from .names import MAX_NAME
-from .scoring import Scoring, Weights
 from .settings import AgentSettings
 from .times import parse_time
-from .world import World
+from .world import TOKENS, World
 
-SETTINGS = AgentSettings(
-    stm_size=20,
-    top_k=6,
-    threshold=0.55,
-    static_threshold=0.45,
-    static_share=0.3,
-    migration_threshold=0.25,
-    scoring=Scoring(Weights(recency=0.05, importance=0.1, relevancy=1.0), decay=0.995),
-)
-"""How the characters of the story remember: all but what is purely mundane, and weeks back. With the classic weights
-every recent memory exceeds the threshold whatever it says, so that long-term memory is never asked."""
+SETTINGS = AgentSettings(stm_size=20, top_k=6, static_share=0.3, migration_threshold=0.25)
+"""How the characters of the story remember: all but what is purely mundane."""
 
 
 def fill_world(world: World, samples: Path, say: Callable[[str], None] = lambda _line: None) -> bool:
@@ -47,7 +37,7 @@ def fill_world(world: World, samples: Path, say: Callable[[str], None] = lambda 
     Raises:
         StoreDamaged: a sample file is broken or missing.
     """
-    if world.folder.is_dir() and any(world.folder.iterdir()):
+    if world.folder.is_dir() and any(not path.name.startswith(TOKENS) for path in world.folder.iterdir()):
         return False
     try:
         about = json.loads((samples / "world.json").read_text(encoding="utf-8"))

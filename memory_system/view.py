@@ -22,7 +22,7 @@ from .measures import Hybrid
 from .memory import Vectors
 from .query import Query
 from .recall import Explanation, Measured, Recall, answer
-from .relevancy import Evidence
+from .relevancy import Evidence, TokenStates
 from .scoring import Measure, Scoring, whole
 from .settings import AgentSettings
 from .times import Clock, parse_time
@@ -33,13 +33,21 @@ Parsed = TypeVar("Parsed")
 class AgentView:
     """The reading half of an agent's memory. Nothing here touches an access time."""
 
-    def __init__(self, name: str, ledger: Ledger, embedder: Embedder, model: LanguageModel, clock: Clock) -> None:
+    def __init__(
+        self,
+        name: str,
+        ledger: Ledger,
+        embedder: Embedder,
+        model: LanguageModel,
+        clock: Clock,
+        tokens: TokenStates | None = None,
+    ) -> None:
         self.name = name
         self.model = model
         self._ledger = ledger
         self._embedder = embedder
         self._clock = clock
-        self._hybrid = Hybrid(embedder)
+        self._hybrid = Hybrid(tokens or TokenStates.of(embedder))
         self._parsed_texts: dict[str, tuple[str | None, Any]] = {}
 
     def _refresh(self) -> None:

@@ -16,17 +16,20 @@ from . import lifecycle
 from . import personality as static_memory
 from .agent import AgentMemory
 from .clock import About, read_about, read_standing, world_clock, write_about, write_standing
-from .embedding import CachedEmbedder, Embedder, MiniLM
+from .embedding import CachedEmbedder, Embedder, MiniLM, Watch
 from .errors import AgentNotFound, AlreadyExists, InvalidAgentName, InvalidParameter, ModelUnavailable
 from .files import as_store_errors
 from .lifecycle import Binned, Place
 from .llm import LanguageModel
 from .llm.offline import OfflineModel
 from .names import checked_name
+from .relevancy import TokenStates
 from .settings import Settings
 from .times import real_clock
 
 _NOT_AGENTS = frozenset({"schema"})
+TOKENS = "token-states.sqlite3"
+"""Beside the agents; derived from their texts, at most 1 GB, and made anew if it is lost."""
 
 
 class World:
@@ -51,6 +54,12 @@ class World:
         self.embedder: Embedder = embedder or CachedEmbedder(MiniLM(self.settings.cache))
         self.model: LanguageModel = model or _model(self.settings, self.embedder)
         self.clock = world_clock(self.folder)
+        self._tokens = TokenStates.of(self.embedder, file=self.folder / TOKENS)
+        inner = getattr(self.embedder, "inner", self.embedder)
+        self._watched: tuple[MiniLM, Watch | None] | None = None
+        if isinstance(inner, MiniLM):  # whose states are at hand whenever it makes a vector
+            self._watched = inner, inner.watch
+            inner.watch = self._tokens.keep
         self._agents: dict[str, AgentMemory] = {}
         self._lock = threading.RLock()
 
@@ -68,6 +77,10 @@ class World:
             for agent in self._agents.values():
                 agent.close()
             self._agents.clear()
+            if self._watched is not None:  # another world may share the embedder
+                self._watched[0].watch = self._watched[1]
+                self._watched = None
+            self._tokens.close()
 
     @property
     def standing(self) -> datetime | None:
@@ -116,6 +129,7 @@ class World:
                     embedder=self.embedder,
                     model=self.model,
                     clock=self.clock,
+                    tokens=self._tokens,
                 )
             return self._agents[checked]
 

@@ -15,15 +15,20 @@ from ..memory import Vectors
 from ..presets import PRESETS
 from ..query import Query
 from ..recall import answer
+from ..relevancy import TokenStates
 from ..scoring import Measure, Scoring, Weights
 from ..table import Table
 from .metrics import DEPTH
 
-COSINE = "cosine"
-"""Not a preset of the product: the vectors alone, with which every preset has to compare."""
+COSINE, ALONE = "cosine", "hybrid alone"
+"""Not presets of the product: the vectors alone, with which every preset has to compare, and hybrid relevancy without
+recency and importance."""
 
 SCORINGS: Mapping[str, Scoring] = MappingProxyType(
-    {COSINE: Scoring(Weights(recency=0.0, importance=0.0, relevancy=1.0))}
+    {
+        COSINE: Scoring(Weights(recency=0.0, importance=0.0, relevancy=1.0)),
+        ALONE: Scoring(Weights(recency=0.0, importance=0.0, relevancy=1.0), measure=Measure.HYBRID),
+    }
     | {name: preset.scoring for name, preset in PRESETS.items()}
 )
 """What can be evaluated, by name. For unit vectors 1 / (1 + distance) grows with the cosine, so both rank alike."""
@@ -61,7 +66,7 @@ class TierRanker:
     """Ranks as the product recalls: one long-term tier in memory, no threshold, nothing touched."""
 
     def __init__(self, embedder: Embedder) -> None:
-        self._hybrid = Hybrid(embedder)
+        self._hybrid = Hybrid(TokenStates.of(embedder))
         self._tables = {tier: Table() for tier in Tier}
         self._cues: dict[str, Vectors] = {}
 

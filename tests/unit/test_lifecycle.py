@@ -22,6 +22,7 @@ from memory_system.errors import (
     StoreError,
 )
 from memory_system.lifecycle import Binned
+from memory_system.world import TOKENS
 from tests.conftest import PERSONALITY
 
 Remember = Callable[..., str]
@@ -51,9 +52,10 @@ def told(agent: AgentMemory) -> list[Any]:
 
 
 def on_disk(world: World) -> set[str]:
-    """What lies in the world and among the personalities, scratch files and the bin included."""
+    """What lies in the world and among the personalities, scratch files and the bin included; token states apart."""
     folders = (world.folder, Path(world.settings.personalities))
-    return {str(path.relative_to(folder)) for folder in folders for path in folder.glob("*")}
+    found = {str(path.relative_to(folder)) for folder in folders for path in folder.glob("*")}
+    return {name for name in found if not name.startswith(TOKENS)}
 
 
 def test_a_new_agent_has_the_personality_it_was_given_or_its_name_alone(world: World) -> None:
