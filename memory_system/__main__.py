@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from .api import create_app
 from .check_command import check
+from .doctor_command import doctor
 from .errors import MemorySystemError
 from .evaluation.command import evaluate
 from .minilm import weights
@@ -50,6 +51,7 @@ def serve(port: Annotated[int | None, typer.Option(min=1, max=65535, help="Where
 
 app.command()(evaluate)
 app.command()(check)
+app.command()(doctor)
 
 
 def main() -> None:

@@ -14,27 +14,27 @@ from .changes import ChangeSet
 from .clock import world_clock
 from .consolidation import migration, planning, reflection, summarisation
 from .consolidation.ground import Progress
-from .editor import no_progress
 from .embedding import CachedEmbedder, Embedder, MiniLM
-from .entry import MemoryEntry, Tier
+from .entry import MemoryEntry
 from .errors import AgentNotFound
 from .facets import Facets
 from .files import as_store_errors
 from .intake import Added, Events, read
-from .ledger import Ledger
+from .keeper import AgentKeeper
 from .llm import LanguageModel, tasks
 from .llm.offline import OfflineModel
 from .names import checked_name
 from .personality_file import PersonalityFile
+from .read_only import open_ledger
+from .reader import no_progress
 from .recall import Recall
 from .relevancy import TokenStates
 from .scoring import Scoring, in_range, whole
 from .settings import Settings
-from .tester import AgentTester
 from .times import Clock
 
 
-class AgentMemory(AgentTester):
+class AgentMemory(AgentKeeper):
     """The memory of one agent: static memory from its personality, STM and LTM in Chroma, all journalled.
 
     Operations that change something answer the change set that was applied. With ``preview=True`` they
@@ -84,7 +84,7 @@ class AgentMemory(AgentTester):
                     'Write the personality file; {"identity": {"name": "..."}} is enough.'
                 )
             embedder = embedder or CachedEmbedder(MiniLM(settings.cache))
-            ledger = Ledger(folder, file.path, embedder)
+            ledger = open_ledger(folder, file.path, embedder)
         clock = clock or world_clock(world_folder)
         super().__init__(checked, ledger, embedder, model or OfflineModel(embedder), clock, file, author, tokens)
         try:
@@ -132,6 +132,8 @@ class AgentMemory(AgentTester):
     ) -> Recall:
         """The memories that answer a cue: static first, then STM, then LTM while the answer is short.
 
+        It is logged with its answer, so that it can be lived through again; see ``queries`` and ``relive``.
+
         Args:
             prompt: the cue, 1 to 32,000 characters.
             top_k: most memories to recall, 0 to 10,000; the agent's setting (5) if not given, as for all below.
@@ -151,11 +153,15 @@ class AgentMemory(AgentTester):
             InvalidParameter: a parameter is out of its range.
         """
         query = self._query(prompt, top_k, threshold, now, static_threshold, static_share, scoring, facets, requery)
-        found = self.answer(query)
-        if touch:
-            hits = [hit.entry.id for hit in found if hit.entry.tier is not Tier.STATIC]
-            self._ledger.touch(hits, query.now)
-        return found
+        parameters = {
+            "top_k": top_k,
+            "threshold": threshold,
+            "static_threshold": static_threshold,
+            "static_share": static_share,
+            "scoring": scoring,
+        }
+        given = tuple(name for name, value in parameters.items() if value is not None)
+        return self._asked(query, given, touch=touch)
 
     # -- operations ------------------------------------------------------------------------------------
 

@@ -25,6 +25,7 @@ from chromadb.config import Settings as ChromaSettings
 from chromadb.errors import ChromaError, NotFoundError
 
 from .changes import entry_from_json, entry_to_json
+from .chroma_foreign import OUR_DISTANCE, distance, embedding_function
 from .entry import MemoryEntry, Tier
 from .errors import EntryNotFound, ForeignStore, InvalidParameter, StoreDamaged
 from .memory import Memory, Snapshot, Vectors
@@ -32,7 +33,9 @@ from .memory import Memory, Snapshot, Vectors
 BATCH = 1000
 """Rows a write: larger batches gain nothing, and over 5,461 Chroma fails."""
 
-_HNSW = {"space": "l2", "sync_threshold": 100, "batch_size": 50}
+_STAMP = "generation"
+_MADE_WITH = "made_with.txt"
+_HNSW = {"space": OUR_DISTANCE, "sync_threshold": 100, "batch_size": 50}
 
 
 class ChromaStore:
@@ -76,24 +79,67 @@ class ChromaStore:
                 self._client = None
                 self._collections.clear()
 
-    def claim(self) -> None:
+    def claim(self, revision: int = 0) -> None:
         """Say before a write that it is this process's, and see first what another process wrote.
 
         An open client does not see another process's writes, and its own next write would lose them. The
-        caller holds the agent's file lock.
+        caller holds the agent's file lock, and has the revision in its journal.
         """
         with self._lock:
             self.folder.mkdir(parents=True, exist_ok=True)
-            stamp = self.folder.with_name("generation")
-            if stamp.exists() and stamp.read_text(encoding="ascii", errors="replace") != self._token:
+            token, claimed = self._stamped()
+            if token not in ("", self._token):
                 self.reopen()
-            stamp.write_text(self._token, encoding="ascii")
+            self._stamp(max(revision, claimed))
+
+    @property
+    def claimed(self) -> int:
+        """The newest revision that a write was claimed for; a journal that is older has lost something."""
+        return self._stamped()[1]
+
+    def begin_again(self, revision: int) -> None:
+        """Take the journal at this revision for whole, whatever was claimed before."""
+        with self._lock:
+            self._stamp(revision)
+
+    def _stamped(self) -> tuple[str, int]:
+        try:
+            words = self.folder.with_name(_STAMP).read_text(encoding="ascii", errors="replace").split()
+        except FileNotFoundError:
+            return "", 0
+        return (words or [""])[0], int(words[1]) if len(words) == 2 and words[1].isdecimal() else 0
+
+    def _stamp(self, revision: int) -> None:
+        path = self.folder.with_name(_STAMP)
+        beside = path.with_suffix(".part")  # a kill between two steps leaves the old one
+        beside.write_text(f"{self._token} {revision}", encoding="ascii")
+        beside.replace(path)
+
+    @property
+    def made_with(self) -> str | None:
+        """The identity of what made the vectors that are stored; ``None`` if it was not noted."""
+        try:
+            return (self.folder / _MADE_WITH).read_text(encoding="utf-8") or None
+        except (OSError, UnicodeDecodeError):
+            return None
+
+    def note_embedder(self, identity: str) -> None:
+        """Note what makes the vectors that are stored."""
+        if self.made_with != identity:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            (self.folder / _MADE_WITH).write_text(identity, encoding="utf-8")
+
+    def shape(self, name: str) -> tuple[int | None, str]:
+        """How many numbers the vectors of a collection have, ``None`` before the first; and its distance."""
+        with self.collection(name) as collection:
+            return cast("Any", collection)._model.dimension, distance(collection.configuration_json)
 
     def set_aside(self, suffix: str) -> None:
         """Move the folder away, to be looked at later, and begin with an empty one."""
         with self._lock:
             self.reopen()
-            self.folder.rename(self.folder.with_name(f"{self.folder.name}-{suffix}"))
+            if self.folder.exists():
+                self.folder.rename(self.folder.with_name(f"{self.folder.name}-{suffix}"))
 
     def memory(self, tier: Tier) -> ChromaMemory:
         """The store of one tier."""
@@ -145,13 +191,12 @@ class ChromaStore:
         return self._client
 
     def _refuse_foreign(self, collection: chromadb.Collection) -> None:
-        stored = collection.configuration_json
-        embedder = (stored.get("embedding_function") or {}).get("type", "legacy")
-        space = (stored.get("hnsw") or {}).get("space", "l2")
-        if embedder != "legacy" or space != "l2":
+        schema = cast("Any", collection)._model.serialized_schema
+        found = embedding_function(collection.configuration_json, schema)
+        if found is not None:
             raise ForeignStore(
-                f"The collection {collection.name!r} in {self.folder} was made by something else "
-                f"(embedding function {embedder!r}, distance {space!r}). "
+                f"The collection {collection.name!r} in {self.folder} was made by something else: it names the "
+                f"embedding function {found!r}, which was not built, since that can run code. "
                 "Move that folder away and open the agent again."
             )
 

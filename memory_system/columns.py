@@ -112,6 +112,12 @@ class Columns:
         """Every column cut to the rows in use."""
         return {name: array[:rows] for name, array in self._arrays.items()}
 
+    def copied(self, rows: int) -> Columns:
+        """The first rows as they stand now, whatever becomes of these."""
+        other = Columns({name: array[:rows].copy() for name, array in self._arrays.items()}, min(self._coded, rows))
+        other._recode = {row for row in self._recode if row < rows}
+        return other
+
     def _widen(self, width: int) -> None:
         self._arrays["vectors"] = np.full((self.room, width), math.nan, np.float32)
         self._arrays["codes"] = np.zeros((self.room, width), np.int8)

@@ -5,36 +5,33 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any, Self
 
 from . import curation
 from .changes import ChangeSet, is_text
-from .consolidation.ground import Ground, Progress, bare
+from .consolidation.ground import Progress
 from .embedding import Embedder
-from .entry import MemoryEntry, Tier
+from .entry import Tier
 from .errors import Conflict, InvalidParameter, InvalidPersonality, StaleChange
 from .files import as_store_errors
-from .foresight import AgentForesight
 from .ledger import Ledger
 from .llm import LanguageModel
 from .personality_file import PersonalityFile
+from .reader import AgentReader, no_progress
 from .relevancy import TokenStates
 from .scoring import whole
 from .settings import AgentSettings
 from .times import Clock
 
 
-def no_progress(_done: float, _doing: str) -> None:
-    """For callers who do not want to be told how far a long operation is."""
-
-
-class AgentEditor(AgentForesight):
+class AgentEditor(AgentReader):
     """The curating half: edit, pin, forget, restore, settings, personality, undo.
 
     Each method answers the change set that was applied; with ``preview=True`` it answers it unapplied and
     changes nothing.
     """
+
+    _ledger: Ledger
 
     def __init__(
         self,
@@ -100,6 +97,8 @@ class AgentEditor(AgentForesight):
         """
         if not isinstance(text, str):
             raise InvalidParameter(f"The personality must be JSON text, not a {type(text).__name__}.")
+        if not preview:
+            self._ledger.refuse_read_only()
         self._refresh()
         held = self.personality_text
         if expected is not None and expected != held:
@@ -127,6 +126,7 @@ class AgentEditor(AgentForesight):
         text = self.personality_text
         if text is None:
             raise Conflict("No good personality has been in use yet, so there is none to put back.")
+        self._ledger.refuse_read_only()
         with self._ledger.writing(), as_store_errors(self._file.path.name):
             self._file.put_back(text)
 
@@ -163,31 +163,6 @@ class AgentEditor(AgentForesight):
     def _done(self, plan: ChangeSet, preview: bool) -> ChangeSet:
         return plan if preview else self.apply(plan)
 
-    def _ground(self, now: datetime | None, progress: Progress = no_progress) -> Ground:
-        moment = self._time(now)
-        self._refresh()
-
-        def recall(cue: str, top_k: int) -> list[MemoryEntry]:
-            # the best of all tiers: what an operation reads needs no threshold, and no tier comes first
-            scored = self.explanation(self._query(cue, top_k, now=moment)).candidates
-            return [one.entry for one in scored.best(top_k)]
-
-        with self._ledger.reading():
-            tables = self._ledger.tables
-            return Ground(
-                self.display_name,
-                moment,
-                self._ledger.revision,
-                self.author,
-                tuple(bare(entry) for entry in tables[Tier.STM].entries),
-                tuple(bare(entry) for entry in tables[Tier.LTM].entries),
-                self.settings,
-                self.model,
-                recall,
-                progress,
-                self.name,
-            )
-
     @property
     def personality_problem(self) -> str | None:
         """What is wrong with the personality file on disk, while the last good one is in use; else ``None``."""
@@ -196,7 +171,7 @@ class AgentEditor(AgentForesight):
     def _refresh(self) -> None:
         """Re-index what changed in the personality file, if somebody edited it on disk."""
         try:
-            if self._file.edited() is None:
+            if self._ledger.read_only or self._file.edited() is None:
                 return
             with self._ledger.writing():
                 text = self._file.edited()

@@ -12,9 +12,11 @@
     │   ├── AgentNotFound
     │   ├── EntryNotFound
     │   ├── CueNotFound                     a saved cue
-    │   └── ChangeSetNotFound
+    │   ├── ChangeSetNotFound
+    │   └── QueryNotFound                   a logged query; old ones are dropped
     ├── Conflict                       409  the world moved on since the caller looked
     │   ├── AlreadyExists
+    │   ├── ReadOnlyPast                    an agent as it was cannot be changed
     │   ├── Immutable                       static memory belongs to its author, not to the agent
     │   └── StaleChange                     what was planned no longer fits; plan it again
     ├── ModelError                     502  a language model that did not help; what was stored stays stored
@@ -25,6 +27,8 @@
     └── StoreError                     500
         ├── StoreBusy                  503  another process holds the agent for longer than we wait
         ├── StoreDamaged               500  files that cannot be opened or do not agree
+        │   └── JournalDamaged              the journal's: what the store holds is shown read-only
+        ├── ReadOnly                   409  the agent is shown from its store, since its journal is damaged
         └── ForeignStore               409  files that were not made by this system
 
 Every error carries an HTTP ``status``, a short machine-readable ``code`` and a sentence for people that
@@ -149,6 +153,12 @@ class ChangeSetNotFound(NotFound):
     code = "change-set-not-found"
 
 
+class QueryNotFound(NotFound):
+    """Raise when an agent's log has no query of this number, or no longer."""
+
+    code = "query-not-found"
+
+
 class Conflict(MemorySystemError):
     """Raise when the request is well formed but does not fit what is stored now."""
 
@@ -160,6 +170,12 @@ class AlreadyExists(Conflict):
     """Raise when a name or id is taken."""
 
     code = "already-exists"
+
+
+class ReadOnlyPast(Conflict, AttributeError):
+    """Raise when an agent as it was is told to do what only the present one can; it has no such attribute."""
+
+    code = "read-only-past"
 
 
 class Immutable(Conflict):
@@ -224,6 +240,19 @@ class StoreDamaged(StoreError):
     """Raise when files cannot be opened or do not agree with each other."""
 
     code = "store-damaged"
+
+
+class JournalDamaged(StoreDamaged):
+    """Raise when the journal is missing, emptied, cut or older than the store that was written after it."""
+
+    code = "journal-damaged"
+
+
+class ReadOnly(StoreError):
+    """Raise when something would be written to an agent whose journal is damaged. Nothing was changed."""
+
+    status = 409
+    code = "read-only"
 
 
 class ForeignStore(StoreError):

@@ -13,18 +13,20 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
-import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.exc import DatabaseError
 
-from .accesses import Access
+from .accesses import Noted
 from .changes import Change, ChangeSet, dump_entry, load_entry
 from .entry import MemoryEntry, Tier
-from .errors import ChangeSetNotFound, StaleChange, StoreDamaged
+from .errors import ChangeSetNotFound, JournalDamaged, StaleChange, StoreDamaged
+from .journal_notes import QueryLog, write_notes
+from .journal_past import PastReader
 from .journal_rows import change_set_of, head_of, slices, standing_undos
-from .journal_tables import ACCESSES, CHANGE_SETS, CHANGES, ENTRIES, TEXTS, VECTORS, connect, upsert, watch
+from .journal_tables import ACCESSES, CHANGE_SETS, CHANGES, ENTRIES, TEXTS, as_damage, connect, upsert, watch
+from .journal_vectors import KeptVectors, keep
 from .memory import Vectors
 from .times import Clock
 
@@ -56,6 +58,9 @@ class Journal:
         self._engine = connect(url)
         self._clock = clock
         self._watch = watch(self._engine)
+        self.past = PastReader(self._read)
+        self.queries = QueryLog(self._read)
+        self.kept = KeptVectors(self._read, self._write)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -86,12 +91,7 @@ class Journal:
             inserted = db.execute(sa.insert(CHANGE_SETS).values(head_of(change_set, self._clock())))
             revision = int(inserted.inserted_primary_key[0])  # type: ignore[index]
             self._record(db, revision, change_set)
-            if vectors:
-                rows = [
-                    {"hash": key, "embedder": embedder, "data": np.asarray(vector, "<f4").tobytes()}
-                    for key, vector in vectors.items()
-                ]
-                upsert(db, VECTORS, rows)
+            keep(db, vectors, embedder)
         return dataclasses.replace(change_set, revision=revision)
 
     def _refuse_stale(self, db: sa.Connection, change_set: ChangeSet) -> None:
@@ -144,13 +144,10 @@ class Journal:
         with self._write() as db:
             db.execute(sa.update(CHANGE_SETS).where(CHANGE_SETS.c.revision == revision).values(done=True))
 
-    def touch(self, accesses: Sequence[Access]) -> int:
-        """Record which memories were recalled, at the world's time; answers the newest access number."""
+    def touch(self, notes: Sequence[Noted]) -> int:
+        """Record which memories were recalled and what was asked; answers the newest access number."""
         with self._write() as db:
-            rows = [{"entry_id": entry_id, "at": at.astimezone(UTC).isoformat()} for entry_id, at in accesses]
-            if rows:
-                db.execute(sa.insert(ACCESSES), rows)
-            return int(db.scalar(sa.select(sa.func.max(ACCESSES.c.number))) or 0)
+            return write_notes(db, notes)
 
     # -- reading ---------------------------------------------------------------------------------------
 
@@ -193,17 +190,7 @@ class Journal:
 
     def vectors(self, hashes: Iterable[str], embedder: str) -> dict[str, Vectors]:
         """The kept vectors, shape (d,), of these content hashes; those never embedded are left out."""
-        found: dict[str, Vectors] = {}
-        with self._read() as db:
-            for some in slices(list(dict.fromkeys(hashes))):
-                rows = db.execute(
-                    sa.select(VECTORS.c.hash, VECTORS.c.data).where(
-                        VECTORS.c.embedder == embedder, VECTORS.c.hash.in_(some)
-                    )
-                )
-                for row in rows:
-                    found[row.hash] = np.frombuffer(row.data, "<f4").astype(np.float32)
-        return found
+        return self.kept.of(hashes, embedder)
 
     def last_accesses(self, after: int = 0) -> tuple[dict[str, datetime], int]:
         """The latest access of each memory recalled since access number ``after``, and the newest number."""
@@ -305,7 +292,7 @@ class Journal:
             with self._engine.connect() as db:
                 yield db
         except DatabaseError as error:
-            raise StoreDamaged(f"The journal cannot be read: {error.orig}.") from error
+            raise as_damage(f"The journal cannot be read: {error.orig}.", error.orig) from error
 
     @contextmanager
     def _write(self) -> Iterator[sa.Connection]:
@@ -317,6 +304,9 @@ class Journal:
 
 
 def _loaded(body: str) -> MemoryEntry:
-    entry = load_entry(body)
+    try:
+        entry = load_entry(body)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise JournalDamaged(f"The journal holds a memory that is none: {error!s:.100}.") from error
     assert entry is not None, "a held entry has a body"
     return entry

@@ -70,11 +70,16 @@ def slices(items: Sequence[Any]) -> Iterator[list[Any]]:
         yield list(items[start : start + _MANY])
 
 
-def standing_undos(db: sa.Connection, revisions: list[int]) -> dict[int, int]:
-    """Which of these revisions are undone, and by which; an undo that was itself undone does not stand."""
+def standing_undos(db: sa.Connection, revisions: list[int], until: int | None = None) -> dict[int, int]:
+    """Which of these revisions are undone, and by which; an undo that was itself undone does not stand.
+
+    With ``until``, as things stood when that was the newest revision.
+    """
     query = sa.select(CHANGE_SETS.c.revision, CHANGE_SETS.c.undoes).where(CHANGE_SETS.c.undoes.in_(revisions))
+    if until is not None:
+        query = query.where(CHANGE_SETS.c.revision <= until)
     undos = {row.undoes: row.revision for row in db.execute(query.order_by(CHANGE_SETS.c.revision))}
     if not undos:
         return {}
-    fallen = standing_undos(db, list(undos.values()))
+    fallen = standing_undos(db, list(undos.values()), until)
     return {revision: undo for revision, undo in undos.items() if undo not in fallen}

@@ -13,7 +13,7 @@ from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.exc import DatabaseError
 
-from .errors import ForeignStore, StoreDamaged
+from .errors import ForeignStore, JournalDamaged, StoreDamaged
 
 _META = sa.MetaData()
 
@@ -70,6 +70,22 @@ ACCESSES = sa.Table(
     sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
     sa.Column("entry_id", sa.Text, nullable=False, index=True),
     sa.Column("at", sa.Text, nullable=False),  # the world's time
+    sa.Column("revision", sa.Integer, index=True),  # the newest one then; none before the third version
+    sa.Column("noted_at", sa.Text),  # the real time; none before the third version
+    sqlite_autoincrement=True,
+)
+
+QUERIES = sa.Table(
+    "queries",
+    _META,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("cue", sa.Text, nullable=False),
+    sa.Column("at", sa.Text, nullable=False),  # the world's time
+    sa.Column("noted_at", sa.Text, nullable=False),  # the real time
+    sa.Column("author", sa.Text, nullable=False),
+    sa.Column("revision", sa.Integer, nullable=False),
+    sa.Column("access", sa.Integer, nullable=False),
+    sa.Column("body", sa.Text, nullable=False),
     sqlite_autoincrement=True,
 )
 
@@ -90,7 +106,17 @@ def _second(db: sa.Connection) -> None:
     db.exec_driver_sql("CREATE INDEX IF NOT EXISTS entries_tier ON entries (tier)")
 
 
-MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (_first, _second)
+def _third(db: sa.Connection) -> None:
+    """Accesses tell at which revision and real time they happened; what is asked is logged."""
+    held = {column["name"] for column in sa.inspect(db).get_columns("accesses")}
+    for name, kind in (("revision", "INTEGER"), ("noted_at", "TEXT")):
+        if name not in held:
+            db.exec_driver_sql(f"ALTER TABLE accesses ADD COLUMN {name} {kind}")
+    db.exec_driver_sql("CREATE INDEX IF NOT EXISTS ix_accesses_revision ON accesses (revision)")
+    QUERIES.create(db, checkfirst=True)
+
+
+MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (_first, _second, _third)
 """Migration n takes a journal from version n to n + 1. Add at the end; never change one that was released."""
 
 
@@ -109,11 +135,21 @@ def refuse_foreign(path: Path) -> None:
             columns = {row[1] for row in db.execute("PRAGMA table_info(entries)")}
             versions = list(db.execute("SELECT max(number) FROM version")) if "version" in names else []
     except sqlite3.Error as error:
-        raise StoreDamaged(f"The journal at {path} cannot be opened: {error}.") from error
+        raise as_damage(f"The journal at {path} cannot be opened: {error}.", error) from error
     ours = {"version", "change_sets", "changes", "entries"}  # since the first version
     numbered = all(number is None or isinstance(number, int) for (number,) in versions)
     if names and not (ours <= names and {"id", "tier", "body"} <= columns and numbered):
         raise ForeignStore(f"{path} is a database of something else; it was not touched. Move it away.")
+
+
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def as_damage(sentence: str, error: BaseException | None) -> StoreDamaged:
+    """The error to raise: that the journal is damaged, unless the file is busy, full, or not to be had."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    damaged = code in _DAMAGED or "decode" in str(error)  # a text that is no UTF-8 has no code of its own
+    return JournalDamaged(sentence) if damaged else StoreDamaged(sentence)
 
 
 def connect(url: str) -> sa.Engine:
@@ -130,7 +166,7 @@ def connect(url: str) -> sa.Engine:
         _migrate(engine)
     except DatabaseError as error:
         engine.dispose()
-        raise StoreDamaged(f"The journal at {engine.url.database} cannot be opened: {error.orig}.") from error
+        raise as_damage(f"The journal at {engine.url.database} cannot be opened: {error.orig}.", error.orig) from error
     except StoreDamaged:
         engine.dispose()
         raise

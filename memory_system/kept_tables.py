@@ -1,13 +1,11 @@
 """Tables kept beside the store: which of them can be used, and when they are written anew.
 
 A small agent is opened from its journal at once. A large one is opened from its kept tables, which show some revision
-of its journal; what came later is taken in from there. A note of how the agent was last closed says whether the stores
-have to be compared with the journal row by row, which is what takes long.
+of its journal; what came later is taken in from there.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -16,12 +14,11 @@ from .table import Table
 from .table_file import Place, load, save
 
 FROM_ROWS = 2000
-"""A tier with fewer rows is read from the journal: that is as fast, and the stores are compared each time."""
+"""A tier with fewer rows is read from the journal: that is as fast."""
 _MOST_BEHIND = 500
 """Revisions that are taken in one by one; a table further behind is made anew."""
 _REWRITE = 0.02
 """The share of rows by which a table may have changed before it is written again."""
-_NOTE = "closed.json"
 
 
 class KeptTables:
@@ -57,16 +54,8 @@ class KeptTables:
         places = self._places.values()
         return min(place.revision for place in places), min(place.access for place in places)
 
-    def settled(self, revision: int, counts: Mapping[str, int]) -> bool:
-        """Whether the agent was closed at this revision with as many entries in its stores."""
-        try:
-            note = json.loads((self._folder / _NOTE).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return False
-        return bool(note == {"revision": revision, "counts": dict(counts)})
-
-    def close(self, tables: Mapping[Tier, Table], place: Place, counts: Mapping[str, int]) -> None:
-        """Write what has changed much since it was written, and note that the agent was closed.
+    def keep(self, tables: Mapping[Tier, Table], place: Place) -> None:
+        """Write what has changed much since it was written.
 
         Raises:
             OSError: a file cannot be written; the next opening takes longer.
@@ -76,10 +65,6 @@ class KeptTables:
                 self._path(tier).unlink(missing_ok=True)
             elif self._changed_much(tier, table):
                 save(self._path(tier), table, place)
-        note = self._folder / _NOTE
-        beside = note.with_suffix(".part")
-        beside.write_text(json.dumps({"revision": place.revision, "counts": dict(counts)}), encoding="utf-8")
-        beside.replace(note)
 
     def _changed_much(self, tier: Tier, table: Table) -> bool:
         opened, version = self._versions.get(tier, (None, 0))

@@ -7,34 +7,29 @@ journal what the other wrote.
 from __future__ import annotations
 
 import atexit
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import datetime
 from pathlib import Path
 
 from . import personality as personalities
-from .accesses import Access, AccessLog
+from .accesses import AccessLog, Noted
 from .changes import ChangeSet
 from .embedding import Embedder
-from .entry import MemoryEntry, Tier
-from .errors import InvalidPersonality, StaleChange, StoreDamaged, StoreError
+from .errors import InvalidPersonality, StaleChange, StoreError
 from .files import as_store_errors
-from .journal import Journal, content_hash
-from .journal_tables import refuse_foreign
-from .kept_tables import FROM_ROWS, KeptTables
 from .ledger_checks import refuse_broken
+from .ledger_opening import JOURNAL, LedgerOpening
+from .logged import Asked
 from .memory import Vectors
-from .stores import Stores
-from .table import Table
-from .table_file import Place
 from .times import Clock, real_clock
 from .write_lock import WriteLock
 
-_JOURNAL = "journal.sqlite3"
+_AT_ONCE = 1000
+"""Memories that are written to a new store together."""
 
 
-class Ledger:
+class Ledger(LedgerOpening):
     """Everything that is stored of one agent.
 
     Args:
@@ -42,35 +37,22 @@ class Ledger:
         personality: the path of its personality file.
         embedder: what turns texts into vectors.
         clock: the real time, for the journal.
+
+    Raises:
+        JournalDamaged: the journal cannot be relied on; ``read_only.opened`` shows what the store holds.
+        StoreError: the files cannot be used.
     """
 
     def __init__(self, folder: Path, personality: Path, embedder: Embedder, clock: Clock = real_clock) -> None:
-        self.folder = folder
-        self.personality_path = personality
-        self.embedder = embedder
-        self.messages: list[str] = []
-        """What was found and repaired when the agent was opened, in sentences for people."""
-        self.tables: dict[Tier, Table] = {tier: Table() for tier in Tier}
-        self._texts: dict[str, str | None] = {}
+        super().__init__(folder, personality, embedder, clock)
         self._closed = False
         self._inode = 0
-        self._seen: int | None = None
-        self._lock = threading.RLock()
-        self._accesses = AccessLog(self._write_accesses, self.messages.append)
-        self._kept = KeptTables(folder)
+        self._accesses = AccessLog(self._write_accesses, self.messages.append, clock)
         folder.mkdir(parents=True, exist_ok=True)
         self._file_lock = WriteLock(folder)
         with self.writing():
-            refuse_foreign(folder / _JOURNAL)
-            self.journal = Journal(f"sqlite:///{folder / _JOURNAL}", clock)
-            self._stores = Stores(folder / "chroma")
-            self._revision, self._access = 0, 0
-            try:
-                self._load()
-            except BaseException:
-                self.close()
-                raise
-            self._inode = (folder / _JOURNAL).stat().st_ino
+            self._open()
+            self._inode = (folder / JOURNAL).stat().st_ino
         atexit.register(self._accesses.flush)  # for a program that ends without closing
 
     def close(self) -> None:
@@ -82,29 +64,22 @@ class Ledger:
         if self._closed:
             return
         atexit.unregister(self._accesses.flush)
+        note = None
         try:
             if self._inode and not self.gone:
                 self._accesses.flush()
-                self._keep_tables()
+                with suppress(StoreError), self.writing():
+                    note = self._keep_tables()
         finally:
             self._closed = True
-            self._stores.close()
-            self.journal.close()
-
-    def _keep_tables(self) -> None:
-        with suppress(OSError, StoreError), self.writing():  # they are derived: opening will see to what is missing
-            self._catch_up()
-            self._kept.close(self.tables, self._place(), self._stores.counts())
-
-    def _place(self) -> Place:
-        newest = self.journal.change_set_at(self._revision)
-        return Place(self._revision, newest, self._access, self.embedder.identity)
+            with suppress(StoreError), self._file_lock.held() if note else nullcontext():
+                self._let_go(note)
 
     @property
     def gone(self) -> bool:
         """Whether this was closed, or its journal has been moved, deleted or replaced by somebody else."""
         try:
-            return self._closed or (self.folder / _JOURNAL).stat().st_ino != self._inode
+            return self._closed or (self.folder / JOURNAL).stat().st_ino != self._inode
         except OSError:
             return True
 
@@ -113,6 +88,13 @@ class Ledger:
             raise StoreError(
                 f"The agent {self.folder.name!r} was closed, renamed, deleted or replaced. Open it again by its name."
             )
+
+    def refuse_read_only(self) -> None:
+        """Do nothing where something can be written.
+
+        Raises:
+            ReadOnly: the agent is shown from its store, since its journal is damaged.
+        """
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -137,11 +119,6 @@ class Ledger:
     # -- what is known ---------------------------------------------------------------------------------
 
     @property
-    def revision(self) -> int:
-        """The revision that the tables show."""
-        return self._revision
-
-    @property
     def stamp(self) -> tuple[int, int]:
         """Changes with every applied change set and every access: a key for caches."""
         return self._revision, self._access + len(self._accesses)
@@ -152,23 +129,6 @@ class Ledger:
             if name not in self._texts:
                 self._texts[name] = self.journal.text(name)
             return self._texts[name]
-
-    def find(self, entry_id: str) -> MemoryEntry | None:
-        """The memory of this id in any tier, or ``None``."""
-        held = (table.get(entry_id) for table in self.tables.values())
-        return next((entry for entry in held if entry is not None), None)
-
-    def vectors(self, texts: Sequence[str]) -> dict[str, Vectors]:
-        """The vector of each text by content hash, from the journal where it was embedded before."""
-        by_hash = {content_hash(text): text for text in texts}
-        known = self.journal.vectors(by_hash, self.embedder.identity)
-        missing = [key for key in by_hash if key not in known]
-        if missing:
-            known |= zip(missing, self.embedder.embed([by_hash[key] for key in missing]), strict=True)
-        return known
-
-    def _vectors_of(self, change_set: ChangeSet) -> dict[str, Vectors]:
-        return self.vectors([change.after.document for change in change_set.changes if change.after])
 
     # -- writing ---------------------------------------------------------------------------------------
 
@@ -183,6 +143,7 @@ class Ledger:
             StoreError: files cannot be written; what the journal holds by then is finished at the next write.
         """
         refuse_broken(change_set, self.folder.name)
+        self.refuse_read_only()
         self._refuse_closed()
         if not change_set:
             return change_set
@@ -199,22 +160,60 @@ class Ledger:
                 self.journal.mark_done(applied.revision)
         return applied
 
-    def touch(self, entry_ids: Sequence[str], at: datetime) -> None:
-        """Note that these memories were recalled at the world's time ``at``; it is on disk within half a second."""
-        if not entry_ids:
-            return
+    def note(self, change_set: ChangeSet) -> ChangeSet:
+        """Write something into the history that changes no memory."""
+        self.refuse_read_only()
+        with self.writing():
+            self._catch_up()
+            noted = self.journal.commit(change_set, {}, self.embedder.identity)
+            assert noted.revision is not None, "what is committed is numbered"
+            self._catch_up()
+            self.journal.mark_done(noted.revision)
+        return noted
+
+    def keep_vectors(self, vectors: Mapping[str, Vectors]) -> None:
+        """Keep vectors of texts that are held, by content hash, and show them."""
+        with self.writing():
+            self._catch_up()
+            self.journal.kept.keep(vectors, self.embedder.identity)
+            self._take_in_vectors()
+
+    def make_store_anew(self, progress: Callable[[float], None]) -> Path | None:
+        """Write the store anew if it holds vectors of another embedder, or ranks by another distance.
+
+        Answers where the old store lies; ``None`` if nothing had to be done. After a kill, opening writes the rest.
+        """
+        with self.writing():
+            self._catch_up()
+            if self._stores.embedder == self.embedder.identity and not self._stores.distances():
+                return None
+            aside = self._stores.set_aside("replaced", self.embedder.identity)
+            self._stores.claim(self._revision)
+            entries = [entry for table in self.tables.values() for entry in table.entries]
+            for start in range(0, len(entries), _AT_ONCE):
+                some = entries[start : start + _AT_ONCE]
+                self._stores.upsert(some, self._wanted_in_store(some))
+                progress((start + len(some)) / len(entries))
+            return aside
+
+    def flush(self) -> None:
+        """Write what waits of recalls, now."""
+        self._accesses.flush()
+
+    def touch(self, entry_ids: Sequence[str], at: datetime, asked: Asked | None = None) -> None:
+        """Note what was recalled at the world's time ``at``, and asked; it is on disk within half a second."""
         with self._lock:
             self._refuse_closed()
             for table in self.tables.values():
                 table.touch(entry_ids, at)
-            self._accesses.add([(entry_id, at) for entry_id in entry_ids])
+            self._accesses.note(entry_ids, at, asked, (self._revision, self._access))
 
-    def _write_accesses(self, accesses: Sequence[Access]) -> None:
+    def _write_accesses(self, take: Callable[[], Sequence[Noted]]) -> None:
         if self.gone:  # deleted, or in other hands: there is nothing left to write to
             return
         with self.writing():
             self._catch_up()
-            self._access = self.journal.touch(accesses)
+            self._access = self.journal.touch(take())
 
     def _refuse_foreign_edit(self, change_set: ChangeSet) -> None:
         """A personality that was edited on disk since it was planned is not overwritten; a missing one is written."""
@@ -237,84 +236,8 @@ class Ledger:
     def _carry_out(self, applied: ChangeSet, vectors: Mapping[str, Vectors]) -> None:
         """Steps 2 and 3, the files included; each can be repeated without harm."""
         self._write_personality(applied)
-        self._stores.carry_out(applied.changes, vectors)
-
-    def _show(self, applied: ChangeSet, vectors: Mapping[str, Vectors]) -> None:
-        """Bring the tables up to an applied change set."""
-        back = [change.entry_id for change in applied.changes if change.before is None]
-        accesses = self.journal.last_access_of(back)  # one that comes back keeps the last access it had
-        for change in applied.changes:
-            held = self.find(change.entry_id)
-            if change.before is not None:
-                self.tables[change.before.tier].drop(change.entry_id)
-            if change.after is not None:
-                last = held.last_access if held else accesses.get(change.entry_id)
-                entry = change.after.evolve(last_access=last)
-                self.tables[entry.tier].put(entry, vectors.get(content_hash(entry.document)))
-        self._texts |= {text.name: text.after for text in applied.texts}
-        assert applied.revision is not None, "only applied change sets are shown"
-        self._revision = applied.revision
-
-    # -- keeping in step -------------------------------------------------------------------------------
-
-    def _catch_up(self) -> None:
-        """Take in what other processes wrote since; costs next to nothing when there is nothing."""
-        seen = self.journal.seen()
-        if seen is not None and seen == self._seen:
-            return
-        revision, access = self.journal.position()
-        if revision != self._revision:
-            for applied in self.journal.since(self._revision):
-                self._show(applied, self._vectors_of(applied))
-        if access != self._access:
-            self._take_in_accesses()
-        self._seen = seen
-
-    def _take_in_accesses(self) -> None:
-        accesses, self._access = self.journal.last_accesses(self._access)
-        for entry_id, at in accesses.items():
-            for table in self.tables.values():
-                table.touch([entry_id], at)
-
-    def _load(self) -> None:
-        """Finish what was cut off, fill the tables, and see that stores and journal agree."""
-        self._stores.claim()
-        cut_off = self.journal.pending()
-        for change_set in cut_off:
-            self._write_personality(change_set)
-        self._revision, self._access = self.journal.position()
-        kept = self._kept.open(self._place(), self.journal.change_set_at)
-        self.tables |= kept
-        for tier in Tier:
-            if tier not in kept:
-                self._fill(tier)
-        if kept:  # what came after they were kept; for the tables just filled this changes nothing
-            self._revision, self._access = self._kept.shown()
-            self._catch_up()
-        self._reconcile(cut_off)
-        for change_set in cut_off:
-            assert change_set.revision is not None, "the journal tells only what it has numbered"
-            self.journal.mark_done(change_set.revision)
-
-    def _fill(self, tier: Tier) -> None:
-        entries = self.journal.entries(tier)
-        vectors = self.journal.vectors({key for _, key in entries.values()}, self.embedder.identity)
-        vectors |= self.vectors([entry.document for entry, key in entries.values() if key not in vectors])
-        accesses = self.journal.last_access_of(list(entries))
-        for entry, key in entries.values():
-            last = accesses.get(entry.id)
-            self.tables[tier].put(entry if last is None else entry.evolve(last_access=last), vectors[key])
-
-    def _reconcile(self, cut_off: Sequence[ChangeSet]) -> None:
-        if not cut_off and any(len(table) >= FROM_ROWS for table in self.tables.values()):
-            wanted = {tier.value: len(table) for tier, table in self.tables.items()}
-            with suppress(StoreDamaged):  # which the comparison below will tell
-                if self._stores.counts() == wanted and self._kept.settled(self._revision, wanted):
-                    return
-        entries = (entry for table in self.tables.values() for entry in table.entries)
-        self.messages += self._stores.reconcile(
-            entries, self.vectors, revision=self.journal.revision, finished=len(cut_off)
-        )
+        assert applied.revision is not None, "only what has been committed is carried out"
+        self._stores.carry_out(applied.changes, self._for_store(applied, vectors), applied.revision)
 
     def _write_personality(self, change_set: ChangeSet) -> None:
         for text in change_set.texts:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
 
 from . import personality as personalities
 from .changes import ChangeSet, TextChange, dump_entry
 from .cues import parse_cues, parse_judgments
 from .entry import MemoryEntry, Tier
 from .errors import Conflict, InvalidParameter
-from .memory import Memory
+from .journal import content_hash
+from .memory import Memory, Vectors
 from .settings import AgentSettings
+
+_ROUNDING = 1e-5
+"""How far a number of a stored vector may be from what was handed in."""
 
 
 def refuse_broken(change_set: ChangeSet, agent: str) -> None:
@@ -40,18 +47,54 @@ def _refuse_unreadable(text: TextChange) -> None:
             personalities.parse(text.after)
 
 
-Differences = tuple[list[MemoryEntry], dict[Tier, list[str]]]
-"""Entries that a store lacks or holds otherwise, and the ids that a tier's store holds and should not."""
+@dataclass(frozen=True)
+class Differences:
+    """Where stores do not hold what they should.
+
+    Args:
+        missing: entries that a store lacks or holds otherwise.
+        surplus: ids that a tier's store holds and should not.
+        torn: ids of entries that are stored as they should be, but with another vector.
+    """
+
+    missing: list[MemoryEntry]
+    surplus: dict[Tier, list[str]]
+    torn: list[str]
+
+    def __bool__(self) -> bool:
+        return bool(self.missing or self.surplus or self.torn)
 
 
-def differences(memories: Mapping[Tier, Memory], entries: Sequence[MemoryEntry]) -> Differences:
-    """Where the stores do not hold what they should: these entries, each in its tier, and nothing else."""
+def differences(
+    memories: Mapping[Tier, Memory], entries: Sequence[MemoryEntry], vectors: Mapping[str, Vectors]
+) -> Differences:
+    """Where the stores do not hold what they should: these entries, each in its tier, and nothing else.
+
+    Args:
+        memories: the store of each tier.
+        entries: what they should hold.
+        vectors: the vectors of their texts, by content hash; one without is stored with zeros.
+    """
     missing: list[MemoryEntry] = []
     surplus: dict[Tier, list[str]] = {}
+    torn: list[str] = []
     for tier, memory in memories.items():
-        held = {entry.id: dump_entry(entry) for entry in memory.snapshot().entries}
+        stored = memory.snapshot()
+        held = {entry.id: (dump_entry(entry), row) for row, entry in enumerate(stored.entries)}
         wanted = {entry.id: entry for entry in entries if entry.tier is tier}
-        missing += [entry for key, entry in wanted.items() if held.get(key) != dump_entry(entry)]
+        for key, entry in wanted.items():
+            body, row = held.get(key, (None, 0))
+            if body != dump_entry(entry):
+                missing.append(entry)
+            elif not _near(stored.vectors[row], vectors.get(content_hash(entry.document))):
+                torn.append(key)
         if gone := sorted(held.keys() - wanted.keys()):
             surplus[tier] = gone
-    return missing, surplus
+    return Differences(missing, surplus, torn)
+
+
+def _near(stored: Vectors, wanted: Vectors | None) -> bool:
+    """Whether a store gives back what it was handed; one that ranks by cosine divides by a length of nearly 1."""
+    if wanted is None:
+        return not stored.any()
+    return stored.shape == wanted.shape and bool(np.abs(stored - wanted).max(initial=0.0) < _ROUNDING)

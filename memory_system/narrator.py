@@ -1,4 +1,4 @@
-"""AgentNarrator: telling what is remembered, and remembering what was talked about."""
+"""AgentNarrator: remembering what was talked about."""
 
 from __future__ import annotations
 
@@ -9,29 +9,13 @@ from . import curation, intake_turns
 from .changes import ChangeSet
 from .consolidation import synopsis
 from .consolidation.ground import Ground, Progress
-from .editor import AgentEditor, no_progress
+from .editor import AgentEditor
 from .intake_turns import Turns
-from .narrative import Hits, Narrative, tell
+from .reader import no_progress
 
 
 class AgentNarrator(AgentEditor):
-    """The telling part: a narrative from memories, and a conversation into memory."""
-
-    def narrate(self, cue: str, hits: Hits) -> Narrative:
-        """The hits joined into one narrative that keeps when each happened; changes and stores nothing.
-
-        Every sentence carries the ids it rests on; one that rests on none, or says more than they do, is
-        dropped, and kept in ``dropped`` with the reason. Offline it is a dated, ordered digest of quotations.
-
-        Args:
-            cue: what the narrative is to answer, 1 to 32,000 characters.
-            hits: what ``query_memory`` answered, or a list of candidates or memories, the best first.
-
-        Raises:
-            InvalidParameter: the cue is empty or too long, or a hit is no memory.
-            ModelError: the language model did not help.
-        """
-        return tell(self.display_name, self._query(cue).cue, hits, self.model)
+    """The listening part: a conversation into memory."""
 
     def remember_conversation(
         self,

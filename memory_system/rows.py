@@ -72,7 +72,10 @@ class Rows(Sequence[MemoryEntry]):
         held = self.held[row]
         entry = self.saved.entry(held) if isinstance(held, int) else held
         seconds = self.accessed[row if row >= 0 else len(self) + row]
-        if not math.isnan(seconds) and (entry.last_access is None or entry.last_access.timestamp() != seconds):
+        if math.isnan(seconds):
+            if entry.last_access is not None:  # as it was before it was ever recalled
+                entry = entry.evolve(last_access=None)
+        elif entry.last_access is None or entry.last_access.timestamp() != seconds:
             entry = entry.evolve(last_access=datetime.fromtimestamp(float(seconds), UTC))
         self.held[row] = entry
         return entry

@@ -71,6 +71,7 @@ class AgentSettings:
         migration_threshold: the importance that overflow has to exceed to be kept in LTM, 0 to 1.
         reflection_trigger: the sum of recent ratings at which the agent wants to reflect, 1 to 100,000.
         scoring: weights and decay.
+        query_log: how many of the last queries are kept to be lived through again, 0 (none) to 100,000.
 
     Raises:
         InvalidParameter: one is out of its range.
@@ -84,6 +85,7 @@ class AgentSettings:
     migration_threshold: float = 0.35
     reflection_trigger: float = 150.0
     scoring: Scoring = DEFAULT.scoring
+    query_log: int = 1_000
 
     def __post_init__(self) -> None:
         checked = {
@@ -94,6 +96,7 @@ class AgentSettings:
             "static_share": in_range("The static share", self.static_share, 0, 1),
             "migration_threshold": in_range("The migration threshold", self.migration_threshold, 0, 1),
             "reflection_trigger": in_range("The reflection trigger", self.reflection_trigger, 1, 100_000),
+            "query_log": whole("query_log", self.query_log, 0, 100_000),
         }
         for name, value in checked.items():  # as plain numbers, whatever kind came in
             object.__setattr__(self, name, value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 import numpy as np
@@ -84,6 +84,10 @@ class Table:
     def vectors(self) -> Vectors:
         """Shape (n, d), float32; a row of NaN has no vector."""
         return self.columns["vectors"][: len(self)]
+
+    def rows_without_vector(self) -> list[int]:
+        """The rows of entries without a vector."""
+        return [int(row) for row in np.flatnonzero(np.isnan(self.columns["squares32"][: len(self)]))]
 
     @property
     def importance(self) -> Floats:
@@ -209,6 +213,23 @@ class Table:
                 last_access[row] = max(last_access[row], seconds)
                 touched.append(row)
         self._age(touched)
+
+    def copied(self) -> Table:
+        """The table as it stands now, whatever becomes of this one."""
+        columns = self.columns.copied(len(self))
+        entries = Rows(list(self.entries.held), columns["accessed"], self.entries.saved)
+        return Table(columns, entries, list(self.ids), dict(self.tags))
+
+    def recall_only(self, accesses: Mapping[str, datetime], among: Iterable[str] | None = None) -> None:
+        """Take these for the latest accesses of some memories, of all if it is not said which; one without had none."""
+        held = self.ids if among is None else [entry_id for entry_id in among if entry_id in self._rows]
+        rows = np.array([self._rows[entry_id] for entry_id in held], np.intp)
+        known = (accesses.get(entry_id) for entry_id in held)
+        accessed = np.array([math.nan if at is None else at.timestamp() for at in known])
+        happened = self.columns["timestamp"][rows]
+        self.columns["accessed"][rows] = accessed
+        self.columns["last_access"][rows] = np.where(np.isnan(happened), happened, np.fmax(happened, accessed))
+        self._aged.clear()
 
     def _age(self, rows: list[int]) -> None:
         """Bring what is remembered of ageing up to an access; where the numbers would grow too large, forget it."""

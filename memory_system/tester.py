@@ -3,88 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
 
 from . import curation
 from .changes import ChangeSet, TextChange
 from .cues import (
-    Judgment,
     SavedCue,
     dump_cues,
     dump_judgments,
-    judgment_of,
-    judgments_jsonl,
     name_key,
     parse_cues,
     parse_judgments,
     with_cue,
     with_verdict,
 )
-from .entry import Tier
 from .errors import CueNotFound, EntryNotFound, InvalidParameter, shown
 from .narrator import AgentNarrator
-from .presets import PRESETS
-from .query import Query, checked_cue
+from .query import checked_cue
+from .reader import OWN_SETTINGS, CueResult, Precision
+
+__all__ = ["OWN_SETTINGS", "AgentTester", "CueResult", "Precision"]
 
 _WORDS = {True: "right", False: "wrong"}
-
-OWN_SETTINGS = "settings"
-"""The name, among those of the presets, under which the agent's own settings are tried."""
-
-
-@dataclass(frozen=True)
-class CueResult:
-    """What became of a saved cue when it was asked.
-
-    Args:
-        saved: the cue.
-        missing: ids that it must recall and did not, those of memories that are gone included.
-        unwanted: ids that it must not recall and did.
-        gone: ids that it names, in either list, of memories that are forgotten.
-        recalled: ids of the answer, in its order.
-    """
-
-    saved: SavedCue
-    missing: tuple[str, ...]
-    unwanted: tuple[str, ...]
-    gone: tuple[str, ...]
-    recalled: tuple[str, ...]
-
-    @property
-    def passed(self) -> bool:
-        """Whether all was recalled that must be, and nothing that must not."""
-        return not self.missing and not self.unwanted
-
-
-@dataclass(frozen=True)
-class Precision:
-    """How many of the at most ``top_k`` memories recalled for a cue were judged right, wrong, or not at all."""
-
-    right: int
-    wrong: int
-    unjudged: int
-    top_k: int
-
-    @property
-    def value(self) -> float | None:
-        """The share of the right among the judged, 0 to 1; ``None`` if none was judged."""
-        judged = self.right + self.wrong
-        return self.right / judged if judged else None
 
 
 class AgentTester(AgentNarrator):
     """The testing part: cues saved by name, and thumbs up or down. All of it is journalled and can be undone."""
-
-    @property
-    def saved_cues(self) -> tuple[SavedCue, ...]:
-        """The saved cues, in the order in which they were first saved."""
-        return self._parsed("cues", parse_cues)
-
-    @property
-    def judgments(self) -> tuple[Judgment, ...]:
-        """What was said of the answers to each cue, in the order in which the cues were first judged."""
-        return self._parsed("judgments", parse_judgments)
 
     def save_cue(
         self,
@@ -159,80 +102,6 @@ class AgentTester(AgentNarrator):
         what = f"“{curation.short(entry.document)}” for “{curation.short(asked)}”"
         title = f"Take back the judgment of {what}" if verdict is None else f"Judge {what}: {_WORDS[verdict]}"
         return self._keep(TextChange("judgments", held, text), title, preview)
-
-    def check_cues(self, now: datetime | None = None) -> list[CueResult]:
-        """Ask every saved cue with the agent's settings, and say which are answered as they must be; touches nothing.
-
-        Raises:
-            InvalidParameter: ``now`` is no time with a zone.
-        """
-        moment = self._time(now)
-        return [self._checked(saved, moment) for saved in self.saved_cues]
-
-    def precision(
-        self,
-        cue: str,
-        presets: Sequence[str] | None = None,
-        *,
-        now: datetime | None = None,
-        top_k: int | None = None,
-    ) -> dict[str, Precision]:
-        """How much of what each preset recalls for a cue was judged right; touches nothing.
-
-        A preset is tried with its own thresholds, and with the agent's top-k and share of static memory.
-
-        Args:
-            cue: what memory is asked.
-            presets: names of ``PRESETS``, and ``settings`` for the agent's own; all of them if not given.
-            now: the world's time.
-            top_k: most memories to recall; the agent's setting if not given.
-
-        Raises:
-            InvalidParameter: there is no such preset, or another parameter is out of its range.
-        """
-        names = (*PRESETS, OWN_SETTINGS) if presets is None else curation.listed(presets)
-        moment = self._time(now)
-        held = judgment_of(self.judgments, checked_cue(cue))
-        found = {}
-        for name in names:
-            query = self._tried(cue, name, moment, top_k)
-            verdicts = [held.verdict(hit.entry.id) if held else None for hit in self.answer(query)]
-            found[name] = Precision(verdicts.count(True), verdicts.count(False), verdicts.count(None), query.top_k)
-        return found
-
-    def judgments_jsonl(self, *, memories: bool = False) -> str:
-        """The judgments as JSON lines, as ``python -m memory_system evaluate`` reads them.
-
-        With ``memories`` every memory stands in a line before them, so that the file can be evaluated by itself;
-        what was judged and is forgotten is then left out.
-        """
-        entries = [entry for tier in Tier for entry in self.entries(tier)] if memories else None
-        return judgments_jsonl(self.judgments, entries)
-
-    def _tried(self, cue: str, name: str, now: datetime, top_k: int | None) -> Query:
-        if name == OWN_SETTINGS:
-            return self._query(cue, top_k, now=now)
-        preset = PRESETS.get(name)
-        if preset is None:
-            raise InvalidParameter(
-                f"There is no preset {shown(name)}; there are {', '.join((*PRESETS, OWN_SETTINGS))}."
-            )
-        return self._query(
-            cue,
-            top_k,
-            preset.threshold,
-            now=now,
-            static_threshold=preset.static_threshold,
-            scoring=preset.scoring,
-        )
-
-    def _checked(self, saved: SavedCue, now: datetime) -> CueResult:
-        recalled = tuple(hit.entry.id for hit in self.answer(self._query(saved.cue, now=now)))
-        with self._ledger.reading():
-            gone = tuple(one for one in (*saved.must, *saved.must_not) if self._ledger.find(one) is None)
-        missing = tuple(one for one in saved.must if one not in recalled)
-        unwanted = tuple(one for one in saved.must_not if one in recalled)
-        return CueResult(saved, missing, unwanted, gone, recalled)
 
     def _keep(self, text: TextChange, title: str, preview: bool) -> ChangeSet:
         """Planned without a ``Ground``: that reads all memories, and a thumb has to be quick."""

@@ -16,11 +16,11 @@ from .entry import MemoryEntry, Tier
 from .errors import EntryNotFound, InvalidParameter, shown
 from .facets import Facets
 from .journal import Applied
-from .ledger import Ledger
 from .llm import LanguageModel
 from .measures import Hybrid
 from .memory import Vectors
 from .query import Query
+from .readable import Readable
 from .recall import Explanation, Measured, Recall, answer
 from .relevancy import Evidence, TokenStates
 from .scoring import Measure, Scoring, whole
@@ -36,7 +36,7 @@ class AgentView:
     def __init__(
         self,
         name: str,
-        ledger: Ledger,
+        ledger: Readable,
         embedder: Embedder,
         model: LanguageModel,
         clock: Clock,
@@ -47,7 +47,8 @@ class AgentView:
         self._ledger = ledger
         self._embedder = embedder
         self._clock = clock
-        self._hybrid = Hybrid(tokens or TokenStates.of(embedder))
+        self._tokens = tokens or TokenStates.of(embedder)
+        self._hybrid = Hybrid(self._tokens)
         self._parsed_texts: dict[str, tuple[str | None, Any]] = {}
 
     def _refresh(self) -> None:

@@ -30,6 +30,8 @@ from .times import real_clock
 _NOT_AGENTS = frozenset({"schema"})
 TOKENS = "token-states.sqlite3"
 """Beside the agents; derived from their texts, at most 1 GB, and made anew if it is lost."""
+_STORED = ("journal.sqlite3", "chroma/chroma.sqlite3")
+"""An agent whose journal is lost is an agent still."""
 
 
 class World:
@@ -103,7 +105,7 @@ class World:
     def agents(self) -> list[str]:
         """The names of all agents, sorted: those with a personality and those with a folder."""
         files = (path.stem for path in Path(self.settings.personalities).glob("*.json"))
-        folders = (path.name for path in self.folder.glob("*") if (path / "journal.sqlite3").is_file())
+        folders = (path.name for path in self.folder.glob("*") if any((path / name).is_file() for name in _STORED))
         return sorted({name for name in (*files, *folders) if _usable(name)})
 
     def agent(self, name: str) -> AgentMemory:
@@ -132,6 +134,11 @@ class World:
                     tokens=self._tokens,
                 )
             return self._agents[checked]
+
+    def opened(self) -> list[AgentMemory]:
+        """The agents that are open now."""
+        with self._lock:
+            return [agent for agent in self._agents.values() if not agent.gone]
 
     def create_agent(self, name: str, personality: str | None = None) -> AgentMemory:
         """A new agent, with this personality (JSON) or with its name alone.

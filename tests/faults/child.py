@@ -9,7 +9,7 @@ import sys
 import time
 from typing import Any
 
-import memory_system.ledger
+import memory_system.personality
 from memory_system import AgentMemory, Settings
 from memory_system.embedding import CachedEmbedder, MiniLM
 from memory_system.journal import Journal
@@ -21,7 +21,7 @@ BOUNDARIES: dict[str, tuple[Any, str]] = {
     "after the commit, before the upsert": (Stores, "upsert"),
     "after the upsert, before the delete": (Stores, "delete"),
     "after the delete, before it is marked done": (Journal, "mark_done"),
-    "before the personality file is written": (memory_system.ledger.personalities, "write"),
+    "before the personality file is written": (memory_system.personality, "write"),
 }
 
 
@@ -90,6 +90,8 @@ def main() -> None:
         if order.get("wait"):
             sys.stdin.readline()
         work(agent, order)
+        if order.get("then_die"):
+            os.kill(os.getpid(), signal.SIGKILL)
 
 
 if __name__ == "__main__":

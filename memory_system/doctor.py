@@ -1,0 +1,280 @@
+"""Doctor: is every agent of a world whole? Looks at copies and changes nothing, unless it is told to repair."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from . import chroma_files, closing_note, table_file
+from .embedding import Embedder
+from .entry import Tier
+from .errors import JournalDamaged, MemorySystemError, StoreDamaged
+from .journal import Journal, content_hash
+from .journal_check import refuse_damaged, refuse_older
+from .ledger_checks import differences
+from .ledger_opening import JOURNAL
+from .personality_file import PersonalityFile
+from .probe import probe
+from .read_only import ReadOnlyLedger, open_ledger
+from .stores import Stores
+from .times import real_clock
+from .world import World
+
+_LOCK_SECONDS = 3.0
+_LEAST_FREE = 200_000_000
+"""Bytes that should be free; and as many as the world has, so that a store can be rebuilt beside the old one."""
+
+
+class State(StrEnum):
+    """What is said of one thing that was looked at."""
+
+    RIGHT = "right"
+    REPAIRED = "repaired"
+    NOTE = "note"
+    WRONG = "wrong"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at.
+
+    Args:
+        agent: whose; empty for the world's.
+        what: such as ``journal`` or ``index``.
+        state: whether it is as it should be.
+        sentence: for people.
+    """
+
+    agent: str
+    what: str
+    state: State
+    sentence: str
+
+
+def examine(world: World, *, repair: bool = False) -> list[Finding]:
+    """Look at every agent of a world, and repair what is wrong if told to."""
+    found = [_disk(world.folder)]
+    found += _half_made(world.folder, repair=repair)
+    for name in world.agents():
+        folder = world.folder / name
+        personality = Path(world.settings.personalities) / f"{name}.json"
+        before = _agent(folder, personality, world.embedder)
+        if repair and any(one.state is State.WRONG for one in before):
+            problem = _repair(folder, personality, world.embedder)
+            after = _agent(folder, personality, world.embedder)
+            told = {one.what for one in after}
+            gone = [one for one in before if one.state is State.WRONG and one.what not in told]
+            before = [_compared(one, before, problem) for one in after]
+            before += [replace(one, state=State.REPAIRED, sentence=f"{one.sentence} It is gone now.") for one in gone]
+        found += before
+    return found
+
+
+def _compared(now: Finding, before: Sequence[Finding], problem: str | None) -> Finding:
+    was = next((one for one in before if one.what == now.what and one.state is State.WRONG), None)
+    if now.state is State.WRONG and problem:
+        return replace(now, sentence=f"{now.sentence} It could not be repaired: {problem}")
+    if was is not None and now.state is not State.WRONG:
+        return replace(now, state=State.REPAIRED, sentence=f"{was.sentence} Now: {now.sentence}")
+    return now
+
+
+def _repair(folder: Path, personality: Path, embedder: Embedder) -> str | None:
+    """Open the agent, which repairs it; with a new journal where the old one is damaged."""
+    try:
+        ledger = open_ledger(folder, personality, embedder)
+        if isinstance(ledger, ReadOnlyLedger):
+            ledger.begin_anew()
+            ledger = open_ledger(folder, personality, embedder)
+        text, file_of = ledger.text("personality"), PersonalityFile(personality)
+        ledger.close()
+        if text is not None and file_of.problem(text) is not None:
+            file_of.put_back(text)
+        for file in folder.glob("*.part"):
+            file.unlink()
+    except MemorySystemError as error:
+        return error.sentence
+    except OSError as error:
+        return f"{error.strerror or error} ({error.filename})"
+    return None
+
+
+def _agent(folder: Path, personality: Path, embedder: Embedder) -> list[Finding]:
+    name = folder.name
+    if not folder.exists():
+        return [Finding(name, "files", State.RIGHT, "It has a personality and no memories yet.")]
+    try:
+        with _copied(folder) as copy:
+            found = list(_of_copy(name, copy, personality, embedder))
+    except Timeout:
+        return [Finding(name, "lock", State.NOTE, "Another program is writing to it. Look again when it has finished.")]
+    except (OSError, shutil.Error) as error:
+        return [Finding(name, "files", State.WRONG, f"They cannot be read: {str(error)[:200]}.")]
+    return [*found, *_leftovers(folder)]
+
+
+@contextmanager
+def _copied(folder: Path) -> Iterator[Path]:
+    """A copy of an agent's files, made while nobody writes.
+
+    Raises:
+        Timeout: somebody writes for long.
+        OSError: it cannot be copied.
+    """
+    lock = folder / "lock"
+    ignore = shutil.ignore_patterns("lock", "*-damaged-*", "*-replaced-*", "*.part")
+    with tempfile.TemporaryDirectory(prefix="memory-doctor-", ignore_cleanup_errors=True) as scratch:
+        copy = Path(scratch) / folder.name
+        with FileLock(lock, timeout=_LOCK_SECONDS) if lock.exists() else nullcontext():
+            shutil.copytree(folder, copy, ignore=ignore)
+        yield copy
+
+
+def _of_copy(name: str, copy: Path, personality: Path, embedder: Embedder) -> Iterator[Finding]:
+    def right(what: str, sentence: str) -> Finding:
+        return Finding(name, what, State.RIGHT, sentence)
+
+    def wrong(what: str, sentence: str) -> Finding:
+        return Finding(name, what, State.WRONG, sentence)
+
+    problem = chroma_files.problem(copy / "chroma")
+    if problem is None and (copy / "chroma/chroma.sqlite3").exists():
+        try:
+            problem = probe(copy / "chroma")
+        except MemorySystemError as error:
+            yield wrong("index", error.sentence)
+            return
+    yield wrong("index", f"Chroma's store is damaged: {problem}.") if problem else right("index", "It works.")
+    with closing(Stores(copy / "chroma")) as stores:
+        try:
+            refuse_damaged(copy / JOURNAL, stores.claimed, thoroughly=True)
+            if not (copy / JOURNAL).exists() and (copy / "chroma/chroma.sqlite3").exists():
+                raise JournalDamaged(f"The journal of {name!r} is missing.")
+            with closing(Journal(f"sqlite:///{copy / JOURNAL}", real_clock)) as journal:
+                refuse_older(name, journal.revision, stores.claimed)
+                yield right("journal", f"{journal.revision} changes, every page in order.")
+                if problem is None:
+                    yield from _contents(name, journal, stores, embedder)
+                yield from _personality(name, journal, personality)
+        except MemorySystemError as error:
+            yield wrong("journal", error.sentence)
+    for tier in Tier:
+        path = copy / f"{tier.value}.table"
+        if path.exists() and table_file.load(path) is None:
+            yield wrong("tables", f"{path.name} is damaged; it is derived, and opening the agent makes it anew.")
+
+
+def _contents(name: str, journal: Journal, stores: Stores, embedder: Embedder) -> Iterator[Finding]:
+    """Whether the store holds what the journal says, and both vectors of the embedder in use."""
+    entries = [entry for tier in Tier for entry, _ in journal.entries(tier).values()]
+    hashes = {content_hash(entry.document) for entry in entries}
+    current = journal.kept.of(hashes, embedder.identity)
+    made_with = stores.made_with or (embedder.identity if len(current) == len(hashes) else None)
+    made_with = made_with or next(iter(journal.kept.embedders()), embedder.identity)
+    vectors = current if made_with == embedder.identity else journal.kept.of(hashes, made_with)
+    try:
+        found = differences(stores.memories, entries, vectors)
+        distances = stores.distances()
+    except StoreDamaged as error:
+        yield Finding(name, "store", State.WRONG, error.sentence)
+        return
+    pending = len(journal.pending())
+    if found:
+        surplus = sum(map(len, found.surplus.values()))
+        yield Finding(
+            name,
+            "store",
+            State.WRONG,
+            f"{len(found.missing)} memories are missing or differ from the journal, {surplus} should not be there, and "
+            f"{len(found.torn)} have another vector.",
+        )
+    elif pending:
+        yield Finding(name, "store", State.WRONG, f"{pending} changes were cut off; opening the agent finishes them.")
+    else:
+        yield Finding(name, "store", State.RIGHT, f"{len(entries)} memories, as the journal says.")
+    waiting = len(hashes) - len(current)
+    if waiting or made_with != embedder.identity or distances:
+        sentence = f"{waiting} texts have no vector of {embedder.identity}; the store holds those of {made_with}"
+        sentence += f", by the distance {next(iter(distances.values()))!r}" if distances else ""
+        yield Finding(name, "vectors", State.NOTE, f"{sentence}. agent.reembed() makes them anew.")
+
+
+def _personality(name: str, journal: Journal, path: Path) -> Iterator[Finding]:
+    held, file = journal.text("personality"), PersonalityFile(path)
+    problem = file.problem(held)
+    if problem is not None:
+        yield Finding(name, "personality", State.WRONG, problem)
+    elif held is not None and file.text() != held:
+        yield Finding(name, "personality", State.NOTE, f"{path.name} was edited; opening the agent takes it in.")
+    elif held is not None:
+        yield Finding(name, "personality", State.RIGHT, f"{path.name} is what the journal says.")
+
+
+def _leftovers(folder: Path) -> Iterator[Finding]:
+    aside = [path for path in folder.glob("*-damaged-*") if not path.name.endswith(("-wal", "-shm"))]
+    aside += folder.glob("chroma-replaced-*")
+    if aside:
+        size = sum(file.stat().st_size for path in aside for file in (path, *path.glob("**/*")) if file.is_file())
+        names = ", ".join(sorted(path.name for path in aside)[:3])
+        yield Finding(
+            folder.name,
+            "leftovers",
+            State.NOTE,
+            f"{len(aside)} set aside ({names}), {size / 1e6:.1f} MB. Delete them when you need them no longer.",
+        )
+    if parts := sorted(path.name for path in folder.glob("*.part")):
+        yield Finding(
+            folder.name, "leftovers", State.WRONG, f"{', '.join(parts[:3])} was being written when it was cut off."
+        )
+
+
+def _half_made(world: Path, *, repair: bool) -> Iterator[Finding]:
+    for path in sorted([*world.glob(".*-copying"), *world.parent.glob("*-filling")]):
+        if repair:
+            shutil.rmtree(path, ignore_errors=True)
+        gone = not path.exists()
+        state = State.REPAIRED if gone else State.WRONG
+        yield Finding("", "leftovers", state, f"{path.name} was being copied when it was cut off." + " Removed." * gone)
+
+
+def _disk(world: Path) -> Finding:
+    there = next(path for path in (world, *world.absolute().parents) if path.exists())
+    free = shutil.disk_usage(there).free
+    held = sum(file.stat().st_size for file in world.glob("**/*") if file.is_file())
+    enough = free >= max(_LEAST_FREE, held)
+    sentence = f"{free / 1e9:.1f} GB are free, and the world has {held / 1e9:.2f} GB."
+    return Finding("", "disk", State.RIGHT if enough else State.WRONG, sentence)
+
+
+def light(world: World) -> tuple[State, str]:
+    """Whether all is well, in one word and one sentence, without opening what is not open: takes milliseconds."""
+    wrong, repaired = [], []
+    for agent in world.opened():
+        if agent.read_only:
+            wrong.append(f"{agent.name} can only be read")
+        elif any("set aside" in said or "to match the journal" in said for said in agent.messages):
+            repaired.append(agent.name)
+    opened = {agent.name for agent in world.opened()}
+    for name in world.agents():
+        folder = world.folder / name
+        if name in opened or not folder.exists():
+            continue
+        with suppress(OSError):
+            note = closing_note.read(folder)
+            problem = None if note and note.as_left(folder) else chroma_files.problem(folder / "chroma")
+            if not (folder / JOURNAL).exists() or not (folder / JOURNAL).stat().st_size:
+                problem = "its journal is missing or empty"
+            if problem:
+                wrong.append(f"{name}: {problem}")
+    if wrong:
+        return State.WRONG, f"{'; '.join(wrong)}. “python -m memory_system doctor” tells more."
+    if repaired:
+        return State.REPAIRED, f"What was damaged has been rebuilt from the journal: {', '.join(repaired)}."
+    return State.RIGHT, "Journals and stores are in order."

@@ -1,0 +1,54 @@
+"""Readable: what an agent's reading half asks of where its memories stand, be it the ledger or a moment of its past."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from .entry import MemoryEntry, Tier
+from .journal import Applied
+from .table import Table
+
+
+class Told(Protocol):
+    """What a history tells."""
+
+    def history(self, limit: int = 100, before: int | None = None) -> list[Applied]:
+        """The newest change sets first, at most ``limit``, those older than ``before`` only."""
+
+    def last_version(self, entry_id: str) -> MemoryEntry | None:
+        """A memory as it last was, also one that has been forgotten; ``None`` if it never was."""
+
+
+class Readable(Protocol):
+    """Tables, texts and history, held still while they are read."""
+
+    @property
+    def tables(self) -> Mapping[Tier, Table]:
+        """One table a tier."""
+
+    @property
+    def journal(self) -> Told:
+        """The history."""
+
+    @property
+    def messages(self) -> Sequence[str]:
+        """What was found and repaired when the agent was opened."""
+
+    @property
+    def revision(self) -> int:
+        """The revision that the tables show."""
+
+    @property
+    def stamp(self) -> tuple[int, int]:
+        """A key for caches."""
+
+    def reading(self) -> AbstractContextManager[None]:
+        """Hold the tables still."""
+
+    def text(self, name: str) -> str | None:
+        """The text of this name."""
+
+    def find(self, entry_id: str) -> MemoryEntry | None:
+        """The memory of this id in any tier, or ``None``."""

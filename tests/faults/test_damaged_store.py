@@ -1,0 +1,331 @@
+"""Really damaged files: the agent opens, says what was found, holds the same, takes a write, and reopens silently."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memory_system import AgentMemory, ChromaMemory, Settings, Tier, World, chroma_files, ledger_opening
+from memory_system.changes import dump_entry
+from memory_system.embedding import CachedEmbedder
+from memory_system.errors import JournalDamaged, ReadOnly, StoreDamaged, StoreError
+from memory_system.export import export
+from memory_system.probe import probe
+from memory_system.read_only import RESCUE
+from tests.conftest import NOW, PERSONALITY, ROOT
+
+Damage = Callable[[Path], None]
+EVENTS = 110  # Chroma keeps its index on disk from 100 on
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder) -> Path:
+    """A world whose agent has 150 events in each of two tiers, closed."""
+    folder = tmp_path_factory.mktemp("prepared")
+    with World(_settings(folder), embedder=embedder) as world:
+        world.stand_at(NOW)
+        agent = world.create_agent("mira", json.dumps(PERSONALITY))
+        agent.configure(top_k=4)
+        events = [
+            {"document": f"event {n}", "id": f"m{n}", "rating": n % 10 + 1, "timestamp": NOW - timedelta(hours=n)}
+            for n in range(2 * EVENTS)
+        ]
+        agent.add_short_term(events)
+        agent.migrate_stm2ltm(ids=[f"m{n}" for n in range(EVENTS)])
+    return folder
+
+
+@pytest.fixture
+def root(prepared: Path, tmp_path: Path) -> Path:
+    """A copy of the prepared world, to be damaged."""
+    shutil.copytree(prepared, tmp_path / "world")
+    return tmp_path / "world"
+
+
+@pytest.fixture
+def folder(root: Path) -> Path:
+    """The agent's folder."""
+    return root / "database" / "mem_test" / "mira"
+
+
+@pytest.fixture
+def opened(root: Path, embedder: CachedEmbedder) -> Iterator[World]:
+    """The world, open."""
+    with World(_settings(root), embedder=embedder) as world:
+        yield world
+
+
+def _settings(root: Path) -> Settings:
+    return Settings(database=root / "database", personalities=root / "personalities", llm="offline")
+
+
+Held = dict[str, tuple[str | None, bytes]]
+
+
+def _held(agent: AgentMemory) -> Held:
+    """Every memory and its vector, to the last bit."""
+    found: Held = {}
+    for tier in Tier:
+        for entry in agent.entries(tier):
+            vector = agent.vector(entry.id)
+            assert vector is not None
+            found[entry.id] = (dump_entry(entry), vector.tobytes())
+    return found
+
+
+def _stored(folder: Path) -> Held:
+    """The same from a copy of Chroma's files, which reading may change; the agent is closed."""
+    found: Held = {}
+    copy = folder.with_name("copy")
+    shutil.copytree(folder / "chroma", copy / "chroma")
+    for tier in Tier:
+        memory = ChromaMemory.at(copy / "chroma", tier)
+        stored = memory.snapshot()
+        memory.close()
+        found |= {e.id: (dump_entry(e), v.tobytes()) for e, v in zip(stored.entries, stored.vectors, strict=True)}
+    shutil.rmtree(copy)
+    return found
+
+
+@pytest.fixture(scope="module")
+def whole(prepared: Path, embedder: CachedEmbedder) -> Held:
+    with World(_settings(prepared), embedder=embedder) as world:
+        return _held(world.agent("mira"))
+
+
+def _index(folder: Path) -> Path:
+    """The folder of one tier's index."""
+    return min(path.parent for path in folder.glob("chroma/*/index_metadata.pickle"))
+
+
+def _of_index(name: str, how: str) -> Damage:
+    def damage(folder: Path) -> None:
+        file = _index(folder) / name
+        _spoil(file, how)
+
+    return damage
+
+
+def _of_file(name: str, how: str) -> Damage:
+    return lambda folder: _spoil(folder / name, how)
+
+
+def _spoil(file: Path, how: str) -> None:
+    size = file.stat().st_size
+    match how:
+        case "cut":
+            os.truncate(file, size // 2)
+        case "random":
+            file.write_bytes(random.Random(7).randbytes(size))
+        case "middle":
+            content = bytearray(file.read_bytes())
+            content[size // 2 : size // 2 + 3000] = random.Random(7).randbytes(3000)
+            file.write_bytes(content)
+        case "emptied":
+            file.write_bytes(b"")
+        case "overwritten":
+            file.write_bytes(b"this is no database " * 500)
+        case _:
+            file.unlink()
+
+
+def _remove_all(folders: Iterator[Path]) -> None:
+    for path in list(folders):
+        shutil.rmtree(path)
+
+
+INDEX = ("header.bin", "data_level0.bin", "length.bin", "link_lists.bin", "index_metadata.pickle")
+CHROMA: dict[str, Damage] = {
+    **{f"{name} {how}": _of_index(name, how) for name in INDEX for how in ("cut", "random", "removed")},
+    "data_level0.bin middle": _of_index("data_level0.bin", "middle"),
+    "an index folder removed": lambda folder: shutil.rmtree(_index(folder)),
+    "all index folders removed": lambda folder: _remove_all(folder.glob("chroma/*-*")),
+    "the chroma folder removed": lambda folder: shutil.rmtree(folder / "chroma"),
+}
+
+
+@pytest.mark.parametrize("damage", CHROMA.values(), ids=CHROMA.keys())
+def test_a_damaged_store_is_rebuilt_from_the_journal(
+    root: Path, folder: Path, embedder: CachedEmbedder, whole: Held, damage: Damage
+) -> None:
+    damage(folder)
+    with World(_settings(root), embedder=embedder) as world:
+        agent = world.agent("mira")
+        assert agent.messages, "it says what was found"
+        assert agent.read_only is None
+        assert _held(agent) == whole
+        added = agent.add_short_term({"document": "life goes on", "rating": 5}).outcomes[0].id
+        assert len(agent.query_memory("event 20", touch=False)) == 4
+    stored = _stored(folder)
+    assert {key: held for key, held in stored.items() if key != added} == whole
+    with World(_settings(root), embedder=embedder) as world:
+        again = world.agent("mira")
+        assert again.messages == ()
+        assert _held(again).keys() == whole.keys() | {added}
+
+
+@pytest.mark.parametrize(("name", "how", "word"), [("header.bin", "cut", "crashed"), ("link_lists.bin", "cut", "hung")])
+def test_what_crashes_or_hangs_a_process_is_found_in_another(folder: Path, name: str, how: str, word: str) -> None:
+    _of_index(name, how)(folder)
+    assert word in str(probe(folder / "chroma", seconds=6))
+
+
+def test_a_probe_leaves_the_store_as_it_is(folder: Path) -> None:
+    before = chroma_files.stamp(folder)
+    assert probe(folder / "chroma") is None
+    assert chroma_files.stamp(folder) == before
+
+
+# -- what costs nothing --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def probed(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The folders that were probed."""
+    asked: list[Path] = []
+
+    def noted(folder: Path) -> None:
+        asked.append(folder)
+
+    monkeypatch.setattr(ledger_opening, "probe", noted)
+    return asked
+
+
+def test_a_clean_reopening_asks_no_other_process_and_compares_no_rows(
+    root: Path, embedder: CachedEmbedder, probed: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def compared(*_: object) -> None:
+        raise AssertionError("compared row by row")
+
+    monkeypatch.setattr(ChromaMemory, "snapshot", compared)
+    for _ in range(2):
+        with World(_settings(root), embedder=embedder) as world:
+            assert world.agent("mira").messages == ()
+    assert probed == []
+
+
+def test_a_copied_agent_is_not_probed(root: Path, folder: Path, embedder: CachedEmbedder, probed: list[Path]) -> None:
+    for file in folder.glob("**/*"):
+        os.utime(file)  # as after ``cp -r``
+    with World(_settings(root), embedder=embedder) as world:
+        assert world.agent("mira").messages == ()
+    assert probed == []
+
+
+def test_an_index_that_was_written_before_a_kill_is_probed(
+    root: Path, folder: Path, embedder: CachedEmbedder, probed: list[Path]
+) -> None:
+    _killed(root, operation="batch", name="late", count=120)
+    with World(_settings(root), embedder=embedder) as world:
+        assert world.agent("mira").messages == ()
+    assert [path.name for path in probed] == ["chroma"]
+
+
+# -- the journal ---------------------------------------------------------------------------------------
+
+
+def _killed(root: Path, **order: object) -> None:
+    """A process that was killed after its change was acknowledged, so that the journal's log lies beside it."""
+    settings = _settings(root)
+    order |= {"database": str(settings.database), "personalities": str(settings.personalities), "then_die": True}
+    command = [sys.executable, "-m", "tests.faults.child", json.dumps(order)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=90, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+
+
+JOURNAL: dict[str, Damage] = {
+    f"journal {how}": _of_file("journal.sqlite3", how)
+    for how in ("cut", "overwritten", "random", "middle", "emptied", "removed")
+}
+
+
+@pytest.mark.parametrize("damage", JOURNAL.values(), ids=JOURNAL.keys())
+def test_an_agent_whose_journal_is_damaged_is_read_from_its_store(
+    root: Path, folder: Path, opened: World, whole: Held, tmp_path: Path, damage: Damage
+) -> None:
+    damage(folder)
+    found = (folder / "journal.sqlite3").read_bytes() if (folder / "journal.sqlite3").exists() else None
+    assert opened.agents() == ["mira"]
+    agent = opened.agent("mira")
+    assert agent.read_only is not None
+    assert "doctor --repair" in agent.messages[0]
+    assert _held(agent) == whole
+    assert len(agent.query_memory("event 20")) > 0
+    assert len(agent.explain("event 20").candidates) == len(whole)
+    _refuses_every_write(agent)
+    assert export(agent, tmp_path / "mira.jsonl", vectors=True) == len(whole)
+    told = [json.loads(line) for line in (tmp_path / "mira.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert np.array(told[1]["vector"], np.float32).tobytes() == whole[told[1]["id"]][1]
+    opened.close()
+    assert ((folder / "journal.sqlite3").read_bytes() if found is not None else None) == found, "nothing was written"
+
+
+def _refuses_every_write(agent: AgentMemory) -> None:
+    writes: list[Callable[[], object]] = [
+        lambda: agent.add_short_term({"document": "no", "rating": 1}),
+        lambda: agent.edit("m1", rating=3),
+        lambda: agent.forget(["m1"]),
+        lambda: agent.configure(top_k=9),
+        lambda: agent.migrate_stm2ltm(0.5),
+        lambda: agent.save_personality(json.dumps(PERSONALITY | {"facts": ["other"]})),
+        agent.reset_memory,
+        agent.reembed,
+    ]
+    for write in writes:
+        with pytest.raises(ReadOnly, match="can only be read"):
+            write()
+
+
+def test_a_journal_that_lost_its_log_is_not_taken_for_the_truth(
+    root: Path, folder: Path, opened: World, whole: Held
+) -> None:
+    _killed(root, operation="batch", name="late", count=3)
+    (folder / "journal.sqlite3-wal").unlink()
+    agent = opened.agent("mira")
+    assert "newest changes are missing" in str(agent.read_only)
+    assert _held(agent).keys() == whole.keys() | {"late-0", "late-1", "late-2"}
+    assert agent.settings.top_k == 4, "what the journal still says is not lost"
+    assert [told.change_set.operation for told in agent.history(2)] == [RESCUE, "migrate"]
+    opened.close()
+    assert _stored(folder).keys() == whole.keys() | {"late-0", "late-1", "late-2"}
+
+
+def test_a_journal_that_is_put_back_is_used_at_once(folder: Path, opened: World, whole: Held) -> None:
+    journal = folder / "journal.sqlite3"
+    kept = journal.read_bytes()
+    journal.write_bytes(b"")
+    agent = opened.agent("mira")
+    assert agent.read_only
+    journal.write_bytes(kept)
+    with pytest.raises(StoreError, match="Open it again"):
+        agent.entries(Tier.STM)
+    again = opened.agent("mira")
+    assert again.read_only is None
+    assert _held(again) == whole
+
+
+def test_where_both_are_damaged_it_says_so_and_shows_no_empty_agent(folder: Path, opened: World) -> None:
+    _of_file("journal.sqlite3", "cut")(folder)
+    _of_file("chroma/chroma.sqlite3", "cut")(folder)
+    before = chroma_files.stamp(folder / "chroma", folder / "journal.sqlite3")
+    with pytest.raises(JournalDamaged, match="cannot be read either"):
+        opened.agent("mira")
+    assert chroma_files.stamp(folder / "chroma", folder / "journal.sqlite3") == before
+
+
+def test_where_both_are_gone_it_says_so_and_shows_no_empty_agent(folder: Path, opened: World) -> None:
+    (folder / "journal.sqlite3").unlink()
+    shutil.rmtree(folder / "chroma")
+    with pytest.raises(StoreDamaged, match="missing"):
+        opened.agent("mira")
