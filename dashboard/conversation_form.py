@@ -38,6 +38,9 @@ def show(agent: AgentMemory) -> None:
         return
     st.markdown(f"**{widgets.plain(plan.title)}**")
     refused = widgets.change_set(plan, choose=True)
+    synopsis = [change.entry_id for change in plan.changes if change.after and change.after.evidence]
+    if refused and synopsis and not refused & set(synopsis):
+        st.info("The synopsis was written from all turns; refuse it too, or leave turns out above and preview again.")
     if st.button("Remember it", key=f"talk-apply-{agent.name}", type="primary", icon=":material/check:"):
         try:
             done = agent.apply(plan.without(refused))

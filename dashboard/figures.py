@@ -97,11 +97,12 @@ def waterfall(score: Score, threshold: float, ink: str = _GREY) -> go.Figure:
     """How the parts of one score add up to it, relevancy by its own parts where it has any; the line to exceed."""
     steps = [(name, value) for name, value in score.parts.items() if name != "relevancy"]
     weight = 1.0 if score.recency is None else score.weights.relevancy
-    steps += [(name, weight * value) for name, value in score.sub_parts.items()] or [
-        ("relevancy", score.parts["relevancy"])
-    ]
+    made_of = {f"relevancy: {name}": weight * value for name, value in score.sub_parts.items()}
+    steps += made_of.items() or [("relevancy", score.parts["relevancy"])]
+    if made_of:  # its parts are measured before it is scaled by its min and max
+        steps.append(("relevancy: scaling", score.parts["relevancy"] - sum(made_of.values())))
     steps = [(name, value) for name, value in steps if abs(value) >= 0.0005] or steps[-1:]
-    names = [name if name in PARTS else f"relevancy: {name}" for name, _ in steps]
+    names = [name for name, _ in steps]
     figure = go.Figure(
         go.Waterfall(
             orientation="h",

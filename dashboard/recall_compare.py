@@ -38,6 +38,7 @@ def show(agent: AgentMemory, query: Query) -> None:
     st.dataframe(
         frame,
         hide_index=True,
+        placeholder="–",
         column_order=["change", "first", "second", "memory", "first score", "second score"],
         column_config={
             "change": st.column_config.TextColumn("Change", width=90),

@@ -108,7 +108,7 @@ def _scoring(agent: AgentMemory) -> tuple[Scoring, float, float]:
     st.caption(PRESETS.get(str(chosen), own).source)
     sliders = st.columns(3)
     weights = [
-        _slider(agent, column, name, f"Weight of {name}", 0.0, _MOST, 0.05)
+        _slider(agent, column, name, f"Weight of {name}", 0.0, _MOST, 0.01)
         for column, name in zip(sliders, ("recency", "importance", "relevancy"), strict=True)
     ]
     decay = _slider(agent, sliders[0], "decay", "Recency kept per hour (decay k)", 0.5, 0.999, 0.001, "%.3f")
@@ -152,8 +152,12 @@ def _facets(agent: AgentMemory) -> Facets:
     tags = right.multiselect("Tags", session.tags(agent.name, agent.stamp), key=f"tags-{agent.name}",
                              placeholder="Any tag")  # fmt: skip
     columns = st.columns(4)
-    since = columns[0].date_input("Happened from", None, key=f"since-{agent.name}", help="The whole day, in UTC.")
-    until = columns[1].date_input("Happened until", None, key=f"until-{agent.name}", help="The whole day, in UTC.")
+    since = columns[0].date_input(
+        "Happened from", None, date.min, date.max, key=f"since-{agent.name}", help="The whole day, in UTC."
+    )
+    until = columns[1].date_input(
+        "Happened until", None, date.min, date.max, key=f"until-{agent.name}", help="The whole day, in UTC."
+    )
     low, high = columns[2].slider("Importance", 0.0, 1.0, (0.0, 1.0), 0.1, key=f"range-{agent.name}")
     contains = columns[3].text_input("With these words", key=f"contains-{agent.name}", max_chars=200)
     if since and until and until < since:

@@ -15,6 +15,7 @@ _CHOICES = 300
 
 def show(agent: AgentMemory, found: Explanation) -> None:
     """Every saved cue with what became of it, and a form that saves the one that is asked now."""
+    widgets.said()
     results = agent.check_cues()
     if not results:
         widgets.empty(
@@ -23,11 +24,10 @@ def show(agent: AgentMemory, found: Explanation) -> None:
         )
     else:
         failed = sum(1 for result in results if not result.passed)
-        words = tables.counted(len(results), "saved cue", "saved cues")
         if failed:
-            st.error(f"{failed} of {words} not answered as they must be.", icon=":material/cancel:")
+            st.error(f"Saved cues that fail: {failed} of {len(results)}.", icon=":material/cancel:")
         else:
-            st.success(f"All of {words} answered as they must be.", icon=":material/check_circle:")
+            st.success(f"Saved cues that pass: {len(results)} of {len(results)}.", icon=":material/check_circle:")
     for result in results:
         _result(agent, result)
     _form(agent, found)
@@ -44,12 +44,13 @@ def _result(agent: AgentMemory, result: CueResult) -> None:
             with st.container(width="stretch", gap=None):
                 st.markdown(f"**{widgets.plain(saved.name)}**")
                 st.caption(widgets.plain(saved.cue))
-            if st.button("Ask it", key=f"ask-{saved.name}", icon=":material/search:", type="tertiary"):
-                st.switch_page("views/recall.py", query_params={"agent": agent.name, "cue": saved.cue})
-            if st.button("Remove", key=f"remove-{saved.name}", icon=":material/delete:", type="tertiary"):
-                agent.remove_cue(saved.name)
-                widgets.say_next(f"Removed: {saved.name}. The History page can undo it.")
-                st.rerun(scope="fragment")
+            with st.container(horizontal=True, width="content"):
+                if st.button("Ask it", key=f"ask-{saved.name}", icon=":material/search:", type="tertiary"):
+                    st.switch_page("views/recall.py", query_params={"agent": agent.name, "cue": saved.cue})
+                if st.button("Remove", key=f"remove-{saved.name}", icon=":material/delete:", type="tertiary"):
+                    agent.remove_cue(saved.name)
+                    widgets.say_next(f"Removed: {saved.name}. The History page can undo it.")
+                    st.rerun(scope="fragment")
         for words, ids in (
             ("must recall, and did not", result.missing),
             ("must not recall, and did", result.unwanted),

@@ -28,6 +28,7 @@ def show(agent: AgentMemory, found: Recall) -> None:
         st.dataframe(
             frame,
             hide_index=True,
+            placeholder="–",
             column_config={
                 "preset": st.column_config.TextColumn("Preset", width=150),
                 "precision": st.column_config.NumberColumn("Precision", format="percent", width=90),
@@ -38,7 +39,7 @@ def show(agent: AgentMemory, found: Recall) -> None:
         )
     if agent.judgments:
         st.download_button(
-            f"Download all {tables.counted(len(agent.judgments), 'judged cue', 'judged cues')} (JSONL)",
+            f"Download {tables.counted(len(agent.judgments), 'judged cue', 'judged cues')} (JSONL)",
             lambda: agent.judgments_jsonl(memories=True),
             f"{agent.name}-judgments.jsonl",
             "application/x-ndjson",

@@ -58,9 +58,8 @@ def _ways(agent: AgentMemory, query: Query, candidate: Candidate) -> None:
 
 def _forecast(agent: AgentMemory, query: Query, candidate: Candidate) -> None:
     for _, told in agent.forecast_of(candidate.entry.id, [query]):
-        when = f"on {tables.exact(told.leaves)}" if told.leaves else "not within a year"
         st.markdown("**If nothing happens**")
-        st.caption(widgets.plain(f"It falls out of this answer {when}: {told.because}"))
+        st.caption(widgets.plain(tables.forgetting(told)))
         st.plotly_chart(
             figures.forecast([told], widgets.ink()),
             config={"displayModeBar": False},

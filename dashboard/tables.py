@@ -10,6 +10,7 @@ from datetime import datetime
 import pandas as pd
 
 from memory_system import Candidate, ChangeSet, Kind, MemoryEntry, Tier
+from memory_system.forecast import Forecast
 from memory_system.journal import Applied
 from memory_system.relevancy import Evidence
 from memory_system.tester import OWN_SETTINGS, Precision
@@ -123,6 +124,13 @@ def evidence(found: Evidence) -> list[str]:
     if found.neighbour:
         lines.append("helped by its neighbour in the conversation")
     return [visible(line) for line in lines]
+
+
+def forgetting(told: Forecast) -> str:
+    """When a memory falls out of an answer and why, or why it does not."""
+    if told.leaves is None:
+        return told.because
+    return f"It falls out of this answer on {exact(told.leaves)}. {told.because}"
 
 
 def precisions(found: Mapping[str, Precision]) -> pd.DataFrame:

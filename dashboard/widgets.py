@@ -152,9 +152,8 @@ def _forgetting(agent: AgentMemory, entry: MemoryEntry) -> None:
         st.caption(f"None of {tables.counted(len(saved), 'saved cue', 'saved cues')} recalls it now.")
         return
     for query, one in told:
-        when = f"on {stamp(one.leaves)}" if one.leaves else "not within a year"
-        st.text(f"{tables.visible(query.cue)}")
-        st.caption(plain(f"It falls out of this answer {when}: {one.because}"))
+        st.text(tables.visible(query.cue))
+        st.caption(plain(tables.forgetting(one)))
     st.plotly_chart(
         figures.forecast([one for _, one in told], ink()),
         config={"displayModeBar": False},

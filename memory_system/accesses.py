@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -27,6 +28,7 @@ class AccessLog:
         self._write = write
         self._report = report
         self._lock = threading.Lock()
+        self._flushing = threading.Lock()
         self._waiting: list[Access] = []
         self._timer: threading.Timer | None = None
 
@@ -48,19 +50,27 @@ class AccessLog:
         Raises:
             MemorySystemError: they cannot be written; they still wait.
         """
-        with self._lock:
-            if self._timer is not None:
-                self._timer.cancel()
-                self._timer = None
-            taken, self._waiting = self._waiting, []
-        if not taken:
-            return
-        try:
-            self._write(taken)
-        except BaseException:
+        with self._flushing:  # whoever closes waits for what the timer has just taken
             with self._lock:
-                self._waiting = taken + self._waiting
-            raise
+                if self._timer is not None:
+                    self._timer.cancel()
+                    self._timer = None
+                taken, self._waiting = self._waiting, []
+            if not taken:
+                return
+            try:
+                self._write(taken)
+            except BaseException:
+                with self._lock:
+                    self._waiting = taken + self._waiting
+                raise
+
+    def flush_at_exit(self) -> None:
+        """As ``flush``, for a program that ends without closing: what cannot be written is told in a sentence."""
+        try:
+            self.flush()
+        except MemorySystemError as error:
+            sys.stderr.write(f"When {len(self)} memories were recalled could not be written. {error.sentence}\n")
 
     def _flush_soon(self) -> None:
         try:

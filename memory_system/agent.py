@@ -153,8 +153,8 @@ class AgentMemory(AgentTester):
         query = self._query(prompt, top_k, threshold, now, static_threshold, static_share, scoring, facets, requery)
         found = self.answer(query)
         if touch:
-            hits = [hit.entry.id for hit in found if hit.entry.tier is not Tier.STATIC]
-            self._ledger.touch(hits, query.now)
+            hits = [hit.entry for hit in found if hit.entry.tier is not Tier.STATIC]
+            self._ledger.touch([entry.id for entry in hits if entry.timestamp is not None], query.now)
         return found
 
     # -- operations ------------------------------------------------------------------------------------

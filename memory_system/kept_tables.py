@@ -7,6 +7,7 @@ have to be compared with the journal row by row, which is what takes long.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -46,7 +47,7 @@ class KeptTables:
                 continue
             table, shown = loaded
             behind = place.revision - shown.revision
-            ours = shown.embedder == place.embedder and shown.access <= place.access
+            ours = (shown.embedder, shown.tier) == (place.embedder, tier.value) and shown.access <= place.access
             if ours and 0 <= behind <= _MOST_BEHIND and change_set_at(shown.revision) == shown.change_set:
                 found[tier] = table
                 self._versions[tier], self._places[tier] = (table, table.version), shown
@@ -61,7 +62,7 @@ class KeptTables:
         """Whether the agent was closed at this revision with as many entries in its stores."""
         try:
             note = json.loads((self._folder / _NOTE).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return False
         return bool(note == {"revision": revision, "counts": dict(counts)})
 
@@ -75,11 +76,14 @@ class KeptTables:
             if len(table) < FROM_ROWS:
                 self._path(tier).unlink(missing_ok=True)
             elif self._changed_much(tier, table):
-                save(self._path(tier), table, place)
+                save(self._path(tier), table, dataclasses.replace(place, tier=tier.value))
         note = self._folder / _NOTE
         beside = note.with_suffix(".part")
-        beside.write_text(json.dumps({"revision": place.revision, "counts": dict(counts)}), encoding="utf-8")
-        beside.replace(note)
+        try:
+            beside.write_text(json.dumps({"revision": place.revision, "counts": dict(counts)}), encoding="utf-8")
+            beside.replace(note)
+        finally:
+            beside.unlink(missing_ok=True)
 
     def _changed_much(self, tier: Tier, table: Table) -> bool:
         opened, version = self._versions.get(tier, (None, 0))

@@ -64,14 +64,14 @@ class Ledger:
             refuse_foreign(folder / _JOURNAL)
             self.journal = Journal(f"sqlite:///{folder / _JOURNAL}", clock)
             self._stores = Stores(folder / "chroma")
-            self._revision, self._access = 0, 0
+            self._revision, self._access, self._touches = 0, 0, 0
             try:
                 self._load()
             except BaseException:
                 self.close()
                 raise
             self._inode = (folder / _JOURNAL).stat().st_ino
-        atexit.register(self._accesses.flush)  # for a program that ends without closing
+        atexit.register(self._accesses.flush_at_exit)  # for a program that ends without closing
 
     def close(self) -> None:
         """Write what waits, and let go of all files; closing twice does no harm.
@@ -81,7 +81,7 @@ class Ledger:
         """
         if self._closed:
             return
-        atexit.unregister(self._accesses.flush)
+        atexit.unregister(self._accesses.flush_at_exit)
         try:
             if self._inode and not self.gone:
                 self._accesses.flush()
@@ -144,7 +144,7 @@ class Ledger:
     @property
     def stamp(self) -> tuple[int, int]:
         """Changes with every applied change set and every access: a key for caches."""
-        return self._revision, self._access + len(self._accesses)
+        return self._revision, self._touches
 
     def text(self, name: str) -> str | None:
         """The text of this name (``personality``, ``settings``) as it is now."""
@@ -205,16 +205,16 @@ class Ledger:
             return
         with self._lock:
             self._refuse_closed()
-            for table in self.tables.values():
-                table.touch(entry_ids, at)
+            self._touched(entry_ids, at)
             self._accesses.add([(entry_id, at) for entry_id in entry_ids])
 
+    def _touched(self, entry_ids: Sequence[str], at: datetime) -> None:
+        self._touches += sum(table.touch(entry_ids, at) for table in self.tables.values())
+
     def _write_accesses(self, accesses: Sequence[Access]) -> None:
-        if self.gone:  # deleted, or in other hands: there is nothing left to write to
-            return
-        with self.writing():
-            self._catch_up()
-            self._access = self.journal.touch(accesses)
+        """Without the agent's locks, so that nobody waits for it: the next reading takes them in as anybody's."""
+        if not self.gone:  # deleted, or in other hands: there is nothing left to write to
+            self.journal.touch(accesses)
 
     def _refuse_foreign_edit(self, change_set: ChangeSet) -> None:
         """A personality that was edited on disk since it was planned is not overwritten; a missing one is written."""
@@ -273,8 +273,7 @@ class Ledger:
     def _take_in_accesses(self) -> None:
         accesses, self._access = self.journal.last_accesses(self._access)
         for entry_id, at in accesses.items():
-            for table in self.tables.values():
-                table.touch([entry_id], at)
+            self._touched([entry_id], at)
 
     def _load(self) -> None:
         """Finish what was cut off, fill the tables, and see that stores and journal agree."""

@@ -197,8 +197,12 @@ class Table:
         self.tags.pop(entry_id, None)
         self._changed()
 
-    def touch(self, entry_ids: Iterable[str], at: datetime) -> None:
-        """Record an access; one that is not held, has no time or was recalled later is passed over."""
+    def touch(self, entry_ids: Iterable[str], at: datetime) -> int:
+        """Record an access; one that is not held, has no time or was recalled later is passed over.
+
+        Returns:
+            how many were recorded.
+        """
         seconds = at.timestamp()
         touched = []
         last_access, accessed = self.columns["last_access"], self.columns["accessed"]
@@ -209,6 +213,7 @@ class Table:
                 last_access[row] = max(last_access[row], seconds)
                 touched.append(row)
         self._age(touched)
+        return len(touched)
 
     def _age(self, rows: list[int]) -> None:
         """Bring what is remembered of ageing up to an access; where the numbers would grow too large, forget it."""

@@ -58,11 +58,11 @@ with st.container(horizontal=True):
 checked = session.checked_cues(agent.name, agent.stamp, agent.now)
 if checked:
     failed = [result.saved.name for result in checked if not result.passed]
-    words = tables.counted(len(checked), "saved cue", "saved cues")
     if failed:
-        st.error(widgets.plain(f"{len(failed)} of {words} fail: {', '.join(failed[:5])}."), icon=":material/cancel:")
+        words = f"Saved cues that fail: {len(failed)} of {len(checked)} ({tables.short(', '.join(failed), 200)})."
+        st.error(widgets.plain(words), icon=":material/cancel:")
     else:
-        st.success(f"All of {words} pass.", icon=":material/check_circle:")
+        st.success(f"Saved cues that pass: {len(checked)} of {len(checked)}.", icon=":material/check_circle:")
 
 st.header("Recent changes", anchor=False)
 told = agent.history(5)
@@ -72,8 +72,9 @@ for one in told:
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.container(width="stretch", gap=None):
             st.text(one.change_set.title)
-            by = f"{one.change_set.author}, {tables.counted(len(one.change_set.changes), 'memory', 'memories')}"
-            st.caption(widgets.plain(by))
+            changed = len(one.change_set.changes)
+            by = one.change_set.author, tables.counted(changed, "memory", "memories") if changed else ""
+            st.caption(widgets.plain(", ".join(filter(None, by))))
         if one.undone_by:
             st.badge("undone", color="gray")
         else:

@@ -44,7 +44,6 @@ def _answer(agent: AgentMemory, asked: recall_controls.Asked) -> None:
         return
     summary = f"{len(found)} recalled of {found.considered} candidates · {found.milliseconds:.1f} ms"
     st.caption(widgets.plain(f"{summary} · asked {tables.exact(query.now)}"))
-    widgets.said()
     recall_why.opened(agent, found)
     shown = _shown(found, asked.shown)
     if not shown:

@@ -50,6 +50,61 @@ def tick(page: Page, row: int, table: int = 0) -> None:
     settled(page)
 
 
+def open_tab(page: Page, name: str) -> None:
+    page.get_by_role("tab", name=name, exact=True).first.click()
+    page.wait_for_timeout(300)
+    settled(page)
+
+
+def open_expander(page: Page, begins: str) -> None:
+    page.locator("summary").filter(has_text=re.compile(f"^.*{re.escape(begins)}")).first.click()
+    settled(page)
+
+
+def take(page: Page, label: str, option: str) -> None:
+    """Choose one more of a field that takes several, by the beginning of its words."""
+    field = page.get_by_role("combobox", name=re.compile(f"{re.escape(label)}$")).first
+    field.fill(option)
+    page.get_by_role("option").filter(has_text=option).first.click()
+    field.press("Tab")
+    settled(page)
+
+
+def slider_value(page: Page, label: str) -> float:
+    return float(page.get_by_role("slider", name=re.compile(f"^{re.escape(label)}")).first.input_value())
+
+
+def slide_to(page: Page, label: str, value: float, step: float) -> None:
+    """Move a slider to a value, a step at a time."""
+    steps = round((value - slider_value(page, label)) / step)
+    slide(page, label, "ArrowRight" if steps > 0 else "ArrowLeft", abs(steps))
+
+
+def pick_day(page: Page, label: str, day: str) -> None:
+    """Type a day, as "2026-03-22", into a field for days."""
+    page.get_by_role("spinbutton", name=f"year, {label}").click()
+    page.keyboard.type(day.replace("-", ""))
+    page.get_by_role("heading", level=1).click()  # the day counts once the field is left
+    page.wait_for_timeout(300)
+    settled(page)
+
+
+def select(page: Page, label: str, option: str) -> None:
+    """Choose from a field that takes one."""
+    page.get_by_role("combobox", name=label).press("ArrowDown")
+    page.get_by_role("option", name=option, exact=True).click()
+    settled(page)
+
+
+def column(page: Page, number: int, table: int = 0) -> list[str]:
+    """What stands in a column of a table, the first being 1, in the rows that are in sight."""
+    grid = page.get_by_test_id("stDataFrame").nth(table)
+    grid.scroll_into_view_if_needed()
+    page.wait_for_timeout(500)
+    cells = grid.locator(f"[role='row'] [role='gridcell'][aria-colindex='{number}']")
+    return [text.strip() for text in cells.all_text_contents()]
+
+
 def said(page: Page, words: str | re.Pattern[str]) -> None:
     """A message with these words stands on the page."""
     expect(page.get_by_test_id("stAlert").filter(has_text=words).first).to_be_visible()

@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 from .conftest import Dashboard, settled
-from .hands import choose, press
+from .hands import choose, open_tab, press, tick, write
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
@@ -72,7 +72,7 @@ def test_a_page_has_no_violation_of_ours(tinted: Page, dashboard: Dashboard, nam
             choose(tinted, "Edit as", mode)
             assert not violations(tinted)
     elif name == "recall":
-        tinted.get_by_text("Weights, decay, static memory and time").click()
+        tinted.get_by_text("Weights, decay, relevancy, static memory and time").click()
     elif name == "long_term":
         ids = tinted.locator(".js-plotly-plot").evaluate("plot => plot.data[2].customdata.flat()")
         dashboard.show(tinted, view, **link, memory=ids[0])
@@ -81,4 +81,29 @@ def test_a_page_has_no_violation_of_ours(tinted: Page, dashboard: Dashboard, nam
         tinted.get_by_label("Paste lines, JSON, JSONL or CSV").fill("One\nTwo")
         tinted.get_by_label("Paste lines, JSON, JSONL or CSV").press("Tab")
         settled(tinted)
+    assert not violations(tinted)
+
+
+def test_an_open_memory_and_every_tab_beside_it_have_no_violation_of_ours(tinted: Page, dashboard: Dashboard) -> None:
+    view, link = PAGES["recall"]
+    for shown in ("Recalled", "Not recalled"):
+        dashboard.show(tinted, view, **link)
+        choose(tinted, "Show", shown)
+        tick(tinted, 0)
+        open_tab(tinted, "When forgotten")
+        assert not violations(tinted), shown
+    press(tinted, "Close this memory")
+    for tab in ("Context text", "Narrative", "Compare presets", "Judge", "Saved cues", "As code"):
+        open_tab(tinted, tab)
+        if tab == "Narrative":
+            press(tinted, "Tell it as a narrative", exact=False)
+        assert not violations(tinted), tab
+
+
+def test_a_conversation_before_it_is_remembered_has_no_violation_of_ours(tinted: Page, dashboard: Dashboard) -> None:
+    dashboard.show(tinted, "short_term", agent="mira")
+    open_tab(tinted, "A conversation")
+    assert not violations(tinted)
+    write(tinted, "The conversation", "Mira: Who had the key last?\nTobias: I did, until Wednesday.")
+    press(tinted, "Preview", exact=False)
     assert not violations(tinted)

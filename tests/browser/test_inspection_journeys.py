@@ -17,7 +17,7 @@ def test_every_slider_scores_again_at_once(page: Page, dashboard: Dashboard) -> 
     cue = "Who has the mill key, and who says so? " + "The key, the lamp, the hatch and the ferry at night. " * 30
     dashboard.show(page, "recall", agent="mira", cue=cue[:1900])
     seen = {recalled(page)}
-    page.get_by_text("Weights, decay, static memory and time").click()
+    page.get_by_text("Weights, decay, relevancy, static memory and time").click()
     choose(page, "Preset", "classic")
     took = [milliseconds(page)]
     for label, key in (

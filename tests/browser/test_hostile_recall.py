@@ -1,0 +1,125 @@
+"""Names of saved cues, turns of conversations, links and days that are not as they should be."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from .conftest import Dashboard
+from .hands import column, open_expander, open_tab, pick_day, press, recalled, said, write
+from .test_hostile_input import HIDDEN, MARKDOWN, SCRIPT, unharmed
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+CUE = "Whom have I seen going in and out of the tide mill after dark?"
+
+
+def save(page: Page, name: str) -> None:
+    write(page, "Name", name)
+    press(page, "Save the cue", exact=False)
+    unharmed(page)
+
+
+def test_hostile_names_of_saved_cues_are_shown_as_they_are_or_refused_in_words(
+    page: Page, dashboard: Dashboard
+) -> None:
+    dashboard.show(page, "recall", agent="ines", cue=CUE)
+    open_tab(page, "Saved cues")
+    for name, told in (
+        ("", "The saved cue needs a name."),
+        ("   ", "The saved cue needs a name."),
+        (HIDDEN[:80], "holds a character that cannot be seen."),
+        ("\u202egnirts\u202c", "holds a character that cannot be seen."),
+    ):
+        save(page, name)
+        said(page, told)
+        expect(page.get_by_text("No cue is saved yet.")).to_be_visible()
+    kept = (SCRIPT[:80], MARKDOWN[:80], "x" * 80, "The Key", "the  KEY")
+    for name in kept:
+        save(page, name)
+        expect(page.get_by_test_id("stAlert").filter(has_text="Saved: ").first).to_be_visible()
+    said(page, "Saved cues that pass: 4 of 4.")  # the last two are one
+    names = [text for text in page.get_by_test_id("stMarkdown").locator("strong").all_inner_texts() if text]
+    assert {SCRIPT[:80], "x" * 80, "the KEY"} <= set(names)
+    assert "The Key" not in names
+    for view, link in (("", {}), ("history", {}), ("recall", {"cue": CUE})):
+        dashboard.show(page, view, agent="ines", **link)
+        unharmed(page)
+    open_tab(page, "Saved cues")
+    for left in (3, 2, 1):
+        press(page, "Remove", exact=False)
+        said(page, f"Saved cues that pass: {left} of {left}.")
+    press(page, "Remove", exact=False)
+    expect(page.get_by_text("No cue is saved yet.")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (f"Mira <b>X</b>: {SCRIPT}\nTobias: {MARKDOWN}", "2 turns"),
+        (f"Mira: {HIDDEN.replace(chr(0), '').replace(chr(27), '')}\nTobias: Yes.", "2 turns"),
+        ("Mira: Yes.\nMira: Yes.\nMira: Yes.", "3 turns"),
+        (f"{'x' * 60}: {'geese ' * 3000}", ""),
+        ("Nobody said this", "names no speaker"),
+        (": Good morning", "names no speaker"),
+        ("Mira:\nTobias:", "the text is empty"),
+        ("\n" * 500, ""),
+        ("![p](https://evil.invalid/n.png): Hello", ""),
+    ],
+    ids=["markup", "hidden", "twice", "long", "no speaker", "no name", "no text", "blank", "picture"],
+)
+def test_hostile_conversations_are_previewed_or_refused_in_words(
+    page: Page, dashboard: Dashboard, text: str, told: str
+) -> None:
+    dashboard.show(page, "short_term", agent="ines")
+    open_tab(page, "A conversation")
+    write(page, "The conversation", text)
+    preview = page.get_by_role("button", name="Preview")
+    assert preview.is_enabled() == bool(text.strip())
+    if not text.strip():
+        return
+    press(page, "Preview", exact=False)
+    unharmed(page)
+    expect(page.get_by_test_id("stMain")).to_contain_text(told)
+    remember = page.get_by_role("button", name="Remember it")
+    if told.endswith("turns"):
+        press(page, "Remember it", exact=False)
+        said(page, re.compile(r"Remembered: \d memories\."))
+        unharmed(page)
+        dashboard.show(page, "", agent="ines")
+        unharmed(page)
+        press(page, "Undo")
+        said(page, "Undone: Remember a conversation")
+    elif told:
+        expect(remember).to_have_count(0)
+
+
+@pytest.mark.parametrize("view", ["recall", "long_term"])
+@pytest.mark.parametrize("memory", ["no-such-memory", SCRIPT, "../../etc/passwd", "\u202e"])
+def test_an_id_in_the_link_that_does_not_exist_shows_the_page(
+    page: Page, dashboard: Dashboard, view: str, memory: str
+) -> None:
+    dashboard.show(page, view, agent="ines", cue=CUE, memory=memory)
+    unharmed(page)
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+
+
+def test_days_that_contradict_are_told_and_the_last_is_left_out(page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, "recall", agent="ines", cue=CUE)
+    open_expander(page, "Only memories of a kind")
+    pick_day(page, "Happened from", "2026-03-20")
+    narrowed = recalled(page)
+    pick_day(page, "Happened until", "2026-03-10")
+    said(page, "The last day is before the first; the last day is left out.")
+    assert recalled(page) == narrowed
+    pick_day(page, "Happened from", "9999-12-31")
+    pick_day(page, "Happened until", "9999-12-31")
+    unharmed(page)
+    assert recalled(page) == 0
+    assert set(column(page, 4)) == {"filtered out"}
+    pick_day(page, "Happened from", "0001-01-01")
+    unharmed(page)
+    expect(page.get_by_test_id("stMain").get_by_test_id("stAlert")).to_have_count(0)

@@ -1,0 +1,415 @@
+"""A designer asks why not, compares, judges, saves cues, tells a story: the Recall page, and conversations."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from memory_system import PRESETS
+
+from .conftest import Dashboard, settled
+from .hands import (
+    chart,
+    choose,
+    column,
+    open_expander,
+    open_tab,
+    pick_day,
+    press,
+    recalled,
+    said,
+    select,
+    slide,
+    slide_to,
+    slider_value,
+    take,
+    tick,
+    write,
+)
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+CUE = "Who has the mill key?"
+WEIGHTS, FACETS = "Weights, decay", "Only memories of a kind"
+THRESHOLD, TOP_K = "Threshold a score must exceed", "Top-k: most memories to recall"
+TALK = """Mira: Who had the key last?
+Tobias: I did, until Wednesday, because Juno asked me to keep it.
+Mira: I am worried about the mill.
+Tobias: I prefer the ferry at night."""
+STEPS = """plot => {
+    const {y, x, text, measure} = plot._fullData[0];
+    return Array.from(y).map((name, n) => ({name, value: x[n], text: text[n], measure: measure[n]}))
+}"""
+
+
+def ask(page: Page, dashboard: Dashboard, agent: str = "mira", cue: str = CUE) -> None:
+    dashboard.show(page, "recall", agent=agent, cue=cue)
+
+
+def top_k(page: Page, number: int) -> None:
+    page.get_by_label(TOP_K).fill(str(number))
+    page.get_by_label(TOP_K).press("Enter")
+    settled(page)
+
+
+def open_bar(page: Page) -> None:
+    """Click the first bar of the chart."""
+    chart(page).locator("g.point path").nth(28).click(force=True)  # of the third part
+    settled(page)
+
+
+def plots(page: Page) -> Locator:
+    return page.locator(".js-plotly-plot")
+
+
+def waterfall(page: Page) -> dict[str, float]:
+    """The steps of the waterfall of the open memory, which add up to the score that its verdict names."""
+    expect(plots(page).first.locator(".main-svg").first).to_be_visible()
+    *steps, total = plots(page).first.evaluate(STEPS)
+    assert total["measure"] == "total"
+    score = re.search(r"Score (-?[\d.]+) = ", verdict(page))
+    assert score
+    assert total["text"] == score[1]
+    assert sum(step["value"] for step in steps) == pytest.approx(float(score[1]), abs=0.01)
+    return {step["name"]: step["value"] for step in steps}
+
+
+def verdict(page: Page) -> str:
+    return page.get_by_test_id("stAlert").filter(has_text="Score ").inner_text()
+
+
+def ways(page: Page) -> list[str]:
+    """What would recall the open memory, the smallest change first."""
+    expect(page.get_by_text("What would recall it")).to_be_visible()
+    offered = page.get_by_test_id("stText").filter(has_text=re.compile("^• ")).all_inner_texts()
+    return [line.removeprefix("• ") for line in offered]
+
+
+# -- why not, and until when -----------------------------------------------------------------------------
+
+
+def test_a_memory_of_the_table_is_recalled_by_the_first_way_that_is_offered(page: Page, dashboard: Dashboard) -> None:
+    ask(page, dashboard)
+    top_k(page, 60)
+    before = recalled(page)
+    choose(page, "Show", "Not recalled")
+    tick(page, 0)
+    assert verdict(page).startswith("Below threshold: ")
+    assert set(waterfall(page)) == {"recency", "importance", "relevancy"}
+    found = re.fullmatch(r"Lower the threshold to ([\d.]+)\.", ways(page)[0])
+    assert found, ways(page)
+    slide_to(page, THRESHOLD, float(found[1]), 0.01)
+    said(page, re.compile("^Recalled: Number "))
+    expect(page.get_by_text("What would recall it")).to_have_count(0)
+    assert recalled(page) > before
+
+
+def test_a_memory_of_the_chart_is_recalled_with_as_many_seats_as_it_needs(page: Page, dashboard: Dashboard) -> None:
+    ask(page, dashboard)
+    top_k(page, 2)
+    choose(page, "Show", "Not recalled")
+    open_bar(page)
+    assert not verdict(page).startswith("Recalled")
+    waterfall(page)
+    found = re.fullmatch(r"Ask for (\d+) memories instead of 2\.", ways(page)[0])
+    assert found, ways(page)
+    top_k(page, int(found[1]) - 1)
+    assert not verdict(page).startswith("Recalled")
+    top_k(page, int(found[1]))
+    said(page, re.compile("^Recalled: Number "))
+    press(page, "Close this memory")
+    expect(page.get_by_text("Close this memory")).to_have_count(0)
+
+
+def test_hybrid_relevancy_shows_its_parts_and_the_words_that_met_the_cue(page: Page, dashboard: Dashboard) -> None:
+    ask(page, dashboard)
+    open_expander(page, WEIGHTS)
+    choose(page, "Preset", "balanced")
+    for scaled in (False, True):
+        if scaled:
+            press_toggle(page, "Scale each part by its min and max")
+            slide(page, THRESHOLD, "Home")
+        tick(page, 0, table=0)
+        assert "relevancy: similarity" in waterfall(page)
+        expect(page.get_by_text("Which words and tokens met the cue")).to_be_visible()
+        expect(page.get_by_test_id("stText").filter(has_text=re.compile("^• words: .*key"))).to_be_visible()
+        press(page, "Close this memory")
+
+
+def press_toggle(page: Page, label: str) -> None:
+    page.get_by_test_id("stCheckbox").filter(has_text=label).locator("label").first.click()
+    settled(page)
+
+
+def test_what_is_recalled_says_when_it_is_forgotten_and_so_it_comes(page: Page, dashboard: Dashboard) -> None:
+    ask(page, dashboard)
+    open_expander(page, WEIGHTS)
+    slide(page, "Weight of recency", "End")
+    slide_to(page, THRESHOLD, 1.5, 0.01)
+    choose(page, "Show", "Recalled")
+    tick(page, 0)
+    expect(page.get_by_text("If nothing happens")).to_be_visible()
+    told = page.get_by_text(re.compile("^It falls out of this answer on ")).first.inner_text()
+    expect(plots(page).nth(1).locator(".main-svg").first).to_be_visible()
+    lines = plots(page).nth(1).evaluate("plot => plot._fullData.map(one => one.mode)")
+    assert lines == ["lines", "markers"]
+    found = re.search(r"on \w{3} (\d+ \w{3} \d{4}), (\d\d:\d\d) UTC\.", told)
+    assert found, told
+    leaves = datetime.strptime(found[1], "%d %b %Y")
+    pick_day(page, "Ask on this day", f"{leaves + timedelta(days=1):%Y-%m-%d}")
+    assert verdict(page).startswith(("Below threshold", "Beyond top-k", "Not reached"))
+    pick_day(page, "Ask on this day", f"{leaves - timedelta(days=1):%Y-%m-%d}")
+    said(page, re.compile("^Recalled: "))
+
+
+# -- presets and facets ----------------------------------------------------------------------------------
+
+
+def test_the_sliders_follow_each_preset(page: Page, dashboard: Dashboard) -> None:
+    ask(page, dashboard)
+    open_expander(page, WEIGHTS)
+    for name, preset in PRESETS.items():
+        choose(page, "Preset", name)
+        expect(page.get_by_text(preset.source[:40], exact=False)).to_be_visible()
+        shown = {
+            THRESHOLD: preset.threshold,
+            "Weight of recency": preset.scoring.weights.recency,
+            "Weight of importance": preset.scoring.weights.importance,
+            "Weight of relevancy": preset.scoring.weights.relevancy,
+            "Recency kept per hour": preset.scoring.decay,
+            "Static threshold": preset.static_threshold,
+        }
+        assert {label: slider_value(page, label) for label in shown} == pytest.approx(shown)
+        measure = page.get_by_role("radiogroup", name="Relevancy by").get_by_role("radio", name=preset.scoring.measure)
+        expect(measure).to_have_attribute("aria-checked", "true")
+        scale = page.get_by_test_id("stCheckbox").filter(has_text="Scale each part").locator("input")
+        assert scale.is_checked() == preset.scoring.normalise
+    choose(page, "Preset", "classic")
+    before = column(page, 2)
+    press_toggle(page, "Scale each part by its min and max")
+    assert column(page, 2) != before
+    choose(page, "Preset", "this character's")
+    assert slider_value(page, THRESHOLD) == 0.55
+
+
+def test_two_presets_compared_count_what_their_table_shows(page: Page, dashboard: Dashboard) -> None:
+    ask(page, dashboard)
+    top_k(page, 4)
+    open_tab(page, "Compare presets")
+    for second in ("balanced", "paper"):
+        select(page, "Second", second)
+        told = page.get_by_text(re.compile("^From “as set above” to ")).inner_text()
+        counts = {verb: int(number) for number, verb in re.findall(r"(\d+) (enter|leave|move|stay)s?\b", told)}
+        assert Counter(verb.removesuffix("s") for verb in column(page, 1)) == counts, told
+        ranks = [(column(page, 2)[row], column(page, 3)[row]) for row in range(sum(counts.values()))]
+        assert sum(first.isdigit() for first, _ in ranks) <= 4
+        assert [second for _, second in ranks if second.isdigit()] == ["1", "2", "3", "4"][: len(ranks)]
+        assert counts.get("enter", 0) == sum(not first.isdigit() for first, _ in ranks)
+    select(page, "First", "paper")
+    assert set(column(page, 1)) == {"stays"}
+
+
+def test_facets_narrow_the_answer_and_everything_filtered_out_says_so(page: Page, dashboard: Dashboard) -> None:
+    ask(page, dashboard)
+    open_expander(page, FACETS)
+    take(page, "Kinds", "conversation")
+    choose(page, "Show", "Recalled")
+    tick(page, 0)
+    expect(page.get_by_test_id("stMain").get_by_text("conversation", exact=True).last).to_be_visible()
+    choose(page, "Show", "Not recalled")
+    assert "The facets that were asked for do not admit it." in column(page, 3)
+    assert "filtered out" in column(page, 4)
+
+    ask(page, dashboard)
+    open_expander(page, FACETS)
+    take(page, "Tags", "key")
+    pick_day(page, "Happened from", "2026-03-10")
+    pick_day(page, "Happened until", "2026-03-26")
+    choose(page, "Show", "Recalled")
+    tick(page, 0)
+    main = page.get_by_test_id("stMain")
+    expect(main.get_by_text(re.compile(r"^Tags: .*\bkey\b"))).to_be_visible()
+    happened = main.get_by_text(re.compile("^happened ")).inner_text()
+    found = re.search(r"happened \w{3} (\d+) Mar 2026", happened)
+    assert found, happened
+    assert 10 <= int(found[1]) <= 26
+
+    ask(page, dashboard)
+    open_expander(page, FACETS)
+    write(page, "With these words", "LAMP")
+    choose(page, "Show", "Recalled")
+    held = column(page, 1)
+    assert held
+    assert all("lamp" in text.casefold() for text in held)
+    tick(page, 0)
+    write(page, "With these words", "no memory holds these words")
+    assert recalled(page) == 0
+    said(page, re.compile("^Filtered out: "))
+    assert ways(page) == ["Ask without the words that its text must contain."]
+    expect(main.get_by_text("No memory of this sort.")).to_be_visible()
+    expect(main.locator("[data-testid='stAlertContentError']")).to_have_count(0)
+    write(page, "With these words", "")
+    said(page, re.compile("^Recalled: "))
+
+
+# -- judged, saved, told ---------------------------------------------------------------------------------
+
+
+def thumb(page: Page, row: int, name: str) -> Locator:
+    return page.get_by_test_id("stFeedback").nth(row).get_by_role("radio", name=name)
+
+
+def test_thumbs_are_kept_counted_downloaded_and_undone(page: Page, dashboard: Dashboard, tmp_path: Path) -> None:
+    ask(page, dashboard, "edda", "Who is the hungry guest at the Three Herons?")
+    open_tab(page, "Judge")
+    expect(page.get_by_test_id("stDownloadButton")).to_have_count(0)
+    thumb(page, 0, "Thumbs up").click()
+    settled(page)
+    thumb(page, 1, "Thumbs down").click()
+    settled(page)
+    page.reload()
+    settled(page)
+    open_tab(page, "Judge")
+    expect(thumb(page, 0, "Thumbs up")).to_have_attribute("aria-checked", "true")
+    expect(thumb(page, 1, "Thumbs down")).to_have_attribute("aria-checked", "true")
+    assert column(page, 1) == [*PRESETS, "this character's"]
+    rows = zip(column(page, 3), column(page, 4), column(page, 5), strict=True)
+    assert list(rows)[-1] == ("1", "1", str(recalled(page) - 2))
+    with page.expect_download() as download:
+        page.get_by_test_id("stDownloadButton").get_by_role("button").click()
+    download.value.save_as(tmp_path / "judgments.jsonl")
+    lines = [json.loads(line) for line in (tmp_path / "judgments.jsonl").read_text("utf-8").splitlines()]
+    assert {"id", "document"} <= set(lines[0])
+    assert lines[-1]["cue"] == "Who is the hungry guest at the Three Herons?"
+    assert len(lines[-1]["right"]) == len(lines[-1]["wrong"]) == 1
+    assert {*lines[-1]["right"], *lines[-1]["wrong"]} <= {line["id"] for line in lines[:-1]}
+
+    dashboard.show(page, "history", agent="edda")
+    tick(page, 0)
+    expect(page.get_by_role("heading", name=re.compile("^Judge “.*: wrong$"))).to_be_visible()
+    press(page, "Undo")
+    expect(page.get_by_text(re.compile("Undone: Judge "))).to_be_visible()
+    ask(page, dashboard, "edda", "Who is the hungry guest at the Three Herons?")
+    open_tab(page, "Judge")
+    expect(thumb(page, 0, "Thumbs up")).to_have_attribute("aria-checked", "true")
+    expect(thumb(page, 1, "Thumbs down")).to_have_attribute("aria-checked", "false")
+
+
+def test_a_saved_cue_tells_that_a_memory_was_forgotten(page: Page, other_page: Page, dashboard: Dashboard) -> None:
+    event = "Hid the brass compass under the third plank of the boathouse"
+    dashboard.show(other_page, "short_term", agent="juno")
+    other_page.get_by_label("What happened").fill(event)
+    press(other_page, "Remember")
+
+    cue = "Where is the brass compass hidden?"
+    ask(page, dashboard, "juno", cue)
+    open_tab(page, "Saved cues")
+    expect(page.get_by_text("No cue is saved yet.")).to_be_visible()
+    write(page, "Name", "The compass")
+    if not page.get_by_test_id("stMultiSelect").filter(has_text="Must recall").get_by_text(event[:30]).count():
+        take(page, "Must recall", event[:30])
+    press(page, "Save the cue", exact=False)
+    said(page, "Saved: The compass")
+    said(page, "Saved cues that pass: 1 of 1.")
+
+    dashboard.show(other_page, "short_term", agent="juno")
+    assert column(other_page, 1)[0] == event
+    tick(other_page, 0)
+    press(other_page, "Forget")
+    said(other_page, "Forget: 1 memory.")
+    ask(page, dashboard, "juno", cue)
+    open_tab(page, "Saved cues")
+    said(page, "Saved cues that fail: 1 of 1.")
+    expect(page.get_by_text(f"• must recall, and did not: {event} (forgotten)")).to_be_visible()
+    dashboard.show(page, "", agent="juno")
+    said(page, "Saved cues that fail: 1 of 1 (The compass).")
+    press(page, "Undo")
+    said(page, "Saved cues that pass: 1 of 1.")
+
+    dashboard.show(page, "recall", agent="juno", cue="What is for supper?")
+    open_tab(page, "Saved cues")
+    press(page, "Ask it", exact=False)
+    expect(page.get_by_role("textbox", name="Cue")).to_have_value(cue)
+    open_tab(page, "Saved cues")
+    said(page, "Saved cues that pass: 1 of 1.")
+    press(page, "Remove", exact=False)
+    expect(page.get_by_text("No cue is saved yet.")).to_be_visible()
+
+
+def test_a_narrative_is_the_offline_models_and_each_sentence_says_what_it_rests_on(
+    page: Page, dashboard: Dashboard
+) -> None:
+    ask(page, dashboard)
+    hits = recalled(page)
+    open_tab(page, "Narrative")
+    press(page, "Tell it as a narrative", exact=False)
+    panel = page.get_by_role("tabpanel").filter(visible=True)
+    expect(panel.get_by_text("Told by: offline rules (no language model)")).to_be_visible()
+    told = panel.get_by_test_id("stText").all_inner_texts()
+    rests = [text.removeprefix("rests on: ") for text in panel.get_by_text(re.compile("^rests on: ")).all_inner_texts()]
+    assert len(told) == len(rests) == hits
+    for sentence, source in zip(told, rests, strict=True):
+        assert source.removesuffix("…").strip()[:40] in sentence
+    slide_to(page, THRESHOLD, 0.5, 0.01)
+    expect(panel.get_by_text(re.compile("^Told by: "))).to_have_count(0)  # it was told of another answer
+
+
+def test_a_conversation_is_remembered_but_for_a_turn_and_undone(page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, "short_term", agent="oswin")
+    held = page.get_by_role("heading", name=re.compile(r"^\d+ of 20 remembered$"))
+    before = int(held.inner_text().split()[0])
+    open_tab(page, "A conversation")
+    write(page, "The conversation", TALK)
+    press(page, "Preview", exact=False)
+    expect(page.get_by_text("Remember a conversation of Mira and Tobias: 4 turns")).to_be_visible()
+    expect(page.get_by_text(re.compile(r"^Conversation of Mira and Tobias, .*Asked: Mira asked: "))).to_be_visible()
+    expect(held).to_have_text(f"{before} of 20 remembered")
+    page.get_by_test_id("stCheckbox").filter(has_text="Accept").nth(3).locator("label").click()
+    settled(page)
+    said(page, "The synopsis was written from all turns")
+    press(page, "Remember it", exact=False)
+    said(page, "Remembered: 4 memories.")
+    expect(held).to_have_text(f"{before + 4} of 20 remembered")
+
+    rows = column(page, 1)
+    assert not any(text.startswith("Tobias: I prefer") for text in rows)
+    tick(page, next(row for row, text in enumerate(rows) if text.startswith("Conversation of ")))
+    expect(page.get_by_role("tab", name="Rests on 3 memories")).to_be_visible()
+    linked = page.get_by_role("tabpanel").filter(visible=True).last.get_by_test_id("stText").all_inner_texts()
+    assert sorted(linked) == sorted(TALK.splitlines()[:3])
+
+    dashboard.show(page, "", agent="oswin")
+    press(page, "Undo")
+    said(page, "Undone: Remember a conversation of Mira and Tobias")
+    dashboard.show(page, "short_term", agent="oswin")
+    expect(held).to_have_text(f"{before} of 20 remembered")
+
+
+def test_a_second_round_marks_what_it_found_with_its_path(page: Page, dashboard: Dashboard) -> None:
+    cue = (
+        "Tobias owned up that the mill key vanished from his coat on 5 March; he never once said sorry, "
+        "and I could not say I forgave him."
+    )
+    ask(page, dashboard, cue=cue)
+    top_k(page, 60)
+    open_expander(page, WEIGHTS)
+    slide_to(page, THRESHOLD, 0.65, 0.01)
+    before = recalled(page)
+    field = page.get_by_role("spinbutton", name="Hits that lead to others")
+    field.fill("5")
+    field.press("Enter")
+    settled(page)
+    assert recalled(page) > before
+    choose(page, "Show", "Recalled")
+    why = column(page, 3)
+    assert sum(text.startswith("Found by way of “") for text in why) == recalled(page) - before
+    tick(page, next(row for row, text in enumerate(why) if text.startswith("Found by way of ")))
+    said(page, re.compile("^Recalled: Found by way of “"))
+    expect(page.get_by_text(re.compile("^It was reached by way of: "))).to_be_visible()
+    waterfall(page)
