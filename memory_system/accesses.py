@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
@@ -55,6 +56,7 @@ class AccessLog:
         self._report = report
         self._clock = clock
         self._lock = threading.Lock()
+        self._flushing = threading.Lock()
         self._waiting: list[Noted] = []
         self._accesses = 0
         self._timer: threading.Timer | None = None
@@ -92,25 +94,33 @@ class AccessLog:
             MemorySystemError: it cannot be written; it still waits.
         """
         taken: list[Noted] = []
-        with self._lock:
-            if self._timer is not None:
-                self._timer.cancel()
-                self._timer = None
-            if not self._waiting:
-                return
 
         def take() -> Sequence[Noted]:
             with self._lock:
                 taken[:], self._waiting, self._accesses = self._waiting, [], 0
             return taken
 
-        try:
-            self._write(take)
-        except BaseException:
+        with self._flushing:  # whoever closes waits for what the timer has just taken
             with self._lock:
-                self._waiting = _bounded(taken) + self._waiting
-                self._accesses = sum(isinstance(one, Access) for one in self._waiting)
-            raise
+                if self._timer is not None:
+                    self._timer.cancel()
+                    self._timer = None
+                if not self._waiting:
+                    return
+            try:
+                self._write(take)
+            except BaseException:
+                with self._lock:
+                    self._waiting = _bounded(taken) + self._waiting
+                    self._accesses = sum(isinstance(one, Access) for one in self._waiting)
+                raise
+
+    def flush_at_exit(self) -> None:
+        """As ``flush``, for a program that ends without closing: what cannot be written is told in a sentence."""
+        try:
+            self.flush()
+        except MemorySystemError as error:
+            sys.stderr.write(f"When {len(self)} memories were recalled could not be written. {error.sentence}\n")
 
     def _flush_soon(self) -> None:
         try:

@@ -56,7 +56,7 @@ def read(folder: Path) -> Note | None:
             return Note(**{"embedder": "", "files": {}, **told, "clean": name == _CLOSED})
         except FileNotFoundError:
             continue
-        except (OSError, ValueError, TypeError):
+        except (OSError, ValueError, TypeError, RecursionError):
             return None
     return None
 
@@ -76,6 +76,9 @@ def write(folder: Path, note: Note) -> None:
     told = asdict(note) | {"files": _files(folder)}
     del told["clean"]
     beside = folder / f"{_CLOSED}.part"
-    beside.write_text(json.dumps(told), encoding="utf-8")
-    beside.replace(folder / _CLOSED)
+    try:
+        beside.write_text(json.dumps(told), encoding="utf-8")
+        beside.replace(folder / _CLOSED)
+    finally:
+        beside.unlink(missing_ok=True)
     (folder / _OPENED).unlink(missing_ok=True)

@@ -65,8 +65,8 @@ class MiniLM:
     dimension = 384
 
     def __init__(self, cache: Path, *, batch: int = 32, say: Callable[[str], None] = lambda _line: None) -> None:
-        self.watch: Watch | None = None
-        """Told the token states of whatever is embedded, which vectors are made of anyway."""
+        self.watchers: list[Watch] = []
+        """Each is told the token states of whatever is embedded, which vectors are made of anyway."""
         self._cache = cache
         self._batch = batch
         self._say = say
@@ -84,8 +84,10 @@ class MiniLM:
             mask = np.array([one.attention_mask for one in encoded], np.int64)
             pooled = (states * mask[..., None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
             vectors[rows] = pooled / np.linalg.norm(pooled, axis=1, keepdims=True)
-            if self.watch is not None:
-                self.watch([texts[row] for row in rows], list(map(_kept, encoded, states)))
+            if self.watchers:
+                kept = list(map(_kept, encoded, states))
+                for watch in tuple(self.watchers):
+                    watch([texts[row] for row in rows], kept)
         return vectors
 
     def states(self, texts: Sequence[str]) -> list[States]:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 
 from .asking import Asker
-from .errors import EntryNotFound, shown
+from .errors import EntryNotFound, InvalidParameter, shown
 from .forecast import YEAR, Forecast, forecasts
 from .query import Query
 from .recall import Recall
@@ -56,6 +56,10 @@ class AgentForesight(AgentView):
             EntryNotFound: there is no such memory.
             InvalidParameter: the horizon is no such span of time.
         """
+        if isinstance(cues, str | Query | Recall):
+            cues = (cues,)
+        if not isinstance(cues, Sequence):
+            raise InvalidParameter(f"'cues' must be a list of cues or queries, not {shown(cues)}.")
         queries = [self._meant(asked) for asked in cues]
         with self._asking([query.cue for query in queries]) as asker:
             if self._ledger.find(entry_id) is None:

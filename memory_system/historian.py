@@ -121,7 +121,8 @@ class AgentHistorian(AgentTester):
             found = answer(query, cue, self._ledger.tables, self.display_name, explain=False, measured=measured)
             hits = found.hits
             asked = Asked(query, hits, given, self.author, touch, self._embedder.identity) if logged else None
-            recalled = [hit.entry.id for hit in hits if hit.entry.tier is not Tier.STATIC] if touch else []
+            lived = [hit.entry for hit in hits if hit.entry.tier is not Tier.STATIC and hit.entry.timestamp is not None]
+            recalled = [entry.id for entry in lived] if touch else []
             if recalled or asked:
                 self._ledger.touch(recalled, query.now, asked)
         return found

@@ -6,6 +6,7 @@ of its journal; what came later is taken in from there.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -43,7 +44,7 @@ class KeptTables:
                 continue
             table, shown = loaded
             behind = place.revision - shown.revision
-            ours = shown.embedder == place.embedder and shown.access <= place.access
+            ours = (shown.embedder, shown.tier) == (place.embedder, tier.value) and shown.access <= place.access
             if ours and 0 <= behind <= _MOST_BEHIND and change_set_at(shown.revision) == shown.change_set:
                 found[tier] = table
                 self._versions[tier], self._places[tier] = (table, table.version), shown
@@ -64,7 +65,7 @@ class KeptTables:
             if len(table) < FROM_ROWS:
                 self._path(tier).unlink(missing_ok=True)
             elif self._changed_much(tier, table):
-                save(self._path(tier), table, place)
+                save(self._path(tier), table, dataclasses.replace(place, tier=tier.value))
 
     def _changed_much(self, tier: Tier, table: Table) -> bool:
         opened, version = self._versions.get(tier, (None, 0))

@@ -53,7 +53,7 @@ class Ledger(LedgerOpening):
         with self.writing():
             self._open()
             self._inode = (folder / JOURNAL).stat().st_ino
-        atexit.register(self._accesses.flush)  # for a program that ends without closing
+        atexit.register(self._accesses.flush_at_exit)  # for a program that ends without closing
 
     def close(self) -> None:
         """Write what waits, and let go of all files; closing twice does no harm.
@@ -63,7 +63,7 @@ class Ledger(LedgerOpening):
         """
         if self._closed:
             return
-        atexit.unregister(self._accesses.flush)
+        atexit.unregister(self._accesses.flush_at_exit)
         note = None
         try:
             if self._inode and not self.gone:
@@ -121,7 +121,7 @@ class Ledger(LedgerOpening):
     @property
     def stamp(self) -> tuple[int, int]:
         """Changes with every applied change set and every access: a key for caches."""
-        return self._revision, self._access + len(self._accesses)
+        return self._revision, self._touches
 
     def text(self, name: str) -> str | None:
         """The text of this name (``personality``, ``settings``) as it is now."""
@@ -204,16 +204,18 @@ class Ledger(LedgerOpening):
         """Note what was recalled at the world's time ``at``, and asked; it is on disk within half a second."""
         with self._lock:
             self._refuse_closed()
-            for table in self.tables.values():
-                table.touch(entry_ids, at)
+            self._touched(entry_ids, at)
             self._accesses.note(entry_ids, at, asked, (self._revision, self._access))
 
     def _write_accesses(self, take: Callable[[], Sequence[Noted]]) -> None:
-        if self.gone:  # deleted, or in other hands: there is nothing left to write to
-            return
-        with self.writing():
-            self._catch_up()
-            self._access = self.journal.touch(take())
+        """Without the lock on the folder, so that no reader waits for another program that writes.
+
+        What is written is taken in by the next reading as anybody's, since another program may have written between.
+        """
+        with self._lock:
+            if not self.gone:  # deleted, or in other hands: there is nothing left to write to
+                self._catch_up()
+                self.journal.touch(take())
 
     def _refuse_foreign_edit(self, change_set: ChangeSet) -> None:
         """A personality that was edited on disk since it was planned is not overwritten; a missing one is written."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 
 from .changes import ChangeSet
@@ -38,7 +39,7 @@ class LedgerTables:
         """Why nothing can be written, in a sentence; ``None`` where it can."""
         self.tables: dict[Tier, Table] = {tier: Table() for tier in Tier}
         self._texts: dict[str, str | None] = {}
-        self._revision, self._access = 0, 0
+        self._revision, self._access, self._touches = 0, 0, 0
         self._seen: int | None = None
         self._lock = threading.RLock()
 
@@ -119,5 +120,7 @@ class LedgerTables:
     def _take_in_accesses(self) -> None:
         accesses, self._access = self.journal.last_accesses(self._access)
         for entry_id, at in accesses.items():
-            for table in self.tables.values():
-                table.touch([entry_id], at)
+            self._touched([entry_id], at)
+
+    def _touched(self, entry_ids: Sequence[str], at: datetime) -> None:
+        self._touches += sum(table.touch(entry_ids, at) for table in self.tables.values())

@@ -235,7 +235,7 @@ class _Asked:
         relevancies, made_of = (
             (table.relevancies(self.cue), {}) if self.measured is None else self.measured(tier, self.held[tier])
         )
-        importance, last_access = table.importance, table.last_access
+        importance, last_access = table.importance.copy(), table.last_access  # kept by an answer that is read later
         if tier is Tier.STATIC:  # always by relevancy alone
             importance = last_access = np.full(len(table), math.nan)
         return formulas.score(relevancies, importance, last_access, query.now, query.scoring, made_of)

@@ -7,6 +7,7 @@ the spreading of activation (Collins and Loftus 1975, Psychological Review 82) b
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -39,7 +40,8 @@ def second_round(query: Query, found: Sequence[Candidate], tables: Mapping[Tier,
             # of unit vectors 1 / (1 + distance) is 1 / (3 - 2 cos)
             cosines = 1.5 - 0.5 / formulas.relevancy(table.vectors, vector, table.columns["squares"][: len(table)])
             relevancies = hit.score.relevancy * np.clip(cosines, 0, 1)
-            parts = formulas.score(relevancies, table.importance, table.last_access, query.now, query.scoring)
+            parts = formulas.score(cosines, table.importance, table.last_access, query.now, query.scoring)
+            parts = dataclasses.replace(parts, relevancy=relevancies)  # not scaled again, where parts are scaled
             totals = parts.totals
             able = totals > query.threshold
             if query.facets:

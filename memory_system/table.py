@@ -201,8 +201,12 @@ class Table:
         self.tags.pop(entry_id, None)
         self._changed()
 
-    def touch(self, entry_ids: Iterable[str], at: datetime) -> None:
-        """Record an access; one that is not held, has no time or was recalled later is passed over."""
+    def touch(self, entry_ids: Iterable[str], at: datetime) -> int:
+        """Record an access; one that is not held, has no time or was recalled later is passed over.
+
+        Returns:
+            how many were recorded.
+        """
         seconds = at.timestamp()
         touched = []
         last_access, accessed = self.columns["last_access"], self.columns["accessed"]
@@ -213,6 +217,7 @@ class Table:
                 last_access[row] = max(last_access[row], seconds)
                 touched.append(row)
         self._age(touched)
+        return len(touched)
 
     def copied(self) -> Table:
         """The table as it stands now, whatever becomes of this one."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -39,12 +40,14 @@ class Place:
         change_set: the id of that revision's change set; another id at that revision is another history.
         access: the last access that it shows.
         embedder: the identity of what made the vectors.
+        tier: whose table it is.
     """
 
     revision: int
     change_set: str
     access: int
     embedder: str
+    tier: str = ""
 
 
 def save(path: Path, table: Table, place: Place) -> None:
@@ -91,6 +94,8 @@ def load(path: Path) -> tuple[Table, Place] | None:
     ``None`` where there is no file, or where it is not as it was written.
     """
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for
+            return None
         with path.open("rb") as file:
             if file.readline(len(_MAGIC)) != _MAGIC:
                 return None

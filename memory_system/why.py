@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -243,7 +244,10 @@ class _Search:
             return []
 
         def at(minutes: int) -> Query:
-            return replace(self._query, now=(newest - minutes * _MINUTE).astimezone(self._query.now.tzinfo))
+            moment = newest - minutes * _MINUTE
+            with suppress(OverflowError):  # the first day of the year 1 has no name further west
+                moment = moment.astimezone(self._query.now.tzinfo)
+            return replace(self._query, now=moment)
 
         fails, works = first - 1, None
         for minutes in self._times_before(newest, first, last):

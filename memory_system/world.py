@@ -16,7 +16,7 @@ from . import lifecycle
 from . import personality as static_memory
 from .agent import AgentMemory
 from .clock import About, read_about, read_standing, world_clock, write_about, write_standing
-from .embedding import CachedEmbedder, Embedder, MiniLM, Watch
+from .embedding import CachedEmbedder, Embedder, MiniLM
 from .errors import AgentNotFound, AlreadyExists, InvalidAgentName, InvalidParameter, ModelUnavailable
 from .files import as_store_errors
 from .lifecycle import Binned, Place
@@ -58,10 +58,10 @@ class World:
         self.clock = world_clock(self.folder)
         self._tokens = TokenStates.of(self.embedder, file=self.folder / TOKENS)
         inner = getattr(self.embedder, "inner", self.embedder)
-        self._watched: tuple[MiniLM, Watch | None] | None = None
-        if isinstance(inner, MiniLM):  # whose states are at hand whenever it makes a vector
-            self._watched = inner, inner.watch
-            inner.watch = self._tokens.keep
+        self._watch = self._tokens.keep
+        self._watched = inner if isinstance(inner, MiniLM) else None
+        if self._watched is not None:  # its states are at hand whenever it makes a vector
+            self._watched.watchers.append(self._watch)
         self._agents: dict[str, AgentMemory] = {}
         self._lock = threading.RLock()
 
@@ -79,9 +79,8 @@ class World:
             for agent in self._agents.values():
                 agent.close()
             self._agents.clear()
-            if self._watched is not None:  # another world may share the embedder
-                self._watched[0].watch = self._watched[1]
-                self._watched = None
+            if self._watched is not None and self._watch in self._watched.watchers:
+                self._watched.watchers.remove(self._watch)
             self._tokens.close()
 
     @property

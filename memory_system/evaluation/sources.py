@@ -45,7 +45,11 @@ def data_sets(paths: Sequence[Path], *, captions: bool = False) -> list[DataSet]
 
 
 def _files(path: Path) -> Iterator[Path]:
-    if not path.is_dir():
+    try:
+        is_folder = path.is_dir()
+    except OSError as error:
+        raise InvalidFile((Problem("", f"it cannot be looked at: {error.strerror}"),), str(path)[:200]) from error
+    if not is_folder:
         yield path
         return
     files = []

@@ -15,7 +15,7 @@ from .words import Word, words
 _ASKS_WHEN = re.compile(
     r"\s*(?:when|since when|how long|what (?:year|month|date|day|time)|which (?:year|month|date|day)|"
     r"in (?:what|which) (?:year|month))\b",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 
 

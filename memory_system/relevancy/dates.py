@@ -51,11 +51,14 @@ _FORMS = (
     rf"(?P<weekday>{_DAY})\b",
     rf"(?P<year>{_YEAR})(?![\d-])",
 )
-_ANY = re.compile(r"(?<![\w-])(?:" + "|".join(_FORMS) + ")", re.IGNORECASE)
+_ASCII = re.IGNORECASE | re.ASCII
+"""Without ASCII, i and s would match letters that lower() does not turn into them."""
+_ANY = re.compile(r"(?<![\w-])(?:" + "|".join(_FORMS) + ")", _ASCII)
 _HINT = re.compile(
-    rf"{_YEAR}|{_MONTH}|{_DAY}|yesterday|today|tonight|tomorrow|\bago|last|past|previous|this|next", re.IGNORECASE
+    rf"{_YEAR}|{_MONTH}|{_DAY}|yesterday|today|tonight|tomorrow|\bago|last|past|previous|this|next",
+    _ASCII,
 )
-_WORDS_TOO = re.compile(r"(?:may|march|mar|sun|sat|second|dec|jan|fall)", re.IGNORECASE)
+_WORDS_TOO = re.compile(r"(?:may|march|mar|sun|sat|second|dec|jan|fall)", _ASCII)
 
 _SAYS_WHEN = frozenset(
     {

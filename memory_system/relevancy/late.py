@@ -75,9 +75,9 @@ def cosines(cue: NDArray[np.float32], texts: Sequence[PackedStates]) -> Floats:
     best = np.zeros((len(texts), len(cue)))
     some = [at for at, text in enumerate(texts) if len(text)]
     if some and len(cue):
-        codes = np.concatenate([texts[at].codes for at in some]).astype(np.float32)
-        scales = np.concatenate([texts[at].scales for at in some])
-        best[some] = _best((codes @ cue.T) * scales[:, None], [len(texts[at]) for at in some])
+        turned = np.ascontiguousarray(cue.T)
+        for at in some:  # each by itself: the last bits of a product depend on what stands beside a row
+            best[at] = (texts[at].vectors @ turned).max(axis=0)
     return best
 
 
@@ -86,8 +86,8 @@ def sentence_cosines(direction: NDArray[np.float32], texts: Sequence[PackedState
     best = np.zeros(len(texts))
     some = [at for at, text in enumerate(texts) if len(text.sentences)]
     if some:
-        sentences = np.concatenate([texts[at].sentences for at in some]).astype(np.float32)
-        best[some] = _best(sentences @ direction, [len(texts[at].sentences) for at in some])
+        for at in some:
+            best[at] = (texts[at].sentences.astype(np.float32) * direction).sum(axis=1).max()
     return np.clip(best, 0.0, 1.0)
 
 
@@ -104,19 +104,14 @@ def late(cue: Cue, index: TextIndex, rows: NDArray[np.intp], tokens: TokenStates
     sentence = sentence_cosines(gist(cue, asked), texts)
     pairing = index.neighbours.among(rows)
     helped = np.maximum(met, pairing.best(met))
-    return Late(_share(met @ weights[counted]), _share(helped @ weights[counted]), sentence, pairing.best(sentence))
+    share = weights[counted]
+    own, near = (met * share).sum(axis=1), (helped * share).sum(axis=1)  # row by row, wherever a row stands
+    return Late(_share(own), _share(near), sentence, pairing.best(sentence))
 
 
 def _inside(word: Word, states: PackedStates) -> NDArray[np.bool_]:
     """Which tokens begin within a word."""
     return (states.spans[:, 0] >= word.start) & (states.spans[:, 0] < word.end)
-
-
-def _best(values: NDArray[np.float32], lengths: Sequence[int]) -> NDArray[np.float32]:
-    """The highest of each stretch of rows, of these lengths, none of them 0."""
-    starts = np.cumsum([0, *lengths[:-1]])
-    highest: NDArray[np.float32] = np.maximum.reduceat(values, starts, axis=0)
-    return highest
 
 
 def _share(values: Floats) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import zlib
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -17,6 +18,8 @@ _SHORTEST = 2
 """Tokens that a sentence has at least."""
 _HEAD = 12
 """Bytes of three sizes."""
+_CHECK = 4
+"""Bytes of the checksum at the end."""
 _SENTENCE_END = re.compile(r"[.!?]\s+")
 
 
@@ -57,7 +60,8 @@ class PackedStates:
     def to_bytes(self) -> bytes:
         """All of it, for a file."""
         head = np.array([len(self), len(self.sentences), self.codes.shape[1]], "<u4")
-        return b"".join(one.tobytes() for one in (head, *self._arrays))
+        body = b"".join(one.tobytes() for one in (head, *self._arrays))
+        return body + zlib.crc32(body).to_bytes(_CHECK, "little")
 
     @classmethod
     def from_bytes(cls, packed: bytes) -> Self:
@@ -66,8 +70,11 @@ class PackedStates:
         Raises:
             ValueError: the bytes are none of its.
         """
-        if len(packed) < _HEAD:
+        if not isinstance(packed, bytes) or len(packed) < _HEAD + _CHECK:
             raise ValueError("These are no packed states.")
+        packed, check = packed[:-_CHECK], packed[-_CHECK:]
+        if zlib.crc32(packed).to_bytes(_CHECK, "little") != check:
+            raise ValueError("These packed states are damaged.")
         tokens, sentences, width = np.frombuffer(packed, "<u4", 3).tolist()
         arrays, at = [], _HEAD
         for kind, shape in (

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 ROOM = 1024**3
 """Bytes of states in the file: about 70,000 memories of a sentence or two."""
-_FORM = 1
+_FORM = 2
 """Counts up when the packed form changes."""
 _AT_ONCE = 500
 

@@ -27,7 +27,7 @@ def test_packing_keeps_cosines_and_comes_back_from_bytes() -> None:
 
 @pytest.mark.parametrize("damaged", [b"", b"123", bytes(12) + b"x", b"\xff" * 40])
 def test_bytes_that_are_no_states_are_refused(damaged: bytes) -> None:
-    with pytest.raises(ValueError, match=r"no packed states|buffer"):
+    with pytest.raises(ValueError, match=r"no packed states|damaged"):
         PackedStates.from_bytes(damaged)
 
 
@@ -124,7 +124,7 @@ def test_minilm_gives_a_state_a_token_and_tells_them_while_it_embeds(embedder: C
     assert np.linalg.norm(states.vectors, axis=1) == pytest.approx(np.ones(len(states.tokens)), abs=1e-5)
     told: list[tuple[Sequence[str], list[States]]] = []
     watched = MiniLM(minilm._cache)
-    watched.watch = lambda texts, found: told.append((texts, found))
+    watched.watchers.append(lambda texts, found: told.append((texts, found)))
     watched.embed([text, "a longer one, with more tokens than the other"])
     assert told[0][0][0] == text
     assert told[0][1][0].vectors == pytest.approx(states.vectors, abs=1e-4)
