@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Set-up without make's help: ``python3 tools/setup.py run|test|lint|format|bench|screenshots``.
+"""Set-up without make's help: ``python3 tools/setup.py run|test|faults|lint|format|bench|screenshots``.
 
 Needs nothing but Python's own library, and is written so that an old Python can still say that it is too old.
 """
@@ -130,8 +130,8 @@ def find_browser():
 
 def main():
     target = sys.argv[1] if len(sys.argv) == 2 else ""
-    if target not in ("run", "test", "lint", "format", "bench", "screenshots"):
-        stop("Say what to do: python3 tools/setup.py run|test|lint|format|bench|screenshots")
+    if target not in ("run", "test", "faults", "lint", "format", "bench", "screenshots"):
+        stop("Say what to do: python3 tools/setup.py run|test|faults|lint|format|bench|screenshots")
     os.chdir(ROOT)
     python = make_venv(suitable_python())
     install(python, "requirements.txt")
@@ -145,6 +145,9 @@ def main():
             [python, "-m", "pytest", "-n", "2", "--dist", "loadgroup"],
         ]
         sys.exit(run(steps, environment))
+    if target == "faults":
+        everything = [python, "-m", "pytest", "-n", "2", "-m", "long or not long", "tests/faults"]
+        sys.exit(run([[python, "-m", "memory_system", "fetch-model"], everything], os.environ))
     if target == "lint":
         checks = [["ruff", "format", "--check", "."], ["ruff", "check", "."], ["mypy"]]
         sys.exit(run([[python, "-m"] + check for check in checks], os.environ))
