@@ -14,6 +14,8 @@ from . import session
 
 OWN = "this character's"
 _MOST = 3.0
+_FIRST_DAY, _LAST_DAY = date(1000, 1, 1), date(2999, 12, 31)
+"""The browser's calendar lists every year, and does not come back from the year 9999."""
 _SLIDERS = ("thr", "recency", "importance", "relevancy", "decay", "st")
 
 
@@ -153,10 +155,10 @@ def _facets(agent: AgentMemory) -> Facets:
                              placeholder="Any tag")  # fmt: skip
     columns = st.columns(4)
     since = columns[0].date_input(
-        "Happened from", None, date.min, date.max, key=f"since-{agent.name}", help="The whole day, in UTC."
+        "Happened from", None, _FIRST_DAY, _LAST_DAY, key=f"since-{agent.name}", help="The whole day, in UTC."
     )
     until = columns[1].date_input(
-        "Happened until", None, date.min, date.max, key=f"until-{agent.name}", help="The whole day, in UTC."
+        "Happened until", None, _FIRST_DAY, _LAST_DAY, key=f"until-{agent.name}", help="The whole day, in UTC."
     )
     low, high = columns[2].slider("Importance", 0.0, 1.0, (0.0, 1.0), 0.1, key=f"range-{agent.name}")
     contains = columns[3].text_input("With these words", key=f"contains-{agent.name}", max_chars=200)

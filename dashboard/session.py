@@ -15,6 +15,7 @@ import streamlit as st
 from memory_system import AgentMemory, MemorySystemError, Settings, Tier, World
 from memory_system.samples import fill_world
 from memory_system.tester import CueResult
+from memory_system.times import stamp as stamped
 
 from . import tables
 
@@ -95,10 +96,8 @@ def shown_name(name: str) -> str:
 
 def clock_words() -> str:
     """The world's time in words, and whether it stands."""
-    from memory_system.times import stamp  # words for people, shared with the context text
-
     opened = world()
-    return f"{stamp(opened.clock())}{' (the clock stands)' if opened.standing else ''}"
+    return f"{stamped(opened.clock())}{' (the clock stands)' if opened.standing else ''}"
 
 
 def on_page(title: str) -> None:
@@ -107,13 +106,7 @@ def on_page(title: str) -> None:
 
 
 def agent() -> AgentMemory:
-    """The current agent, whose changes are told as this page's; stops the page where there is none."""
-    if "agent" not in st.session_state or not world().agents():
-        from . import cast  # which needs this module
-
-        st.info("There is no character yet. Make one.")
-        cast.manage(None)
-        st.stop()
+    """The current agent, whose changes are told as this page's; there is one wherever a page is shown."""
     return world().agent(st.session_state["agent"]).acting_as(f"{st.session_state.get('page', 'dashboard')} page")
 
 

@@ -137,7 +137,7 @@ def _code(agent: AgentMemory, found: Explanation) -> None:
         f"memory = World().agent({agent.name!r})\n"
         f"found = memory.query_memory({query.cue!r}, top_k={query.top_k}, threshold={query.threshold:g})\n"
         "print(found.context)",
-        language="python",
+        language=None,  # the colours of highlighted code are too pale
     )
 
 

@@ -144,7 +144,7 @@ def _summary(page: Page) -> tuple[str, str]:
 
 
 def chart(page: Page) -> Locator:
-    drawn = page.locator(".js-plotly-plot")
+    drawn = page.locator(".js-plotly-plot").last  # those of an open memory stand above it
     expect(drawn.locator(".main-svg").first).to_be_visible()
     drawn.scroll_into_view_if_needed()
     page.wait_for_timeout(500)

@@ -115,11 +115,11 @@ def test_days_that_contradict_are_told_and_the_last_is_left_out(page: Page, dash
     pick_day(page, "Happened until", "2026-03-10")
     said(page, "The last day is before the first; the last day is left out.")
     assert recalled(page) == narrowed
-    pick_day(page, "Happened from", "9999-12-31")
-    pick_day(page, "Happened until", "9999-12-31")
+    pick_day(page, "Happened from", "2999-12-31")
+    pick_day(page, "Happened until", "2999-12-31")
     unharmed(page)
     assert recalled(page) == 0
     assert set(column(page, 4)) == {"filtered out"}
-    pick_day(page, "Happened from", "0001-01-01")
+    pick_day(page, "Happened from", "1000-01-01")
     unharmed(page)
     expect(page.get_by_test_id("stMain").get_by_test_id("stAlert")).to_have_count(0)
