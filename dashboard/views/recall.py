@@ -18,7 +18,7 @@ from dashboard import (
 from memory_system import AgentMemory, MemorySystemError, Verdict
 from memory_system.recall import Explanation
 
-BARS, ROWS = 14, 300
+BARS, ROWS = 14, 100
 
 
 @st.fragment

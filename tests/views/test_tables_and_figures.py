@@ -26,7 +26,7 @@ def test_the_stacked_parts_add_up_to_the_printed_score(recalled: AgentMemory) ->
     for row in frame.to_dict("records"):
         assert row["recency"] + row["importance"] + row["relevancy"] == row["score"]
     figure = figures.breakdown(frame, 0.35, 0.4)
-    ends = [sum(bar.x[row] for bar in figure.data) for row in range(len(frame))]
+    ends = [sum(bar.x[row] for bar in figure.data if bar.type == "bar") for row in range(len(frame))]
     assert ends == pytest.approx(list(frame["score"]))
 
 
@@ -46,7 +46,9 @@ def test_markup_in_a_memory_is_shown_as_text_in_figures(agent: AgentMemory, reme
     remember("<b>bold</b> <a href='http://example.invalid'>link</a>")
     frame = tables.candidates(agent.explain("link").candidates)
     figure = figures.breakdown(frame, 0.35, 0.4)
-    words = [str(note.text) for note in figure.layout.annotations] + [str(text) for text in figure.data[0].hovertext]
+    written = [str(text) for trace in figure.data if trace.type == "scatter" for text in trace.text]
+    words = written + [str(text) for text in figure.data[0].hovertext]
+    assert len(written) == 2 * len(frame)
     assert any("&lt;b&gt;bold" in word for word in words)
     assert not any("<b>" in word or "<a" in word for word in words)
     timeline = figures.timeline(tables.timeline(agent.entries(Tier.STM)))
