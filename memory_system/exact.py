@@ -109,13 +109,14 @@ def _estimate(table: Table, sought: Sought, *, codes: bool) -> tuple[Estimates, 
         scores += table.columns["importance32"][: len(table)]
     else:
         scores += np.float32(weights.importance) * table.columns["importance32"][: len(table)]
-    plain = np.flatnonzero(np.isnan(scores))
+    plain = () if table.complete else np.flatnonzero(np.isnan(scores))
     scores += relevancies if weights.relevancy == 1 else np.float32(weights.relevancy) * relevancies
     if len(plain):  # scored by relevancy alone, if by anything
         scores[plain] = relevancies[plain]
-    lost = np.flatnonzero(np.isnan(scores))
-    scores[lost] = -np.inf
-    relevancies[lost] = 1
+    if not table.complete:
+        lost = np.flatnonzero(np.isnan(scores))
+        scores[lost] = -np.inf
+        relevancies[lost] = 1
     if sought.admitted is not None:
         scores[~sought.admitted] = -np.inf
     return scores, relevancies, error

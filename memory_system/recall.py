@@ -27,7 +27,7 @@ from .exact import Sought, top_rows
 from .memory import Vectors
 from .query import Query
 from .requery import second_round
-from .scoring import Floats, Measure, Parts
+from .scoring import Floats, Measure, Parts, Weights
 from .table import Table
 from .times import ago, stamp
 from .verdicts import Candidate, Verdict, because, verdicts_of
@@ -35,6 +35,8 @@ from .what_if import WhatIf
 
 FEW = 512
 """Up to this many rows every score is computed; estimating them first would cost more."""
+
+_NOTHING = Parts(np.zeros(0), np.zeros(0), np.zeros(0), Weights())
 
 Relevancy = tuple[Floats, Mapping[str, Floats]]
 """The relevancies of a tier's rows, shape (n,), and what they are made of, by name."""
@@ -217,6 +219,8 @@ class _Asked:
 
     def _ranked(self, tier: Tier) -> _Ranked:
         table, query = self.tables[tier], self.query
+        if not len(table):
+            return _Ranked(tier, table, [], _NOTHING)
         simple = query.scoring.measure is Measure.SIMILARITY and not query.scoring.normalise
         if simple and tier is not Tier.STATIC and len(table) > FEW and table is self.held[tier]:
             admitted = self._admitted(tier) if query.facets else None

@@ -57,7 +57,7 @@ class Table:
         self._id_ranks: tuple[int, NDArray[np.intp]] | None = None
         self._relevancies: OrderedDict[bytes, Floats] = OrderedDict()
         self._aged: dict[float, tuple[float, NDArray[np.float32]]] = {}
-        self._longest: tuple[int, float] | None = None
+        self._bounds: tuple[int, float, bool] | None = None
         self._texts: TextIndex | None = None
 
     def __len__(self) -> int:
@@ -144,10 +144,20 @@ class Table:
     @property
     def longest(self) -> float:
         """The length of the longest vector."""
-        if self._longest is None or self._longest[0] != self.version:
+        return self._measured()[1]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every memory has a vector, a time and a rating."""
+        return self._measured()[2]
+
+    def _measured(self) -> tuple[int, float, bool]:
+        if self._bounds is None or self._bounds[0] != self.version:
             squares = self.columns["squares"][: len(self)]
-            self._longest = self.version, math.sqrt(float(np.max(squares, initial=0.0, where=~np.isnan(squares))))
-        return self._longest[1]
+            longest = math.sqrt(float(np.max(squares, initial=0.0, where=~np.isnan(squares))))
+            complete = not np.isnan(squares + self.importance + self.last_access).any()
+            self._bounds = self.version, longest, bool(complete)
+        return self._bounds
 
     def put(self, entry: MemoryEntry, vector: Vectors | None) -> None:
         """Add an entry, or replace the one of its id."""
