@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from . import scoring as formulas
 from .memory import Vectors
-from .scoring import FRESH_SECONDS, Parts, Scoring
+from .scoring import Parts, Scoring
 from .table import Table
 
 Estimates = NDArray[np.float32]
@@ -104,13 +104,9 @@ def _estimate(table: Table, sought: Sought, *, codes: bool) -> tuple[Estimates, 
     np.maximum(relevancies, 1, out=relevancies)
     np.reciprocal(relevancies, out=relevancies)
     weights = sought.scoring.weights
-    scores = _ageing(table, sought.now, sought.scoring.decay, weights.recency)
-    if weights.importance == 1:
-        scores += table.columns["importance32"][: len(table)]
-    else:
-        scores += np.float32(weights.importance) * table.columns["importance32"][: len(table)]
+    scores = table.weighed(sought.now.timestamp(), sought.scoring.decay, weights)
     plain = () if table.complete else np.flatnonzero(np.isnan(scores))
-    scores += relevancies if weights.relevancy == 1 else np.float32(weights.relevancy) * relevancies
+    scores = scores + (relevancies if weights.relevancy == 1 else np.float32(weights.relevancy) * relevancies)
     if len(plain):  # scored by relevancy alone, if by anything
         scores[plain] = relevancies[plain]
     if not table.complete:
@@ -140,17 +136,6 @@ def _coded_dots(table: Table, cue: Vectors) -> tuple[Estimates, float]:
     dots *= used["scales"] * np.float32(2 * step)
     residual = float(used["residuals"].max())
     return dots, 2 * ((table.longest + residual) * left + residual * float(np.linalg.norm(cue)))
-
-
-def _ageing(table: Table, now: datetime, decay: float, weight: float) -> Estimates:
-    """Recency of every row times its weight, shape (n,), NaN for a timeless one."""
-    seconds = now.timestamp()
-    since, aged = table.aged(decay)
-    if seconds < since:
-        return (weight * formulas.recency(table.last_access, seconds, decay)).astype(np.float32)
-    recent = aged * np.float32(weight * decay ** ((seconds - since) / 3600))
-    recent[np.flatnonzero(table.last_access >= seconds - FRESH_SECONDS)] = weight
-    return recent
 
 
 def _highest(estimated: Estimates, top_k: int) -> RowNumbers:

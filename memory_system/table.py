@@ -16,7 +16,7 @@ from .kinds import Kind
 from .memory import Vectors
 from .relevancy import TextIndex
 from .rows import NOTHING_SAVED, Rows
-from .scoring import Floats, relevancy
+from .scoring import FRESH_SECONDS, Floats, Weights, recency, relevancy
 
 KINDS = tuple(Kind)
 """What the numbers of the column ``kind`` stand for."""
@@ -59,6 +59,7 @@ class Table:
         self._aged: dict[float, tuple[float, NDArray[np.float32]]] = {}
         self._bounds: tuple[int, float, bool] | None = None
         self._texts: TextIndex | None = None
+        self._weighed: tuple[tuple[float, float, float, float], NDArray[np.float32]] | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -131,6 +132,28 @@ class Table:
                 self._aged.clear()
             self._aged[decay] = newest, np.exp(math.log(decay) * hours).astype(np.float32)
         return self._aged[decay]
+
+    def weighed(self, now: float, decay: float, weights: Weights) -> NDArray[np.float32]:
+        """Recency and importance of every row, weighed and added, shape (n,), NaN for one that lacks either.
+
+        An estimate in float32, remembered for as long as the time stands still.
+
+        Args:
+            now: Unix seconds.
+            decay: k per hour.
+            weights: those of recency and importance count.
+        """
+        key = now, decay, weights.recency, weights.importance
+        if self._weighed is None or self._weighed[0] != key:
+            newest, aged = self.aged(decay)
+            if now < newest:
+                recent = (weights.recency * recency(self.last_access, now, decay)).astype(np.float32)
+            else:
+                recent = aged * np.float32(weights.recency * decay ** ((now - newest) / 3600))
+                recent[np.flatnonzero(self.last_access >= now - FRESH_SECONDS)] = weights.recency
+            recent += np.float32(weights.importance) * self.columns["importance32"][: len(self)]
+            self._weighed = key, recent
+        return self._weighed[1]
 
     @property
     def texts(self) -> TextIndex:
@@ -245,9 +268,14 @@ class Table:
         self.columns["accessed"][rows] = accessed
         self.columns["last_access"][rows] = np.where(np.isnan(happened), happened, np.fmax(happened, accessed))
         self._aged.clear()
+        self._weighed = None
 
     def _age(self, rows: list[int]) -> None:
         """Bring what is remembered of ageing up to an access; where the numbers would grow too large, forget it."""
+        if self._weighed is not None and rows:
+            (now, decay, by_recency, by_importance), held = self._weighed
+            recent = recency(self.last_access[rows], now, decay)
+            held[rows] = by_recency * recent + by_importance * self.importance[rows]
         for decay, (newest, aged) in list(self._aged.items()):
             hours = (newest - self.last_access[rows]) / 3600
             if hours.size and math.log(decay) * hours.min() > _MOST_AHEAD:
@@ -260,3 +288,4 @@ class Table:
         self.version += 1
         self._relevancies.clear()
         self._aged.clear()
+        self._weighed = None
