@@ -142,7 +142,8 @@ def main():
         environment = dict(os.environ, CHROMIUM=os.environ.get("CHROMIUM") or find_browser())
         steps = [
             [python, "-m", "memory_system", "fetch-model"],
-            [python, "-m", "pytest", "-n", "2", "--dist", "loadgroup"],
+            [python, "-m", "pytest", "-n", "2", "-m", "not long and not browser"],
+            [python, "-m", "pytest", "-m", "browser"],  # one browser and one server, beside nothing else
         ]
         sys.exit(run(steps, environment))
     if target == "faults":

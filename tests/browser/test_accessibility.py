@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page
 from .conftest import Dashboard, settled
 from .hands import choose, open_tab, press, tick, write
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 NOT_OURS = (
     ("list", "[data-testid='stSidebarNavItems']"),  # Streamlit groups the links of its navigation in divs

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from .conftest import Dashboard, settled
 from .hands import choose, context_text, press, said, write
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 
 def test_a_form_changes_age_and_traits(page: Page, dashboard: Dashboard) -> None:

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from .conftest import Dashboard, settled
 from .hands import context_text, paste, press, said, tick, write
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 
 def test_several_pasted_lines_become_events(page: Page, dashboard: Dashboard) -> None:

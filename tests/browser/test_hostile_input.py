@@ -17,7 +17,7 @@ from tests import sample_world
 from .conftest import Dashboard, served, settled
 from .hands import choose, press
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 SCRIPT = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"><b>bold</b>"
 MARKDOWN = "![p](https://evil.invalid/n.png) [link](javascript:alert(1)) $x^2$ :red[x] :material/home: # **b** `c`"

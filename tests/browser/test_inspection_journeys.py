@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from .conftest import Dashboard, settled
 from .hands import chart, choose, milliseconds, points, press, recalled, said, slide
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 
 def test_every_slider_scores_again_at_once(page: Page, dashboard: Dashboard) -> None:

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from .conftest import Dashboard, settled
 from .hands import context_text, press
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 
 def test_an_event_is_remembered_and_recalled(page: Page, dashboard: Dashboard) -> None:

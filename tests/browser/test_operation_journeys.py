@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from .conftest import Dashboard, settled
 from .hands import paste, press, said
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 
 def stored(page: Page, dashboard: Dashboard, agent: str) -> str:

@@ -33,7 +33,7 @@ from .hands import (
     write,
 )
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 CUE = "Who has the mill key?"
 WEIGHTS, FACETS = "Weights, decay", "Only memories of a kind"
