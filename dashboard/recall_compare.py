@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import streamlit as st
 
 from memory_system import PRESETS, AgentMemory, Preset, Query
@@ -25,7 +23,7 @@ def show(agent: AgentMemory, query: Query) -> None:
     columns = st.columns(2)
     left = columns[0].selectbox("First", list(presets), index=0, key="compare-left")
     right = columns[1].selectbox("Second", list(presets), index=len(presets) - 1, key="compare-right")
-    answers = [agent.answer(_with(query, presets[name])).hits for name in (left, right)]
+    answers = [agent.answer(query.by(presets[name])).hits for name in (left, right)]
     frame = tables.compared(*answers)
     if frame.empty:
         st.caption("Neither recalls anything.")
@@ -48,10 +46,4 @@ def show(agent: AgentMemory, query: Query) -> None:
             "first score": st.column_config.NumberColumn("First score", format="%.2f", width=95),
             "second score": st.column_config.NumberColumn("Second score", format="%.2f", width=105),
         },
-    )
-
-
-def _with(query: Query, preset: Preset) -> Query:
-    return dataclasses.replace(
-        query, scoring=preset.scoring, threshold=preset.threshold, static_threshold=preset.static_threshold
     )

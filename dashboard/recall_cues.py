@@ -8,7 +8,7 @@ from memory_system import AgentMemory, MemorySystemError
 from memory_system.recall import Explanation
 from memory_system.tester import CueResult
 
-from . import tables, widgets
+from . import session, tables, widgets
 
 _CHOICES = 300
 
@@ -16,7 +16,7 @@ _CHOICES = 300
 def show(agent: AgentMemory, found: Explanation) -> None:
     """Every saved cue with what became of it, and a form that saves the one that is asked now."""
     widgets.said()
-    results = agent.check_cues()
+    results = session.checked_cues(agent.name, agent.stamp, agent.now)
     if not results:
         widgets.empty(
             "No cue is saved yet.",

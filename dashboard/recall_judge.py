@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memory_system import AgentMemory, Candidate
+from memory_system.cues import judgment_of
 from memory_system.recall import Recall
 
 from . import tables, widgets
@@ -18,7 +19,7 @@ def show(agent: AgentMemory, found: Recall) -> None:
     if not found.hits:
         widgets.empty("Nothing was recalled, so there is nothing to judge.", "Lower the threshold or raise top-k.")
     cue = found.query.cue.strip()
-    held = next((one for one in agent.judgments if one.cue == cue), None)
+    held = judgment_of(agent.judgments, cue)
     for hit in found.hits:
         verdict = held.verdict(hit.entry.id) if held else None
         _row(agent, cue, hit, verdict)

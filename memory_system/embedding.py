@@ -215,8 +215,14 @@ class CachedEmbedder:
         return np.stack([known[text] for text in texts])
 
 
-def states_of(embedder: Embedder) -> Callable[[Sequence[str]], list[States]] | None:
-    """The method of an embedder, or of the one behind a cache, that answers token states; ``None`` if it has none."""
+def minilm_of(embedder: Embedder) -> MiniLM | None:
+    """The all-MiniLM-L6-v2 that an embedder is, or that stands behind its cache; ``None`` if it is another one."""
     while isinstance(embedder, CachedEmbedder):
         embedder = embedder.inner
-    return embedder.states if isinstance(embedder, MiniLM) else None
+    return embedder if isinstance(embedder, MiniLM) else None
+
+
+def states_of(embedder: Embedder) -> Callable[[Sequence[str]], list[States]] | None:
+    """What answers the token states of an embedder; ``None`` if it has none."""
+    model = minilm_of(embedder)
+    return None if model is None else model.states

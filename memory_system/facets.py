@@ -13,7 +13,7 @@ from .errors import InvalidParameter, shown
 from .kinds import Kind
 from .scoring import in_range
 from .table import KINDS, Table
-from .times import parse_time
+from .times import time_given
 
 _MOST = 100
 _MAX_CONTAINS = 1000
@@ -52,7 +52,7 @@ class Facets:
         object.__setattr__(self, "tags", tuple(_listed("tags", self.tags)))
         for name in ("since", "until"):
             if (value := getattr(self, name)) is not None:
-                object.__setattr__(self, name, _time(name, value))
+                object.__setattr__(self, name, time_given(f"'{name}'", value))
         if self.since is not None and self.until is not None and self.since >= self.until:
             raise InvalidParameter("'since' must be earlier than 'until'.")
         for name in ("min_importance", "max_importance"):
@@ -104,13 +104,6 @@ def _listed(name: str, value: object) -> list[str]:
     if len(listed) > _MOST or not all(isinstance(one, str) for one in listed):
         raise InvalidParameter(f"'{name}' must be a list of at most {_MOST} texts.")
     return listed
-
-
-def _time(name: str, value: object) -> datetime:
-    try:
-        return parse_time(value)
-    except ValueError as error:
-        raise InvalidParameter(f"'{name}' {error}.") from error
 
 
 _EVERYTHING = Facets()

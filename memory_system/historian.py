@@ -23,7 +23,7 @@ from .scoring import whole
 from .settings import AgentSettings
 from .shifts import differences
 from .tester import AgentTester
-from .times import Clock, parse_time
+from .times import Clock, moment_given
 
 _MOST = 2**62
 
@@ -91,9 +91,9 @@ class AgentHistorian(AgentTester):
     ) -> Moment:
         past = self._ledger.journal.past
         if at is not None:
-            return past.at_real_time(_aware("The time", at))
+            return past.at_real_time(moment_given("The time", at))
         if world_time is not None:
-            return past.at_world_time(_aware("The world's time", world_time))
+            return past.at_world_time(moment_given("The world's time", world_time))
         number = whole("The revision", revision, 0, _MOST)
         moment = past.at_revision(number, whole("The access", access or 0, 0, _MOST), self.now)
         if moment is None:
@@ -181,12 +181,3 @@ def _asked_now(logged: LoggedQuery, settings: AgentSettings, now: datetime) -> Q
     names = ("top_k", "threshold", "static_threshold", "static_share", "scoring")
     unnamed = {name: getattr(settings, name) for name in names if name not in logged.given}
     return dataclasses.replace(logged.query, now=now, **unnamed)
-
-
-def _aware(name: str, at: datetime) -> datetime:
-    if not isinstance(at, datetime):
-        raise InvalidParameter(f"{name} must be a time with a zone, not a {type(at).__name__}.")
-    try:
-        return parse_time(at)
-    except ValueError as error:
-        raise InvalidParameter(f"{name} {error}.") from error

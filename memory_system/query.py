@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from .entry import Tier
 from .errors import InvalidParameter
 from .facets import Facets
+from .presets import Preset
 from .scoring import Scoring, in_range, whole
 
 MAX_TOP_K = 10_000
@@ -75,6 +76,12 @@ class Query:
             raise InvalidParameter("'facets' must be Facets(kinds=..., tags=..., since=..., contains=...).")
         if not isinstance(self.now, datetime) or self.now.utcoffset() is None:
             raise InvalidParameter("'now' must be a time with a zone, like 2026-03-27T18:00:00+00:00.")
+
+    def by(self, preset: Preset) -> Query:
+        """The same question, scored by a preset and with its thresholds."""
+        return replace(
+            self, scoring=preset.scoring, threshold=preset.threshold, static_threshold=preset.static_threshold
+        )
 
     @property
     def static_seats(self) -> int:

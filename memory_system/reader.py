@@ -153,14 +153,7 @@ class AgentReader(AgentForesight):
             raise InvalidParameter(
                 f"There is no preset {shown(name)}; there are {', '.join((*PRESETS, OWN_SETTINGS))}."
             )
-        return self._query(
-            cue,
-            top_k,
-            preset.threshold,
-            now=now,
-            static_threshold=preset.static_threshold,
-            scoring=preset.scoring,
-        )
+        return self._query(cue, top_k, now=now).by(preset)
 
     def _checked(self, saved: SavedCue, now: datetime) -> CueResult:
         recalled = tuple(hit.entry.id for hit in self.answer(self._query(saved.cue, now=now)))

@@ -30,6 +30,7 @@ def second_round(query: Query, found: Sequence[Candidate], tables: Mapping[Tier,
     """
     held = {one.entry.id for one in found}
     best: dict[str, tuple[float, Score, Candidate, Tier, int]] = {}
+    admitted = {tier: query.facets.admit(tables[tier]) for tier in (Tier.STM, Tier.LTM)} if query.facets else {}
     first = sorted(found, key=lambda one: (-one.score.total, one.entry.id))[: query.requery]
     for hit in first:
         vector = tables[hit.entry.tier].vector(hit.entry.id)
@@ -43,9 +44,7 @@ def second_round(query: Query, found: Sequence[Candidate], tables: Mapping[Tier,
             parts = formulas.score(cosines, table.importance, table.last_access, query.now, query.scoring)
             parts = dataclasses.replace(parts, relevancy=relevancies)  # not scaled again, where parts are scaled
             totals = parts.totals
-            able = totals > query.threshold
-            if query.facets:
-                able &= query.facets.admit(table)
+            able = (totals > query.threshold) & admitted.get(tier, True)
             for row in np.flatnonzero(able).tolist():
                 entry_id = table.ids[row]
                 if entry_id not in held and (entry_id not in best or totals[row] > best[entry_id][0]):

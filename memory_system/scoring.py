@@ -190,13 +190,8 @@ def relevancy(vectors: NDArray[np.float32], cue: NDArray[np.float32], lengths: F
         block = vectors[rows]
         dots = np.multiply(block, wide, dtype=np.float64).sum(axis=1)
         distance = (squares(block) if lengths is None else lengths[rows]) - 2.0 * dots + of_cue
-        answer[rows] = closeness(distance)
+        answer[rows] = 1.0 / (1.0 + np.maximum(distance, 0.0))  # rounding may bring a distance below 0
     return answer
-
-
-def closeness(distance: Floats) -> Floats:
-    """1 / (1 + distance) for squared distances of shape (n,), a distance below 0 (by rounding) counting as 0."""
-    return 1.0 / (1.0 + np.maximum(distance, 0.0))
 
 
 @dataclass(frozen=True)

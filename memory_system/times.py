@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from .errors import shown
+from .errors import InvalidParameter, shown
 
 Clock = Callable[[], datetime]
 """Answers the world's time, aware of its zone."""
@@ -68,6 +68,29 @@ def ago(moment: datetime, now: datetime) -> str:
     count = int(size // unit)
     words = f"{count} {name}{'s' if count != 1 else ''}"
     return f"{words} ago" if seconds > 0 else f"in {words}"
+
+
+def time_given(name: str, value: Any) -> datetime:
+    """What a caller gave for a parameter, as ``parse_time`` reads it.
+
+    Raises:
+        InvalidParameter: it is no time; the message names the parameter.
+    """
+    try:
+        return parse_time(value)
+    except ValueError as error:
+        raise InvalidParameter(f"{name} {error}.") from error
+
+
+def moment_given(name: str, at: object) -> datetime:
+    """As ``time_given``, of a parameter that takes a datetime and nothing else.
+
+    Raises:
+        InvalidParameter: it is none, or has no zone; the message names the parameter.
+    """
+    if not isinstance(at, datetime):
+        raise InvalidParameter(f"{name} must be a time with a zone, not a {type(at).__name__}.")
+    return time_given(name, at)
 
 
 def stamp(moment: datetime) -> str:

@@ -25,7 +25,7 @@ from .recall import Explanation, Measured, Recall, answer
 from .relevancy import Evidence, TokenStates
 from .scoring import Measure, Scoring, whole
 from .settings import AgentSettings
-from .times import Clock, parse_time
+from .times import Clock, moment_given
 
 Parsed = TypeVar("Parsed")
 
@@ -255,11 +255,4 @@ class AgentView:
             return self._ledger.journal.history(whole("limit", limit, 1, 10_000), newer)
 
     def _time(self, now: datetime | None) -> datetime:
-        if now is None:
-            return self._clock()
-        if not isinstance(now, datetime):
-            raise InvalidParameter(f"'now' must be a time with a zone, not a {type(now).__name__}.")
-        try:
-            return parse_time(now)
-        except ValueError as error:
-            raise InvalidParameter(f"'now' {error}.") from error
+        return self._clock() if now is None else moment_given("'now'", now)

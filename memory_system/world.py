@@ -16,7 +16,7 @@ from . import lifecycle
 from . import personality as static_memory
 from .agent import AgentMemory
 from .clock import About, read_about, read_standing, world_clock, write_about, write_standing
-from .embedding import CachedEmbedder, Embedder, MiniLM
+from .embedding import CachedEmbedder, Embedder, MiniLM, minilm_of
 from .errors import AgentNotFound, AlreadyExists, InvalidAgentName, InvalidParameter, ModelUnavailable
 from .files import as_store_errors
 from .lifecycle import Binned, Place
@@ -57,9 +57,8 @@ class World:
         self.model: LanguageModel = model or _model(self.settings, self.embedder)
         self.clock = world_clock(self.folder)
         self._tokens = TokenStates.of(self.embedder, file=self.folder / TOKENS)
-        inner = getattr(self.embedder, "inner", self.embedder)
         self._watch = self._tokens.keep
-        self._watched = inner if isinstance(inner, MiniLM) else None
+        self._watched = minilm_of(self.embedder)
         if self._watched is not None:  # its states are at hand whenever it makes a vector
             self._watched.watchers.append(self._watch)
         self._agents: dict[str, AgentMemory] = {}
