@@ -9,7 +9,7 @@ if ROOT not in sys.path:  # ``streamlit run dashboard/app.py`` puts this folder 
 
 import streamlit as st  # noqa: E402
 
-from dashboard import cast, session, widgets  # noqa: E402
+from dashboard import cast, session, standing, widgets  # noqa: E402
 from memory_system import MemorySystemError  # noqa: E402
 
 st.set_page_config(page_title="Memory system", page_icon="🧠", layout="wide")
@@ -35,6 +35,7 @@ try:
     session.pick_agent()
     session.on_page(page.title)
     if session.world().agents():
+        standing.banner(session.agent())
         page.run()
     else:
         st.info("There is no character yet. Make one.")

@@ -89,7 +89,8 @@ def _labels(names: list[str]) -> dict[str, str]:
 def shown_name(name: str) -> str:
     """An agent's name for people; one that cannot be opened keeps its file's name, and the others work."""
     try:
-        return tables.visible(world().agent(name).display_name)
+        found = world().agent(name)
+        return f"{tables.visible(found.display_name)}{' (read only)' if found.read_only else ''}"
     except MemorySystemError:
         return f"{name} (cannot be opened)"
 

@@ -86,6 +86,18 @@ def _compared(now: Finding, before: Sequence[Finding], problem: str | None) -> F
     return now
 
 
+def mend(world: World, agent: str) -> str | None:
+    """Repair one agent, which is closed first; where its journal is damaged, begin a new one from what the store holds.
+
+    Returns:
+        Why it could not be done, in a sentence; ``None`` where it was.
+    """
+    for held in world.opened():
+        if held.name == agent:
+            held.close()
+    return _repair(world.folder / agent, Path(world.settings.personalities) / f"{agent}.json", world.embedder)
+
+
 def _repair(folder: Path, personality: Path, embedder: Embedder) -> str | None:
     """Open the agent, which repairs it; with a new journal where the old one is damaged."""
     try:

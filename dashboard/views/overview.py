@@ -32,7 +32,7 @@ widgets.said()
 
 if agent.personality_problem:
     st.warning(widgets.plain(agent.personality_problem), icon=":material/warning:")
-for message in agent.messages:
+for message in () if agent.read_only else agent.messages:
     st.info(widgets.plain(message), icon=":material/healing:")
 
 waiting = agent.migrate_stm2ltm(preview=True)

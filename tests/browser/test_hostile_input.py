@@ -15,7 +15,7 @@ from memory_system.embedding import CachedEmbedder
 from tests import sample_world
 
 from .conftest import Dashboard, served, settled
-from .hands import choose, press
+from .hands import choose, press, said
 
 pytestmark = pytest.mark.browser
 
@@ -199,7 +199,7 @@ def test_a_garbage_journal_is_told_and_harms_no_other_character(page: Page, roug
     unharmed(page)
     expect(page.get_by_test_id("stMain").get_by_test_id("stAlert").first).to_be_visible()
     page.get_by_test_id("stSidebar").get_by_role("combobox").click()
-    expect(page.get_by_role("option", name=re.compile("cannot be opened"))).to_be_visible()
+    expect(page.get_by_role("option", name="Tobias Finch (read only)")).to_be_visible()
     page.get_by_role("option", name="Mira Holloway").click()
     unharmed(page)
     expect(page.get_by_test_id("stMain")).to_contain_text("Mira Holloway")
@@ -210,3 +210,15 @@ def test_settings_far_out_of_range_are_shown(page: Page, rough: Dashboard, view:
     rough.show(page, view, agent="juno", **VIEWS[view])
     unharmed(page)
     expect(page.get_by_test_id("stAlert")).to_have_count(0)
+
+
+def test_a_new_journal_is_begun_from_the_banner(page: Page, rough: Dashboard) -> None:
+    rough.show(page, "short_term", agent="tobias")
+    expect(page.get_by_text("Tobias Finch can only be read.")).to_be_visible()
+    page.get_by_role("button", name="Begin a new journal").click()
+    press(page, "Begin it with what is shown")
+    said(page, "tobias has a new journal, and can be changed again.")
+    expect(page.get_by_text("can only be read")).to_have_count(0)
+    page.get_by_label("What happened").fill("The ledger was begun anew")
+    press(page, "Remember")
+    expect(page.get_by_text("21 of 20 remembered")).to_be_visible()
