@@ -3,7 +3,8 @@
     python -m benchmarks.recall [--sizes 1000 10000 100000] [--peers langchain-faiss mem0] [--queries 50] [--json FILE]
 
 All systems run in one process with one thread for matrices, on the same precomputed vectors (``peers/corpus.py``), and
-are asked in turns, so that noise hits all alike. The peers are installed into an environment of their own
+are asked in turns of ``--run`` cues each, so that noise hits all alike and each is measured as it is in use: with the
+processor's caches its own, not as another system left them. (With ``--run 1`` every query finds them cold.) The peers are installed into an environment of their own
 (``.venv-peers``) on first use. "Of the exact answer" is how much of the true top 5 by the classic score, computed
 plainly in float64, each returns.
 """
@@ -104,8 +105,8 @@ class Limits:
     asking: float
 
 
-def compare(count: int, names: Sequence[str], queries: int, limits: Limits, folder: Path) -> list[Line]:
-    """Fill the systems one after the other, then ask them in turns."""
+def compare(count: int, names: Sequence[str], queries: int, limits: Limits, folder: Path, run: int = 10) -> list[Line]:
+    """Fill the systems one after the other, then ask them in turns, each ``run`` cues in a row."""
     from benchmarks.peers import base, corpus
 
     held = corpus.made(count, queries + 1)  # the last cue is for warming up
@@ -134,10 +135,11 @@ def compare(count: int, names: Sequence[str], queries: int, limits: Limits, fold
     try:
         for _, peer in peers:
             peer.rows(queries, peer.ask(queries))
-        for turn in range(queries):
+        for turn, start in enumerate(range(0, queries, run)):
             for line, peer in peers[turn % len(peers) :] + peers[: turn % len(peers)]:
-                if len(line.times) < LEAST or sum(line.times) < 1000 * limits.asking:
-                    once(line, peer, turn, right[turn])
+                for cue in range(start, min(start + run, queries)):
+                    if len(line.times) < LEAST or sum(line.times) < 1000 * limits.asking:
+                        once(line, peer, cue, right[cue])
     finally:
         for _, peer in peers:
             peer.close()
@@ -174,6 +176,7 @@ def asked_for(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--sizes", type=int, nargs="+", default=[1000, 10_000, 100_000], help="numbers of memories")
     parser.add_argument("--peers", nargs="*", help="systems by name; all if not given, 'ours' always")
     parser.add_argument("--queries", type=int, default=50)
+    parser.add_argument("--run", type=int, default=10, help="cues that a system is asked in a row before the next one")
     parser.add_argument("--fill", type=float, default=240.0, help="seconds that filling one system may take")
     parser.add_argument("--ask", type=float, default=60.0, help="seconds that one system's queries may take")
     parser.add_argument("--embeddings", type=int, default=20, help="rounds of the comparison of embedders; 0 = none")
@@ -199,7 +202,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         for count in asked.sizes:
             folder = Path(scratch) / str(count)
-            lines = compare(count, names, asked.queries, Limits(asked.fill, asked.ask), folder)
+            lines = compare(count, names, asked.queries, Limits(asked.fill, asked.ask), folder, max(1, asked.run))
             ours = next(line.median for line in lines if line.system == base.OURS.name)
             print(f"\n## {count:,} memories\n\n{HEAD}", flush=True)
             for line in lines:

@@ -44,6 +44,7 @@ class Columns:
         self._arrays: dict[str, NDArray[Any]] = dict(arrays or {})
         self._coded = coded  # rows before this have codes, but for those in _recode
         self._recode: set[int] = set()
+        self._residual = float(np.max(arrays["residuals"][:coded], initial=0.0)) if arrays else 0.0
         if not arrays:
             self._arrays = {name: np.zeros(0, kind) for name, kind in PLAIN.items()}
             self._arrays |= {name: np.zeros((0, 0), kind) for name, kind in WIDE.items()}
@@ -60,6 +61,11 @@ class Columns:
     def width(self) -> int:
         """d, the length of the vectors; 0 until the first is put."""
         return int(self._arrays["vectors"].shape[1])
+
+    @property
+    def residual(self) -> float:
+        """No code errs by more than this length; it never shrinks, so that no row need be looked through."""
+        return self._residual
 
     def put(self, row: int, vector: NDArray[np.float32] | None, **values: float) -> None:
         """Set a row, making room for it if it is the next one; no vector = a row of NaN."""
@@ -106,7 +112,9 @@ class Columns:
         self._arrays["scales"][rows] = scales
         # in float64, and rounded up, so that it bounds the error
         residual = np.sqrt(np.square(vectors - codes.astype(np.float64) * scales[:, None]).sum(axis=1))
-        self._arrays["residuals"][rows] = np.nextafter(residual.astype(np.float32), np.float32(np.inf))
+        upwards = np.nextafter(residual.astype(np.float32), np.float32(np.inf))
+        self._arrays["residuals"][rows] = upwards
+        self._residual = max(self._residual, float(upwards.max(initial=0.0)))
 
     def used(self, rows: int) -> dict[str, NDArray[Any]]:
         """Every column cut to the rows in use."""

@@ -67,16 +67,18 @@ def top_rows(table: Table, sought: Sought, *, codes: bool | None = None) -> tupl
     if not len(table) or not sought.top_k or not table.columns.width:
         return [], parts_of(table, np.zeros(0, np.intp), sought)
     estimated, relevancies, error = _estimate(table, sought, codes=len(table) >= CODES_FROM if codes is None else codes)
-    likely = _highest(estimated, sought.top_k)
-    lowest = sought.threshold
-    if len(likely) == sought.top_k:
-        lowest = max(lowest, float(parts_of(table, likely, sought).totals.min()))
     steepest = max(1.0, sought.scoring.weights.relevancy)
     rounding = 64 * _UNIT * (sum(vars(sought.scoring.weights).values()) + 1.0)
+    lowest = sought.threshold
+    likely = _likely(estimated, sought.top_k)
+    if len(likely) == sought.top_k:  # so many memories score at least that, whatever the estimates' error
+        near = relevancies[likely].astype(np.float64)
+        lower = estimated[likely] - steepest * (near - 1.0 / (1.0 / near + error + rounding))
+        lowest = max(lowest, float(lower.min()) - rounding)
     close = np.flatnonzero(estimated >= lowest - steepest * error - rounding)
     # the error of the distance moves a far memory's relevancy less than a near one's
-    near = np.maximum(1.0 / relevancies[close].astype(np.float64) - error - rounding, 1.0)
-    upper = estimated[close] + steepest * (1.0 / near - relevancies[close])
+    far = relevancies[close].astype(np.float64)
+    upper = estimated[close] + steepest * (1.0 / np.maximum(1.0 / far - error - rounding, 1.0) - far)
     rows = close[upper >= lowest - rounding]
     parts = parts_of(table, rows, sought)
     totals = parts.totals
@@ -131,28 +133,26 @@ def _coded_dots(table: Table, cue: Vectors) -> tuple[Estimates, float]:
     step = float(np.abs(cue).max()) / 127 or 1.0
     codes = np.rint(cue / np.float32(step)).astype(np.int8)
     left = float(np.linalg.norm(cue.astype(np.float64) - codes * step))
-    used = table.columns.used(len(table))
-    dots: Estimates = np.asarray(simsimd.cdist(codes[None], used["codes"], "dot", out_dtype="f32"))[0]
-    dots *= used["scales"] * np.float32(2 * step)
-    residual = float(used["residuals"].max())
+    count, columns = len(table), table.columns
+    dots: Estimates = np.asarray(simsimd.cdist(codes[None], columns["codes"][:count], "dot", out_dtype="f32"))[0]
+    dots *= columns["scales"][:count]
+    dots *= np.float32(2 * step)
+    residual = columns.residual
     return dots, 2 * ((table.longest + residual) * left + residual * float(np.linalg.norm(cue)))
 
 
-def _highest(estimated: Estimates, top_k: int) -> RowNumbers:
-    """The rows of the ``top_k`` highest estimates, in no order; fewer if fewer can be found."""
-    rows = np.arange(len(estimated)) if len(estimated) <= 32 * _BLOCK else _from_blocks(estimated, top_k)
-    if len(rows) > top_k:
-        rows = rows[np.argpartition(-estimated[rows], top_k - 1)[:top_k]]
+def _likely(estimated: Estimates, top_k: int) -> RowNumbers:
+    """Rows of ``top_k`` high estimates, in no order: the best of each of the best blocks, or of all if there are few.
+
+    Fewer if fewer can be found.
+    """
+    blocks = len(estimated) // _BLOCK
+    if blocks < 2 * top_k:
+        rows = np.arange(len(estimated))
+        if len(rows) > top_k:
+            rows = np.argpartition(-estimated, top_k - 1)[:top_k]
+    else:
+        in_blocks = estimated[: blocks * _BLOCK].reshape(-1, _BLOCK)
+        best = np.argpartition(in_blocks.max(axis=1), blocks - top_k)[blocks - top_k :]
+        rows = best * _BLOCK + in_blocks[best].argmax(axis=1)
     return rows[np.isfinite(estimated[rows])]
-
-
-def _from_blocks(estimated: Estimates, top_k: int) -> RowNumbers:
-    """Rows among which the highest are: the k-th best maximum of a block is no higher than the k-th best row."""
-    whole = len(estimated) // _BLOCK * _BLOCK
-    maxima = estimated[:whole].reshape(-1, _BLOCK).max(axis=1)
-    if top_k > len(maxima):
-        return np.arange(len(estimated))
-    lowest = np.partition(maxima, len(maxima) - top_k)[len(maxima) - top_k]
-    blocks = np.flatnonzero(maxima >= lowest)
-    rows = (blocks[:, None] * _BLOCK + np.arange(_BLOCK)).ravel()
-    return np.concatenate([rows, np.arange(whole, len(estimated))])

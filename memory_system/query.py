@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from .entry import Tier
@@ -59,8 +59,8 @@ class Query:
     threshold: float = 0.35
     static_threshold: float = 0.4
     static_share: float = 0.4
-    scoring: Scoring = field(default_factory=Scoring)
-    facets: Facets = field(default_factory=Facets)
+    scoring: Scoring = Scoring()
+    facets: Facets = Facets()
     requery: int = 0
 
     def __post_init__(self) -> None:

@@ -26,6 +26,8 @@ FRESH_SECONDS = 3600.0
 
 Floats = NDArray[np.float64]
 
+_NUMBERS = (int, float, np.number)
+_WHOLE = (int, np.integer)
 _BLOCK = 1024
 """Rows at a time where float32 is widened, so that the copy stays in the processor's cache."""
 
@@ -37,7 +39,7 @@ def in_range(name: str, value: object, low: float, high: float, *, open_ends: bo
         InvalidParameter: it is not; the message names the parameter and its range.
     """
     between = f"between {low:g} and {high:g}" if open_ends else f"from {low:g} to {high:g}"
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+    if isinstance(value, bool) or not isinstance(value, _NUMBERS):
         raise InvalidParameter(f"{name} must be a number {between}, not {shown(value)}.")
     inside = low < value < high if open_ends else low <= value <= high  # before float(): 10**400 has none
     if not inside:
@@ -58,7 +60,7 @@ def whole(name: str, value: object, low: int, high: int) -> int:
     Raises:
         InvalidParameter: it is not.
     """
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
+    if isinstance(value, bool) or not isinstance(value, _WHOLE) or not low <= value <= high:
         raise InvalidParameter(f"{name} must be a whole number from {low} to {high:,}, not {shown(value)}.")
     return int(value)
 
