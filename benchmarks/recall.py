@@ -4,9 +4,9 @@
 
 All systems run in one process with one thread for matrices, on the same precomputed vectors (``peers/corpus.py``), and
 are asked in turns of ``--run`` cues each, so that noise hits all alike and each is measured as it is in use: with the
-processor's caches its own, not as another system left them. (With ``--run 1`` every query finds them cold.) The peers are installed into an environment of their own
-(``.venv-peers``) on first use. "Of the exact answer" is how much of the true top 5 by the classic score, computed
-plainly in float64, each returns.
+processor's caches its own, not as another system left them. (With ``--run 1`` every query finds them cold.) The peers
+are installed into an environment of their own (``.venv-peers``) on first use. "Of the exact answer" is how much of the
+true top 5 by the classic score, computed plainly in float64, each returns.
 """
 
 from __future__ import annotations

@@ -34,6 +34,9 @@ def checked_cue(cue: object) -> str:
     return cue
 
 
+_SCORING, _FACETS = Scoring(), Facets()  # frozen, so that every query may share them
+
+
 @dataclass(frozen=True)
 class Query:
     """What is asked, and with which parameters.
@@ -59,8 +62,8 @@ class Query:
     threshold: float = 0.35
     static_threshold: float = 0.4
     static_share: float = 0.4
-    scoring: Scoring = Scoring()
-    facets: Facets = Facets()
+    scoring: Scoring = _SCORING
+    facets: Facets = _FACETS
     requery: int = 0
 
     def __post_init__(self) -> None:

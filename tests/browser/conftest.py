@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, Request, expect, sync_playwright
 
 from memory_system.embedding import CachedEmbedder
 from tests import sample_world
@@ -54,9 +54,17 @@ class Dashboard:
 
 
 def settled(page: Page) -> None:
-    """Wait until the script has started and ended; the first moments still show the state before."""
-    page.wait_for_timeout(155)
+    """Wait until the script has started and ended; the first moments still show the state before.
+
+    On a busy machine they last longer, so that it has to have ended twice.
+    """
     app = page.locator("[data-testid='stApp']")
+    for moment in (155, 250):
+        page.wait_for_timeout(moment)
+        _at_rest(page, app)
+
+
+def _at_rest(page: Page, app: Locator) -> None:
     expect(app).to_have_attribute("data-test-connection-state", "CONNECTED", timeout=30_000)
     expect(page.locator(_DRAWN).first).to_be_visible(timeout=60_000)
     expect(app).to_have_attribute("data-test-script-state", "notRunning", timeout=60_000)

@@ -91,6 +91,7 @@ def pick_day(page: Page, label: str, day: str) -> None:
 
 def select(page: Page, label: str, option: str) -> None:
     """Choose from a field that takes one."""
+    settled(page)  # a list that is open is closed when its page is drawn anew
     page.get_by_role("combobox", name=label).press("ArrowDown")
     page.get_by_role("option", name=option, exact=True).click()
     settled(page)

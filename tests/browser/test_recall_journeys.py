@@ -322,8 +322,7 @@ def test_a_saved_cue_tells_that_a_memory_was_forgotten(page: Page, other_page: P
     said(page, "Saved cues that pass: 1 of 1.")
 
     dashboard.show(other_page, "short_term", agent="juno")
-    assert column(other_page, 1)[0] == event
-    tick(other_page, 0)
+    tick(other_page, column(other_page, 1).index(event))  # others may have happened at the same moment
     press(other_page, "Forget")
     said(other_page, "Forget: 1 memory.")
     ask(page, dashboard, "juno", cue)
