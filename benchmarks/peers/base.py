@@ -73,7 +73,7 @@ SYSTEMS = (
     System("agent", "**query_memory, touching** (ours, end to end)", ("ours", "Agent"), _CLASSIC),
     System("float32", "bare float32 scan, numpy", ("scans", "Float32"), "nothing"),
     System("int8", "bare int8 scan, numpy", ("scans", "Int8"), "nothing", _FLOOR),
-    System("simd", "bare int8 scan, simsimd", ("scans", "Simd"), "nothing", _FLOOR),
+    System("simd", "bare int8 scan, simsimd", ("scans", "Simd"), "nothing"),
     System(
         "langchain-chroma",
         "LangChain time-weighted, Chroma",
