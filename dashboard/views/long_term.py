@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard import figures, forms, session, tables, widgets
+from dashboard import card, figures, forms, session, tables, widgets
 
 ROWS = 2000
 
@@ -83,7 +83,7 @@ if selected and (entry := agent.find(selected)):
             st.caption(f"{place + 1} of {len(order)} by time")
         if st.button("Close", icon=":material/close:", type="tertiary"):
             open_memory(None)
-    widgets.memory_card(agent, entry)
+    card.show(agent, entry)
     forms.actions(agent, entry)
 elif selected:
     widgets.empty(

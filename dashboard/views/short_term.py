@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from dashboard import conversation_form, forms, session, tables, widgets
+from dashboard import card, conversation_form, forms, session, tables, widgets
 from memory_system import ChangeSet, MemorySystemError, Tier
 
 agent = session.agent()
@@ -77,4 +77,4 @@ if len(entries) == 1:
     with st.expander("Edit this memory"):
         forms.edit_event(agent, entries[0])
 for entry in entries[:5]:
-    widgets.memory_card(agent, entry)
+    card.show(agent, entry)
