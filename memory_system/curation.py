@@ -110,7 +110,12 @@ def lasting(entry: MemoryEntry) -> str | None:
     return "It is pinned; unpin it first." if entry.pinned else None
 
 
-def _writable(find: Find, entry_id: str) -> MemoryEntry:
+def writable(find: Find, entry_id: str) -> MemoryEntry:
+    """The memory of this id that is not static.
+
+    Raises:
+        EntryNotFound, Immutable: there is none, or it is static.
+    """
     entry = find(entry_id)
     if entry is None:
         raise EntryNotFound(f"There is no memory {shown(entry_id)}.")
@@ -128,7 +133,7 @@ def edit(ground: Ground, find: Find, entry_id: str, fields: Mapping[str, Any]) -
         InvalidParameter: a field that cannot be edited.
         InvalidEntry: a value that cannot be taken.
     """
-    entry = _writable(find, entry_id)
+    entry = writable(find, entry_id)
     if unknown := sorted(set(fields) - set(EDITABLE)):
         raise InvalidParameter(f"{unknown[0]!r} cannot be edited; {', '.join(EDITABLE)} can.")
     after = entry.evolve(**fields)
@@ -144,7 +149,7 @@ def forget(ground: Ground, find: Find, ids: str | Sequence[str]) -> ChangeSet:
     Raises:
         EntryNotFound, Immutable: there is none, or it is static.
     """
-    entries = [_writable(find, entry_id) for entry_id in listed(ids)]
+    entries = [writable(find, entry_id) for entry_id in listed(ids)]
     kept = tuple(Kept(entry.id, why) for entry in entries if (why := lasting(entry)) is not None)
     changes = [Change(bare(entry), None, "Forgotten by hand.") for entry in entries if lasting(entry) is None]
     title = f"Forget {len(changes)} memories" if len(changes) != 1 else f"Forget “{_short(changes[0])}”"
@@ -181,7 +186,7 @@ def rate_again(ground: Ground, find: Find, ids: str | Sequence[str]) -> ChangeSe
     Raises:
         EntryNotFound, Immutable: there is none, or it is static.
     """
-    entries = [_writable(find, entry_id) for entry_id in listed(ids)]
+    entries = [writable(find, entry_id) for entry_id in listed(ids)]
     changes: list[Change] = []
     calls: list[ModelCall] = []
     kept: list[Kept] = []
