@@ -104,13 +104,18 @@ def change_set(planned: ChangeSet, *, choose: bool = False) -> set[str]:
         with st.expander(f"{tables.counted(len(planned.kept), 'memory', 'memories')} looked at and left in place"):
             for kept in planned.kept:
                 st.text(f"• {tables.visible(kept.reason)}")
+    model_calls(planned)
+    return refused
+
+
+def model_calls(planned: ChangeSet) -> None:
+    """What the language model was asked for a change set, and what it said."""
     if planned.calls:
         with st.expander(f"What the language model was asked ({tables.counted(len(planned.calls), 'call', 'calls')})"):
             for call in planned.calls:
                 st.caption(plain(f"{call.task} · {call.model} · {call.milliseconds:.0f} ms"))
                 st.code(call.prompt, language=None, wrap_lines=True)
                 st.code(call.error or call.answer, language=None, wrap_lines=True)
-    return refused
 
 
 def _change(planned: ChangeSet, change: Change, choose: bool) -> bool:
