@@ -26,9 +26,9 @@ class AgentDeriver(AgentNarrator):
     ) -> ChangeSet:
         """Make the text of a reflection, summary, synopsis or planned action anew from its evidence as it is now.
 
-        It keeps its id, rating, tags and marks; what was deleted leaves its evidence, what faded into long-term
-        memory or into a summary does not. Where nothing is left or nothing follows, nothing is changed, and the
-        notes say so.
+        It keeps its id, rating, tags and marks, but that it is by a person where its text changes; what was deleted
+        leaves its evidence, what faded into a summary does not. Where nothing is left or nothing follows, nothing is
+        changed, and the notes say so.
 
         Raises:
             EntryNotFound, Immutable: there is no such memory, or it is static.

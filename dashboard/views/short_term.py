@@ -52,7 +52,7 @@ picked = st.dataframe(
 chosen = [agent.find(str(frame.iloc[row]["id"])) for row in picked["selection"]["rows"] if row < len(frame)]
 entries = [entry for entry in chosen if entry is not None]
 if not entries:
-    st.caption("Select rows to edit, pin, protect, rate again, move or forget them.")
+    st.caption("Select rows to edit, pin, rate again, move or forget them.")
     st.stop()
 
 ids = [entry.id for entry in entries]

@@ -22,7 +22,7 @@ _Made = tuple[dict[str, Any] | None, tuple[ModelCall, ...], tuple[str, ...]]
 def plan(
     ground: Ground, entry: MemoryEntry, sources: Sequence[MemoryEntry], routine: Sequence[RoutineItem]
 ) -> ChangeSet:
-    """Plan to derive a memory again; it keeps its id, rating, tags and marks.
+    """Plan to derive a memory again; it keeps its id, rating, tags and marks, but is by a person no more.
 
     Where the new text is the old one, the change says only that it rests on its evidence as it is now.
 
@@ -52,6 +52,9 @@ def plan(
     left = tuple(one.id for one in sources)
     depth = 1 + max(one.depth for one in sources)
     after = bare(entry).evolve(**fields, evidence=left, depth=depth)
+    if entry.authored and after.document != entry.document:
+        after = after.evolve(authored=False)
+        notes = (*notes, "A person wrote the text that this replaces.")
     gone = len(entry.evidence) - len(left)
     reason = f"Derived again from {len(left)} memories{f'; {gone} it rested on are gone' if gone else ''}."
     if after.document == entry.document:

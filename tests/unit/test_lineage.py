@@ -367,6 +367,33 @@ def test_an_action_of_a_plan_is_derived_again(agent: AgentMemory, remember: Reme
     assert agent.stale() == ()
 
 
+def test_what_a_person_wrote_over_a_derived_text_is_replaced_only_with_a_word_about_it(
+    agent: AgentMemory, flour: list[str]
+) -> None:
+    thought = insight(agent, "Who has the brass key?", *flour)
+    agent.edit(thought, document="In my own words.", authored=True, pinned=True)
+    assert agent.stale() == ()  # its evidence is as it was
+    agent.forget("m1")
+    planned = agent.rederive(thought, preview=True)
+    assert planned.notes == ("A person wrote the text that this replaces.",)
+    agent.apply(planned)
+    after = agent.last_version(thought)
+    assert (after.authored, after.pinned) == (False, True)
+
+
+def test_going_back_over_many_changes_at_once_takes_the_flag_back(agent: AgentMemory, flour: list[str]) -> None:
+    thought = insight(agent, "Who has the brass key?", *flour)
+    derived_first, before = agent.last_version(thought), agent.last_version("m1")
+    agent.edit("m1", document="Sold the flour.")
+    agent.rederive(thought)
+    now = [agent.last_version(one) for one in (thought, "m1")]
+    changes = tuple(Change(one, old, "Back.") for one, old in zip(now, (derived_first, before), strict=True))
+    agent.apply(ChangeSet("go back", "Go back", changes, NOW, 0))
+    assert agent.stale() == ()
+    agent.edit("m1", document="Sold the flour.")
+    assert stale_ids(agent) == [thought]
+
+
 def test_nothing_left_is_said_and_changes_nothing(agent: AgentMemory, flour: list[str]) -> None:
     thought = insight(agent, "who?", "m1")
     agent.forget("m1")
