@@ -226,7 +226,8 @@ def timeline(frame: pd.DataFrame, selected: str | None = None) -> go.Figure:
             name=f"{kind} {len(some)}",
             customdata=some["id"],
             hovertext=[
-                _point(text, importance) for text, importance in zip(some["memory"], some["importance"], strict=True)
+                _point(text, importance, marks)
+                for text, importance, marks in zip(some["memory"], some["importance"], some["marks"], strict=True)
             ],
             hovertemplate="%{hovertext}<br>%{x|%a %d %b %Y, %H:%M}<extra></extra>",
             marker={"color": colour, "symbol": symbol, "size": 11 if len(frame) < 2000 else 6, "opacity": 0.8},
@@ -268,10 +269,10 @@ def _spread(frame: pd.DataFrame) -> pd.Series:
     return frame["importance"] + pd.Series(nudges, index=frame.index, dtype=float) * _NUDGE
 
 
-def _point(text: str, importance: float) -> str:
+def _point(text: str, importance: float, marks: Sequence[str]) -> str:
     rated = f"importance {importance:.2f}" if importance else "unrated"
     lines = textwrap.wrap(short(text, _HOVER), 60)
-    return "<br>".join([*(html.escape(line, quote=False) for line in lines), rated])
+    return "<br>".join([*(html.escape(line, quote=False) for line in lines), ", ".join([rated, *marks])])
 
 
 def _density(figure: go.Figure, frame: pd.DataFrame) -> None:

@@ -14,6 +14,11 @@ from memory_system.intake_text import Form, Row, decoded, guess, read_rows
 from . import tables, widgets
 
 _KINDS = [Kind.OBSERVATION.value, Kind.CONVERSATION.value, Kind.FACT.value, Kind.PROCEDURE.value]
+_MARKS = list(tables.MARKS)
+_MARKS_HELP = (
+    "Pinned: never forgotten, never moved to long-term memory. Protected: nothing may change it until it is "
+    "unprotected. By a person: operations do not forget or rewrite it."
+)
 _BY_MODEL = "rated by the model"
 _EXAMPLE = "Saw smoke over the north field at dawn"
 
@@ -31,6 +36,7 @@ def one_event(agent: AgentMemory) -> None:
         )
         tags = columns[2].text_input("Tags, with commas between", key=f"tags-{number}", placeholder="key, promise")
         day, hour = _when(f"new-{number}", None, f"now, {now:%H:%M}")
+        marks = _pick_marks(f"marks-{number}", [], _MARKS[:2])
         sent = st.form_submit_button(
             "Remember", type="primary", icon=":material/add:", help="In Python: AgentMemory.add_short_term"
         )
@@ -48,6 +54,7 @@ def one_event(agent: AgentMemory) -> None:
         "explanation": "Rated by hand." if rating else "",
         "authored": True,
         "timestamp": _moment(day, hour, now),
+        **dict.fromkeys(marks, True),
     }
     try:
         with st.spinner("Rating …"):
@@ -62,6 +69,20 @@ def one_event(agent: AgentMemory) -> None:
     st.session_state["events-written"] = number + 1
     widgets.say_next(done)
     st.rerun()
+
+
+def _pick_marks(key: str, held: list[str], among: list[str]) -> list[str]:
+    """Which marks a memory is to carry."""
+    picked = st.pills(
+        "Mark it as",
+        among,
+        selection_mode="multi",
+        default=held,
+        format_func=lambda flag: tables.MARKS[flag].capitalize(),
+        key=key,
+        help=_MARKS_HELP,
+    )
+    return list(picked)
 
 
 def _when(key: str, held: datetime | None, unset: str) -> tuple[date | None, time | None]:
@@ -135,7 +156,10 @@ def many_events(agent: AgentMemory) -> None:
 
 
 def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
-    """Change the text, kind, time, importance or tags of a memory."""
+    """Change the text, kind, time, importance, tags or marks of a memory; another text is one by a person."""
+    if entry.protected:
+        st.caption(":material/lock: It is protected. Unprotect it to change it.")
+        return
     with st.form(f"edit-{entry.id}", border=False):
         text = st.text_area("Text", entry.document, height=90)
         columns = st.columns(3, vertical_alignment="bottom")
@@ -147,6 +171,8 @@ def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
         )
         tags = columns[2].text_input("Tags", ", ".join(entry.tags))
         day, hour = _when(f"edit-{entry.id}", entry.timestamp, "as it is")
+        held_marks = [flag for flag in _MARKS if getattr(entry, flag)]
+        marks = _pick_marks(f"edit-marks-{entry.id}", held_marks, _MARKS)
         sent = st.form_submit_button("Save changes", icon=":material/save:", help="In Python: AgentMemory.edit")
     if not sent:
         return
@@ -157,7 +183,10 @@ def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
         "timestamp": _moment(day, hour, entry.timestamp or agent.now)
         if (day, hour) != _parts(entry.timestamp)
         else entry.timestamp,
+        **{flag: flag in marks for flag in _MARKS},
     }
+    if text != entry.document and not entry.authored:
+        fields["authored"] = True
     if rating != entry.rating:
         fields |= {"rating": rating, "explanation": "Rated by hand." if rating else ""}
     try:
@@ -170,13 +199,16 @@ def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
 
 
 def actions(agent: AgentMemory, entry: MemoryEntry) -> None:
-    """What can be done with one memory: pin, rate again, forget, bring back what it summarises, edit."""
+    """What can be done with one memory: pin, protect, rate again, forget, bring back what it summarises, edit."""
     forgotten = [entry_id for entry_id in entry.evidence if agent.find(entry_id) is None]
     acts: dict[str, tuple[str, Callable[[], ChangeSet]]] = {
         "Unpin" if entry.pinned else "Pin": ("keep", lambda: agent.edit(entry.id, pinned=not entry.pinned)),
+        "Protect": ("lock", lambda: agent.edit(entry.id, protected=True)),
         "Rate again": ("star", lambda: agent.rate_again(entry.id)),
         "Forget": ("delete", lambda: agent.forget(entry.id)),
     }
+    if entry.protected:
+        acts = {"Unprotect": ("lock_open", lambda: agent.edit(entry.id, protected=False))}
     if entry.kind is Kind.SUMMARY and forgotten:
         acts["Restore originals"] = ("settings_backup_restore", lambda: agent.restore(forgotten))
     with st.container(horizontal=True):

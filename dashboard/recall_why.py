@@ -8,7 +8,7 @@ from memory_system import AgentMemory, Candidate, Query
 from memory_system.recall import Explanation
 from memory_system.relevancy import Evidence
 
-from . import figures, tables, widgets
+from . import card, figures, tables, widgets
 
 OPEN = "recall-open"
 
@@ -40,7 +40,7 @@ def opened(agent: AgentMemory, found: Explanation) -> None:
             _forecast(agent, found.query, candidate)
         else:
             _ways(agent, found.query, candidate)
-    widgets.memory_card(agent, candidate.entry)
+    card.show(agent, candidate.entry)
     if st.button("Close this memory", icon=":material/close:"):
         open_memory(None)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
 import pandas as pd
@@ -17,6 +18,8 @@ from memory_system.tester import OWN_SETTINGS, Precision
 from memory_system.times import ago, stamp
 
 TIERS = {Tier.STATIC: "static", Tier.STM: "short-term", Tier.LTM: "long-term"}
+MARKS = {"pinned": "pinned", "protected": "protected", "authored": "by a person"}
+"""What a person marked a memory with, as it is called where it is shown."""
 VERBS = {"add": "Remember", "forget": "Forget", "move": "Move to long-term", "update": "Change"}
 
 _HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
@@ -148,8 +151,28 @@ def precisions(found: Mapping[str, Precision]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["preset", "precision", "right", "wrong", "not judged"])
 
 
-def entries(found: Iterable[MemoryEntry], now: datetime, migration: ChangeSet) -> pd.DataFrame:
-    """Memories, the newest first, with their age and what ``migration``, a preview, would do with them."""
+def marks(entry: MemoryEntry, stale: Collection[str] = ()) -> list[str]:
+    """What a memory is marked with, and whether it is among the ``stale``."""
+    return [word for flag, word in MARKS.items() if getattr(entry, flag)] + ["stale"] * (entry.id in stale)
+
+
+def marked(frame: pd.DataFrame) -> str:
+    """How many rows carry each mark: "2 pinned · 14 by a person"; empty if none does."""
+    counts = Counter(word for words in frame["marks"] for word in words)
+    return " · ".join(f"{counts[word]} {word}" for word in (*MARKS.values(), "stale") if counts[word])
+
+
+def with_stale(frame: pd.DataFrame, stale: Collection[str]) -> pd.DataFrame:
+    """The rows, those of stale memories marked so."""
+    told = zip(frame["id"], frame["marks"], strict=True)
+    words = [(*marks, "stale") if one in stale else tuple(marks) for one, marks in told]
+    return frame.assign(marks=pd.Series(words, index=frame.index, dtype=object))
+
+
+def entries(
+    found: Iterable[MemoryEntry], now: datetime, migration: ChangeSet, stale: Collection[str] = ()
+) -> pd.DataFrame:
+    """Memories, the newest first, with their age, marks, and what ``migration``, a preview, would do with them."""
     fates = {change.entry_id: f"{VERBS[change.verb]}: {change.reason}" for change in migration.changes}
     fates |= {kept.entry_id: f"Stays: {kept.reason}" for kept in migration.kept}
     rows = [
@@ -162,12 +185,12 @@ def entries(found: Iterable[MemoryEntry], now: datetime, migration: ChangeSet) -
             "importance": entry.importance,
             "explanation": visible(entry.explanation),
             "tags": list(entry.tags),
-            "pinned": entry.pinned,
+            "marks": marks(entry, stale),
             "fate": fates.get(entry.id, "Stays: there is room."),
         }
         for entry in found
     ]
-    columns = ["id", "memory", "kind", "when", "age", "importance", "explanation", "tags", "pinned", "fate"]
+    columns = ["id", "memory", "kind", "when", "age", "importance", "explanation", "tags", "marks", "fate"]
     return pd.DataFrame(rows, columns=columns).sort_values("when", ascending=False, ignore_index=True)
 
 
@@ -181,11 +204,12 @@ def timeline(found: Iterable[MemoryEntry]) -> pd.DataFrame:
             "when": _happens(entry),
             "importance": entry.importance if entry.importance is not None else 0.0,
             "tags": entry.tags,
+            "marks": tuple(marks(entry)),
         }
         for entry in found
         if entry.timestamp is not None
     ]
-    frame = pd.DataFrame(rows, columns=["id", "memory", "kind", "when", "importance", "tags"])
+    frame = pd.DataFrame(rows, columns=["id", "memory", "kind", "when", "importance", "tags", "marks"])
     frame["when"] = pd.to_datetime(frame["when"], utc=True)
     return frame.sort_values("when", ignore_index=True)
 

@@ -1,4 +1,4 @@
-"""What several pages show: headings, problems, memory cards, change sets. Memory text is never markdown."""
+"""What several pages show: headings, problems, change sets, undo. Memory text is never markdown."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from memory_system import AgentMemory, Candidate, Change, ChangeSet, MemoryEntry, MemorySystemError, Tier
-from memory_system.errors import EntryNotFound, InvalidDocument
-from memory_system.times import ago, stamp
+from memory_system import AgentMemory, Candidate, Change, ChangeSet, MemorySystemError
+from memory_system.errors import InvalidDocument
 
-from . import figures, tables
+from . import tables
 
 MOST_CARDS = 30
 _VERB_LOOKS: dict[str, tuple[str, Literal["green", "red", "blue", "orange"]]] = {
@@ -83,110 +82,6 @@ def empty(what: str, next_step: str) -> None:
         st.caption(plain(next_step))
 
 
-def memory_card(agent: AgentMemory, entry: MemoryEntry) -> None:
-    """One memory: its text, when it happened, how important it is and why, and what it rests on."""
-    now = agent.now
-    with st.container(border=True):
-        with st.container(horizontal=True, gap="small"):
-            st.badge(entry.kind.value, color="blue")
-            st.badge(tables.TIERS[entry.tier], color="gray")
-            if entry.pinned:
-                st.badge("pinned", icon=":material/keep:", color="orange")
-            if entry.authored:
-                st.badge("written by a person", color="violet")
-        st.text(tables.visible(entry.document))
-        facts = []
-        if entry.timestamp:
-            facts.append(f"happened {stamp(entry.timestamp)} ({ago(entry.timestamp, now)})")
-        if entry.last_access:
-            facts.append(f"last recalled {ago(entry.last_access, now)}")
-        facts.append(
-            "unrated" if entry.rating is None else f"importance {entry.importance:.2f} (rated {entry.rating:g} of 10)"
-        )
-        st.caption(plain(" · ".join(facts)))
-        if entry.explanation:
-            st.caption(plain(entry.explanation))
-        if entry.tags:
-            st.caption(plain("Tags: " + ", ".join(entry.tags)))
-        _links(agent, entry)
-
-
-def _links(agent: AgentMemory, entry: MemoryEntry) -> None:
-    """What a memory rests on, what was built on it, what is near to it in meaning, and its id."""
-    sources, unknown = _sources(agent, entry)
-    built = agent.built_on(entry.id)
-    groups = {}
-    if sources:
-        groups[f"Rests on {tables.counted(len(sources), 'memory', 'memories')}"] = sources
-    if built:
-        groups[f"{tables.counted(len(built), 'memory rests', 'memories rest')} on it"] = built
-    names = [*groups, "Similar", "When forgotten", "Details"]
-    tabs = dict(zip(names, st.tabs(names, on_change="rerun", key=f"card-{entry.id}"), strict=True))
-    for name, linked in groups.items():
-        with tabs[name]:
-            for other in linked[:50]:
-                _link(agent, other, other.kind.value, entry.id)
-            if linked is sources and unknown:
-                st.caption(f"{tables.counted(unknown, 'more is', 'more are')} not known to this character.")
-    with tabs["Similar"]:
-        if entry.tier is Tier.STATIC:
-            st.caption("Facts of the personality are not compared.")
-        else:
-            for other, cosine in agent.similar(entry.id, 5):
-                _link(agent, other, f"{cosine:.2f}", entry.id)
-    with tabs["When forgotten"]:
-        if tabs["When forgotten"].open:
-            _forgetting(agent, entry)
-    with tabs["Details"]:
-        st.code(f"id: {entry.id}", language=None)
-
-
-def _forgetting(agent: AgentMemory, entry: MemoryEntry) -> None:
-    """For each saved cue that recalls this memory, when it falls out of the answer as time passes."""
-    saved = agent.saved_cues
-    if not saved:
-        st.caption("Save a cue on the Recall page, and see here when this memory falls out of its answer.")
-        return
-    told = agent.forecast_of(entry.id, [one.cue for one in saved])
-    if not told:
-        st.caption(f"None of {tables.counted(len(saved), 'saved cue', 'saved cues')} recalls it now.")
-        return
-    for query, one in told:
-        st.text(tables.visible(query.cue))
-        st.caption(plain(tables.forgetting(one)))
-    st.plotly_chart(
-        figures.forecast([one for _, one in told], ink()),
-        config={"displayModeBar": False},
-        key=f"forgetting-{entry.id}",
-        alt="The score of this memory for each saved cue as time passes, beside the threshold",
-    )
-
-
-def _sources(agent: AgentMemory, entry: MemoryEntry) -> tuple[list[MemoryEntry], int]:
-    """The memories that one rests on, forgotten ones included, and how many ids lead nowhere."""
-    found, unknown = [], 0
-    for entry_id in entry.evidence[:50]:
-        try:
-            found.append(agent.last_version(entry_id))
-        except EntryNotFound:
-            unknown += 1
-    return found, unknown
-
-
-def _link(agent: AgentMemory, other: MemoryEntry, about: str, beside: str) -> None:
-    """One linked memory: its text, and a button that opens it."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        with st.container(width="stretch", gap=None):
-            st.text(tables.visible(other.document))
-            st.caption(plain(about))
-        if agent.find(other.id) is None:
-            st.caption("no longer in recall")
-        elif other.tier is Tier.LTM and st.button(
-            "Open", key=f"open-{beside}-{other.id}-{about}", icon=":material/open_in_new:", type="tertiary"
-        ):
-            st.switch_page("views/long_term.py", query_params={"agent": agent.name, "memory": other.id})
-
-
 def change_set(planned: ChangeSet, *, choose: bool = False) -> set[str]:
     """What a change set does and why, what it leaves alone, and what the language model was asked.
 
@@ -209,13 +104,18 @@ def change_set(planned: ChangeSet, *, choose: bool = False) -> set[str]:
         with st.expander(f"{tables.counted(len(planned.kept), 'memory', 'memories')} looked at and left in place"):
             for kept in planned.kept:
                 st.text(f"• {tables.visible(kept.reason)}")
+    model_calls(planned)
+    return refused
+
+
+def model_calls(planned: ChangeSet) -> None:
+    """What the language model was asked for a change set, and what it said."""
     if planned.calls:
         with st.expander(f"What the language model was asked ({tables.counted(len(planned.calls), 'call', 'calls')})"):
             for call in planned.calls:
                 st.caption(plain(f"{call.task} · {call.model} · {call.milliseconds:.0f} ms"))
                 st.code(call.prompt, language=None, wrap_lines=True)
                 st.code(call.error or call.answer, language=None, wrap_lines=True)
-    return refused
 
 
 def _change(planned: ChangeSet, change: Change, choose: bool) -> bool:

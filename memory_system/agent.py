@@ -215,8 +215,8 @@ class AgentMemory(AgentKeeper):
     ) -> ChangeSet:
         """Move what STM has no room for to LTM if its importance exceeds ``threshold`` (0 to 1), else forget it.
 
-        With ``ids`` the chosen entries move, whatever their importance. Pinned entries stay; so does what is
-        unrated, and what a person wrote is never forgotten by this.
+        With ``ids`` the chosen entries move, whatever their importance. Pinned and protected entries stay; so does
+        what is unrated, and what a person wrote is never forgotten by this.
 
         Raises:
             InvalidParameter, EntryNotFound: the threshold or an id is wrong.
@@ -277,5 +277,5 @@ class AgentMemory(AgentKeeper):
         return self._done(planning.plan(self._ground(now, progress), routine), preview)
 
     def reset_memory(self, *, preview: bool = False) -> ChangeSet:
-        """Empty STM and LTM; the personality stays, and ``undo`` brings all back."""
+        """Empty STM and LTM; the personality, pinned and protected memories stay, and ``undo`` brings all back."""
         return self._done(curation.reset(self._ground(None)), preview)

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, Self, TypeGuard
 
 from .entry import Kind, MemoryEntry, Tier
+from .kinds import FLAGS
 from .times import parse_time
 
 
@@ -197,7 +198,7 @@ def entry_to_json(entry: MemoryEntry) -> dict[str, Any]:
     }
     if entry.timestamp is not None:
         body["timestamp"] = entry.timestamp.isoformat()
-    for name in ("rating", "explanation", "pinned", "authored", "depth"):
+    for name in ("rating", "explanation", *FLAGS, "depth"):
         if value := getattr(entry, name):
             body[name] = value
     for name in ("tags", "evidence"):

@@ -9,12 +9,14 @@ from . import personality as personalities
 from .changes import Change, ChangeSet, Kept, ModelCall, TextChange
 from .consolidation.ground import Ground, bare, rated
 from .entry import MemoryEntry, Tier
-from .errors import Conflict, EntryNotFound, Immutable, InvalidParameter, shown
+from .errors import Conflict, EntryNotFound, Immutable, InvalidParameter, Protected, shown
 from .intake import Outcome
 from .journal import Applied
 from .settings import AgentSettings
 
 Find = Callable[[str], MemoryEntry | None]
+PROTECTED = "It is protected; unprotect it first."
+"""Why a memory is left as it is."""
 EDITABLE = (
     "document",
     "timestamp",
@@ -24,6 +26,7 @@ EDITABLE = (
     "tags",
     "pinned",
     "authored",
+    "protected",
     "metadata",
 )
 
@@ -53,6 +56,9 @@ def add(
                 Outcome(entry.id, "skipped", held, held.rating is not None, f"The id is held in {where} memory.")
             )
             continue
+        if held is not None and held.protected:
+            outcomes.append(Outcome(entry.id, "skipped", held, held.rating is not None, PROTECTED))
+            continue
         if rate and entry.rating is None and failure is None:
             ground.progress(number / len(entries), f"Rating {number + 1} of {len(entries)}")
             entry, call = rated(entry, ground.model)
@@ -63,6 +69,7 @@ def add(
             changes.append(Change(None, entry, "A new event."))
             outcomes.append(Outcome(entry.id, "added", entry, entry.rating is not None, why))
         else:
+            entry = entry.evolve(pinned=entry.pinned or held.pinned)
             changes.append(Change(bare(held), entry, "The same id was added again."))
             outcomes.append(Outcome(entry.id, "overwritten", entry, entry.rating is not None, why))
     notes = (f"Not rated: {failure}",) if failure else ()
@@ -96,7 +103,19 @@ def short(text: str) -> str:
     return line if len(line) <= 60 else f"{line[:59].rstrip()}…"
 
 
-def _writable(find: Find, entry_id: str) -> MemoryEntry:
+def lasting(entry: MemoryEntry) -> str | None:
+    """Why a memory may not be forgotten, not even by hand, in a sentence; ``None`` if it may."""
+    if entry.protected:
+        return PROTECTED
+    return "It is pinned; unpin it first." if entry.pinned else None
+
+
+def writable(find: Find, entry_id: str) -> MemoryEntry:
+    """The memory of this id that is not static.
+
+    Raises:
+        EntryNotFound, Immutable: there is none, or it is static.
+    """
     entry = find(entry_id)
     if entry is None:
         raise EntryNotFound(f"There is no memory {shown(entry_id)}.")
@@ -110,26 +129,29 @@ def edit(ground: Ground, find: Find, entry_id: str, fields: Mapping[str, Any]) -
 
     Raises:
         EntryNotFound, Immutable: there is none, or it is static.
+        Protected: it is protected; unprotecting it is an edit of its own.
         InvalidParameter: a field that cannot be edited.
         InvalidEntry: a value that cannot be taken.
     """
-    entry = _writable(find, entry_id)
+    entry = writable(find, entry_id)
     if unknown := sorted(set(fields) - set(EDITABLE)):
         raise InvalidParameter(f"{unknown[0]!r} cannot be edited; {', '.join(EDITABLE)} can.")
     after = entry.evolve(**fields)
+    if entry.protected and set(fields) != {"protected"} and after != entry:
+        raise Protected(f"The memory “{short(entry.document)}” is protected; unprotect it first.")
     changes = [] if after == entry else [Change(bare(entry), bare(after), f"Edited: {', '.join(sorted(fields))}.")]
     return ground.plan("edit", f"Edit “{_short(changes[0])}”" if changes else "Nothing to edit", changes)
 
 
 def forget(ground: Ground, find: Find, ids: str | Sequence[str]) -> ChangeSet:
-    """Plan to take memories out of recall; they can be restored. Pinned ones are left: unpin them first.
+    """Plan to take memories out of recall; they can be restored. Pinned and protected ones are left.
 
     Raises:
         EntryNotFound, Immutable: there is none, or it is static.
     """
-    entries = [_writable(find, entry_id) for entry_id in listed(ids)]
-    changes = [Change(bare(entry), None, "Forgotten by hand.") for entry in entries if not entry.pinned]
-    kept = tuple(Kept(entry.id, "It is pinned; unpin it first.") for entry in entries if entry.pinned)
+    entries = [writable(find, entry_id) for entry_id in listed(ids)]
+    kept = tuple(Kept(entry.id, why) for entry in entries if (why := lasting(entry)) is not None)
+    changes = [Change(bare(entry), None, "Forgotten by hand.") for entry in entries if lasting(entry) is None]
     title = f"Forget {len(changes)} memories" if len(changes) != 1 else f"Forget “{_short(changes[0])}”"
     return ground.plan("forget", title, changes, kept=kept)
 
@@ -159,16 +181,19 @@ def restore(ground: Ground, find: Find, last_version: Find, ids: str | Sequence[
 
 
 def rate_again(ground: Ground, find: Find, ids: str | Sequence[str]) -> ChangeSet:
-    """Plan to rate memories; those that the model cannot rate stay as they are.
+    """Plan to rate memories; those that the model cannot rate stay as they are, and so do protected ones.
 
     Raises:
         EntryNotFound, Immutable: there is none, or it is static.
     """
-    entries = [_writable(find, entry_id) for entry_id in listed(ids)]
+    entries = [writable(find, entry_id) for entry_id in listed(ids)]
     changes: list[Change] = []
     calls: list[ModelCall] = []
     kept: list[Kept] = []
     for number, entry in enumerate(entries):
+        if entry.protected:
+            kept.append(Kept(entry.id, PROTECTED))
+            continue
         ground.progress(number / len(entries), f"Rating {number + 1} of {len(entries)}")
         after, call = rated(entry, ground.model)
         calls.append(call)
@@ -181,9 +206,11 @@ def rate_again(ground: Ground, find: Find, ids: str | Sequence[str]) -> ChangeSe
 
 
 def reset(ground: Ground) -> ChangeSet:
-    """Plan to empty STM and LTM; the personality stays."""
-    changes = [Change(bare(entry), None, "The memory was reset.") for entry in (*ground.stm, *ground.ltm)]
-    return ground.plan("reset", f"Reset: forget all {len(changes)} memories", changes)
+    """Plan to empty STM and LTM; the personality stays, and so do pinned and protected memories."""
+    held = (*ground.stm, *ground.ltm)
+    kept = tuple(Kept(entry.id, why) for entry in held if (why := lasting(entry)) is not None)
+    changes = [Change(bare(entry), None, "The memory was reset.") for entry in held if lasting(entry) is None]
+    return ground.plan("reset", f"Reset: forget all {len(changes)} memories", changes, kept=kept)
 
 
 def configure(ground: Ground, held: str | None, after: AgentSettings) -> ChangeSet:

@@ -12,6 +12,7 @@ from typing import Any
 
 from .errors import InvalidEntry, shown
 from .kinds import (
+    FLAGS,
     MAX_DEPTH,
     MAX_DOCUMENT,
     MAX_EXPLANATION,
@@ -52,7 +53,7 @@ class Normaliser:
         self._set("explanation", self._text("explanation", entry.explanation, MAX_EXPLANATION, blank=True))
         for name in ("tags", "evidence"):
             self._words(name)
-        for name in ("pinned", "authored"):
+        for name in FLAGS:
             if not isinstance(getattr(entry, name), bool):
                 self._fail(name, "must be true or false")
         if not isinstance(entry.depth, int) or isinstance(entry.depth, bool) or not 0 <= entry.depth <= MAX_DEPTH:

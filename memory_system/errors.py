@@ -18,6 +18,7 @@
     │   ├── AlreadyExists
     │   ├── ReadOnlyPast                    an agent as it was cannot be changed
     │   ├── Immutable                       static memory belongs to its author, not to the agent
+    │   ├── Protected                       a person protected the memory; unprotect it first
     │   └── StaleChange                     what was planned no longer fits; plan it again
     ├── ModelError                     502  a language model that did not help; what was stored stays stored
     │   ├── ModelUnavailable           503  refused, not found, no credit, wrong key
@@ -182,6 +183,12 @@ class Immutable(Conflict):
     """Raise when an operation would write the static memory of an agent."""
 
     code = "immutable"
+
+
+class Protected(Conflict):
+    """Raise when a memory that a person protected would be changed, moved or forgotten."""
+
+    code = "protected"
 
 
 class StaleChange(Conflict):

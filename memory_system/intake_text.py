@@ -20,6 +20,7 @@ from .entry import MemoryEntry
 from .errors import InvalidEntry, InvalidFile, Problem
 from .intake import MAX_BATCH, MAX_FILE, columns, event_entry
 from .json_source import parse_strict
+from .kinds import FLAGS
 
 
 class Form(StrEnum):
@@ -38,7 +39,7 @@ class Form(StrEnum):
 _ALIASES = {"text": "document", "memory": "document", "event": "document", "time": "timestamp", "when": "timestamp"}
 _LINE_END = re.compile(r"\r\n|\r|\n")
 """Unlike ``splitlines``, which also splits at U+2028 and the like; JSON may hold those within a text."""
-_COLUMNS = ("document", "timestamp", "kind", "rating", "importance_score", "explanation", "tags", "id", "pinned")
+_COLUMNS = ("document", "timestamp", "kind", "rating", "importance_score", "explanation", "tags", "id", *FLAGS)
 
 
 @dataclass(frozen=True)
@@ -190,7 +191,7 @@ def _from_cells(header: list[str], cells: list[str]) -> _Event:
                 return f"{name} is {cell[:40]!r}, which is no number."
         elif name == "tags":
             event[name] = [tag.strip() for tag in cell.replace(";", ",").split(",") if tag.strip()]
-        elif name == "pinned":
+        elif name in FLAGS:
             event[name] = cell.lower() in ("true", "yes", "1")
         elif name in _COLUMNS:
             event[name] = cell

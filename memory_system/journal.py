@@ -22,6 +22,7 @@ from .accesses import Noted
 from .changes import Change, ChangeSet, dump_entry, load_entry
 from .entry import MemoryEntry, Tier
 from .errors import ChangeSetNotFound, JournalDamaged, StaleChange, StoreDamaged
+from .journal_evidence import Evidence
 from .journal_notes import QueryLog, write_notes
 from .journal_past import PastReader
 from .journal_rows import change_set_of, head_of, slices, standing_undos
@@ -61,6 +62,7 @@ class Journal:
         self.past = PastReader(self._read)
         self.queries = QueryLog(self._read)
         self.kept = KeptVectors(self._read, self._write)
+        self.evidence = Evidence(self._read)
 
     def close(self) -> None:
         """Let go of the file."""

@@ -46,6 +46,9 @@ def new_id() -> str:
     return uuid.uuid4().hex
 
 
+FLAGS = ("pinned", "authored", "protected")
+"""What a person marks a memory with, for operations to honour; see ``MemoryEntry``."""
+
 TYPED = (
     "kind",
     "timestamp",
@@ -55,6 +58,7 @@ TYPED = (
     "tags",
     "pinned",
     "authored",
+    "protected",
     "evidence",
     "depth",
 )

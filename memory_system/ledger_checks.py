@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import personality as personalities
-from .changes import ChangeSet, TextChange, dump_entry
+from .changes import Change, ChangeSet, TextChange, dump_entry
 from .cues import parse_cues, parse_judgments
 from .entry import MemoryEntry, Tier
-from .errors import Conflict, InvalidParameter
+from .errors import Conflict, InvalidParameter, Protected
 from .journal import content_hash
 from .memory import Memory, Vectors
 from .settings import AgentSettings
@@ -30,6 +30,21 @@ def refuse_broken(change_set: ChangeSet, agent: str) -> None:
         raise Conflict(f"This was planned for {change_set.agent!r}, not for {agent!r}.")
     for text in change_set.texts:
         _refuse_unreadable(text)
+    if change_set.undoes is None:  # taking back says by itself what a person wants
+        for change in change_set.changes:
+            _refuse_protected(change)
+
+
+def _refuse_protected(change: Change) -> None:
+    """Whoever planned it, and however: a protected memory may only be unprotected."""
+    before, after = change.before, change.after
+    if before is None or not before.protected:
+        return
+    if after is None or after.evolve(protected=True) != before:
+        raise Protected(
+            f"The memory “{before.document[:60]}” is protected; unprotect it first, or leave it out. "
+            "Nothing was changed."
+        )
 
 
 def _refuse_unreadable(text: TextChange) -> None:

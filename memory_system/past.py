@@ -16,6 +16,7 @@ from .entry import MemoryEntry, Tier
 from .errors import ReadOnlyPast
 from .facets import Facets
 from .journal import Applied
+from .journal_evidence import Evidence
 from .journal_past import Moment
 from .ledger import Ledger
 from .llm import LanguageModel
@@ -34,6 +35,7 @@ class _PastJournal:
     def __init__(self, ledger: Ledger, revision: int) -> None:
         self._ledger = ledger
         self._revision = revision
+        self.evidence: Evidence = ledger.journal.evidence.as_of(revision)
 
     def history(self, limit: int = 100, before: int | None = None) -> list[Applied]:
         """The newest change sets first, at most ``limit``, those older than ``before`` only."""

@@ -8,11 +8,16 @@ from typing import Protocol
 
 from .entry import MemoryEntry, Tier
 from .journal import Applied
+from .journal_evidence import Evidence
 from .table import Table
 
 
 class Told(Protocol):
     """What a history tells."""
+
+    @property
+    def evidence(self) -> Evidence:
+        """Which memories rest on which."""
 
     def history(self, limit: int = 100, before: int | None = None) -> list[Applied]:
         """The newest change sets first, at most ``limit``, those older than ``before`` only."""

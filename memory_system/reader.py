@@ -11,7 +11,7 @@ from .consolidation.ground import Ground, Progress, bare
 from .cues import Judgment, SavedCue, judgment_of, judgments_jsonl, parse_cues, parse_judgments
 from .entry import MemoryEntry, Tier
 from .errors import InvalidParameter, shown
-from .foresight import AgentForesight
+from .genealogist import AgentGenealogist
 from .narrative import Hits, Narrative, tell
 from .presets import PRESETS
 from .query import Query, checked_cue
@@ -64,7 +64,7 @@ class Precision:
         return self.right / judged if judged else None
 
 
-class AgentReader(AgentForesight):
+class AgentReader(AgentGenealogist):
     """The last of the reading parts: what is asked of saved cues, judgments and presets. Nothing is touched."""
 
     author = ""

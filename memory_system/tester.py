@@ -16,8 +16,8 @@ from .cues import (
     with_cue,
     with_verdict,
 )
+from .deriver import AgentDeriver
 from .errors import CueNotFound, EntryNotFound, InvalidParameter, shown
-from .narrator import AgentNarrator
 from .query import checked_cue
 from .reader import OWN_SETTINGS, CueResult, Precision
 
@@ -26,7 +26,7 @@ __all__ = ["OWN_SETTINGS", "AgentTester", "CueResult", "Precision"]
 _WORDS = {True: "right", False: "wrong"}
 
 
-class AgentTester(AgentNarrator):
+class AgentTester(AgentDeriver):
     """The testing part: cues saved by name, and thumbs up or down. All of it is journalled and can be undone."""
 
     def save_cue(

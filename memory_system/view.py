@@ -129,13 +129,6 @@ class AgentView:
             raise EntryNotFound(f"{self.name} never had a memory {shown(entry_id)}.")
         return entry
 
-    def built_on(self, entry_id: str) -> list[MemoryEntry]:
-        """The reflections, summaries and plans that rest on a memory, the oldest first."""
-        with self._ledger.reading():
-            tables = (self._ledger.tables[tier] for tier in (Tier.STM, Tier.LTM))
-            found = [entry for table in tables for entry in table.entries if entry_id in entry.evidence]
-        return sorted(found, key=lambda entry: (str(entry.metadata.get("timestamp", "")), entry.id))
-
     def similar(self, entry_id: str, top_k: int = 5) -> list[tuple[MemoryEntry, float]]:
         """The STM and LTM memories nearest in meaning to one, with their cosine (-1 to 1), nearest first.
 

@@ -2,7 +2,9 @@
 
 import streamlit as st
 
-from dashboard import figures, forms, session, tables, widgets
+from dashboard import card, figures, forms, session, stale, tables, widgets
+from memory_system import Tier
+from memory_system.errors import EntryNotFound
 
 ROWS = 2000
 
@@ -22,8 +24,39 @@ def open_memory(entry_id: str | None) -> None:
     st.rerun()
 
 
+def show_open(entry_id: str, order: list[str]) -> None:
+    """The memory that is open, of whichever tier, or as it was before it was forgotten."""
+    try:
+        entry = agent.last_version(entry_id)
+    except EntryNotFound:
+        widgets.empty("There never was such a memory.", "The link may be of another character.")
+        if st.button("Close", icon=":material/close:"):
+            open_memory(None)
+        return
+    place = order.index(entry_id) if entry_id in order else None
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if place is not None:
+            before = order[place - 1] if place else None
+            after = order[place + 1] if place + 1 < len(order) else None
+            for label, icon, other in (("Previous", "arrow_back", before), ("Next", "arrow_forward", after)):
+                if st.button(label, icon=f":material/{icon}:", disabled=other is None):
+                    open_memory(other)
+            st.caption(f"{place + 1} of {len(order)} by time")
+        if st.button("Close", icon=":material/close:", type="tertiary"):
+            open_memory(None)
+    card.show(agent, entry)
+    if entry.tier is Tier.STATIC:
+        st.caption("This is a fact of the personality; change it on the Personality page.")
+    elif agent.find(entry_id) is not None:
+        forms.actions(agent, entry)
+
+
+selected = session.from_link("memory") or None
+stale.notice(agent)
 frame = session.timeline(agent.name, agent.stamp)
 if frame.empty:
+    if selected:
+        show_open(selected, [])
     widgets.empty("Long-term memory is empty.", "Migrate, reflect or plan on the Operations page.")
     st.stop()
 
@@ -46,12 +79,13 @@ keep = frame["kind"].isin(kinds) & frame["importance"].between(low, high)
 keep &= frame["memory"].str.contains(wanted.strip(), case=False, regex=False)
 if tags:
     keep &= frame["tags"].map(lambda held: bool(set(tags) & set(held)))
-visible = frame[keep]
+visible = tables.with_stale(frame[keep], {one.entry.id for one in agent.stale()})
+if marked := tables.marked(visible):
+    st.caption(marked)
 if visible.empty:
     widgets.empty("No memory of this sort.", "Choose more kinds or tags, or search for another word.")
     st.stop()
 
-selected = session.from_link("memory") or None
 clicked = st.plotly_chart(
     figures.timeline(visible, selected),
     on_select="rerun",
@@ -70,27 +104,8 @@ boxed = widgets.clicked_ids(clicked)
 if len(boxed) == 1:
     open_memory(boxed[0])
 
-if selected and (entry := agent.find(selected)):
-    order = list(visible["id"])
-    place = order.index(selected) if selected in order else None
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if place is not None:
-            before = order[place - 1] if place else None
-            after = order[place + 1] if place + 1 < len(order) else None
-            for label, icon, other in (("Previous", "arrow_back", before), ("Next", "arrow_forward", after)):
-                if st.button(label, icon=f":material/{icon}:", disabled=other is None):
-                    open_memory(other)
-            st.caption(f"{place + 1} of {len(order)} by time")
-        if st.button("Close", icon=":material/close:", type="tertiary"):
-            open_memory(None)
-    widgets.memory_card(agent, entry)
-    forms.actions(agent, entry)
-elif selected:
-    widgets.empty(
-        "This memory is not in recall.", "It may have been forgotten: the History page shows what became of it."
-    )
-    if st.button("Close", icon=":material/close:"):
-        open_memory(None)
+if selected:
+    show_open(selected, list(visible["id"]))
 
 rows = visible[visible["id"].isin(boxed)] if len(boxed) > 1 else visible
 with st.expander(f"{'Selected' if len(boxed) > 1 else 'All'} {len(rows)} as a table", expanded=len(boxed) > 1):
@@ -103,7 +118,7 @@ with st.expander(f"{'Selected' if len(boxed) > 1 else 'All'} {len(rows)} as a ta
         on_select="rerun",
         selection_mode="single-row",
         key=f"table-{agent.name}-{st.session_state.get('timeline-round', 0)}",
-        column_order=["memory", "when", "importance", "kind", "tags"],
+        column_order=["memory", "when", "importance", "kind", "marks", "tags"],
         column_config={
             "memory": st.column_config.TextColumn("Memory", width=480),
             "when": st.column_config.DatetimeColumn(
@@ -113,6 +128,7 @@ with st.expander(f"{'Selected' if len(boxed) > 1 else 'All'} {len(rows)} as a ta
                 "Importance", min_value=0, max_value=1, format="%.2f", width=110
             ),
             "kind": st.column_config.TextColumn("Kind", width=110),
+            "marks": st.column_config.ListColumn("Marks", width=150),
             "tags": st.column_config.ListColumn("Tags"),
         },
     )

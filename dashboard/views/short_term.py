@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from dashboard import conversation_form, forms, session, tables, widgets
+from dashboard import card, conversation_form, forms, session, tables, widgets
 from memory_system import ChangeSet, MemorySystemError, Tier
 
 agent = session.agent()
@@ -28,14 +28,16 @@ if len(held) > settings.stm_size:
 if not held:
     widgets.empty("Short-term memory is empty.", "Write what happened into the form above.")
     st.stop()
-frame = tables.entries(held, agent.now, agent.migrate_stm2ltm(preview=True))
+frame = tables.entries(held, agent.now, agent.migrate_stm2ltm(preview=True), {one.entry.id for one in agent.stale()})
+if marked := tables.marked(frame):
+    st.caption(marked)
 picked = st.dataframe(
     frame,
     hide_index=True,
     on_select="rerun",
     selection_mode="multi-row",
     key=f"stm-{agent.name}-{agent.stamp[0]}",  # a selection must not outlive the rows it was made on
-    column_order=["memory", "age", "importance", "fate", "explanation", "kind", "pinned", "tags"],
+    column_order=["memory", "age", "importance", "fate", "marks", "explanation", "kind", "tags"],
     column_config={
         "memory": st.column_config.TextColumn("Memory", width=430),
         "age": st.column_config.TextColumn("When", width=110),
@@ -43,7 +45,7 @@ picked = st.dataframe(
         "fate": st.column_config.TextColumn("Next at migration", width=260),
         "explanation": st.column_config.TextColumn("Why this importance", width=320),
         "kind": st.column_config.TextColumn("Kind", width=110),
-        "pinned": st.column_config.CheckboxColumn("Pinned", width="small"),
+        "marks": st.column_config.ListColumn("Marks", width=150),
         "tags": st.column_config.ListColumn("Tags"),
     },
 )
@@ -55,8 +57,10 @@ if not entries:
 
 ids = [entry.id for entry in entries]
 actions: dict[str, Callable[[], list[ChangeSet]]] = {
-    "Pin": lambda: [agent.edit(entry.id, pinned=True) for entry in entries],
-    "Unpin": lambda: [agent.edit(entry.id, pinned=False) for entry in entries],
+    "Pin": lambda: [agent.edit(entry.id, pinned=True) for entry in entries if not entry.protected],
+    "Unpin": lambda: [agent.edit(entry.id, pinned=False) for entry in entries if not entry.protected],
+    "Protect": lambda: [agent.edit(entry.id, protected=True) for entry in entries],
+    "Unprotect": lambda: [agent.edit(entry.id, protected=False) for entry in entries],
     "Rate again": lambda: [agent.rate_again(ids)],
     "Move to long-term": lambda: [agent.migrate_stm2ltm(ids=ids)],
     "Forget": lambda: [agent.forget(ids)],
@@ -77,4 +81,4 @@ if len(entries) == 1:
     with st.expander("Edit this memory"):
         forms.edit_event(agent, entries[0])
 for entry in entries[:5]:
-    widgets.memory_card(agent, entry)
+    card.show(agent, entry)

@@ -14,8 +14,8 @@ def plan(ground: Ground, threshold: float, chosen: Sequence[str] | None = None) 
     """Plan a migration.
 
     STM's overflow is as many entries as it holds beyond ``stm_size``. The oldest that may leave make it up,
-    the more important first where two are of one age. Pinned entries may not leave; unrated ones wait for
-    their rating; and what a person wrote is moved, but never forgotten by itself.
+    the more important first where two are of one age. Pinned and protected entries may not leave; unrated
+    ones wait for their rating; and what a person wrote is moved, but never forgotten by itself.
 
     Args:
         ground: what to plan on.
@@ -52,13 +52,19 @@ def plan(ground: Ground, threshold: float, chosen: Sequence[str] | None = None) 
 
 
 def _stays(entry: MemoryEntry, threshold: float) -> str | None:
-    if entry.pinned:
-        return "It is pinned."
+    if (why := _fixed(entry)) is not None:
+        return why
     if entry.importance is None:
         return "It is unrated; rate it first."
     if entry.authored and entry.importance <= threshold:
         return "A person wrote it, so it is not forgotten by itself."
     return None
+
+
+def _fixed(entry: MemoryEntry) -> str | None:
+    if entry.protected:
+        return "It is protected."
+    return "It is pinned." if entry.pinned else None
 
 
 def _change(entry: MemoryEntry, threshold: float) -> Change:
@@ -79,8 +85,8 @@ def _plan_chosen(ground: Ground, chosen: Sequence[str]) -> ChangeSet:
         if entry_id not in held:
             raise EntryNotFound(f"There is no memory {entry_id!r} in short-term memory.")
         entry = held[entry_id]
-        if entry.pinned:
-            kept.append(Kept(entry_id, "It is pinned."))
+        if (why := _fixed(entry)) is not None:
+            kept.append(Kept(entry_id, why))
         else:
             changes.append(Change(entry, entry.evolve(tier=Tier.LTM), "Chosen by hand."))
     return ground.plan("migrate", f"Migrate {len(changes)} chosen to long-term memory", changes, kept=tuple(kept))

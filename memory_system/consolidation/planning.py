@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from ..changes import Change, ChangeSet
+from ..changes import Change, ChangeSet, Kept
 from ..entry import Kind, MemoryEntry, Tier, new_id
 from ..errors import ModelNonsense
 from ..llm import tasks
@@ -19,6 +19,8 @@ RATING = 5
 
 def plan(ground: Ground, routine: Sequence[RoutineItem]) -> ChangeSet:
     """Plan the rest of the day of ``ground.now``, in its zone; the old plan of that day is replaced.
+
+    Actions of the old plan that a person pinned, protected or wrote stand; what would overlap them is left out.
 
     Raises:
         ModelNonsense: the actions overlap, lie in the past or run backwards, also when asked again.
@@ -45,17 +47,23 @@ def plan(ground: Ground, routine: Sequence[RoutineItem]) -> ChangeSet:
         note = "Nothing is left to do today: no routine and no appointment lies ahead."
         return ground.plan("plan", "Nothing to plan", [], calls=tuple(calls), notes=(note,))
     day = now.date().isoformat()
-    changes = [
-        Change(old, None, "The new plan of the day replaces it.")
-        for old in ground.ltm
-        if old.kind is Kind.PLAN and old.extras.get("plan_day") == day
-    ]
+    earlier = [old for old in ground.ltm if old.kind is Kind.PLAN and old.extras.get("plan_day") == day]
+    standing = [old for old in earlier if old.pinned or old.protected or old.authored]
+    free = [action for action in actions if not any(_overlaps(action, old) for old in standing)]
+    changes = [Change(old, None, "The new plan of the day replaces it.") for old in earlier if old not in standing]
     changes += [
         Change(None, entry(now, action, cited(action.because_of, context)), "An action of today's plan.")
-        for action in actions
+        for action in free
     ]
-    title = f"Plan {now:%A} {now.day} {now:%B}: {len(actions)} actions"
-    return ground.plan("plan", title, changes, calls=tuple(calls))
+    kept = tuple(Kept(old.id, "A person pinned, protected or wrote it, so it stands.") for old in standing)
+    over = len(actions) - len(free)
+    notes = (f"{over} new actions would overlap what stands of the earlier plan, and were left out.",) if over else ()
+    title = f"Plan {now:%A} {now.day} {now:%B}: {len(free)} actions"
+    return ground.plan("plan", title, changes, calls=tuple(calls), kept=kept, notes=notes)
+
+
+def _overlaps(action: tasks.Action, old: MemoryEntry) -> bool:
+    return action.start < str(old.extras.get("end", "")) and str(old.extras.get("start", "")) < action.end
 
 
 def _problem(actions: Sequence[tasks.Action], now: datetime) -> str | None:

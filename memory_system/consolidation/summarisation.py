@@ -15,18 +15,18 @@ def plan(ground: Ground, count: int) -> ChangeSet:
 
     The summary keeps its sources' ids (``evidence``) and dates; it stands at the date of its latest source and
     is as important as its most important one. The sources leave recall and stay in the journal, from where
-    they can be restored. Pinned and authored entries are never chosen, nor are unrated ones, whose importance
-    nobody knows.
+    they can be restored. Pinned, protected and authored entries are never chosen, nor are unrated ones, whose
+    importance nobody knows.
 
     Raises:
         ModelError: the language model did not help. Nothing was changed.
     """
-    free = [e for e in ground.ltm if not e.pinned and not e.authored and e.importance is not None]
+    free = [e for e in ground.ltm if not (e.pinned or e.protected or e.authored) and e.importance is not None]
     chosen = sorted(free, key=lambda entry: (entry.importance or 0, *by_age(entry)))[:count]
     if len(chosen) < 2:
         note = (
             f"Long-term memory holds {len(ground.ltm)} entries, of which {len(free)} may be summarised "
-            "(not pinned, not written by a person, rated); it takes two."
+            "(not pinned or protected, not written by a person, rated); it takes two."
         )
         return ground.plan("summarise", "Nothing to summarise", [], notes=(note,))
     chosen.sort(key=by_age)

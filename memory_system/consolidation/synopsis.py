@@ -35,7 +35,16 @@ class _Statement:
     turns: tuple[MemoryEntry, ...]
 
 
-_Part = dict[str, list[_Statement]]
+Part = dict[str, list[_Statement]]
+
+
+@dataclass(frozen=True)
+class Read:
+    """What a conversation was found to show, by sort; nothing where the model did not help, as ``notes`` say."""
+
+    shown: Part
+    calls: tuple[ModelCall, ...]
+    notes: tuple[str, ...]
 
 
 def plan(ground: Ground, added: ChangeSet) -> ChangeSet:
@@ -57,10 +66,28 @@ def plan(ground: Ground, added: ChangeSet) -> ChangeSet:
     title = f"Remember a conversation of {_listed(speakers)}: {len(turns)} turn{'s' if len(turns) != 1 else ''}"
     base = dataclasses.replace(added, operation="conversation", title=title)
     failure = next((call.error for call in added.calls if call.error), None)
+    told = Read({}, (), tuple(_notes(failure, {}, [], []))) if failure else read(ground, turns, speakers)
+    changes = list(base.changes)
+    if told.shown:
+        reason = f"What the conversation shows, from its {len(turns)} turn{'s' if len(turns) != 1 else ''}."
+        changes.append(Change(None, entry(told.shown, turns, speakers), reason))
+    notes = (*added.notes, *told.notes)
+    return dataclasses.replace(base, changes=tuple(changes), calls=(*base.calls, *told.calls), notes=notes)
+
+
+def read(ground: Ground, turns: Sequence[MemoryEntry], speakers: Sequence[str]) -> Read:
+    """Ask the language model what a conversation shows, part by part; what it cannot show is dropped.
+
+    Args:
+        ground: what to plan on.
+        turns: the turns in their order.
+        speakers: who speaks.
+    """
+    failure: str | None = None
     calls: list[ModelCall] = []
     dropped: list[str] = []
-    found: list[_Part] = []
-    parts = [] if failure else list(telling.parts(turns))
+    found: list[Part] = []
+    parts = list(telling.parts(turns))
     for number, part in enumerate(parts):
         ground.progress(number / len(parts), f"Reading part {number + 1} of {len(parts)} of the conversation")
         task = telling.read_conversation(ground.who, part)
@@ -73,15 +100,10 @@ def plan(ground: Ground, added: ChangeSet) -> ChangeSet:
         calls.append(done.call)
         found.append(_kept(done.answer, part, (ground.who, *speakers), dropped))
     shown = {} if failure else _merged(found)
-    notes = [*added.notes, *_notes(failure, shown, found, dropped)]
-    changes = list(base.changes)
-    if shown:
-        reason = f"What the conversation shows, from its {len(turns)} turn{'s' if len(turns) != 1 else ''}."
-        changes.append(Change(None, entry(shown, turns, speakers), reason))
-    return dataclasses.replace(base, changes=tuple(changes), calls=(*base.calls, *calls), notes=tuple(notes))
+    return Read(shown, tuple(calls), tuple(_notes(failure, shown, found, dropped)))
 
 
-def entry(shown: _Part, turns: Sequence[MemoryEntry], speakers: Sequence[str]) -> MemoryEntry:
+def entry(shown: Part, turns: Sequence[MemoryEntry], speakers: Sequence[str]) -> MemoryEntry:
     """The memory of what a conversation shows: at the time of its latest turn, resting on all of them."""
     times = [turn.timestamp for turn in turns if turn.timestamp is not None]
     days = list(dict.fromkeys(f"{moment.day} {moment:%B %Y}" for moment in (min(times), max(times))))
@@ -112,10 +134,10 @@ def entry(shown: _Part, turns: Sequence[MemoryEntry], speakers: Sequence[str]) -
     )
 
 
-def _kept(answer: telling.Shown, part: Sequence[MemoryEntry], known: Sequence[str], dropped: list[str]) -> _Part:
+def _kept(answer: telling.Shown, part: Sequence[MemoryEntry], known: Sequence[str], dropped: list[str]) -> Part:
     """The statements that rest on turns; the others go to ``dropped``, each as a sentence for the notes."""
     among = names(turn.document for turn in part)
-    kept: _Part = {}
+    kept: Part = {}
     for sort in SORTS:
         for statement in getattr(answer, sort):
             text = " ".join(statement.text.split())
@@ -128,9 +150,9 @@ def _kept(answer: telling.Shown, part: Sequence[MemoryEntry], known: Sequence[st
     return kept
 
 
-def _merged(found: Sequence[_Part]) -> _Part:
+def _merged(found: Sequence[Part]) -> Part:
     """Of each sort at most ``MOST`` statements, from all parts in turn, in the order of the conversation."""
-    merged: _Part = {}
+    merged: Part = {}
     for sort in SORTS:
         rounds = zip_longest(*(part.get(sort, []) for part in found))
         distinct = {one.text.casefold(): one for some in rounds for one in some if one is not None}
@@ -139,7 +161,7 @@ def _merged(found: Sequence[_Part]) -> _Part:
     return merged
 
 
-def _notes(failure: str | None, shown: _Part, found: Sequence[_Part], dropped: Sequence[str]) -> Iterator[str]:
+def _notes(failure: str | None, shown: Part, found: Sequence[Part], dropped: Sequence[str]) -> Iterator[str]:
     if failure:
         yield f"No synopsis was written: {failure}"
         return

@@ -1,0 +1,199 @@
+"""The card's lineage, what is stale, and marks: as tables, as a figure, and on the pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard import family, session, stale, tables
+from memory_system import AgentMemory, Kind, MemoryEntry, Tier
+from memory_system.lineage import Kin, Lineage
+from tests.conftest import NOW
+
+OpenPage = Callable[..., AppTest]
+EVIL = "<b>bold</b> [link](http://x.invalid) $x$ :red[no]"
+
+
+def entry(name: str, document: str = "", **fields: object) -> MemoryEntry:
+    return MemoryEntry(document or f"Text of {name}.", id=name, tier=Tier.LTM, timestamp=NOW, **fields)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def kin() -> Lineage:
+    """A reflection on a summary of two forgotten memories."""
+    return Lineage(
+        "s",
+        (
+            Kin(entry("a", EVIL), -1, forgotten=True),
+            Kin(entry("b"), -1, forgotten=True),
+            Kin(entry("s", kind=Kind.SUMMARY), 0),
+            Kin(entry("r", kind=Kind.REFLECTION), 1, stale=True),
+        ),
+        (("a", "s"), ("b", "s"), ("s", "r")),
+    )
+
+
+# -- figure ----------------------------------------------------------------------------------------------
+
+
+def test_a_row_a_memory_a_column_a_step_and_originals_lowest(kin: Lineage) -> None:
+    figure = family.tree(kin, "#161513")
+    points = {
+        name: (x, y)
+        for trace in figure.data
+        if trace.mode == "markers" and trace.customdata is not None
+        for name, x, y in zip(trace.customdata, trace.x, trace.y, strict=True)
+    }
+    assert points == {"r": (0, 0), "s": (1, 1), "a": (2, 2), "b": (2, 3)}
+    assert family.tree(kin).to_json() == family.tree(kin).to_json()
+
+
+def test_the_forgotten_and_the_stale_are_told_apart_in_the_legend(kin: Lineage) -> None:
+    figure = family.tree(kin)
+    shown = {trace.name: trace for trace in figure.data if trace.name}
+    assert set(shown) == {"observation", "summary", "reflection", "forgotten", "stale", "this memory"}
+    assert list(shown["forgotten"].y) == [2, 3]
+    assert set(shown["observation"].marker.opacity) == {0.35}
+    dashes = {trace.line.dash: len(trace.x) for trace in figure.data if trace.mode == "lines"}
+    assert dashes == {"dot": 10, "solid": 5}
+    words = [text for trace in figure.data if trace.mode == "text" for text in trace.text]
+    assert any("forgotten" in word for word in words)
+    assert any("⚠ stale" in word for word in words)
+
+
+def test_markup_in_a_memory_is_text_in_the_figure(kin: Lineage) -> None:
+    told = [str(text) for trace in family.tree(kin).data for text in (*(trace.text or ()), *(trace.hovertext or ()))]
+    assert any("&lt;b&gt;bold" in text for text in told)
+    assert not any("<b>bold" in text for text in told)
+
+
+def test_only_the_nearest_of_many_are_drawn(kin: Lineage) -> None:
+    many = tuple(Kin(entry(f"m{n}"), -2 if n % 2 else -1) for n in range(60))
+    found = Lineage("s", (*many, kin.kin[2]), tuple((f"m{n}", "s") for n in range(60)))
+    drawn = family.drawn(found)
+    assert (len(drawn), drawn[0].entry.id) == (family.MOST, "s")
+    assert {one.level for one in drawn} == {0, -1}
+    assert len(family.tree(found).data[0].x) == 5 * (family.MOST - 1)
+    assert family.drawn(Lineage("s", (), ())) == ()
+
+
+def test_a_word_diff_marks_what_went_and_came_by_signs_and_shows_markup_as_text() -> None:
+    told = stale.word_diff("Lent Tobias the key", f"Lent Juno the key {EVIL}")
+    assert told.startswith(r"Lent :red-background[− Tobias] :green-background[\+ Juno] the key")
+    assert r"\<b\>bold" in told
+    assert r"\[link\]" in told
+    assert stale.word_diff("same words", "same words") == "same words"
+
+
+# -- tables ----------------------------------------------------------------------------------------------
+
+
+def test_marks_stand_in_both_tables_and_are_counted(agent: AgentMemory, remember: Callable[..., str]) -> None:
+    one = remember("Pinned and protected", pinned=True, protected=True, authored=True)
+    remember("Plain", hours_ago=1)
+    frame = tables.entries(agent.entries(Tier.STM), NOW, agent.migrate_stm2ltm(preview=True), {one})
+    assert list(frame["marks"]) == [["pinned", "protected", "by a person", "stale"], []]
+    assert tables.marked(frame) == "1 pinned · 1 protected · 1 by a person · 1 stale"
+    timeline = tables.timeline(agent.entries(Tier.STM))
+    assert tables.marked(timeline) == "1 pinned · 1 protected · 1 by a person"
+    assert list(tables.with_stale(timeline, {one})["marks"])[1][-1] == "stale"
+    assert tables.marked(tables.timeline([])) == ""
+    assert tables.with_stale(tables.timeline([]), {one}).empty
+
+
+# -- pages -----------------------------------------------------------------------------------------------
+
+
+def mira() -> AgentMemory:
+    return session.world().agent("mira")
+
+
+def shown(page: AppTest) -> str:
+    kinds = (page.header, page.caption, page.text, page.markdown, page.success, page.error, page.info)
+    return "\n".join(str(element.value) for kind in kinds for element in kind).replace("\\", "")
+
+
+def press(page: AppTest, label: str) -> AppTest:
+    next(button for button in page.button if button.label == label).click().run()
+    assert not page.exception, page.exception
+    return page
+
+
+@pytest.fixture
+def doubtful(open_page: OpenPage) -> str:
+    """The id of a reflection of which one source was edited and one deleted."""
+    open_page("overview")  # which makes the world
+    found = next(
+        one for one in mira().entries(Tier.LTM) if one.kind is Kind.REFLECTION and all(map(mira().find, one.evidence))
+    )
+    mira().edit(found.evidence[0], document=f"It was never so. {EVIL}")
+    mira().forget(found.evidence[1])
+    return found.id
+
+
+def test_the_overview_counts_what_is_stale_only_if_there_is_any(open_page: OpenPage) -> None:
+    assert "rests on what was changed" not in shown(open_page("overview"))
+
+
+def test_a_stale_memory_is_flagged_derived_again_and_undone(open_page: OpenPage, doubtful: str) -> None:
+    assert len(mira().stale()) == 1
+    assert "1 memory rests on what was changed or deleted since." in shown(open_page("overview"))
+    before = mira().find(doubtful)
+    page = open_page("long_term", memory=doubtful)
+    assert "What this rests on has changed since." in shown(page)
+    assert "<b>bold</b>" in shown(page)
+    press(page, "Derive again")
+    assert mira().find(doubtful) == before  # a preview
+    assert "Derived again from" in shown(page)
+    press(page, "Apply")
+    after = mira().find(doubtful)
+    assert after is not None
+    assert before is not None
+    assert after.document != before.document
+    assert "What this rests on has changed since." not in shown(page)
+    mira().undo(mira().history(1)[0].revision)
+    assert mira().find(doubtful) == before
+    assert "What this rests on has changed since." in shown(open_page("long_term", memory=doubtful))
+
+
+def test_a_stale_memory_is_kept_as_it_is(open_page: OpenPage, doubtful: str) -> None:
+    page = press(open_page("long_term", memory=doubtful), "Keep as it is")
+    assert "What this rests on has changed since." not in shown(page)
+    assert mira().stale_of(doubtful) is None
+    assert mira().history(1)[0].change_set.operation == "keep"
+
+
+def test_a_forgotten_memory_is_shown_with_its_lineage_and_restored(open_page: OpenPage) -> None:
+    open_page("overview")
+    summary = next(one for one in mira().entries(Tier.LTM) if one.kind is Kind.SUMMARY)
+    page = open_page("long_term", memory=summary.evidence[0])
+    assert mira().last_version(summary.evidence[0]).document in shown(page)
+    assert "1 memory rests on it" in [tab.label for tab in page.tabs]
+    press(page, "Restore")
+    assert mira().find(summary.evidence[0]) is not None
+    assert "There never was such a memory." in shown(open_page("long_term", memory="nobody"))
+
+
+def test_what_is_protected_can_only_be_unprotected(open_page: OpenPage) -> None:
+    open_page("overview")
+    held = mira().entries(Tier.LTM)[0].id
+    page = press(open_page("long_term", memory=held), "Protect")
+    assert mira().last_version(held).protected
+    labels = {button.label for button in page.button}
+    assert "Unprotect" in labels
+    assert not labels & {"Pin", "Forget", "Rate again", "Save changes"}
+    press(page, "Unprotect")
+    assert not mira().last_version(held).protected
+
+
+def test_an_edited_text_is_by_a_person_and_marks_are_set_with_it(open_page: OpenPage) -> None:
+    open_page("overview")
+    held = next(one for one in mira().entries(Tier.LTM) if not one.authored)
+    page = open_page("long_term", memory=held.id)
+    next(area for area in page.text_area if area.label == "Text").set_value("Another text.")
+    next(group for group in page.button_group if group.label == "Mark it as").set_value(["Pinned"])
+    press(page, "Save changes")
+    after = mira().last_version(held.id)
+    assert (after.document, after.pinned, after.protected, after.authored) == ("Another text.", True, False, True)
