@@ -49,6 +49,14 @@ _CLOCK = re.compile(
     re.IGNORECASE,
 )
 
+_RELATIVE = re.compile(
+    r"day\b.*before|yesterday|today|tonight|tomorrow|ago|back|earlier|last|past|previous|this|next", re.IGNORECASE
+)
+_YEAR_NAMED = re.compile(r"\d{4}")
+_YEAR = 365.2425 * 86_400
+_LEAP = 1.5 * 86_400
+"""Seconds by which the same day of two years may miss a whole number of years."""
+
 
 @dataclass(frozen=True)
 class _Said:
@@ -113,7 +121,7 @@ def _reasons(one: _Said, other: _Said) -> Iterator[str]:
             yield _says(min(ours.values()), min(theirs.values()))
     if one.clock and other.clock and not any(_same_hour(*pair) for pair in product(one.clock, other.clock)):
         yield _says(min(one.clock)[1], min(other.clock)[1])
-    if one.days and other.days and not any(ours.overlaps(theirs) for ours, theirs in product(one.days, other.days)):
+    if one.days and other.days and not any(_agree(*pair) for pair in product(one.days, other.days)):
         yield _says(*_days(one.days[0], other.days[0]))
 
 
@@ -128,6 +136,19 @@ def _days(one: Stretch, other: Stretch) -> tuple[str, str]:
     begins = (datetime.fromtimestamp(stretch.start, UTC) for stretch in (one, other))
     first, second = (f"{one.words} ({day.day} {day:%B %Y})" for day in begins)
     return first, second
+
+
+def _agree(one: Stretch, other: Stretch) -> bool:
+    """Whether two stretches of time may mean the same: a day without its year may be of any, a weekday of any week."""
+    if one.overlaps(other):
+        return True
+    if one.words.casefold() == other.words.casefold() and not _RELATIVE.search(one.words):
+        return True
+    if any(_YEAR_NAMED.search(stretch.words) for stretch in (one, other)):
+        return False
+    apart = abs(one.start - other.start)
+    years = round(apart / _YEAR)
+    return years > 0 and abs(apart - years * _YEAR) < _LEAP
 
 
 def _same_hour(one: tuple[int, str], other: tuple[int, str]) -> bool:

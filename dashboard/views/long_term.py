@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard import figures, forms, session, tables, widgets
+from dashboard import bulk, figures, forms, session, tables, widgets
 
 ROWS = 2000
 
@@ -13,6 +13,7 @@ widgets.heading(
     agent,
 )
 widgets.said()
+bulk.last(agent)
 
 
 def open_memory(entry_id: str | None) -> None:
@@ -93,6 +94,14 @@ elif selected:
         open_memory(None)
 
 rows = visible[visible["id"].isin(boxed)] if len(boxed) > 1 else visible
+narrow = len(rows) < len(frame)
+these = f"the {len(rows):,} in the box" if len(boxed) > 1 else f"{'these' if narrow else 'all'} {len(rows):,}"
+with st.expander(f"Change {these} together", key=f"together-{agent.name}", on_change="rerun") as together:
+    if together.open:
+        entries = [entry for entry in map(agent.find, rows["id"]) if entry is not None]
+        st.caption("Which ones: narrow the facets or search above, or draw a box on the timeline.")
+        bulk.panel(agent, entries, "ltm")
+        bulk.forget_and_restore(agent, entries, "ltm")
 with st.expander(f"{'Selected' if len(boxed) > 1 else 'All'} {len(rows)} as a table", expanded=len(boxed) > 1):
     listed = rows.iloc[::-1].head(ROWS)
     if len(rows) > ROWS:
