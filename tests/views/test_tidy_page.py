@@ -92,7 +92,7 @@ def test_all_that_is_shown_is_changed_at_once_and_undone(open_page: OpenPage) ->
     box = next(box for box in page.checkbox if box.label.startswith("Select all"))
     box.check().run()
     next(one for one in page.selectbox if one.label == "Set importance").select(9).run()
-    press(page, f"Change {len(before)}")
+    press(page, "Change ")
     assert {entry.rating for entry in mira().entries(Tier.STM)} == {9}
     assert mira().history(1)[0].change_set.author == "Short-term page"
     press(page, "Undo")
