@@ -27,6 +27,7 @@ pages = {
         st.Page("views/personality.py", title="Personality", icon=":material/badge:"),
         st.Page("views/short_term.py", title="Short-term", icon=":material/bolt:"),
         st.Page("views/operations.py", title="Operations", icon=":material/autorenew:"),
+        st.Page("views/tidy.py", title="Tidy", icon=":material/cleaning_services:"),
     ],
     "Set up": [st.Page("views/settings.py", title="Settings", icon=":material/tune:")],
 }

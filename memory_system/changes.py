@@ -47,7 +47,7 @@ class Change:
         return Change(before=self.after, after=self.before, reason=reason)
 
 
-TEXTS = ("personality", "settings", "cues", "judgments")
+TEXTS = ("personality", "settings", "cues", "judgments", "dismissed")
 """What the journal keeps beside memories, by name."""
 
 

@@ -22,13 +22,13 @@ from .relived import Relived, doubts, parameters
 from .scoring import whole
 from .settings import AgentSettings
 from .shifts import differences
-from .tester import AgentTester
+from .tidier import AgentTidier
 from .times import Clock, moment_given
 
 _MOST = 2**62
 
 
-class AgentHistorian(AgentTester):
+class AgentHistorian(AgentTidier):
     """The part that remembers how it was itself: every moment of its past, and what was asked of it."""
 
     def __init__(

@@ -10,6 +10,7 @@ import numpy as np
 from . import personality as personalities
 from .changes import Change, ChangeSet, TextChange, dump_entry
 from .cues import parse_cues, parse_judgments
+from .dismissed import parse_dismissed
 from .entry import MemoryEntry, Tier
 from .errors import Conflict, InvalidParameter, Protected
 from .journal import content_hash
@@ -58,6 +59,8 @@ def _refuse_unreadable(text: TextChange) -> None:
             parse_cues(text.after)
         case "judgments":
             parse_judgments(text.after)
+        case "dismissed":
+            parse_dismissed(text.after)
         case _ if text.after is not None:
             personalities.parse(text.after)
 

@@ -1,16 +1,18 @@
 """Short-term: add one event or many; look at, edit, pin, rate again, move or forget what is there."""
 
+import zlib
 from collections.abc import Callable
 
 import streamlit as st
 
-from dashboard import card, conversation_form, forms, session, tables, widgets
-from memory_system import ChangeSet, MemorySystemError, Tier
+from dashboard import bulk, card, conversation_form, forms, session, tables, widgets
+from memory_system import ChangeSet, Tier
 
 agent = session.agent()
 settings = agent.settings
 widgets.heading("Short-term memory", "Recent events. When more than fit, migration keeps the important ones.", agent)
 widgets.said()
+bulk.last(agent)
 
 one, many, talk = st.tabs(["One event", "Many events", "A conversation"], key=f"add-{agent.name}", on_change="rerun")
 with one:
@@ -28,15 +30,23 @@ if len(held) > settings.stm_size:
 if not held:
     widgets.empty("Short-term memory is empty.", "Write what happened into the form above.")
     st.stop()
-frame = tables.entries(held, agent.now, agent.migrate_stm2ltm(preview=True), {one.entry.id for one in agent.stale()})
+held_rows = tables.entries(
+    held, agent.now, agent.migrate_stm2ltm(preview=True), {one.entry.id for one in agent.stale()}
+)
+frame = bulk.narrowed(held_rows)
+if frame.empty:
+    widgets.empty("No memory of this sort.", "Choose other kinds or tags, or search for another word.")
+    st.stop()
 if marked := tables.marked(frame):
     st.caption(marked)
+shown = f"{agent.name}-{agent.stamp[0]}-{zlib.crc32(' '.join(frame['id']).encode())}"
+everything = st.checkbox(f"Select all {len(frame)} shown", key=f"stm-all-{shown}")
 picked = st.dataframe(
     frame,
     hide_index=True,
     on_select="rerun",
     selection_mode="multi-row",
-    key=f"stm-{agent.name}-{agent.stamp[0]}",  # a selection must not outlive the rows it was made on
+    key=f"stm-{shown}",  # a selection must not outlive the rows it was made on
     column_order=["memory", "age", "importance", "fate", "marks", "explanation", "kind", "tags"],
     column_config={
         "memory": st.column_config.TextColumn("Memory", width=430),
@@ -49,36 +59,32 @@ picked = st.dataframe(
         "tags": st.column_config.ListColumn("Tags"),
     },
 )
-chosen = [agent.find(str(frame.iloc[row]["id"])) for row in picked["selection"]["rows"] if row < len(frame)]
+rows = range(len(frame)) if everything else [row for row in picked["selection"]["rows"] if row < len(frame)]
+chosen = [agent.find(str(frame.iloc[row]["id"])) for row in rows]
 entries = [entry for entry in chosen if entry is not None]
 if not entries:
     st.caption("Select rows to edit, pin, rate again, move or forget them.")
     st.stop()
 
 ids = [entry.id for entry in entries]
-actions: dict[str, Callable[[], list[ChangeSet]]] = {
-    "Pin": lambda: [agent.edit(entry.id, pinned=True) for entry in entries if not entry.protected],
-    "Unpin": lambda: [agent.edit(entry.id, pinned=False) for entry in entries if not entry.protected],
-    "Protect": lambda: [agent.edit(entry.id, protected=True) for entry in entries],
-    "Unprotect": lambda: [agent.edit(entry.id, protected=False) for entry in entries],
-    "Rate again": lambda: [agent.rate_again(ids)],
-    "Move to long-term": lambda: [agent.migrate_stm2ltm(ids=ids)],
-    "Forget": lambda: [agent.forget(ids)],
+actions: dict[str, Callable[[], ChangeSet]] = {
+    "Pin": lambda: agent.edit_many(ids, pinned=True),
+    "Unpin": lambda: agent.edit_many(ids, pinned=False),
+    "Protect": lambda: agent.edit_many(ids, protected=True),
+    "Unprotect": lambda: agent.edit_many(ids, protected=False),
+    "Rate again": lambda: agent.rate_again(ids),
+    "Move to long-term": lambda: agent.migrate_stm2ltm(ids=ids),
+    "Forget": lambda: agent.forget(ids),
 }
 with st.container(horizontal=True):
     for label, act in actions.items():
         if st.button(label, key=f"do-{label}"):
-            try:
-                done = act()
-            except MemorySystemError as error:
-                widgets.problem(error)
-            else:
-                kept = "".join(f" {one.reason}" for change_set in done for one in change_set.kept)
-                counted = tables.counted(sum(len(change_set.changes) for change_set in done), "memory", "memories")
-                widgets.say_next(f"{label}: {counted}.{kept} The History page can undo it.")
-                st.rerun()
+            bulk.do(agent, act, label)
 if len(entries) == 1:
     with st.expander("Edit this memory"):
         forms.edit_event(agent, entries[0])
+else:
+    with st.expander(f"Tags and importance of {len(entries)} memories", expanded=everything):
+        bulk.panel(agent, entries, "stm")
 for entry in entries[:5]:
     card.show(agent, entry)

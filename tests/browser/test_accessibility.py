@@ -28,6 +28,7 @@ PAGES = {
     "personality": ("personality", {"agent": "mira"}),
     "short_term": ("short_term", {"agent": "mira"}),
     "operations": ("operations", {"agent": "mira", "operation": "Summarise"}),
+    "tidy": ("tidy", {"agent": "mira"}),
     "settings": ("settings", {"agent": "mira"}),
 }
 

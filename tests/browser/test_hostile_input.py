@@ -35,6 +35,7 @@ VIEWS: dict[str, dict[str, str]] = {
     "personality": {},
     "short_term": {},
     "operations": {},
+    "tidy": {},
     "settings": {},
 }
 

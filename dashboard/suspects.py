@@ -1,0 +1,180 @@
+"""One suspicion on the Tidy page: the memories side by side, why they are suspected, and what a person can do."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+
+import streamlit as st
+
+from memory_system import AgentMemory, MemoryEntry, MemorySystemError, Tier
+from memory_system.suspicions import Sort, Suspicion
+from memory_system.times import stamp
+
+from . import bulk, tables, widgets
+
+_MOST_WORDS = 400
+_LISTED = 8
+"""Memories of one text that are listed."""
+
+
+def card(agent: AgentMemory, one: Suspicion) -> None:
+    """A suspicion with its reasons, its memories and its buttons."""
+    key = "-".join(one.ids[:2])
+    contradiction = one.sort is Sort.CONTRADICTION
+    with st.container(border=True):
+        with st.container(horizontal=True, gap="small"):
+            if contradiction:
+                st.badge("may contradict", icon=":material/compare_arrows:", color="red")
+            else:
+                st.badge("may be the same", icon=":material/content_copy:", color="blue")
+            st.badge(f"alike {one.similarity:.2f}", color="gray")
+        st.markdown(widgets.plain(" ".join(one.reasons)))
+        for doubt in one.doubts:
+            st.caption(widgets.plain(f"But: {doubt}"))
+        if len(one.entries) > 2:
+            _many(agent, one, key)
+        else:
+            _pair(agent, one, key)
+
+
+def _pair(agent: AgentMemory, one: Suspicion, key: str) -> None:
+    first, second = one.entries
+    for column, entry, other in zip(st.columns(2), (first, second), (second, first), strict=True):
+        with column:
+            st.markdown(marked(entry.document, other.document))
+            st.caption(widgets.plain(_facts(entry)))
+            with st.container(horizontal=True):
+                _settle_by(agent, one, entry, other, key)
+                if entry.tier is Tier.LTM and st.button(
+                    "Open", key=f"open-{key}-{entry.id}", icon=":material/open_in_new:", type="tertiary"
+                ):
+                    st.switch_page("views/long_term.py", query_params={"agent": agent.name, "memory": entry.id})
+    _both_stay(agent, one, key)
+    with st.expander("Merge with a text of your own", key=f"own-{key}", on_change="rerun") as own:
+        if own.open:
+            _merge_with_text(agent, one, key)
+
+
+def _settle_by(agent: AgentMemory, one: Suspicion, entry: MemoryEntry, other: MemoryEntry, key: str) -> None:
+    """The button that lets this memory win."""
+    if one.sort is Sort.CONTRADICTION:
+        if st.button(
+            "This one is right",
+            key=f"keep-{key}-{entry.id}",
+            icon=":material/check:",
+            help="The other is forgotten, and can be restored. In Python: AgentMemory.forget",
+        ):
+            bulk.do(agent, lambda: agent.forget(other.id))
+    elif st.button(
+        "Keep this one",
+        key=f"keep-{key}-{entry.id}",
+        icon=":material/check:",
+        help="It takes over tags, evidence and importance of the other, which is forgotten and can be restored; what "
+        "rests on the other rests on this one. In Python: AgentMemory.merge",
+    ):
+        bulk.do(agent, lambda: agent.merge(one.ids, keep=entry.id))
+
+
+def _both_stay(agent: AgentMemory, one: Suspicion, key: str) -> None:
+    words = "Both are right" if one.sort is Sort.CONTRADICTION else "Not a duplicate"
+    if st.button(
+        words if len(one.entries) == 2 else "They all stay",
+        key=f"stay-{key}",
+        icon=":material/visibility_off:",
+        help="They stay as they are, and are not listed again. In Python: AgentMemory.dismiss",
+    ):
+        bulk.do(agent, lambda: agent.dismiss(one.ids))
+
+
+def _many(agent: AgentMemory, one: Suspicion, key: str) -> None:
+    """Memories that hold the same text: the text once, when each happened, and which one stays."""
+    st.text(tables.visible(one.entries[0].document))
+    for entry in one.entries[:_LISTED]:
+        st.caption(widgets.plain(_facts(entry)))
+    if len(one.entries) > _LISTED:
+        st.caption(f"and {len(one.entries) - _LISTED} more")
+    facts = [_facts(entry) for entry in one.entries]
+    place = st.selectbox(
+        "Keep",
+        range(len(facts)),
+        index=len(facts) - 1,
+        format_func=lambda at: f"{at + 1}. {facts[at]}",
+        key=f"which-{key}",
+    )
+    with st.container(horizontal=True):
+        if st.button(
+            f"Merge {len(one.entries)} into it",
+            key=f"merge-{key}",
+            icon=":material/merge:",
+            help="The others are forgotten, and can be restored. In Python: AgentMemory.merge",
+        ):
+            bulk.do(agent, lambda: agent.merge(one.ids, keep=one.ids[place]))
+        _both_stay(agent, one, key)
+
+
+def _merge_with_text(agent: AgentMemory, one: Suspicion, key: str) -> None:
+    """A text to write, whose time and kind it has, and what merging would do."""
+    text = st.text_area("What the one memory says", one.entries[0].document, key=f"text-{key}", height=90)
+    place = st.radio(
+        "It has the time and kind of",
+        range(2),
+        format_func=lambda at: _facts(one.entries[at]),
+        key=f"whose-{key}",
+    )
+    keep = one.ids[place]
+    try:
+        planned = agent.merge(one.ids, text, keep=keep, preview=True)
+    except MemorySystemError as error:
+        widgets.problem(error)
+        return
+    after = next((change.after for change in planned.changes if change.entry_id == keep and change.after), None)
+    after = after or one.entries[place]
+    moved = len(planned.changes) - sum(change.entry_id in one.ids for change in planned.changes)
+    parts = [f"tags: {', '.join(after.tags) or 'none'}", _importance(after)]
+    parts += [f"rests on {tables.counted(len(after.evidence), 'memory', 'memories')}"] if after.evidence else []
+    parts += (
+        [f"{tables.counted(moved, 'memory that rests', 'memories that rest')} on the other will rest on it"]
+        if moved
+        else []
+    )
+    st.caption(widgets.plain(f"It will have {' · '.join(parts)}"))
+    if st.button(
+        "Merge into one",
+        key=f"own-merge-{key}",
+        type="primary",
+        icon=":material/merge:",
+        help="In Python: AgentMemory.merge(ids, text, keep=id)",
+    ):
+        bulk.do(agent, lambda: agent.apply(planned))
+
+
+def _facts(entry: MemoryEntry) -> str:
+    """What tells a memory apart from another of the same text, in a line."""
+    parts = [entry.kind.value, tables.TIERS[entry.tier], stamp(entry.timestamp) if entry.timestamp else "timeless"]
+    parts.append(_importance(entry))
+    parts += ["pinned"] if entry.pinned else []
+    parts += ["protected"] if entry.protected else []
+    parts += ["written by a person"] if entry.authored else []
+    return " · ".join(parts)
+
+
+def _importance(entry: MemoryEntry) -> str:
+    return "unrated" if entry.importance is None else f"importance {entry.importance:.2f}"
+
+
+def marked(text: str, other: str) -> str:
+    """A text as markdown that shows it as it is, with the words in bold that the other text has otherwise."""
+    words, others = tables.visible(text).split(), tables.visible(other).split()
+    if max(len(words), len(others)) > _MOST_WORDS:
+        return widgets.plain(text)
+    matcher = difflib.SequenceMatcher(None, _bare(words), _bare(others), autojunk=False)
+    shown = []
+    for verb, begin, end, _, _ in matcher.get_opcodes():
+        some = widgets.plain(" ".join(words[begin:end]))
+        shown.append(f"**{some}**" if some and verb != "equal" else some)
+    return " ".join(filter(None, shown))
+
+
+def _bare(words: Sequence[str]) -> list[str]:
+    return [word.strip(".,;:!?“”\"'()").casefold() for word in words]

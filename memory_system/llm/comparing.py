@@ -1,0 +1,74 @@
+"""The task of comparing: do two memories say the same, contradict each other, or neither."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from ..entry import MemoryEntry
+from .extractive import short
+from .tasks import AnswerForm, Task, Text
+from .telling import MAX_PROMPT, MAX_RECORD
+
+MOST_AT_ONCE = 10
+"""Pairs that are put into one prompt."""
+_ENVELOPE = 150
+
+Pair = tuple[MemoryEntry, MemoryEntry]
+
+
+class Judged(AnswerForm):
+    """What one pair is, by its number, and why."""
+
+    pair: int
+    why: Annotated[Text, Field(max_length=400)]
+    relation: Literal["same", "contradiction", "neither"]
+
+
+class Comparison(AnswerForm):
+    """What each pair is."""
+
+    verdicts: list[Judged] = Field(max_length=50)
+
+
+def parts(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
+    """The pairs in their order, in as few parts as have room in one prompt each."""
+    part: list[Pair] = []
+    filled = 0
+    for pair in pairs:
+        size = sum(min(len(entry.document), MAX_RECORD) + _ENVELOPE for entry in pair)
+        if part and (filled + size > MAX_PROMPT or len(part) == MOST_AT_ONCE):
+            yield part
+            part, filled = [], 0
+        part.append(pair)
+        filled += size
+    if part:
+        yield part
+
+
+def compare(who: str, pairs: Sequence[Pair]) -> Task[Comparison]:
+    """Judge each pair of memories. There is no offline rule for it: what rules can tell is told without a model."""
+    return Task(
+        "compare",
+        Comparison,
+        "You keep a character's memories tidy. For each numbered pair say in one sentence why, then its relation: "
+        "'same' if one of the two could go and nothing that it tells would be lost, 'contradiction' if both cannot "
+        "be true of the same time, 'neither' otherwise. That something happened twice, or changed from one time to "
+        "another, is neither.",
+        {
+            "character": who,
+            "pairs": [
+                {"number": number, "first": _record(one), "second": _record(other)}
+                for number, (one, other) in enumerate(pairs, start=1)
+            ],
+        },
+    )
+
+
+def _record(entry: MemoryEntry) -> dict[str, Any]:
+    return {
+        "when": entry.timestamp.isoformat() if entry.timestamp else "always",
+        "text": short(entry.document, MAX_RECORD),
+    }

@@ -1,0 +1,88 @@
+"""A designer tidies: duplicates and contradictions settled, and many memories changed together; each undone."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from .conftest import Dashboard, settled
+from .hands import chart, column, open_expander, paste, press, said, select, write
+
+pytestmark = pytest.mark.browser
+
+KEY = "Hid the spare net needle under the third step of the boathouse"
+KEY_AGAIN = "Under the third step of the boathouse I hid the spare net needle"
+TIDE, OTHER_TIDE = "The spring tide reaches the boathouse at 04:10", "The spring tide reaches the boathouse at 05:45"
+
+
+def select_all_with(page: Page, words: str) -> None:
+    """On Short-term, choose all memories with these words."""
+    write(page, "Contains", words)
+    page.get_by_test_id("stCheckbox").filter(has_text="Select all").locator("label").first.click()
+    settled(page)
+
+
+def test_duplicates_and_contradictions_are_settled_and_undone(page: Page, dashboard: Dashboard) -> None:
+    paste(page, dashboard, "edda", f"{KEY}\n{KEY_AGAIN}\n{TIDE}\n{OTHER_TIDE}")
+    press(page, "Remember these")
+    dashboard.show(page, "tidy", agent="edda")
+    same, other = page.get_by_text("Almost the same in meaning."), page.get_by_text("One says “04:10”")
+    expect(same).to_be_visible()
+    expect(other).to_be_visible()
+    press(page, "Keep this one")
+    said(page, "Merge 2 memories into")
+    expect(same).to_have_count(0)
+    press(page, "Undo")
+    expect(same).to_be_visible()
+    open_expander(page, "Merge with a text of your own")
+    write(page, "What the one memory says", "A spare net needle lies under the boathouse's third step")
+    press(page, "Merge into one")
+    expect(other).to_have_count(0)
+    press(page, "Undo")
+    expect(other).to_be_visible()
+    press(page, "Both are right")
+    expect(other).to_have_count(0)
+    expect(page.get_by_text("1 suspicion is dismissed.")).to_be_visible()
+    press(page, "Undo")
+    expect(other).to_be_visible()
+    dashboard.show(page, "short_term", agent="edda")
+    select_all_with(page, "boathouse")
+    press(page, "Forget")
+    said(page, "Forget: 4 memories.")
+
+
+def test_memories_in_a_box_on_the_timeline_get_a_tag_and_importance_in_one_change(
+    page: Page, dashboard: Dashboard
+) -> None:
+    dashboard.show(page, "long_term", agent="oswin")
+    drawn = chart(page)
+    drawn.hover(position={"x": 300, "y": 200})
+    drawn.locator("[data-val='select']").click()
+    corner = drawn.bounding_box()
+    assert corner
+    page.mouse.move(corner["x"] + 80, corner["y"] + 60)
+    page.mouse.down()
+    page.mouse.move(corner["x"] + 500, corner["y"] + 330, steps=8)
+    page.mouse.up()
+    settled(page)
+    together = page.locator("summary").filter(has_text=re.compile(r"Change the \d+ in the box together"))
+    expect(together).to_be_visible()
+    found = re.search(r"the (\d+) in", together.inner_text())
+    assert found
+    together.click()
+    settled(page)
+    tags = page.get_by_role("combobox", name=re.compile("Add tags$"))
+    tags.fill("seen to")
+    tags.press("Enter")
+    tags.press("Tab")
+    settled(page)
+    select(page, "Set importance", "9")
+    expect(page.get_by_text(f"{found[1]} of {found[1]} memories would change.")).to_be_visible()
+    press(page, f"Change {found[1]} memories")
+    said(page, f"Change {found[1]} memories: add tag “seen to”, importance 9 of 10")
+    press(page, "Undo")
+    said(page, "Undone: ")
+    dashboard.show(page, "history", agent="oswin")
+    assert column(page, 1)[0].startswith("Undo: Change "), column(page, 1)

@@ -1,0 +1,120 @@
+"""The Tidy page, and many memories changed together on the pages that list them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from streamlit.testing.v1 import AppTest
+
+from dashboard import session
+from dashboard.suspects import marked
+from memory_system import AgentMemory, Tier
+
+OpenPage = Callable[..., AppTest]
+
+
+def mira() -> AgentMemory:
+    return session.world().agent("mira")
+
+
+def shown(page: AppTest) -> str:
+    kinds = (page.caption, page.text, page.markdown, page.success, page.error, page.info)
+    return "\n".join(str(element.value) for kind in kinds for element in kind).replace("\\", "")
+
+
+def press(page: AppTest, begins: str) -> AppTest:
+    next(button for button in page.button if button.label.startswith(begins)).click().run()
+    assert not page.exception, page.exception
+    return page
+
+
+def remember(*texts: str) -> list[str]:
+    added = mira().add_short_term([{"document": text, "rating": 5} for text in texts], rate=False)
+    return [one.id for one in added.outcomes]
+
+
+KEY = "Lent Tobias the brass key of the tide mill for a week"
+KEY_AGAIN = "For a week I lent the brass key of the tide mill to Tobias"
+
+
+def test_a_duplicate_is_merged_and_undone(open_page: OpenPage) -> None:
+    ids = set(remember(KEY, KEY_AGAIN))
+    page = open_page("tidy")
+    assert "Almost the same in meaning." in shown(page)
+    press(page, "Keep this one")
+    assert len([one for one in ids if mira().find(one)]) == 1
+    assert "Merge 2 memories" in shown(page)
+    assert "Almost the same in meaning." not in shown(page)
+    press(page, "Undo")
+    assert all(mira().find(one) for one in ids)
+    assert "Almost the same in meaning." in shown(page)
+
+
+def test_of_a_contradiction_the_right_one_stays_or_both_do(open_page: OpenPage) -> None:
+    ids = set(remember("The ferry leaves the east pier at 18:00", "The ferry leaves the east pier at 19:30"))
+    page = open_page("tidy")
+    assert "One says “18:00”, the other “19:30”." in shown(page)
+    press(page, "Both are right")
+    assert "One says “18:00”" not in shown(page)
+    assert "1 suspicion is dismissed." in shown(page)
+    press(page, "Suspect them again")
+    assert "One says “18:00”, the other “19:30”." in shown(page)
+    press(page, "This one is right")
+    assert len([one for one in ids if mira().find(one)]) == 1
+
+
+def test_the_same_words_many_times_become_one_memory(open_page: OpenPage) -> None:
+    ids = remember(*["The oven of the bakery is idle"] * 4)
+    page = open_page("tidy")
+    press(page, "Merge 4 into it")
+    assert len([one for one in ids if mira().find(one)]) == 1
+
+
+def test_without_a_language_model_the_page_says_what_it_misses(open_page: OpenPage) -> None:
+    assert "No language model is connected" in shown(open_page("tidy"))
+
+
+def test_looking_at_the_page_changes_nothing(open_page: OpenPage) -> None:
+    before = mira().stamp
+    open_page("tidy")
+    assert mira().stamp == before
+
+
+def test_words_that_differ_stand_out_and_none_is_markup() -> None:
+    assert marked("He came at 18:00, alone", "He came at 19:30, alone") == r"He came at **18\:00,** alone"
+    assert marked("![x](http://a) b", "b") == r"**\!\[x\]\(http\://a\)** b"
+    assert marked("a* " * 500, "x") == r"a\* " * 499 + r"a\*", "long ones are not compared"
+
+
+def test_all_that_is_shown_is_changed_at_once_and_undone(open_page: OpenPage) -> None:
+    page = open_page("short_term")
+    before = mira().entries(Tier.STM)
+    box = next(box for box in page.checkbox if box.label.startswith("Select all"))
+    box.check().run()
+    next(one for one in page.selectbox if one.label == "Set importance").select(9).run()
+    press(page, "Change ")
+    assert {entry.rating for entry in mira().entries(Tier.STM)} == {9}
+    assert mira().history(1)[0].change_set.author == "Short-term page"
+    press(page, "Undo")
+    assert mira().entries(Tier.STM) == before
+
+
+def test_a_search_narrows_what_is_changed(open_page: OpenPage) -> None:
+    remember(KEY, KEY_AGAIN)
+    page = open_page("short_term")
+    next(one for one in page.text_input if one.label == "Contains").input("brass key of the tide").run()
+    next(box for box in page.checkbox if box.label == "Select all 2 shown").check().run()
+    revision = mira().stamp[0]
+    press(page, "Pin")
+    assert mira().stamp[0] == revision + 1
+    pinned = [entry.document for entry in mira().entries(Tier.STM) if entry.pinned]
+    assert set(pinned) >= {KEY, KEY_AGAIN}
+
+
+def test_long_term_memories_are_changed_by_facets(open_page: OpenPage) -> None:
+    page = open_page("long_term")
+    kinds = next(group for group in page.button_group if "reflection" in str(group.options))
+    kinds.set_value(["reflection"]).run()
+    reflections = [entry.id for entry in mira().entries(Tier.LTM) if entry.kind.value == "reflection"]
+    expander = next(one for one in page.expander if one.label.startswith("Change these"))
+    assert expander.label == f"Change these {len(reflections)} together"
