@@ -135,6 +135,7 @@ class _Sides:
     """A rehearsal and its original, with what happened in each to the memories that are looked at."""
 
     original: AgentKeeper
+    texts: dict[str, str | None]
     steps: dict[str, list[Event]]
     meanwhile: dict[str, list[Event]]
 
@@ -142,7 +143,7 @@ class _Sides:
 def _sides(rehearsal: Rehearsal, branch: AgentKeeper, original: AgentKeeper, told: Iterable[Applied]) -> _Sides:
     ids = list(dict.fromkeys(change.entry_id for one in told for change in one.change_set.changes))
     begun = rehearsal.revision
-    return _Sides(original, branch.events_since(begun, ids), original.events_since(begun, ids))
+    return _Sides(original, original.texts(), branch.events_since(begun, ids), original.events_since(begun, ids))
 
 
 class _Replay:
@@ -174,7 +175,7 @@ class _Replay:
             if not any(end.tier is Tier.STATIC for end in (change.before, change.after) if end is not None):
                 self._take(change, told)
         for text in told.texts:
-            now = self.texts.get(text.name, self._sides.original.texts()[text.name])
+            now = self.texts.get(text.name, self._sides.texts[text.name])
             merged = merge(text.name, text.before, text.after, now)
             if merged.clashes and text.name not in self._overwrite:
                 self.problems.append(f"the {text.name}: the original has another {', '.join(merged.clashes)}.")
@@ -238,11 +239,28 @@ def by_change(
     return plan or dataclasses.replace(plan, title="Nothing to keep")
 
 
-def fits(rehearsal: Rehearsal, branch: AgentKeeper, original: AgentKeeper, told: Iterable[Applied]) -> dict[int, str]:
-    """For each of these change sets by itself, why the original cannot take it; empty if it can or has it already."""
-    every = list(told)
-    sides = _sides(rehearsal, branch, original, every)
-    return {one.revision: " ".join(_Replay(sides, [one], ()).problems[:1]) for one in every}
+@dataclass(frozen=True)
+class Fit:
+    """How a change of a rehearsal stands to the original.
+
+    Args:
+        there: whether the original has all of it, or what came of it later.
+        problem: why the original cannot take it by itself, in a sentence; empty if it can.
+    """
+
+    there: bool
+    problem: str
+
+
+def fits(rehearsal: Rehearsal, branch: AgentKeeper, original: AgentKeeper, told: Sequence[Applied]) -> dict[int, Fit]:
+    """How each of these change sets of a rehearsal, taken by itself, stands to the original, by its revision."""
+    sides = _sides(rehearsal, branch, original, told)
+    found = {}
+    for one in told:
+        replay = _Replay(sides, [one], ())
+        changes = replay.changes() or any(sides.texts[name] != text for name, text in replay.texts.items())
+        found[one.revision] = Fit(not changes and not replay.problems, " ".join(replay.problems[:1]))
+    return found
 
 
 def _document(first: MemoryEntry | None, second: MemoryEntry | None) -> str:

@@ -6,10 +6,11 @@ import dataclasses
 import threading
 import uuid
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-from . import keeping, rehearsal
+from . import keeping, lifecycle, rehearsal
 from .agent import AgentMemory
 from .apart import Apart, compare
 from .changes import ChangeSet
@@ -17,6 +18,7 @@ from .clock import world_clock
 from .consolidation.ground import Progress
 from .errors import AgentNotFound, Conflict, InvalidParameter, MemorySystemError, ReadOnly
 from .journal import Applied
+from .keeping import Fit
 from .lifecycle import Binned
 from .reader import no_progress
 from .rehearsal import Rehearsal
@@ -165,8 +167,12 @@ class Stage:
         told, agent, original = self._pair(branch)
         return compare(told, agent, original)
 
-    def fits(self, branch: str) -> dict[int, str]:
-        """For each change of a rehearsal by itself why the original cannot take it; empty if it can, or has it."""
+    def fits(self, branch: str) -> dict[int, Fit]:
+        """For each change of a rehearsal, by its revision, whether the original has it, or could take it by itself.
+
+        Raises:
+            AgentNotFound, Conflict: it is no rehearsal, or its original is gone.
+        """
         told, agent, original = self._pair(branch)
         return keeping.fits(told, agent, original, agent.changes_since(told.revision))
 
@@ -227,6 +233,16 @@ class Stage:
             AgentNotFound, Conflict: it is no rehearsal.
         """
         return self.delete_agent(self._rehearsing(branch).name)
+
+    def dropped(self, of: str) -> list[Binned]:
+        """The rehearsals of a character that are in the bin, the last dropped first."""
+        found = []
+        for binned in lifecycle.in_bin(self.folder):
+            with suppress(MemorySystemError):  # restored, it will say what is wrong with it
+                told = rehearsal.read(binned.folder)
+                if told is not None and told.of == of:
+                    found.append(binned)
+        return found
 
     def _rehearsing(self, branch: str) -> Rehearsal:
         agent = self.agent(branch)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -185,9 +186,9 @@ DAMAGES: dict[str, bytes] = {
     "empty": b"",
     "no JSON": b"{",
     "no object": b"[1]",
-    "a path": b'{"of": "../../etc", "revision": 1, "begun_at": "2026-03-27T18:00Z", "world_time": "2026-03-27T18:00Z"}',
-    "no revision": b'{"of": "mira", "revision": true, "begun_at": "2026-03-27T18:00Z", "world_time": "2026-03-27T18:00Z"}',
-    "no zone": b'{"of": "mira", "revision": 1, "begun_at": "2026-03-27T18:00", "world_time": "2026-03-27T18:00Z"}',
+    "a path": b'{"of": "../../etc", "revision": 1, "begun_at": 0, "world_time": 0}',
+    "no revision": b'{"of": "mira", "revision": true, "begun_at": 0, "world_time": 0}',
+    "no zone": b'{"of": "mira", "revision": 1, "begun_at": "2026-03-27T18:00", "world_time": 0}',
     "no text": b'{"of": "mira", "revision": 1, "begun_at": 0, "world_time": 0, "purpose": [1]}',
     "deep": b"[" * 50_000,
     "no UTF-8": b'{"of": "\xff"}',
@@ -367,10 +368,8 @@ def test_a_reflection_kept_without_its_evidence_says_so(world: World, branch: Ag
     branch.add_short_term(event("The mill wheel stands still", id="wheel"))
     branch.add_short_term(event("Somebody broke the wheel", id="thought", evidence=["wheel"]))
     plan = world.keep(BRANCH, ids=["thought"], preview=True)
-    assert plan.notes == (
-        "“Somebody broke the wheel” rests on a memory that only the rehearsal has. Keep it too, or it points at "
-        "nothing.",
-    )
+    note = "“Somebody broke the wheel” rests on a memory that only the rehearsal has. Keep it too, or it points at"
+    assert plan.notes == (f"{note} nothing.",)
     assert world.keep(BRANCH, ids=["thought", "wheel"], preview=True).notes == ()
     world.keep(BRANCH, ids=["thought"])
     assert world.keep(BRANCH, ids=["wheel"]).notes == ()
@@ -431,7 +430,7 @@ def test_the_same_id_added_on_both_sides_clashes(world: World, branch: AgentMemo
     with pytest.raises(StaleChange, match="Heard by the one"):
         world.keep(BRANCH)
     branch.add_short_term(event("Heard by the other", id="evt-1"))
-    assert not [one for one in world.compare(BRANCH).memories if one.entry_id == "evt-1" and one.mine != one.theirs]
+    assert not world.compare(BRANCH)
 
 
 def test_many_clashes_are_counted(world: World, branch: AgentMemory, remember: Remember) -> None:
@@ -519,14 +518,16 @@ def test_changes_are_kept_one_by_one(world: World, branch: AgentMemory, ids: lis
     assert not nothing
     assert nothing.title == "Nothing to keep"
     assert nothing.notes == ("“Smoke over the north field” is so already, or further on.",)
-    assert world.fits(BRANCH) == {first: "", second: "", third: ""}
+    assert all(fit.there and not fit.problem for fit in world.fits(BRANCH).values())
+    assert set(world.fits(BRANCH)) == {first, second, third}
 
 
 def test_a_change_that_builds_on_another_says_which(world: World, branch: AgentMemory) -> None:
     added = branch.add_short_term(event("A stranger came", id="evt")).outcomes[0].id
     branch.edit(added, document="A stranger came by boat")
     first, second = revisions(world)
-    assert world.fits(BRANCH)[second].startswith(
+    assert not world.fits(BRANCH)[first].there
+    assert world.fits(BRANCH)[second].problem.startswith(
         "“A stranger came”: this builds on “Remember “A stranger came”” of the rehearsal; keep that too."
     )
     with pytest.raises(StaleChange, match="keep that too"):
@@ -545,7 +546,7 @@ def test_a_change_that_the_original_is_past_clashes(world: World, branch: AgentM
     mira(world).edit(ids[0], document="Smoke, and then rain")
     mira(world).configure(top_k=7)
     first, second = revisions(world)
-    told = world.fits(BRANCH)
+    told = {number: fit.problem for number, fit in world.fits(BRANCH).items()}
     assert "The original has changed it meanwhile by “Edit “Smoke, and then rain”” (script)." in told[first]
     assert "the original has another top k" in told[second]
     with pytest.raises(StaleChange):
@@ -571,7 +572,11 @@ def test_a_dropped_rehearsal_waits_in_the_bin_and_comes_back_as_one(world: World
     binned = world.drop(BRANCH)
     assert world.agents() == ["mira"]
     assert world.rehearsals() == []
+    world.create_agent("bo")
+    world.drop(world.branch("bo").name)
+    assert [one.folder for one in world.dropped("mira")] == [binned.folder]
     world.restore_agent(binned)
+    assert world.dropped("mira") == []
     assert len(world.compare(BRANCH).memories) == 1
 
 
@@ -630,11 +635,7 @@ with World() as world:
 """
 
 
-def test_a_character_is_branched_while_another_program_asks_it(
-    world: World, ids: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import os
-
+def test_a_character_is_branched_while_another_program_asks_it(world: World, ids: list[str]) -> None:
     environment = dict(os.environ) | {
         "MEMORY_DATABASE": str(world.settings.database),
         "MEMORY_PERSONALITIES": str(world.settings.personalities),
