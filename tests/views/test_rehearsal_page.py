@@ -178,9 +178,7 @@ def test_a_rehearsal_is_dropped_and_restored_on_the_page_of_its_character(open_p
 def test_the_fields_that_differ_are_told_in_words() -> None:
     when = datetime(2026, 3, 27, 18, 0, tzinfo=UTC)
     before = MemoryEntry("Bread", id="a", rating=3, tags=("food",), timestamp=when)
-    after = before.evolve(
-        document="Cake", rating=7, tags=(), pinned=True, tier=Tier.LTM, evidence=("b",), metadata={"x": 1}
-    )
+    after = before.evolve(document="Cake", rating=7, tags=(), pinned=True, evidence=("b",), metadata={"x": 1})
     assert comparing.fields(before, after) == [
         "rating: 3 → 7",
         "tags: food → none",
