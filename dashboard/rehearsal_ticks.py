@@ -178,6 +178,6 @@ def by_change(world: World, mark: Rehearsal) -> Ticked:
         st.caption(f"The newest {_CHANGES} of {len(told)} changes; keep older ones by memory.")
     ticked = [one for one, keep in zip(shown, edited["keep"].astype(bool), strict=True) if keep]
     for one in ticked[:5]:
-        with st.expander(tables.short(one.change_set.title, 80)):
+        with st.expander(widgets.plain(tables.short(one.change_set.title, 80))):
             widgets.change_set(one.change_set)
     return Ticked(revisions=tuple(one.revision for one in ticked))

@@ -55,7 +55,7 @@ class Stage:
 
     # -- begun and found -------------------------------------------------------------------------------
 
-    def branch(self, name: str, as_: str | None = None, *, purpose: str = "", author: str = "script") -> AgentMemory:
+    def branch(self, name: str, as_: str | None = None, *, purpose: str = "", author: str | None = None) -> AgentMemory:
         """Begin a rehearsal of a character: a copy to play with, whole history included, that knows whose it is.
 
         Whatever happens in it, the character stays as it is until something is kept. Its queries and accesses are
@@ -65,7 +65,7 @@ class Stage:
             name: the character.
             as_: the rehearsal's name; "mira rehearsal" or the next that is free if not given.
             purpose: what is tried, in at most 80 characters.
-            author: who begins it.
+            author: who begins it; whoever the character's changes are told as if not given.
 
         Raises:
             Conflict: it is a rehearsal itself.
@@ -75,7 +75,7 @@ class Stage:
         return self._branch(name, as_, purpose, author, "")
 
     def branch_all(
-        self, *, purpose: str = "", author: str = "script", progress: Progress = no_progress
+        self, *, purpose: str = "", author: str | None = None, progress: Progress = no_progress
     ) -> list[AgentMemory]:
         """Begin a rehearsal of every character of the world, all or none; each is kept from and dropped by itself.
 
@@ -95,10 +95,10 @@ class Stage:
                 raise
         return begun
 
-    def _branch(self, name: str, as_: str | None, purpose: str, author: str, together: str) -> AgentMemory:
+    def _branch(self, name: str, as_: str | None, purpose: str, author: str | None, together: str) -> AgentMemory:
         tried = rehearsal.checked_purpose(purpose)
         with self._lock:
-            original = self.agent(name).acting_as(author)
+            original = _acting(self.agent(name), author)
             if (of := rehearsal.read(self.folder / original.name)) is not None:
                 raise Conflict(
                     f"{original.name!r} is a rehearsal of {of.of!r} already. Begin another of {of.of!r}, or copy this "
@@ -163,6 +163,7 @@ class Stage:
 
         Raises:
             AgentNotFound, Conflict: it is no rehearsal, or its original is gone.
+            ReadOnly: the journal of one of the two is damaged.
         """
         told, agent, original = self._pair(branch)
         return compare(told, agent, original)
@@ -172,6 +173,7 @@ class Stage:
 
         Raises:
             AgentNotFound, Conflict: it is no rehearsal, or its original is gone.
+            ReadOnly: the journal of one of the two is damaged.
         """
         told, agent, original = self._pair(branch)
         return keeping.fits(told, agent, original, agent.changes_since(told.revision))
@@ -184,7 +186,7 @@ class Stage:
         texts: Iterable[str] | None = None,
         revisions: Iterable[int] | None = None,
         overwrite: Iterable[str] = (),
-        author: str = "script",
+        author: str | None = None,
         preview: bool = False,
     ) -> ChangeSet:
         """Let the original take something of a rehearsal, as one change set that can be undone.
@@ -199,16 +201,17 @@ class Stage:
             revisions: changes, of those that ``changes_of`` tells.
             overwrite: ids of memories and names of texts that the original changed by itself, and that are to be the
                 rehearsal's all the same.
-            author: who keeps it.
+            author: who keeps it, as above.
             preview: whether to plan only; ``world.agent(original).apply`` carries it out.
 
         Raises:
             StaleChange: the original has changed the same by itself; the message says what and how.
             EntryNotFound, ChangeSetNotFound, InvalidParameter: the rehearsal has no such thing.
             AgentNotFound, Conflict: it is no rehearsal, or its original is gone.
+            ReadOnly: the journal of one of the two is damaged.
         """
         told, agent, original = self._pair(branch)
-        original = original.acting_as(author)
+        original = _acting(original, author)
         settled = set(_listed("overwrite", overwrite, str))
         if revisions is not None:
             if ids is not None or texts is not None:
@@ -259,12 +262,19 @@ class Stage:
                 "from the bin, and both can be compared again."
             )
         agent, original = self.agent(told.name), self.agent(told.of)
+        for one in (agent, original):
+            if one.read_only is not None:
+                raise ReadOnly(f"{one.name!r} can only be read, so the two cannot be compared. {one.read_only}")
         if agent.origin != original.origin:
             raise Conflict(
                 f"{told.of!r} is not the character any more that {told.name!r} was branched from: their histories "
                 "begin with different changes. Nothing can be kept."
             )
         return told, agent, original
+
+
+def _acting(agent: AgentMemory, author: str | None) -> AgentMemory:
+    return agent if author is None else agent.acting_as(author)
 
 
 def _listed(what: str, items: Iterable[Item], kind: type[Item]) -> list[Item]:

@@ -174,6 +174,16 @@ def test_a_character_whose_journal_is_damaged_does_not_rehearse(world: World, id
     assert world.agents() == ["mira"]
 
 
+@pytest.mark.parametrize("damaged", ["mira", BRANCH])
+def test_nothing_is_compared_with_what_can_only_be_read(world: World, branch: AgentMemory, damaged: str) -> None:
+    world.close()
+    (world.folder / damaged / "journal.sqlite3").write_bytes(b"nonsense" * 1000)
+    for attempt in (world.compare, world.keep, world.fits):
+        with pytest.raises(ReadOnly, match="so the two cannot be compared"):
+            attempt(BRANCH)
+    assert [one.name for one in world.rehearsals()] == [BRANCH]
+
+
 def test_only_rehearsals_are_compared_kept_from_and_dropped(world: World, branch: AgentMemory) -> None:
     for attempt in (world.changes_of, world.compare, world.keep, world.fits, world.drop):
         with pytest.raises(Conflict, match="'mira' is no rehearsal"):
