@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from .changes import TEXTS, Change, dump_entry
+from .changes import TEXTS, Change, ChangeSet, dump_entry
 from .consolidation.ground import bare
 from .entry import MemoryEntry, Tier
-from .journal import Applied
 from .journal_past import Event
 from .keeper import AgentKeeper
 from .merging import differing, merge
@@ -121,7 +120,7 @@ def compare(rehearsal: Rehearsal, branch: AgentKeeper, original: AgentKeeper) ->
         if (apart := _memory(entry_id, own, meanwhile[entry_id], branch, original)) is not None
     ]
     memories.sort(key=lambda one: (one.steps[-1].revision, one.entry_id))
-    since = original.changes_since(rehearsal.revision)
+    since = original.told_since(rehearsal.revision)
     return Apart(rehearsal, tuple(memories), tuple(_texts(rehearsal, branch, original, since)), len(since))
 
 
@@ -131,7 +130,7 @@ def _memory(
     mine, theirs = held(branch, entry_id), held(original, entry_id)
     if mine == theirs or Tier.STATIC in {end.tier for end in (mine, steps[0].before) if end is not None}:
         return None  # a fact comes with its personality
-    behind = dump_entry(theirs) in versions(steps)
+    behind = theirs == steps[0].before or dump_entry(theirs) in versions(steps)
     if not behind and dump_entry(mine) in versions(meanwhile):
         return None  # the original had it so, and went on from there
     return MemoryApart(entry_id, steps[0].before, mine, theirs, tuple(steps), tuple(meanwhile), not behind)
@@ -149,10 +148,10 @@ def versions(events: Iterable[Event]) -> set[str | None]:
 
 
 def _texts(
-    rehearsal: Rehearsal, branch: AgentKeeper, original: AgentKeeper, since: Sequence[Applied]
+    rehearsal: Rehearsal, branch: AgentKeeper, original: AgentKeeper, since: Sequence[ChangeSet]
 ) -> Iterable[TextApart]:
     bases, mine, theirs = branch.texts_at(rehearsal.revision), branch.texts(), original.texts()
-    told = branch.changes_since(rehearsal.revision)
+    told = branch.told_since(rehearsal.revision)
     for name in TEXTS:
         own = text_versions(name, told)
         if mine[name] == theirs[name] or not own:
@@ -166,7 +165,7 @@ def _texts(
             yield TextApart(name, bases[name], mine[name], theirs[name], merged.text, merged.clashes)
 
 
-def text_versions(name: str, told: Iterable[Applied]) -> set[str | None]:
+def text_versions(name: str, told: Iterable[ChangeSet]) -> set[str | None]:
     """All that a text has been, before these change sets and after each; nothing if none of them changed it."""
-    texts = [text for one in told for text in one.change_set.texts if text.name == name]
+    texts = [text for one in told for text in one.texts if text.name == name]
     return {end for text in texts for end in (text.before, text.after)}

@@ -66,8 +66,8 @@ def by_memory(
     _refuse(problems)
     changes = [one.change for one in memories]
     revisions = {step.revision for one in memories for step in one.steps}
-    calls = [call for one in branch.changes_since(apart.rehearsal.revision) if one.revision in revisions
-             for call in one.change_set.calls]  # fmt: skip
+    told = branch.told_since(apart.rehearsal.revision)
+    calls = [call for one in told if one.revision in revisions for call in one.calls]
     names = [one.name for one in kept_texts]
     return original.plan_to_take(
         _title(changes, names),

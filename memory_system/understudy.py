@@ -46,6 +46,12 @@ class AgentUnderstudy(AgentHistorian):
                 break
         return found
 
+    def told_since(self, revision: int) -> list[ChangeSet]:
+        """The change sets after a revision, the oldest first, without the memories that they changed: quick to tell."""
+        self._refresh()
+        with self._ledger.reading():
+            return self._ledger.journal.past.heads_since(revision)
+
     def events_since(self, revision: int, ids: Sequence[str] | None = None) -> dict[str, list[Event]]:
         """What happened to these memories after a revision, or to all that anything happened to, the oldest first."""
         with self._ledger.reading():

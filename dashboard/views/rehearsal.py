@@ -20,11 +20,11 @@ if mark is None:
 apart = world.compare(agent.name)
 original = world.agent(mark.of).acting_as(rehearsing.AUTHOR)
 whom = session.shown_name(mark.of)
-told = world.changes_of(agent.name)
+changes = agent.stamp[0] - mark.revision
 with st.container(horizontal=True, vertical_alignment="center"):
     with st.container(width="stretch", gap=None):
         st.text(
-            f"{tables.counted(len(told), 'change', 'changes')} here since it was begun, "
+            f"{tables.counted(changes, 'change', 'changes')} here since it was begun, "
             f"{apart.moved_on or 'none'} in {whom}."
         )
         st.caption(
@@ -41,7 +41,7 @@ if kept is not None and kept.revision is not None:
             st.text(f"Kept in {whom}: {tables.visible(kept.title)}")
         widgets.undo_button(original, kept.revision, kept.title, kept_key)
 
-if not told:
+if not changes:
     widgets.empty(
         f"Nothing differs from {whom} yet.",
         "Go to any page: ask, add, edit, run an operation, change a setting. Then come back and keep what is good.",
