@@ -9,7 +9,7 @@ if ROOT not in sys.path:  # ``streamlit run dashboard/app.py`` puts this folder 
 
 import streamlit as st  # noqa: E402
 
-from dashboard import cast, session, standing, widgets  # noqa: E402
+from dashboard import cast, rehearsing, session, standing, widgets  # noqa: E402
 from memory_system import MemorySystemError  # noqa: E402
 
 st.set_page_config(page_title="Memory system", page_icon="🧠", layout="wide")
@@ -28,6 +28,7 @@ pages = {
         st.Page("views/short_term.py", title="Short-term", icon=":material/bolt:"),
         st.Page("views/operations.py", title="Operations", icon=":material/autorenew:"),
         st.Page("views/tidy.py", title="Tidy", icon=":material/cleaning_services:"),
+        st.Page("views/rehearsal.py", title="Rehearsal", icon=":material/theater_comedy:"),
     ],
     "Set up": [st.Page("views/settings.py", title="Settings", icon=":material/tune:")],
 }
@@ -37,6 +38,7 @@ try:
     session.on_page(page.title)
     if session.world().agents():
         standing.banner(session.agent())
+        rehearsing.banner(session.agent().name)
         page.run()
     else:
         st.info("There is no character yet. Make one.")

@@ -17,7 +17,7 @@ from memory_system.samples import fill_world
 from memory_system.tester import CueResult
 from memory_system.times import stamp as stamped
 
-from . import tables
+from . import comparing, tables
 
 SAMPLES = Path(__file__).resolve().parents[1] / "database" / "samples" / "harrow_quay"
 
@@ -64,7 +64,7 @@ def choose_next(name: str | None) -> None:
 
 def pick_agent() -> None:
     """The agent picker in the sidebar; the choice stands in the link, and a link that is followed is a choice."""
-    names = world().agents()
+    names = in_turn()
     if not names:
         return
     asked = st.query_params.get("agent", "")
@@ -79,6 +79,12 @@ def pick_agent() -> None:
     st.sidebar.caption(f"World time: {clock_words()}")
 
 
+def in_turn() -> list[str]:
+    """The names of all agents: the characters, each followed by its rehearsals."""
+    played = {mark.name: mark.of for mark in world().rehearsals()}
+    return sorted(world().agents(), key=lambda name: (played.get(name, name), name in played, name))
+
+
 def _labels(names: list[str]) -> dict[str, str]:
     """What each agent is called in the picker, which tells them apart by it: twins have their file's name too."""
     shown = {name: shown_name(name) for name in names}
@@ -90,9 +96,19 @@ def shown_name(name: str) -> str:
     """An agent's name for people; one that cannot be opened keeps its file's name, and the others work."""
     try:
         found = world().agent(name)
-        return f"{tables.visible(found.display_name)}{' (read only)' if found.read_only else ''}"
+        label = comparing.label(tables.visible(found.display_name), _tried(name))
+        return f"{label}{' (read only)' if found.read_only else ''}"
     except MemorySystemError:
         return f"{name} (cannot be opened)"
+
+
+def _tried(name: str) -> str | None:
+    """What a rehearsal is for; ``None`` for a character, and where it cannot be told, which the banner says."""
+    try:
+        mark = world().rehearsal(name)
+    except MemorySystemError:
+        return None
+    return mark.purpose if mark else None
 
 
 def clock_words() -> str:

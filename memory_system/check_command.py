@@ -31,7 +31,7 @@ def check(
     The exit code is 1 if one fails, 0 if none does. No memory counts as recalled by this.
     """
     with World() as world:
-        opened = [world.agent(name) for name in dict.fromkeys(agents or world.agents())]
+        opened = [world.agent(name) for name in dict.fromkeys(agents or world.characters())]
         checked = [(agent, agent.check_cues()) for agent in opened]
         typer.echo(as_json(checked) if json else as_text(checked, named=bool(agents)))
     if not all(result.passed for _, results in checked for result in results):

@@ -250,6 +250,12 @@ class PastReader:
                     found[row.entry_id].append(Event(row.revision, row.title, row.author, at, before, after))
         return found
 
+    def heads_since(self, revision: int) -> list[ChangeSet]:
+        """The change sets after a revision, the oldest first, without the memories that they changed."""
+        query = sa.select(CHANGE_SETS).where(CHANGE_SETS.c.revision > revision).order_by(CHANGE_SETS.c.revision)
+        with self._read() as db:
+            return [change_set_of(head, ()) for head in db.execute(query)]
+
 
 def _bound(until: datetime) -> str:
     """A text that no time up to ``until`` exceeds; the end of time has no zone to be brought to."""

@@ -9,13 +9,13 @@ import numpy as np
 from . import reembedding
 from .consolidation.ground import Progress
 from .errors import EntryNotFound, shown
-from .historian import AgentHistorian
 from .memory import Vectors
 from .reader import no_progress
 from .reembedding import Reembedded
+from .understudy import AgentUnderstudy
 
 
-class AgentKeeper(AgentHistorian):
+class AgentKeeper(AgentUnderstudy):
     """The part that looks after the store itself."""
 
     @property

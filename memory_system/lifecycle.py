@@ -7,6 +7,9 @@ the folder, from where opening the agent, or the bin, finds it again.
 from __future__ import annotations
 
 import shutil
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -16,6 +19,7 @@ from .files import as_store_errors
 
 BIN = ".bin"
 _KEPT = "personality.json"
+_JOURNAL = "journal.sqlite3"
 _SECONDS = "%Y%m%dT%H%M%S%f"
 
 
@@ -45,8 +49,13 @@ class Binned:
     folder: Path
 
 
-def duplicate(source: Place, target: Place) -> None:
+def duplicate(source: Place, target: Place, beside: Mapping[str, str] | None = None) -> None:
     """Copy an agent that is closed. The copy appears whole or not at all.
+
+    Args:
+        source: where it lies.
+        target: where the copy is to lie.
+        beside: texts that the copy has from its first moment, by the name of their file.
 
     Raises:
         AlreadyExists: the target is taken.
@@ -56,14 +65,33 @@ def duplicate(source: Place, target: Place) -> None:
     half = target.folder.with_name(f".{target.folder.name}-copying")
     shutil.rmtree(half, ignore_errors=True)
     try:
-        shutil.copytree(source.folder, half, ignore=shutil.ignore_patterns("lock"))
+        _copy(source.folder, half)
         if source.personality.exists():
             shutil.copyfile(source.personality, half / _KEPT)
+        for name, text in (beside or {}).items():
+            (half / name).write_text(text, encoding="utf-8")
         half.rename(target.folder)
         unpack(target)
-    except OSError as error:
+    except (OSError, sqlite3.Error) as error:
         shutil.rmtree(half, ignore_errors=True)
-        raise StoreError(f"{source.folder.name!r} cannot be copied: {error.strerror or error}.") from error
+        why = getattr(error, "strerror", None) or error
+        raise StoreError(f"{source.folder.name!r} cannot be copied: {why}.") from error
+
+
+def _copy(folder: Path, target: Path) -> None:
+    """Copy an agent's folder; a journal that another program has open is copied by SQLite, which sees it at rest.
+
+    That program cannot change a memory now, since we hold the lock, but it notes what is recalled without it.
+    """
+    journal = folder / _JOURNAL
+    wal = journal.with_name(f"{_JOURNAL}-wal")
+    open_elsewhere = wal.exists() and wal.stat().st_size > 0
+    shutil.copytree(
+        folder, target, ignore=shutil.ignore_patterns("lock", *([f"{_JOURNAL}*"] if open_elsewhere else []))
+    )
+    if open_elsewhere:
+        with closing(sqlite3.connect(journal, timeout=10)) as held, closing(sqlite3.connect(target / _JOURNAL)) as copy:
+            held.backup(copy)
 
 
 def rename(source: Place, target: Place) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -25,6 +25,7 @@ from .llm.offline import OfflineModel
 from .names import checked_name
 from .relevancy import TokenStates
 from .settings import Settings
+from .stage import Stage
 from .times import real_clock
 
 _NOT_AGENTS = frozenset({"schema"})
@@ -34,7 +35,7 @@ _STORED = ("journal.sqlite3", "chroma/chroma.sqlite3")
 """An agent whose journal is lost is an agent still."""
 
 
-class World:
+class World(Stage):
     """All agents of one world. Thread-safe; an agent is opened at its first use and stays open.
 
     Args:
@@ -101,7 +102,7 @@ class World:
         write_about(self.folder, about)
 
     def agents(self) -> list[str]:
-        """The names of all agents, sorted: those with a personality and those with a folder."""
+        """The names of all agents, sorted, rehearsals included: those with a personality and those with a folder."""
         files = (path.stem for path in Path(self.settings.personalities).glob("*.json"))
         folders = (path.name for path in self.folder.glob("*") if any((path / name).is_file() for name in _STORED))
         return sorted({name for name in (*files, *folders) if _usable(name)})
@@ -170,10 +171,15 @@ class World:
         Raises:
             InvalidAgentName, AgentNotFound, AlreadyExists, StoreError: nothing was made.
         """
+        return self._duplicate(name, to, lambda _copy, _source: {})
+
+    def _duplicate(self, name: str, to: str, beside: Callable[[str, AgentMemory], dict[str, str]]) -> AgentMemory:
         with self._lock:
-            target = self._free(to)
-            with self._closed(name) as place:
-                lifecycle.duplicate(place, self._place(target))
+            target, source = self._free(to), self.agent(name)
+            with source.alone():
+                texts = beside(target, source)
+                with self._closed(name) as place:
+                    lifecycle.duplicate(place, self._place(target), texts)
             return self.agent(target)
 
     def rename_agent(self, name: str, to: str) -> AgentMemory:
@@ -186,6 +192,7 @@ class World:
             target = self._free(to, but=name)
             with self._closed(name) as place:
                 lifecycle.rename(place, self._place(target))
+            self._follow(place.folder.name, target)
             return self.agent(target)
 
     def delete_agent(self, name: str) -> Binned:
@@ -234,7 +241,8 @@ class World:
             yield self._place(agent.name)
 
     def __iter__(self) -> Iterator[AgentMemory]:
-        return (self.agent(name) for name in self.agents())
+        """The characters, one after the other; rehearsals are asked for by their names."""
+        return (self.agent(name) for name in self.characters())
 
 
 def _usable(name: str) -> bool:

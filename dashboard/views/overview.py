@@ -16,7 +16,7 @@ if story.about:
         st.text(tables.visible(story.about))
         st.caption("Pick somebody, ask what they remember, and see why. Everything can be changed, and undone.")
         with st.container(horizontal=True, gap="small"):
-            for name in session.world().agents():
+            for name in dict.fromkeys([*session.world().characters(), agent.name]):
                 chosen = name == agent.name
                 if st.button(
                     widgets.plain(session.shown_name(name)),

@@ -114,3 +114,9 @@ def test_an_id_that_a_script_made_up_is_told_as_it_is(agent: AgentMemory) -> Non
         {"id": "nobody", "document": "nobody"},
         {"id": "nothing", "document": "nothing"},
     ]
+
+
+def test_a_rehearsal_is_asked_only_if_it_is_named(world: World, saved: AgentMemory) -> None:
+    world.branch("mira").forget("key")
+    assert ran(world).returncode == 0
+    assert ran(world, "mira rehearsal").returncode == 1

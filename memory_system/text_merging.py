@@ -1,0 +1,140 @@
+"""Texts of which two versions came from one: what both sides changed is put together, and where they clash is told."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from .cues import dump_cues, dump_judgments, name_key, parse_cues, parse_judgments
+from .dismissed import dump_dismissed, parse_dismissed
+from .settings import AgentSettings
+
+_NONE = object()
+"""What stands where there is nothing."""
+
+
+@dataclass(frozen=True)
+class Merged:
+    """Two versions of a text put together.
+
+    Args:
+        text: with what both sides changed; where they clash, as the first has it.
+        clashes: what both sides changed, each otherwise, in words such as "stm size"; empty if they do not clash.
+    """
+
+    text: str | None
+    clashes: tuple[str, ...]
+
+
+def merge(name: str, base: str | None, mine: str | None, theirs: str | None) -> Merged:
+    """Put together two versions of a named text of an agent.
+
+    Args:
+        name: one of ``changes.TEXTS``.
+        base: what both came from.
+        mine: the version that goes first where both changed the same.
+        theirs: the other.
+
+    Raises:
+        InvalidInput: put together they make no such text.
+    """
+    if theirs in (base, mine):
+        return Merged(mine, ())
+    if mine == base:
+        return Merged(theirs, ())
+    read, dump = _FORMS[name]
+    try:
+        root, first, second = read(base), read(mine), read(theirs)
+    except (ValueError, RecursionError, AttributeError):
+        return Merged(mine, (name,))
+    clashes: list[str] = []
+    both = _merged(root, first, second, (), clashes)
+    return Merged(dump(both), tuple(dict.fromkeys(clashes)))
+
+
+def differing(name: str, before: str | None, after: str | None) -> list[tuple[str, str, str]]:
+    """What differs between two versions of a text: what it is, and as words what it was and what it is now."""
+    read, _ = _FORMS[name]
+    try:
+        return list(_leaves(read(before), read(after), ()))
+    except (ValueError, RecursionError, AttributeError):
+        return [(name, before or "", after or "")]
+
+
+def _merged(base: Any, mine: Any, theirs: Any, path: tuple[str, ...], clashes: list[str]) -> Any:
+    if theirs in (base, mine):
+        return mine
+    if mine == base:
+        return theirs
+    if isinstance(mine, dict) and isinstance(theirs, dict):
+        roots = base if isinstance(base, dict) else {}
+        found = {
+            key: _merged(roots.get(key, _NONE), mine.get(key, _NONE), theirs.get(key, _NONE), (*path, key), clashes)
+            for key in (*theirs, *(key for key in mine if key not in theirs))
+        }
+        return {key: value for key, value in found.items() if value is not _NONE}
+    clashes.append(_words(path))
+    return mine
+
+
+def _leaves(before: Any, after: Any, path: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
+    if before == after:
+        return
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in (*before, *(key for key in after if key not in before)):
+            yield from _leaves(before.get(key, _NONE), after.get(key, _NONE), (*path, key))
+    else:
+        yield _words(path), _told(before), _told(after)
+
+
+def _words(path: tuple[str, ...]) -> str:
+    names = [name for name in path if name not in ("scoring", "weights")]
+    return ", ".join(name.replace("_", " ") for name in names) or "all of it"
+
+
+def _told(value: Any) -> str:
+    if value is _NONE or value == []:
+        return "nothing"
+    if isinstance(value, dict) and isinstance(value.get("cue"), str):  # a saved cue, or a judgment
+        return str(value["cue"])
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _settings(text: str | None) -> Any:
+    return json.loads(AgentSettings.from_json(text).to_json())
+
+
+def _personality(text: str | None) -> Any:
+    return {} if text is None else json.loads(text)
+
+
+def _cues(text: str | None) -> Any:
+    return {name_key(one.name): _fields(one) for one in parse_cues(text)}
+
+
+def _judgments(text: str | None) -> Any:
+    return {one.cue: _fields(one) for one in parse_judgments(text)}
+
+
+def _dismissed(text: str | None) -> Any:
+    return {" ".join(one.texts): _fields(one) for one in parse_dismissed(text)}
+
+
+def _fields(record: Any) -> Any:
+    """A record as JSON has it, so that it equals what is read back."""
+    return json.loads(json.dumps(asdict(record)))
+
+
+def _records_text(dump: Callable[[Any], str], parse: Callable[[str], Any]) -> Callable[[Mapping[str, Any]], str]:
+    return lambda tree: dump(parse(json.dumps(list(tree.values()))))
+
+
+_FORMS: dict[str, tuple[Callable[[str | None], Any], Callable[[Any], str]]] = {
+    "personality": (_personality, lambda tree: json.dumps(tree, ensure_ascii=False, indent=2) + "\n"),
+    "settings": (_settings, lambda tree: AgentSettings.from_json(json.dumps(tree)).to_json()),
+    "cues": (_cues, _records_text(dump_cues, parse_cues)),
+    "judgments": (_judgments, _records_text(dump_judgments, parse_judgments)),
+    "dismissed": (_dismissed, _records_text(dump_dismissed, parse_dismissed)),
+}

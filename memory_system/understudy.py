@@ -1,0 +1,104 @@
+"""AgentUnderstudy: what is asked of an agent that rehearses, and of the one that it was branched from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from .changes import TEXTS, Change, ChangeSet, ModelCall, TextChange
+from .historian import AgentHistorian
+from .journal import Applied
+from .journal_past import Event
+from .scoring import whole
+
+_AT_ONCE = 500
+_MOST = 2**62
+KEEP = "keep"
+"""The operation under which the history tells what was kept from a rehearsal."""
+
+
+class AgentUnderstudy(AgentHistorian):
+    """The part by which two agents with a common past can be compared, and the one can take from the other."""
+
+    @property
+    def origin(self) -> str:
+        """What only an agent and its copies have in common: the id of their first change set, if there is one."""
+        with self._ledger.reading():
+            return self._ledger.journal.change_set_at(1)
+
+    def texts(self) -> dict[str, str | None]:
+        """Personality, settings, saved cues and judgments as the journal keeps them, by name."""
+        self._refresh()
+        return {name: self._ledger.text(name) for name in TEXTS}
+
+    def changes_since(self, revision: int) -> list[Applied]:
+        """The change sets after a revision (0 = all), the newest first.
+
+        Raises:
+            InvalidParameter: it cannot be a revision.
+        """
+        whole("The revision", revision, 0, _MOST)
+        self._refresh()
+        found: list[Applied] = []
+        while not found or found[-1].revision > revision + 1:
+            some = self.history(_AT_ONCE, found[-1].revision if found else None)
+            found += [one for one in some if one.revision > revision]
+            if len(some) < _AT_ONCE or some[-1].revision <= revision:
+                break
+        return found
+
+    def told_since(self, revision: int) -> list[ChangeSet]:
+        """The change sets after a revision, the oldest first, without the memories that they changed: quick to tell."""
+        self._refresh()
+        with self._ledger.reading():
+            return self._ledger.journal.past.heads_since(revision)
+
+    def events_since(self, revision: int, ids: Sequence[str] | None = None) -> dict[str, list[Event]]:
+        """What happened to these memories after a revision, or to all that anything happened to, the oldest first."""
+        with self._ledger.reading():
+            past = self._ledger.journal.past
+            wanted = list(past.back(revision, self._ledger.revision)) if ids is None else list(ids)
+            return past.events(wanted, revision)
+
+    def texts_at(self, revision: int) -> dict[str, str | None]:
+        """The texts as they were right after a revision."""
+        now = self.texts()
+        with self._ledger.reading():
+            return self._ledger.journal.past.texts(revision, self._ledger.revision, now)
+
+    def plan_to_take(
+        self,
+        title: str,
+        changes: Sequence[Change],
+        texts: Mapping[str, str | None],
+        *,
+        reason: str,
+        notes: Sequence[str] = (),
+        calls: Sequence[ModelCall] = (),
+    ) -> ChangeSet:
+        """The change set by which this agent takes memories and texts from another; a personality with its facts.
+
+        Raises:
+            InvalidPersonality: the personality is none.
+        """
+        taken = list(changes)
+        kept_texts: list[TextChange] = []
+        for name, text in texts.items():
+            if name == "personality" and text is not None:
+                plan = self.save_personality(text, preview=True)
+                taken += plan.changes
+                kept_texts += plan.texts
+            elif (held := self._ledger.text(name)) != text:
+                kept_texts.append(TextChange(name, held, text))
+        return ChangeSet(
+            KEEP,
+            title,
+            tuple(taken),
+            self.now,
+            self._ledger.revision,
+            author=self.author,
+            reason=reason,
+            texts=tuple(kept_texts),
+            notes=tuple(notes),
+            calls=tuple(calls),
+            agent=self.name,
+        )

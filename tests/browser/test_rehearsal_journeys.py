@@ -1,0 +1,85 @@
+"""A designer rehearses with a copy of a character, keeps a part of it, takes that back, and drops the copy."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from .conftest import Dashboard, settled
+from .hands import choose, column, paste, press, said, write
+from .test_accessibility import violations
+
+pytestmark = pytest.mark.browser
+
+WHOM, BRANCH = "Tobias Finch", "tobias rehearsal"
+GOOD, BAD = "Heard a saw in the mill at night", "Dropped a plank on a toe"
+
+
+def begin(page: Page, dashboard: Dashboard, purpose: str) -> None:
+    dashboard.show(page, "rehearsal", agent="tobias")
+    write(page, "What do you want to try?", purpose)
+    press(page, f"Rehearse with {WHOM}")
+    said(page, "You are in the rehearsal now.")
+
+
+def drop(page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, "rehearsal", agent=BRANCH)
+    press(page, "Drop")
+    said(page, "The rehearsal was dropped.")
+
+
+def remembers(page: Page, dashboard: Dashboard, document: str) -> bool:
+    """Whether the original holds a memory, by its Short-term page."""
+    dashboard.show(page, "short_term", agent="tobias")
+    expect(page.get_by_test_id("stDataFrame").first).to_be_visible()
+    return any(document in cell for number in range(1, 6) for cell in column(page, number))
+
+
+def test_a_part_of_a_rehearsal_is_kept_undone_and_the_rest_dropped(page: Page, dashboard: Dashboard) -> None:
+    begin(page, dashboard, "a noise in the night")
+    banner = page.locator(".st-key-rehearsing")
+    expect(banner).to_contain_text(f"Rehearsal of {WHOM}: a noise in the night")
+    paste(page, dashboard, BRANCH, f"{GOOD}\n{BAD}")
+    expect(banner).to_contain_text(f"{WHOM} stays as before until you keep something.")
+    press(page, "Remember these")
+    assert not remembers(page, dashboard, GOOD)
+    dashboard.show(page, "rehearsal", agent=BRANCH)
+    card = page.get_by_test_id("stVerticalBlock").filter(has_text=GOOD).filter(has=page.get_by_text("Keep", exact=True))
+    card.last.locator("label", has_text="Keep").click()
+    settled(page)
+    press(page, "Preview")
+    expect(page.get_by_text(f"{WHOM} would have: 1 memory more.")).to_be_visible()
+    press(page, f"Keep in {WHOM}")
+    said(page, f"Kept in {WHOM}.")
+    assert remembers(page, dashboard, GOOD)
+    assert not remembers(page, dashboard, BAD)
+    dashboard.show(page, "history", agent="tobias")
+    assert column(page, 2)[1].startswith("Keep from a rehearsal") or column(page, 1)[1].startswith("Keep from")
+    dashboard.show(page, "", agent="tobias")
+    press(page, "Undo")
+    said(page, re.compile("Undone: Keep from a rehearsal"))
+    drop(page, dashboard)
+    expect(page.locator(".st-key-rehearsing")).to_have_count(0)
+    assert "agent=tobias" in page.url
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_rehearsal_is_readable_and_leads_back(browser: Browser, dashboard: Dashboard, scheme: str) -> None:
+    context = browser.new_context(
+        viewport={"width": 1366, "height": 900}, color_scheme="dark" if scheme == "dark" else "light"
+    )
+    page = context.new_page()
+    begin(page, dashboard, "what if it rained")
+    paste(page, dashboard, BRANCH, GOOD)
+    press(page, "Remember these")
+    dashboard.show(page, "rehearsal", agent=BRANCH)
+    assert violations(page) == []
+    choose(page, "Keep", "Change by change")
+    assert violations(page) == []
+    press(page, f"Back to {WHOM}")
+    expect(page.get_by_text("Rehearsals of this character")).to_be_visible()
+    assert violations(page) == []
+    drop(page, dashboard)
+    context.close()

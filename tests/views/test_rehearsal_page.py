@@ -1,0 +1,202 @@
+"""The Rehearsal page and what every page says of a rehearsal, run as Streamlit runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard import comparing, session
+from memory_system import AgentMemory, MemoryEntry, Tier
+from memory_system.keeping import Fit
+from tests import sample_world
+
+from .test_pages import press, shown
+
+OpenPage = Callable[..., AppTest]
+BRANCH = "mira rehearsal"
+WHOM = "Mira Holloway"
+
+
+def mira() -> AgentMemory:
+    return session.world().agent("mira")
+
+
+def begun(open_page: OpenPage, purpose: str = "") -> AgentMemory:
+    """A rehearsal of mira in the world of the pages."""
+    open_page("rehearsal")
+    return session.world().branch("mira", purpose=purpose)
+
+
+def tick(page: AppTest, number: int) -> AppTest:
+    page.checkbox[number].check().run()
+    assert not page.exception, page.exception
+    return page
+
+
+def test_a_rehearsal_is_begun_from_the_page(open_page: OpenPage) -> None:
+    page = open_page("rehearsal")
+    assert "There is none yet." in shown(page)
+    page.text_input[0].set_value("a smaller memory").run()
+    press(page, f"Rehearse with {WHOM}")
+    mark = session.world().rehearsal(BRANCH)
+    assert mark is not None
+    assert (mark.of, mark.purpose, mark.author) == ("mira", "a smaller memory", "Rehearsal page")
+    assert page.session_state["agent-next"] == BRANCH
+
+
+def test_looking_at_the_page_changes_nothing(open_page: OpenPage) -> None:
+    branch = begun(open_page)
+    branch.edit(branch.entries(Tier.STM)[0].id, tags=["tried"])
+    before = branch.stamp, mira().stamp
+    page = open_page("rehearsal", agent=BRANCH)
+    page.button_group[0].set_value("Change by change").run()
+    assert not page.exception
+    assert (branch.stamp, mira().stamp) == before
+
+
+def test_a_fresh_rehearsal_says_what_to_do_next(open_page: OpenPage) -> None:
+    begun(open_page)
+    page = open_page("rehearsal", agent=BRANCH)
+    assert f"Nothing differs from {WHOM} yet." in shown(page)
+
+
+def test_what_is_ticked_is_previewed_kept_and_undone(open_page: OpenPage) -> None:
+    branch = begun(open_page)
+    first, second = branch.entries(Tier.STM)[:2]
+    branch.edit(first.id, document="Something else happened.")
+    branch.forget(second.id)
+    branch.configure(top_k=9)
+    page = open_page("rehearsal", agent=BRANCH)
+    assert f"Otherwise here than in {WHOM}: 2 memories and the settings." in shown(page)
+    assert "top k: 6 → 9" in shown(page)
+    assert first.document in shown(page)
+    before = mira().stamp[0]
+    tick(page, 1)
+    press(page, "Preview")
+    assert f"{WHOM} would have: 1 memory changed." in shown(page)
+    assert mira().stamp[0] == before
+    press(page, f"Keep in {WHOM}")
+    assert mira().last_version(first.id).document == "Something else happened."
+    assert mira().find(second.id) == second
+    told = mira().history(1)[0].change_set
+    assert (told.author, told.operation) == ("Rehearsal page", "keep")
+    assert f"Kept in {WHOM}." in shown(page)
+    press(page, "Undo")
+    assert mira().find(first.id) == first
+    assert branch.last_version(first.id).document == "Something else happened."
+
+
+def test_all_are_ticked_but_those_that_clash(open_page: OpenPage) -> None:
+    branch = begun(open_page)
+    first, second = branch.entries(Tier.STM)[:2]
+    branch.edit(first.id, document="Something else happened.")
+    branch.edit(second.id, tags=["tried"])
+    mira().edit(first.id, document="A third thing happened.")
+    page = open_page("rehearsal", agent=BRANCH)
+    assert "1 of them clashes: the original was changed there, too." in shown(page)
+    press(page, "Tick all that do not clash")
+    assert [(box.label, box.value) for box in page.checkbox] == [("Keep it all the same", False), ("Keep", True)]
+    press(page, "Preview")
+    press(page, f"Keep in {WHOM}")
+    assert mira().last_version(first.id).document == "A third thing happened."
+    assert mira().last_version(second.id).tags == ("tried",)
+    tick(page, 0)
+    press(page, "Preview")
+    press(page, f"Keep in {WHOM}")
+    assert mira().last_version(first.id).document == "Something else happened."
+    assert f"All that was changed here is so in {WHOM} too." in shown(page)
+
+
+def test_a_preview_that_no_longer_fits_is_not_offered(open_page: OpenPage) -> None:
+    branch = begun(open_page)
+    entry = branch.entries(Tier.STM)[0]
+    branch.edit(entry.id, tags=["tried"])
+    page = tick(open_page("rehearsal", agent=BRANCH), 0)
+    press(page, "Preview")
+    branch.edit(entry.id, tags=["tried", "again"])
+    page.run()
+    assert not [button for button in page.button if button.label == f"Keep in {WHOM}"]
+
+
+def test_many_differences_go_on_as_a_table(open_page: OpenPage) -> None:
+    branch = begun(open_page)
+    branch.add_short_term([{"document": f"Number {n}", "rating": 5} for n in range(33)])
+    page = open_page("rehearsal", agent=BRANCH)
+    assert len(page.checkbox) == 30
+    assert "3 more memories, as a table:" in shown(page)
+
+
+def test_a_rehearsal_whose_character_is_gone_says_so(open_page: OpenPage) -> None:
+    begun(open_page)
+    session.world().delete_agent("mira")
+    page = AppTest.from_file(str(sample_world.ROOT / "dashboard" / "app.py"), default_timeout=30)
+    page.query_params["agent"] = BRANCH
+    page.switch_page("views/rehearsal.py").run()
+    assert "is not here any more" in shown(page)
+
+
+def test_every_page_says_that_it_shows_a_rehearsal_and_leads_back(open_page: OpenPage) -> None:
+    begun(open_page, "a *bold* ![x](http://nowhere/) try")
+    page = AppTest.from_file(str(sample_world.ROOT / "dashboard" / "app.py"), default_timeout=30)
+    page.query_params["agent"] = BRANCH
+    page.run()
+    assert not page.exception
+    banner = next(one.value for one in page.markdown if "Rehearsal of" in one.value)
+    assert "![x](http" not in banner
+    assert f"{WHOM} stays as before until you keep something." in shown(page)
+    picker = page.sidebar.selectbox[0]
+    assert picker.options.count(WHOM) == 1
+    assert f"{WHOM} (rehearsal: a *bold* ![x](http://nowhere/) try)" in picker.options
+    press(page, f"Back to {WHOM}")
+    assert page.session_state["agent"] == "mira"
+    assert not [one for one in page.markdown if "Rehearsal of" in one.value]
+
+
+def test_rehearsals_stand_after_their_characters(open_page: OpenPage) -> None:
+    open_page("rehearsal")
+    session.world().branch("mira", "a first try")
+    names = session.in_turn()
+    assert names.index("a first try") == names.index("mira") + 1
+
+
+def test_a_rehearsal_is_dropped_and_restored_on_the_page_of_its_character(open_page: OpenPage) -> None:
+    begun(open_page)
+    page = open_page("rehearsal", agent=BRANCH)
+    next(button for button in page.button if button.label == "Drop").click().run()  # the app then picks another agent
+    assert session.world().rehearsals() == []
+    page = open_page("rehearsal")
+    press(page, next(button.label for button in page.button if button.label.startswith("Restore mira rehearsal")))
+    assert [one.name for one in session.world().rehearsals()] == [BRANCH]
+
+
+# -- words ---------------------------------------------------------------------------------------------
+
+
+def test_the_fields_that_differ_are_told_in_words() -> None:
+    when = datetime(2026, 3, 27, 18, 0, tzinfo=UTC)
+    before = MemoryEntry("Bread", id="a", rating=3, tags=("food",), timestamp=when)
+    after = before.evolve(document="Cake", rating=7, tags=(), pinned=True, evidence=("b",), metadata={"x": 1})
+    assert comparing.fields(before, after) == [
+        "rating: 3 → 7",
+        "tags: food → none",
+        "pinned: no → yes",
+        "evidence: 0 memories → 1 memory",
+        "metadata: none → x=1",
+    ]
+    assert comparing.fields(before, before.evolve(tier=Tier.LTM)) == ["tier: short-term → long-term"]
+    assert comparing.fields(before, before) == []
+
+
+@pytest.mark.parametrize(
+    ("fit", "state"),
+    [(Fit(True, ""), "in the original"), (Fit(False, ""), "can be kept"), (Fit(False, "it builds"), "it builds")],
+)
+def test_a_change_says_how_it_stands_to_the_original(agent: AgentMemory, fit: Fit, state: str) -> None:
+    agent.configure(top_k=9)
+    told = agent.history(1)
+    table = comparing.changes_table(told, {told[0].revision: fit}, datetime.now(UTC))
+    assert list(table["state"]) == [state]
+    assert not table["keep"].any()
