@@ -13,6 +13,7 @@ import pytest
 
 from memory_system import AgentMemory, Facets, Kind, Measure, Scoring, Tier, Weights, World
 from memory_system.accesses import AccessLog, Noted
+from memory_system.authors import running_script
 from memory_system.errors import InvalidParameter, QueryNotFound, StoreDamaged
 from memory_system.logged import LoggedQuery
 from memory_system.relived import Relived
@@ -363,7 +364,7 @@ def test_two_agents_of_one_folder_log_into_one_list(world: World, agent: AgentMe
     ) as other:
         other.query_memory(CUE, now=NOW + HOUR)
         agent.query_memory(CUE)
-        assert [one.author for one in other.queries()] == ["other", "script"]
-        assert sorted(one.author for one in agent.queries()) == ["other", "script", "script"]
+        assert [one.author for one in other.queries()] == ["other", running_script()]
+        assert sorted(one.author for one in agent.queries()) == ["other", running_script(), running_script()]
         assert all(agent.relive(one.number).faithful for one in agent.queries())
         assert other.relive(number).faithful
