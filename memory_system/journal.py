@@ -25,7 +25,7 @@ from .journal_notes import QueryLog, write_notes
 from .journal_past import PastReader
 from .journal_purge import purge
 from .journal_rows import head_of, slices
-from .journal_tables import ACCESSES, CHANGE_SETS, CHANGES, ENTRIES, TEXTS, as_damage, connect, upsert, watch
+from .journal_tables import ACCESSES, CHANGE_SETS, CHANGES, ENTRIES, TEXTS, WRITES, as_damage, connect, upsert, watch
 from .journal_told import ALL, Applied, HistoryKinds, Sought, Teller
 from .journal_vectors import KeptVectors, content_hash, keep
 from .memory import Vectors
@@ -289,7 +289,7 @@ class Journal:
     @contextmanager
     def _write(self) -> Iterator[sa.Connection]:
         try:
-            with self._engine.begin() as db:
+            with self._engine.execution_options(**{WRITES: True}).begin() as db:
                 yield db
         except DatabaseError as error:
             raise StoreDamaged(f"The journal cannot be written: {error.orig}. Nothing was changed.") from error

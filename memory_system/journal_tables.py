@@ -156,6 +156,8 @@ def refuse_foreign(path: Path) -> None:
         raise ForeignStore(f"{path} is a database of something else; it was not touched. Move it away.")
 
 
+WRITES = "memory_system_writes"
+"""The execution option of a connection that is going to write."""
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
@@ -220,7 +222,8 @@ def _lower(text: object) -> object:
 
 
 def _sqlite_begin(db: sa.Connection) -> None:
-    db.exec_driver_sql("BEGIN")
+    # who writes asks for the lock at once and waits for it; SQLite refuses at once who has read before and then writes
+    db.exec_driver_sql("BEGIN IMMEDIATE" if db.get_execution_options().get(WRITES) else "BEGIN")
 
 
 def upsert(db: sa.Connection, table: sa.Table, rows: Sequence[dict[str, Any]]) -> None:
