@@ -25,7 +25,7 @@ SAMPLES = Path(__file__).resolve().parents[1] / "database" / "samples" / "harrow
 @st.cache_resource(show_spinner="Opening the world. The first time takes a minute …")
 def world(_say: Callable[[str], None] = lambda _line: None) -> World:
     """The one world of this process, by the environment's settings; filled with the sample agents if it is new."""
-    opened = World(Settings())
+    opened = World(Settings(), author="dashboard")
     fill_world(opened, SAMPLES, _say)
     return opened
 

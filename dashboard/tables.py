@@ -12,7 +12,7 @@ import pandas as pd
 
 from memory_system import Candidate, ChangeSet, Kind, MemoryEntry, Tier
 from memory_system.forecast import Forecast
-from memory_system.journal import Applied
+from memory_system.journal_told import Applied
 from memory_system.relevancy import Evidence
 from memory_system.tester import OWN_SETTINGS, Precision
 from memory_system.times import ago, stamp

@@ -11,6 +11,7 @@ import uvicorn
 from pydantic import ValidationError
 
 from .api import create_app
+from .authors import COMMAND_LINE
 from .check_command import check
 from .doctor_command import doctor
 from .errors import MemorySystemError
@@ -33,7 +34,7 @@ def fetch_model() -> None:
 @app.command()
 def fill(samples: Annotated[Path, typer.Argument(help="A folder of sample agents.")]) -> None:
     """Fill an empty world with sample agents. Example: python -m memory_system fill database/samples/harrow_quay."""
-    with World() as world:
+    with World(author=COMMAND_LINE) as world:
         filled = fill_world(world, samples, typer.echo)
         typer.echo(f"The world {world.name!r} is {'filled' if filled else 'not empty; nothing was changed'}.")
 
@@ -44,7 +45,7 @@ def serve(port: Annotated[int | None, typer.Option(min=1, max=65535, help="Where
     settings = Settings()
     chosen = port or settings.api_port
     refuse_busy(chosen, "the API", "--port")
-    with World(settings) as world:
+    with World(settings, author=COMMAND_LINE) as world:
         typer.echo(f"Serving the API on http://127.0.0.1:{chosen} (documentation: /docs). Ctrl+C stops it.")
         uvicorn.run(create_app(lambda: world), host="127.0.0.1", port=chosen, log_level="warning")
 

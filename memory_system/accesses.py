@@ -6,6 +6,7 @@ import dataclasses
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import NamedTuple
 
@@ -47,16 +48,22 @@ class AccessLog:
             else writes or reads, so that what waits and what is written always add up; it may leave it.
         report: told in a sentence when it could not be written. It is kept, and tried again with the next.
         clock: the real time.
+        alone: held while it writes, and may be held by whoever flushes: the lock that ``write`` takes, so that two
+            who flush never wait for each other.
     """
 
     def __init__(
-        self, write: Callable[[Callable[[], Sequence[Noted]]], None], report: Callable[[str], None], clock: Clock
+        self,
+        write: Callable[[Callable[[], Sequence[Noted]]], None],
+        report: Callable[[str], None],
+        clock: Clock,
+        alone: AbstractContextManager[bool],
     ) -> None:
         self._write = write
         self._report = report
         self._clock = clock
         self._lock = threading.Lock()
-        self._flushing = threading.Lock()
+        self._flushing = alone
         self._waiting: list[Noted] = []
         self._accesses = 0
         self._timer: threading.Timer | None = None

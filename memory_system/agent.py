@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Self
 
 from . import curation
+from .authors import running_script
 from .changes import ChangeSet
 from .clock import world_clock
 from .consolidation import migration, planning, reflection, summarisation
@@ -50,7 +51,7 @@ class AgentMemory(AgentKeeper):
         embedder: texts to vectors; all-MiniLM-L6-v2 if not given.
         model: the language model; the offline rules if not given (a ``World`` chooses by the environment).
         clock: the world's time; its own clock if not given.
-        author: who is behind the changes, as the history tells it.
+        author: who is behind the changes, as the history tells it; the running script's name if not given.
         tokens: token states that are shared with other agents, as a ``World`` does.
 
     Raises:
@@ -69,7 +70,7 @@ class AgentMemory(AgentKeeper):
         embedder: Embedder | None = None,
         model: LanguageModel | None = None,
         clock: Clock | None = None,
-        author: str = "script",
+        author: str = "",
         tokens: TokenStates | None = None,
     ) -> None:
         with as_store_errors(f"The agent {str(name)[:64]!r}"):
@@ -86,7 +87,8 @@ class AgentMemory(AgentKeeper):
             embedder = embedder or CachedEmbedder(MiniLM(settings.cache))
             ledger = open_ledger(folder, file.path, embedder)
         clock = clock or world_clock(world_folder)
-        super().__init__(checked, ledger, embedder, model or OfflineModel(embedder), clock, file, author, tokens)
+        model, author = model or OfflineModel(embedder), author or running_script()
+        super().__init__(checked, ledger, embedder, model, clock, file, author, tokens)
         try:
             self._refresh()
         except BaseException:

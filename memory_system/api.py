@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 
 from .api_docs import page
 from .api_guard import Guard, Problem, problem_json
+from .authors import API
 from .entry import MAX_DOCUMENT, Kind, MemoryEntry
 from .errors import MemorySystemError
 from .names import MAX_NAME
@@ -105,7 +106,7 @@ def create_app(world: Callable[[], World]) -> FastAPI:
     @app.post("/plan")
     def plan(body: PlanRequest) -> PlanAnswer:
         """Plan the rest of an agent's day; the plan is stored in its long-term memory."""
-        agent = world().agent(body.agent).acting_as("API")
+        agent = world().agent(body.agent).acting_as(API)
         now = body.now or agent.now
         with planning[agent.name]:  # two plans of one day at once would each replace the other's old one
             done = agent.plan_from_memory(now, preview=body.preview)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from .changes import Change, Kept
+from .changes import Change, Kept, short
 from .consolidation.ground import bare
-from .curation import PROTECTED, listed, short
+from .curation import PROTECTED, listed
 from .entry import MemoryEntry, Tier
 from .errors import EntryNotFound, InvalidEntry, InvalidParameter, shown
 

@@ -85,7 +85,8 @@ class ModelCall:
 class ChangeSet:
     """A plan: what would change, why, and on which revision it was planned.
 
-    ``revision`` is ``None`` until it has been applied. Applying never asks a language model again.
+    ``revision`` is ``None`` until it has been applied. Applying never asks a language model again. ``purges`` are the
+    ids of forgotten memories whose text leaves the history for good: that alone cannot be undone.
     """
 
     operation: str
@@ -101,6 +102,7 @@ class ChangeSet:
     calls: tuple[ModelCall, ...] = ()
     undoes: int | None = None
     agent: str = ""
+    purges: tuple[str, ...] = ()
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
     revision: int | None = None
 
@@ -126,6 +128,8 @@ class ChangeSet:
             if ends[0].id in ids:
                 return f"it changes {ends[0].id!r} twice"
             ids.add(ends[0].id)
+        if not all(is_text(entry_id) and entry_id for entry_id in self.purges) or ids & set(self.purges):
+            return "what it purges is no list of ids, or it changes one of them"
         unknown = [text.name for text in self.texts if text.name not in TEXTS]
         if unknown:
             return f"there is no text {unknown[0]!r}"
@@ -134,7 +138,7 @@ class ChangeSet:
 
     def __bool__(self) -> bool:
         """Whether anything would change."""
-        return bool(self.changes or self.texts)
+        return bool(self.changes or self.texts or self.purges)
 
     def __str__(self) -> str:
         """The title, and a line for each memory: what happens to it, and why."""
@@ -167,6 +171,12 @@ class ChangeSet:
             else f"{self.title}; {len(left)} of {len(self.changes)} accepted"
         )
         return dataclasses.replace(self, changes=left, title=title, id=uuid.uuid4().hex)
+
+
+def short(text: str) -> str:
+    """A text on one line, at most 60 characters of it."""
+    line = " ".join(text.split())
+    return line if len(line) <= 60 else f"{line[:59].rstrip()}…"
 
 
 def is_text(value: object) -> TypeGuard[str]:

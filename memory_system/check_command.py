@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from .agent import AgentMemory
-from .curation import short
+from .authors import COMMAND_LINE
+from .changes import short
 from .errors import EntryNotFound
 from .tester import CueResult
 from .world import World
@@ -30,7 +31,7 @@ def check(
 
     The exit code is 1 if one fails, 0 if none does. No memory counts as recalled by this.
     """
-    with World() as world:
+    with World(author=COMMAND_LINE) as world:
         opened = [world.agent(name) for name in dict.fromkeys(agents or world.characters())]
         checked = [(agent, agent.check_cues()) for agent in opened]
         typer.echo(as_json(checked) if json else as_text(checked, named=bool(agents)))

@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import personality as personalities
-from .changes import Change, ChangeSet, Kept, ModelCall, TextChange
+from .changes import Change, ChangeSet, Kept, ModelCall, TextChange, short
 from .consolidation.ground import Ground, bare, rated
 from .entry import MemoryEntry, Tier
-from .errors import Conflict, EntryNotFound, Immutable, InvalidParameter, Protected, shown
+from .errors import EntryNotFound, Immutable, InvalidParameter, Protected, shown
 from .intake import Outcome
-from .journal import Applied
 from .settings import AgentSettings
 
 Find = Callable[[str], MemoryEntry | None]
@@ -97,12 +96,6 @@ def _short(change: Change) -> str:
     return short(held.document)
 
 
-def short(text: str) -> str:
-    """A text on one line, at most 60 characters of it."""
-    line = " ".join(text.split())
-    return line if len(line) <= 60 else f"{line[:59].rstrip()}…"
-
-
 def lasting(entry: MemoryEntry) -> str | None:
     """Why a memory may not be forgotten, not even by hand, in a sentence; ``None`` if it may."""
     if entry.protected:
@@ -161,6 +154,7 @@ def restore(ground: Ground, find: Find, last_version: Find, ids: str | Sequence[
 
     Raises:
         EntryNotFound: the agent never had such a memory.
+        Immutable: it was a fact of the personality.
     """
     changes: list[Change] = []
     kept: list[Kept] = []
@@ -171,6 +165,8 @@ def restore(ground: Ground, find: Find, last_version: Find, ids: str | Sequence[
         entry = last_version(entry_id) if entry_id.isprintable() else None
         if entry is None:
             raise EntryNotFound(f"There never was a memory {entry_id!r}.")
+        if entry.tier is Tier.STATIC:
+            raise Immutable("This was a fact of the personality; write it there again.")
         changes.append(Change(None, entry, "Restored by hand."))
     return ground.plan(
         "restore",
@@ -227,6 +223,18 @@ def personality(ground: Ground, held: str | None, text: str, static: Sequence[Me
     Raises:
         InvalidPersonality: all that is wrong with the text, by line and field.
     """
+    changes = personality_changes(text, static, source)
+    texts = (TextChange("personality", held, text),) if text != held else ()
+    facts = f"{len(changes)} fact{'s' if len(changes) != 1 else ''}"
+    return ground.plan("personality", f"Change the personality: {facts}", changes, texts=texts)
+
+
+def personality_changes(text: str, static: Sequence[MemoryEntry], source: str) -> list[Change]:
+    """What makes the static memory say what a personality's text says; facts that stay as they are are not touched.
+
+    Raises:
+        InvalidPersonality: all that is wrong with the text, by line and field.
+    """
     wanted = {entry.id: entry for entry in personalities.facts(personalities.parse(text, source))}
     before = {entry.id: bare(entry) for entry in static}
     changes = [
@@ -238,29 +246,6 @@ def personality(ground: Ground, held: str | None, text: str, static: Sequence[Me
         for key, entry in wanted.items()
         if before.get(key) != entry
     ]
-    changes += [
+    return changes + [
         Change(entry, None, "The personality no longer says so.") for key, entry in before.items() if key not in wanted
     ]
-    texts = (TextChange("personality", held, text),) if text != held else ()
-    facts = f"{len(changes)} fact{'s' if len(changes) != 1 else ''}"
-    return ground.plan("personality", f"Change the personality: {facts}", changes, texts=texts)
-
-
-def undo(ground: Ground, told: Applied) -> ChangeSet:
-    """Plan to take an applied change set back.
-
-    Raises:
-        Conflict: it has been undone already.
-    """
-    if told.undone_by is not None:
-        raise Conflict(f"“{told.change_set.title}” has been undone already.")
-    done = told.change_set
-    if any(text.name == "personality" and text.before is None for text in done.texts):
-        raise Conflict("This is how the character came to be; there is nothing before it to go back to.")
-    return ground.plan(
-        "undo",
-        f"Undo: {done.title}",
-        [change.inverse(f"Undoes: {change.reason}") for change in reversed(done.changes)],
-        texts=tuple(TextChange(text.name, text.after, text.before) for text in done.texts),
-        undoes=told.revision,
-    )

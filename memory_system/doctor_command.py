@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from .authors import COMMAND_LINE
 from .doctor import Finding, State, examine
 from .world import World
 
@@ -21,7 +22,7 @@ def doctor(
 
     Without --repair nothing is changed. The exit code is 1 if something is wrong and was not repaired.
     """
-    with World() as world:
+    with World(author=COMMAND_LINE) as world:
         found = examine(world, repair=repair)
         typer.echo(as_json(world.name, found) if json else as_text(world.name, found, repair=repair))
     if any(one.state is State.WRONG for one in found):

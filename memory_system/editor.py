@@ -19,13 +19,12 @@ from .llm import LanguageModel
 from .personality_file import PersonalityFile
 from .reader import AgentReader, no_progress
 from .relevancy import TokenStates
-from .scoring import whole
 from .settings import AgentSettings
 from .times import Clock
 
 
 class AgentEditor(AgentReader):
-    """The curating half: edit, pin, forget, restore, settings, personality, undo.
+    """The curating half: edit, pin, forget, restore, settings, personality.
 
     Each method answers the change set that was applied; with ``preview=True`` it answers it unapplied and
     changes nothing.
@@ -139,20 +138,6 @@ class AgentEditor(AgentReader):
             StaleChange: what it touches has changed since. Nothing was changed.
         """
         return self._ledger.apply(change_set)
-
-    def undo(self, revision: int | ChangeSet, *, preview: bool = False) -> ChangeSet:
-        """Take an applied change set, or the one of a revision, back; an undo can itself be undone.
-
-        Raises:
-            InvalidParameter: the change set has not been applied.
-            ChangeSetNotFound: there is no such revision.
-            Conflict: it has been undone already, or what it touched has changed since (``StaleChange``).
-        """
-        number = revision.revision if isinstance(revision, ChangeSet) else revision
-        if number is None:
-            raise InvalidParameter("This change set has not been applied, so there is nothing to undo.")
-        whole("The revision", number, 1, 2**62)
-        return self._done(curation.undo(self._ground(None), self._ledger.journal.get(number)), preview)
 
     def rate_again(
         self, ids: str | Sequence[str], *, preview: bool = False, progress: Progress = no_progress

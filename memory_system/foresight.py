@@ -7,18 +7,18 @@ from contextlib import contextmanager
 from datetime import timedelta
 
 from .asking import Asker
+from .chronicle import AgentChronicle
 from .errors import EntryNotFound, InvalidParameter, shown
 from .forecast import YEAR, Forecast, forecasts
 from .query import Query
 from .recall import Recall
-from .view import AgentView
 from .why import Way, ways
 
 Asked = str | Query | Recall
 """A cue, asked now with the agent's settings; a query that is complete; or an answer, whose query is asked again."""
 
 
-class AgentForesight(AgentView):
+class AgentForesight(AgentChronicle):
     """The foreseeing half of reading. Each answer comes of one state of the memory; nothing is touched."""
 
     def ways(self, asked: Asked, entry_id: str) -> tuple[Way, ...]:

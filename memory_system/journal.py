@@ -8,48 +8,31 @@ opening the agent finishes what was cut off.
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 
 import sqlalchemy as sa
 from sqlalchemy.exc import DatabaseError
 
 from .accesses import Noted
-from .changes import Change, ChangeSet, dump_entry, load_entry
+from .changes import ChangeSet, dump_entry, load_entry, short
 from .entry import MemoryEntry, Tier
 from .errors import ChangeSetNotFound, JournalDamaged, StaleChange, StoreDamaged
+from .journal_bin import Bin, Forgotten
 from .journal_evidence import Evidence
 from .journal_notes import QueryLog, write_notes
 from .journal_past import PastReader
-from .journal_rows import change_set_of, head_of, slices, standing_undos
-from .journal_tables import ACCESSES, CHANGE_SETS, CHANGES, ENTRIES, TEXTS, as_damage, connect, upsert, watch
-from .journal_vectors import KeptVectors, keep
+from .journal_purge import purge
+from .journal_rows import head_of, slices
+from .journal_tables import ACCESSES, CHANGE_SETS, CHANGES, ENTRIES, TEXTS, WRITES, as_damage, connect, upsert, watch
+from .journal_told import ALL, Applied, HistoryKinds, Sought, Teller
+from .journal_vectors import KeptVectors, content_hash, keep
 from .memory import Vectors
 from .times import Clock
 
-
-def content_hash(text: str) -> str:
-    """The key under which a text's vector is kept."""
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
-
-
-@dataclass(frozen=True)
-class Applied:
-    """A change set as the journal tells it: when it was really applied, and whether it has been undone."""
-
-    change_set: ChangeSet
-    applied_at: datetime
-    undone_by: int | None
-
-    @property
-    def revision(self) -> int:
-        """Its number in the journal."""
-        assert self.change_set.revision is not None, "what the journal tells has been applied"
-        return self.change_set.revision
+__all__ = ["Applied", "Journal", "content_hash"]
 
 
 class Journal:
@@ -60,6 +43,8 @@ class Journal:
         self._clock = clock
         self._watch = watch(self._engine)
         self.past = PastReader(self._read)
+        self.told = Teller(self._read)
+        self.bin = Bin(self._read)
         self.queries = QueryLog(self._read)
         self.kept = KeptVectors(self._read, self._write)
         self.evidence = Evidence(self._read)
@@ -106,6 +91,8 @@ class Journal:
             now = db.scalar(sa.select(TEXTS.c.body).where(TEXTS.c.name == text.name))
             if now != text.before:
                 raise StaleChange(f"What is kept as {text.name} has changed since this was planned. Look at it again.")
+        for body in self._bodies(db, change_set.purges).values():
+            raise StaleChange(f"“{short(_loaded(body).document)}” is remembered. Forget it first, then purge it.")
 
     def _record(self, db: sa.Connection, revision: int, change_set: ChangeSet) -> None:
         rows = [
@@ -140,11 +127,33 @@ class Journal:
                 db.execute(sa.delete(TEXTS).where(TEXTS.c.name == text.name))
             else:
                 upsert(db, TEXTS, [{"name": text.name, "body": text.after}])
+        if change_set.purges:
+            purge(db, revision, change_set.purges)
 
     def mark_done(self, revision: int) -> None:
         """Step 4: the store holds this change."""
         with self._write() as db:
             db.execute(sa.update(CHANGE_SETS).where(CHANGE_SETS.c.revision == revision).values(done=True))
+
+    def compact(self) -> str | None:
+        """Write the file anew, so that no byte is left of what was deleted; only SQLite's keeps such.
+
+        Returns:
+            Why it is not done yet, in a sentence; ``None`` where it is.
+        """
+        if self._watch is None:
+            return None
+        held = self._engine.raw_connection()
+        try:
+            connection = held.driver_connection
+            assert connection is not None, "it has just been taken from the pool"
+            connection.execute("VACUUM")
+            busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        except sqlite3.Error as error:
+            return f"The journal could not be written anew: {error}."
+        finally:
+            held.close()
+        return "Another program is reading the journal." if busy else None
 
     def touch(self, notes: Sequence[Noted]) -> int:
         """Record which memories were recalled and what was asked; answers the newest access number."""
@@ -219,11 +228,11 @@ class Journal:
 
     def pending(self) -> list[ChangeSet]:
         """Change sets that were committed and not marked done, oldest first."""
-        return [told.change_set for told in self._tell(CHANGE_SETS.c.done.is_(False))]
+        return [told.change_set for told in self.told.of(CHANGE_SETS.c.done.is_(False))]
 
     def since(self, revision: int) -> list[ChangeSet]:
         """Change sets after this revision, oldest first."""
-        return [told.change_set for told in self._tell(CHANGE_SETS.c.revision > revision)]
+        return [told.change_set for told in self.told.of(CHANGE_SETS.c.revision > revision)]
 
     def get(self, revision: int) -> Applied:
         """One change set.
@@ -231,15 +240,27 @@ class Journal:
         Raises:
             ChangeSetNotFound: the journal has no such revision.
         """
-        told = self._tell(CHANGE_SETS.c.revision == revision)
+        told = self.told.of(CHANGE_SETS.c.revision == revision)
         if not told:
             raise ChangeSetNotFound(f"The history has no revision {revision}.")
         return told[0]
 
-    def history(self, limit: int = 100, before: int | None = None) -> list[Applied]:
-        """The newest change sets first, at most ``limit``, those older than ``before`` only."""
-        where = CHANGE_SETS.c.revision < before if before is not None else sa.true()
-        return self._tell(where, newest=limit)
+    def history(self, limit: int = 100, before: int | None = None, sought: Sought = ALL) -> list[Applied]:
+        """The newest change sets first, at most ``limit`` of those looked for, and older than ``before`` only."""
+        older = () if before is None else (CHANGE_SETS.c.revision < before,)
+        return self.told.of(*sought.where(), *older, newest=limit)
+
+    def kinds(self) -> HistoryKinds:
+        """Who and what there is in the history."""
+        return self.told.kinds()
+
+    def forgotten(self, limit: int, offset: int, contains: str) -> list[Forgotten]:
+        """Memories that are gone and not purged, the last forgotten first."""
+        return self.bin.forgotten(limit, offset, contains)
+
+    def count_forgotten(self, contains: str) -> int:
+        """How many those are."""
+        return self.bin.count(contains)
 
     def last_version(self, entry_id: str) -> MemoryEntry | None:
         """A memory as it last was, also one that has been forgotten; ``None`` if it never was."""
@@ -251,35 +272,6 @@ class Journal:
                 .limit(1)
             ).first()
         return None if row is None else load_entry(row.after or row.before)
-
-    def _tell(self, where: sa.ColumnElement[bool], newest: int | None = None) -> list[Applied]:
-        query = sa.select(CHANGE_SETS).where(where)
-        order = CHANGE_SETS.c.revision.desc() if newest is not None else CHANGE_SETS.c.revision
-        query = query.order_by(order)
-        if newest is not None:
-            query = query.limit(newest)
-        with self._read() as db:
-            heads = db.execute(query).all()
-            revisions = [head.revision for head in heads]
-            changes: dict[int, list[Change]] = {revision: [] for revision in revisions}
-            undone: dict[int, int] = {}
-            for some in slices(revisions):
-                rows = db.execute(
-                    sa.select(CHANGES)
-                    .where(CHANGES.c.revision.in_(some))
-                    .order_by(CHANGES.c.revision, CHANGES.c.position)
-                )
-                for row in rows:
-                    changes[row.revision].append(Change(load_entry(row.before), load_entry(row.after), row.reason))
-                undone |= standing_undos(db, some)
-        return [
-            Applied(
-                change_set_of(head, changes[head.revision]),
-                datetime.fromisoformat(head.applied_at),
-                undone.get(head.revision),
-            )
-            for head in heads
-        ]
 
     def _bodies(self, db: sa.Connection, ids: Sequence[str]) -> dict[str, str]:
         held: dict[str, str] = {}
@@ -299,7 +291,7 @@ class Journal:
     @contextmanager
     def _write(self) -> Iterator[sa.Connection]:
         try:
-            with self._engine.begin() as db:
+            with self._engine.execution_options(**{WRITES: True}).begin() as db:
                 yield db
         except DatabaseError as error:
             raise StoreDamaged(f"The journal cannot be written: {error.orig}. Nothing was changed.") from error

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -13,6 +12,7 @@ from .accesses import Access, Noted
 from .journal_tables import ACCESSES, QUERIES, TEXTS
 from .logged import Asked, LoggedQuery, body_of, logged_of
 from .settings import AgentSettings
+from .times import utc
 
 
 def write_notes(db: sa.Connection, notes: Sequence[Noted]) -> int:
@@ -60,11 +60,6 @@ def _query_row(asked: Asked, access: int) -> dict[str, Any]:
         "access": access,
         "body": body_of(asked),
     }
-
-
-def utc(moment: datetime) -> str:
-    """A time as the journal keeps it: in UTC and in one form, so that the later of two is the greater text."""
-    return moment.astimezone(UTC).isoformat()
 
 
 class QueryLog:

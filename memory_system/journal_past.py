@@ -18,9 +18,9 @@ import sqlalchemy as sa
 from .changes import TEXTS as TEXT_NAMES
 from .changes import ChangeSet, load_entry
 from .entry import MemoryEntry
-from .journal_notes import utc
 from .journal_rows import change_set_of, slices, standing_undos
 from .journal_tables import ACCESSES, CHANGE_SETS, CHANGES
+from .times import utc
 
 _TOGETHER = timedelta(minutes=5)
 """A world whose time is as near as this to the real one follows it."""
@@ -167,6 +167,18 @@ class PastReader:
         with self._read() as db:
             return {row[0]: row[1] for row in db.execute(query)}
 
+    def texts_since(self, name: str, revision: int) -> list[Event]:
+        """What has happened to a named text since a revision, the oldest first; no memory is in these events."""
+        heads = sa.select(CHANGE_SETS).where(CHANGE_SETS.c.revision > revision).order_by(CHANGE_SETS.c.revision)
+        heads = heads.where(CHANGE_SETS.c.details.contains(_written(name), autoescape=True))
+        with self._read() as db:
+            told = [change_set_of(head, ()) for head in db.execute(heads)]
+        return [
+            Event(one.revision or 0, one.title, one.author, one.planned_at, None, None)
+            for one in told
+            if any(text.name == name for text in one.texts)
+        ]
+
     def texts(self, revision: int, newest: int, now: dict[str, str | None]) -> dict[str, str | None]:
         """Each named text as it was, given what they are at the newest revision."""
         heads = sa.select(CHANGE_SETS).order_by(CHANGE_SETS.c.revision)
@@ -174,8 +186,7 @@ class PastReader:
         texts = dict(now)
         with self._read() as db:
             for name in TEXT_NAMES:
-                written = f'{{"name": "{name}", "before": '  # by ``head_of``; what else has it is sorted out below
-                changing = heads.where(CHANGE_SETS.c.details.contains(written, autoescape=True))
+                changing = heads.where(CHANGE_SETS.c.details.contains(_written(name), autoescape=True))
                 for head in db.execute(changing.execution_options(yield_per=10)):
                     changed = [text for text in change_set_of(head, ()).texts if text.name == name]
                     if changed:
@@ -255,6 +266,11 @@ class PastReader:
         query = sa.select(CHANGE_SETS).where(CHANGE_SETS.c.revision > revision).order_by(CHANGE_SETS.c.revision)
         with self._read() as db:
             return [change_set_of(head, ()) for head in db.execute(query)]
+
+
+def _written(name: str) -> str:
+    """How ``head_of`` writes the change of a text; what else has these words is sorted out by whoever reads it."""
+    return f'{{"name": "{name}", "before": '
 
 
 def _bound(until: datetime) -> str:

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from .changes import Change, ChangeSet, Kept, ModelCall, TextChange
 from .journal_tables import CHANGE_SETS
+from .times import utc
 
 
 def head_of(change_set: ChangeSet, applied_at: datetime) -> dict[str, Any]:
@@ -23,6 +24,7 @@ def head_of(change_set: ChangeSet, applied_at: datetime) -> dict[str, Any]:
         "notes": list(change_set.notes),
         "calls": [dataclasses.asdict(call) for call in change_set.calls],
         "texts": [dataclasses.asdict(text) for text in change_set.texts],
+        "purges": list(change_set.purges),
     }
     return {
         "id": change_set.id,
@@ -31,7 +33,7 @@ def head_of(change_set: ChangeSet, applied_at: datetime) -> dict[str, Any]:
         "author": change_set.author,
         "reason": change_set.reason,
         "planned_at": change_set.planned_at.isoformat(),
-        "applied_at": applied_at.isoformat(),
+        "applied_at": utc(applied_at),
         "undoes": change_set.undoes,
         "done": False,
         "details": json.dumps(details, ensure_ascii=False),
@@ -55,6 +57,7 @@ def change_set_of(head: Any, changes: Iterable[Change]) -> ChangeSet:
         calls=tuple(ModelCall(**call) for call in details["calls"]),
         undoes=head.undoes,
         agent=details.get("agent", ""),
+        purges=tuple(details.get("purges", ())),
         id=head.id,
         revision=head.revision,
     )

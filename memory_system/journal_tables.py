@@ -97,6 +97,14 @@ TEXTS = sa.Table(
 )
 
 
+PURGED = sa.Table(
+    "purged",
+    _META,
+    sa.Column("entry_id", sa.Text, primary_key=True),
+    sa.Column("revision", sa.Integer, nullable=False),  # what was written of it before has left the journal
+)
+
+
 def _first(db: sa.Connection) -> None:
     _META.create_all(db)
 
@@ -116,7 +124,13 @@ def _third(db: sa.Connection) -> None:
     QUERIES.create(db, checkfirst=True)
 
 
-MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (_first, _second, _third)
+def _fourth(db: sa.Connection) -> None:
+    """What was forgotten is found quickly, and can be purged."""
+    PURGED.create(db, checkfirst=True)
+    db.exec_driver_sql("CREATE INDEX IF NOT EXISTS changes_gone ON changes (revision) WHERE after IS NULL")
+
+
+MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (_first, _second, _third, _fourth)
 """Migration n takes a journal from version n to n + 1. Add at the end; never change one that was released."""
 
 
@@ -142,6 +156,8 @@ def refuse_foreign(path: Path) -> None:
         raise ForeignStore(f"{path} is a database of something else; it was not touched. Move it away.")
 
 
+WRITES = "memory_system_writes"
+"""The execution option of a connection that is going to write."""
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
@@ -196,12 +212,18 @@ def _migrate(engine: sa.Engine) -> None:
 
 def _sqlite_settings(connection: Any, _record: Any) -> None:
     connection.isolation_level = None  # transactions are begun by _sqlite_begin
+    connection.create_function("lower", 1, _lower, deterministic=True)  # SQLite's own knows no letter beyond ASCII
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=10000", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}").close()
 
 
+def _lower(text: object) -> object:
+    return text.lower() if isinstance(text, str) else text
+
+
 def _sqlite_begin(db: sa.Connection) -> None:
-    db.exec_driver_sql("BEGIN")
+    # who writes asks for the lock at once and waits for it; SQLite refuses at once who has read before and then writes
+    db.exec_driver_sql("BEGIN IMMEDIATE" if db.get_execution_options().get(WRITES) else "BEGIN")
 
 
 def upsert(db: sa.Connection, table: sa.Table, rows: Sequence[dict[str, Any]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 
@@ -13,6 +14,11 @@ from .journal_tables import ENTRIES, VECTORS, upsert
 from .memory import Vectors
 
 Connect = Callable[[], AbstractContextManager[sa.Connection]]
+
+
+def content_hash(text: str) -> str:
+    """The key under which a text's vector is kept."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 def keep(db: sa.Connection, vectors: Mapping[str, Vectors], embedder: str) -> None:

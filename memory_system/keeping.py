@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from .apart import Apart, MemoryApart, held, told_meanwhile, versions
-from .changes import Change, ChangeSet, ModelCall, dump_entry
-from .curation import short
+from .changes import Change, ChangeSet, ModelCall, dump_entry, short
 from .entry import MemoryEntry, Tier
 from .errors import ChangeSetNotFound, EntryNotFound, InvalidParameter, StaleChange, shown
 from .journal import Applied

@@ -67,6 +67,17 @@ class KeptTables:
             elif self._changed_much(tier, table):
                 save(self._path(tier), table, dataclasses.replace(place, tier=tier.value))
 
+    def drop(self) -> None:
+        """Delete the files; they are written anew when the agent is closed.
+
+        Raises:
+            OSError: one cannot be deleted.
+        """
+        self._versions.clear()
+        self._places.clear()
+        for path in self._folder.glob("*.table*"):
+            path.unlink(missing_ok=True)
+
     def _changed_much(self, tier: Tier, table: Table) -> bool:
         opened, version = self._versions.get(tier, (None, 0))
         return opened is not table or table.version - version > _REWRITE * len(table)

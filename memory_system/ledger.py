@@ -25,9 +25,6 @@ from .memory import Vectors
 from .times import Clock, real_clock
 from .write_lock import WriteLock
 
-_AT_ONCE = 1000
-"""Memories that are written to a new store together."""
-
 
 class Ledger(LedgerOpening):
     """Everything that is stored of one agent.
@@ -47,7 +44,7 @@ class Ledger(LedgerOpening):
         super().__init__(folder, personality, embedder, clock)
         self._closed = False
         self._inode = 0
-        self._accesses = AccessLog(self._write_accesses, self.messages.append, clock)
+        self._accesses = AccessLog(self._write_accesses, self.messages.append, clock, self._lock)
         folder.mkdir(parents=True, exist_ok=True)
         self._file_lock = WriteLock(folder)
         with self.writing():
@@ -155,9 +152,10 @@ class Ledger(LedgerOpening):
             self._refuse_foreign_edit(change_set)
             applied = self.journal.commit(change_set, vectors, self.embedder.identity)
             if applied.revision is not None and applied.revision > self._revision:
-                self._carry_out(applied, vectors)
+                whole = self._carry_out(applied, vectors)
                 self._show(applied, vectors)
-                self.journal.mark_done(applied.revision)
+                if whole:
+                    self.journal.mark_done(applied.revision)
         return applied
 
     def note(self, change_set: ChangeSet) -> ChangeSet:
@@ -187,14 +185,7 @@ class Ledger(LedgerOpening):
             self._catch_up()
             if self._stores.embedder == self.embedder.identity and not self._stores.distances():
                 return None
-            aside = self._stores.set_aside("replaced", self.embedder.identity)
-            self._stores.claim(self._revision)
-            entries = [entry for table in self.tables.values() for entry in table.entries]
-            for start in range(0, len(entries), _AT_ONCE):
-                some = entries[start : start + _AT_ONCE]
-                self._stores.upsert(some, self._wanted_in_store(some))
-                progress((start + len(some)) / len(entries))
-            return aside
+            return self._store_anew("replaced", self.embedder.identity, progress)
 
     def flush(self) -> None:
         """Write what waits of recalls, now."""
@@ -232,14 +223,15 @@ class Ledger(LedgerOpening):
         """Carry out what a process that died had committed: whoever holds the lock knows that nobody else is at it."""
         for cut_off in self.journal.pending():
             assert cut_off.revision is not None, "the journal tells only what it has numbered"
-            self._carry_out(cut_off, self._vectors_of(cut_off))
-            self.journal.mark_done(cut_off.revision)
+            if self._carry_out(cut_off, self._vectors_of(cut_off)):
+                self.journal.mark_done(cut_off.revision)
 
-    def _carry_out(self, applied: ChangeSet, vectors: Mapping[str, Vectors]) -> None:
-        """Steps 2 and 3, the files included; each can be repeated without harm."""
+    def _carry_out(self, applied: ChangeSet, vectors: Mapping[str, Vectors]) -> bool:
+        """Steps 2 and 3, the files included; each can be repeated without harm. Answers whether all is done."""
         self._write_personality(applied)
         assert applied.revision is not None, "only what has been committed is carried out"
         self._stores.carry_out(applied.changes, self._for_store(applied, vectors), applied.revision)
+        return self._erase() if applied.purges else True
 
     def _write_personality(self, change_set: ChangeSet) -> None:
         for text in change_set.texts:

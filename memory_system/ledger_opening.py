@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -24,6 +24,8 @@ from .table_file import Place
 from .times import Clock
 
 JOURNAL = "journal.sqlite3"
+_AT_ONCE = 1000
+"""Memories that are written to a new store together."""
 EMBEDDED_AT_ONCE = 500
 """Texts without a vector that opening embeds by itself; more wait for ``reembed``."""
 
@@ -105,9 +107,11 @@ class LedgerOpening(LedgerTables):
         if not (as_left and not cut_off and self._as_noted()):
             self._reconcile(cut_off)
         self._say_what_waits()
+        erased = self._erase() if any(change_set.purges for change_set in cut_off) else True
         for change_set in cut_off:
             assert change_set.revision is not None, "the journal tells only what it has numbered"
-            self.journal.mark_done(change_set.revision)
+            if erased or not change_set.purges:
+                self.journal.mark_done(change_set.revision)
 
     def _place(self) -> Place:
         newest = self.journal.change_set_at(self._revision)
@@ -230,6 +234,35 @@ class LedgerOpening(LedgerTables):
                 f"The store of {tier.upper()} ranks by the distance {distance!r} instead of 'l2'. Recall does not rest "
                 "on it; agent.reembed() makes the store anew."
             )
+
+    def _store_anew(self, why: str, embedder: str, progress: Callable[[float], None]) -> Path:
+        """Write a new store in the place of the old one; answers where that lies now."""
+        aside = self._stores.set_aside(why, embedder)
+        self._stores.claim(self._revision)
+        entries = [entry for table in self.tables.values() for entry in table.entries]
+        for start in range(0, len(entries), _AT_ONCE):
+            some = entries[start : start + _AT_ONCE]
+            self._stores.upsert(some, self._wanted_in_store(some))
+            progress((start + len(some)) / len(entries))
+        return aside
+
+    def _erase(self) -> bool:
+        """See that no byte is left of what has been purged; can be repeated. Answers whether that is done.
+
+        What cannot be done yet is told, and tried again with the next change or opening.
+        """
+        problem = self.journal.compact()
+        if problem is None:
+            try:
+                self._kept.drop()
+                self._store_anew("purged", self._stores.embedder, lambda _share: None)
+                for aside in self.folder.glob(f"{self._stores.folder.name}-purged-*"):
+                    shutil.rmtree(aside)
+            except OSError as error:
+                problem = f"{error.filename or self.folder} cannot be written: {error.strerror or error}."
+        if problem is not None:
+            self.messages.append(f"What was purged is gone from the history, and may still lie in its files. {problem}")
+        return problem is None
 
     # -- closing ---------------------------------------------------------------------------------------
 

@@ -6,10 +6,9 @@ import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 
 from .bulk import Find, unchangeable
-from .changes import Change, Kept, TextChange
+from .changes import Change, Kept, TextChange, short
 from .consolidation.ground import bare
 from .cues import Judgment, SavedCue, dump_cues, dump_judgments, parse_cues, parse_judgments
-from .curation import short
 from .entry import MemoryEntry
 from .errors import Conflict, EntryNotFound, Immutable, InvalidParameter, shown
 from .kinds import MAX_TAGS

@@ -9,12 +9,12 @@ from . import curation, intake_turns
 from .changes import ChangeSet
 from .consolidation import synopsis
 from .consolidation.ground import Ground, Progress
-from .editor import AgentEditor
 from .intake_turns import Turns
 from .reader import no_progress
+from .restorer import AgentRestorer
 
 
-class AgentNarrator(AgentEditor):
+class AgentNarrator(AgentRestorer):
     """The listening part: a conversation into memory."""
 
     def remember_conversation(

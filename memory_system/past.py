@@ -13,11 +13,12 @@ from .changes import ChangeSet
 from .consolidation import migration
 from .embedding import Embedder
 from .entry import MemoryEntry, Tier
-from .errors import ReadOnlyPast
+from .errors import ChangeSetNotFound, ReadOnlyPast
 from .facets import Facets
-from .journal import Applied
+from .journal_bin import Forgotten
 from .journal_evidence import Evidence
 from .journal_past import Moment
+from .journal_told import ALL, Applied, HistoryKinds, Sought
 from .ledger import Ledger
 from .llm import LanguageModel
 from .past_tables import State
@@ -37,13 +38,44 @@ class _PastJournal:
         self._revision = revision
         self.evidence: Evidence = ledger.journal.evidence.as_of(revision)
 
-    def history(self, limit: int = 100, before: int | None = None) -> list[Applied]:
-        """The newest change sets first, at most ``limit``, those older than ``before`` only."""
+    def history(self, limit: int = 100, before: int | None = None, sought: Sought = ALL) -> list[Applied]:
+        """The newest change sets first, at most ``limit`` of those looked for, and older than ``before`` only."""
         first = self._revision + 1
         with self._ledger.reading():
-            told = self._ledger.journal.history(limit, first if before is None else min(before, first))
-            undone = self._ledger.journal.past.undone([one.change_set for one in told], self._revision)
+            return self._then(
+                self._ledger.journal.history(limit, first if before is None else min(before, first), sought)
+            )
+
+    def get(self, revision: int) -> Applied:
+        """One change set.
+
+        Raises:
+            ChangeSetNotFound: there was no such revision.
+        """
+        if revision > self._revision:
+            raise ChangeSetNotFound(f"The history had no revision {revision} then.")
+        with self._ledger.reading():
+            return self._then([self._ledger.journal.get(revision)])[0]
+
+    def _then(self, told: Sequence[Applied]) -> list[Applied]:
+        """With what had been undone at the revision."""
+        undone = self._ledger.journal.past.undone([one.change_set for one in told], self._revision)
         return [dataclasses.replace(one, undone_by=undone.get(one.revision)) for one in told]
+
+    def kinds(self) -> HistoryKinds:
+        """Who and what there was in the history."""
+        with self._ledger.reading():
+            return self._ledger.journal.told.kinds(self._revision)
+
+    def forgotten(self, limit: int, offset: int, contains: str) -> list[Forgotten]:
+        """Memories that were gone, the last forgotten first; those that have been purged since are not told."""
+        with self._ledger.reading():
+            return self._ledger.journal.bin.forgotten(limit, offset, contains, self._revision)
+
+    def count_forgotten(self, contains: str) -> int:
+        """How many those were."""
+        with self._ledger.reading():
+            return self._ledger.journal.bin.count(contains, self._revision)
 
     def last_version(self, entry_id: str) -> MemoryEntry | None:
         """A memory as it last was, also one that had been forgotten; ``None`` if it had never been."""

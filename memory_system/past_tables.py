@@ -76,7 +76,7 @@ def _take_in(tables: Mapping[Tier, Table], bodies: Bodies, vectors_of: VectorsOf
         tables[entry.tier].put(entry, vectors[content_hash(entry.document)] if vector is None else vector)
 
 
-_Key = tuple[int, int, datetime | None]
+_Key = tuple[int, int, datetime | None, int]
 
 
 class Pasts:
@@ -92,14 +92,15 @@ class Pasts:
         Raises:
             EmbedderError, StoreDamaged: it cannot be rebuilt.
         """
+        key = (*moment.key, ledger.journal.bin.last_purge())  # what is purged is not to be seen from then on
         with self._lock:
-            state = self._held.get(moment.key)
+            state = self._held.get(key)
             if state is not None:
-                self._held.move_to_end(moment.key)
+                self._held.move_to_end(key)
                 return state
         state = rebuilt(ledger, moment)
         with self._lock:
-            self._held[moment.key] = state
+            self._held[key] = state
             while len(self._held) > _MOST or (len(self._held) > 1 and self._rows() > _MOST_ROWS):
                 self._held.popitem(last=False)
         return state

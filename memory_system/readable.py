@@ -7,8 +7,9 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 from .entry import MemoryEntry, Tier
-from .journal import Applied
+from .journal_bin import Forgotten
 from .journal_evidence import Evidence
+from .journal_told import ALL, Applied, HistoryKinds, Sought
 from .table import Table
 
 
@@ -19,8 +20,24 @@ class Told(Protocol):
     def evidence(self) -> Evidence:
         """Which memories rest on which."""
 
-    def history(self, limit: int = 100, before: int | None = None) -> list[Applied]:
-        """The newest change sets first, at most ``limit``, those older than ``before`` only."""
+    def history(self, limit: int = 100, before: int | None = None, sought: Sought = ALL) -> list[Applied]:
+        """The newest change sets first, at most ``limit`` of those looked for, and older than ``before`` only."""
+
+    def get(self, revision: int) -> Applied:
+        """One change set.
+
+        Raises:
+            ChangeSetNotFound: the history has no such revision.
+        """
+
+    def kinds(self) -> HistoryKinds:
+        """Who and what there is in the history."""
+
+    def forgotten(self, limit: int, offset: int, contains: str) -> list[Forgotten]:
+        """Memories that are gone and not purged, the last forgotten first."""
+
+    def count_forgotten(self, contains: str) -> int:
+        """How many those are."""
 
     def last_version(self, entry_id: str) -> MemoryEntry | None:
         """A memory as it last was, also one that has been forgotten; ``None`` if it never was."""

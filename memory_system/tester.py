@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from . import curation
-from .changes import ChangeSet, TextChange
+from .changes import ChangeSet, TextChange, short
 from .cues import (
     SavedCue,
     dump_cues,
@@ -99,7 +99,7 @@ class AgentTester(AgentDeriver):
         judgments = parse_judgments(held)
         after = with_verdict(judgments, asked, entry.id, verdict)
         text = held if after == judgments else dump_judgments(after)
-        what = f"“{curation.short(entry.document)}” for “{curation.short(asked)}”"
+        what = f"“{short(entry.document)}” for “{short(asked)}”"
         title = f"Take back the judgment of {what}" if verdict is None else f"Judge {what}: {_WORDS[verdict]}"
         return self._keep(TextChange("judgments", held, text), title, preview)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import bulk, curation, merging, second_opinion, suspicions
-from .changes import Change, ChangeSet, Kept, TextChange
+from .changes import Change, ChangeSet, Kept, TextChange, short
 from .consolidation.ground import Progress
 from .dismissed import Dismissed, dump_dismissed, fingerprint, of_texts, parse_dismissed
 from .entry import MemoryEntry, Tier
@@ -135,8 +135,8 @@ class AgentTidier(AgentTester):
             texts = merging.renamed_texts(self._ledger.text, set(wanted) - {kept}, kept)
         stays = next((one.after for one in changes if one.entry_id == kept and one.after), None) or self.find(kept)
         assert stays is not None, "it was found a moment ago"
-        title = f"Merge {len(wanted)} memories into “{curation.short(stays.document)}”"
-        return self._done(self._planned("merge", title, revision, changes, left, notes, texts), preview)
+        title = f"Merge {len(wanted)} memories into “{short(stays.document)}”"
+        return self._done(self._tidied("merge", title, revision, changes, left, notes, texts), preview)
 
     def dismiss(self, ids: Sequence[str], *, preview: bool = False) -> ChangeSet:
         """Say that these memories are neither duplicates nor contradictions; they are not suspected again.
@@ -152,13 +152,13 @@ class AgentTidier(AgentTester):
             InvalidParameter: one memory only, or more than two different texts.
         """
         wanted = curation.listed(ids)
-        entries = [self._held(entry_id) for entry_id in wanted]
+        entries = [self._one_held(entry_id) for entry_id in wanted]
         texts = {fingerprint(entry.document) for entry in entries}
         if len(entries) < 2 or len(texts) > 2:
             raise InvalidParameter("A suspicion is of two memories, or of several that hold the same text.")
         one = of_texts(entry.document for entry in entries)
         after = self.dismissed if one in self.dismissed else (*self.dismissed, one)
-        what = f"“{curation.short(entries[0].document)}” and “{curation.short(entries[1].document)}”"
+        what = f"“{short(entries[0].document)}” and “{short(entries[1].document)}”"
         return self._dismissing(after, f"Leave as they are: {what}", preview)
 
     def suspect_again(self, *, preview: bool = False) -> ChangeSet:
@@ -170,7 +170,7 @@ class AgentTidier(AgentTester):
             held, revision = self._ledger.text("dismissed"), self._ledger.revision
         text = held if after == self.dismissed else dump_dismissed(after)
         texts = (TextChange("dismissed", held, text),) if text != held else ()
-        plan = self._planned("dismiss", title if texts else "Nothing to change", revision, [], [], [], texts)
+        plan = self._tidied("dismiss", title if texts else "Nothing to change", revision, [], [], [], texts)
         return self._done(plan, preview)
 
     # -- many together ---------------------------------------------------------------------------------
@@ -207,15 +207,15 @@ class AgentTidier(AgentTester):
             changes, left, words = bulk.changes(self._ledger.find, ids, add_tags, remove_tags, fields)
         counted = f"{len(changes):,} memor{'ies' if len(changes) != 1 else 'y'}"
         title = f"Change {counted}: {words}" if changes else "Nothing to change"
-        return self._done(self._planned("edit", title, revision, changes, left), preview)
+        return self._done(self._tidied("edit", title, revision, changes, left), preview)
 
-    def _held(self, entry_id: str) -> MemoryEntry:
+    def _one_held(self, entry_id: str) -> MemoryEntry:
         entry = self.find(entry_id)
         if entry is None:
             raise EntryNotFound(f"There is no memory {shown(entry_id)}.")
         return entry
 
-    def _planned(
+    def _tidied(
         self,
         operation: str,
         title: str,

@@ -93,6 +93,11 @@ def moment_given(name: str, at: object) -> datetime:
     return time_given(name, at)
 
 
+def utc(moment: datetime) -> str:
+    """A time as the journal keeps it: in UTC and in one form, so that the later of two is the greater text."""
+    return moment.astimezone(UTC).isoformat()
+
+
 def stamp(moment: datetime) -> str:
     """The exact time with its zone, for people: "Fri 27 Mar 2026, 18:00 UTC"."""
     zone = moment.tzname() or moment.strftime("%z")

@@ -15,7 +15,6 @@ from .embedding import Embedder
 from .entry import MemoryEntry, Tier
 from .errors import EntryNotFound, InvalidParameter, shown
 from .facets import Facets
-from .journal import Applied
 from .llm import LanguageModel
 from .measures import Hybrid
 from .memory import Vectors
@@ -240,12 +239,6 @@ class AgentView:
     def _measure(self, query: Query, cue: Vectors) -> Measured | None:
         hybrid = query.scoring.measure is Measure.HYBRID
         return self._hybrid.measure(query, cue, self._ledger.tables) if hybrid else None
-
-    def history(self, limit: int = 100, before: int | None = None) -> list[Applied]:
-        """Applied change sets, the newest first, at most ``limit``, those older than ``before`` only."""
-        newer = None if before is None else whole("before", before, 0, 2**62)
-        with self._ledger.reading():
-            return self._ledger.journal.history(whole("limit", limit, 1, 10_000), newer)
 
     def _time(self, now: datetime | None) -> datetime:
         return self._clock() if now is None else moment_given("'now'", now)

@@ -15,6 +15,7 @@ from typing import Self
 from . import lifecycle
 from . import personality as static_memory
 from .agent import AgentMemory
+from .authors import running_script
 from .clock import About, read_about, read_standing, world_clock, write_about, write_standing
 from .embedding import CachedEmbedder, Embedder, MiniLM, minilm_of
 from .errors import AgentNotFound, AlreadyExists, InvalidAgentName, InvalidParameter, ModelUnavailable
@@ -42,6 +43,7 @@ class World(Stage):
         settings: where things are and which services to use; from the environment if not given.
         embedder: texts to vectors; all-MiniLM-L6-v2 if not given.
         model: the language model; chosen by the settings if not given.
+        author: who is behind the changes, as the history tells it; the running script's name if not given.
     """
 
     def __init__(
@@ -50,7 +52,9 @@ class World(Stage):
         *,
         embedder: Embedder | None = None,
         model: LanguageModel | None = None,
+        author: str = "",
     ) -> None:
+        self.author = author or running_script()
         self.settings = settings or Settings()
         self.name = checked_name(self.settings.world, "world name")
         self.folder = Path(self.settings.database) / self.name
@@ -130,6 +134,7 @@ class World(Stage):
                     embedder=self.embedder,
                     model=self.model,
                     clock=self.clock,
+                    author=self.author,
                     tokens=self._tokens,
                 )
             return self._agents[checked]

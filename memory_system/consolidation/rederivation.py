@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..changes import Change, ChangeSet, Kept, ModelCall
-from ..curation import short
+from ..changes import Change, ChangeSet, Kept, ModelCall, short
 from ..entry import Kind, MemoryEntry
 from ..errors import InvalidParameter
 from ..llm import tasks

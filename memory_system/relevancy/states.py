@@ -84,6 +84,16 @@ class TokenStates:
             self._file.write(known)
         self._hold(known, known)
 
+    def forget(self, texts: Iterable[str]) -> None:
+        """Remember nothing of these texts, in the file neither; they are computed again if they are asked for."""
+        keys = [_key(text) for text in texts]
+        with self._lock:
+            for key in keys:
+                if (held := self._held.pop(key, None)) is not None:
+                    self._size -= held.size
+        if self._file is not None:
+            self._file.delete(keys)
+
     def close(self) -> None:
         """Let go of the file."""
         if self._file is not None:

@@ -64,6 +64,18 @@ class StatesFile:
 
         self._do(insert)
 
+    def delete(self, keys: Sequence[bytes]) -> None:
+        """Take states out, and write zeros where they stood."""
+
+        def erase(file: sqlite3.Connection) -> None:
+            file.execute("PRAGMA secure_delete = ON")
+            with file:
+                file.executemany("DELETE FROM states WHERE key = ?", [(key,) for key in keys])
+            file.execute("PRAGMA secure_delete = OFF")
+            file.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+
+        self._do(erase)
+
     def close(self) -> None:
         """Let go of the file; the next read or write opens it again."""
         with self._lock:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -13,6 +14,7 @@ import pytest
 
 from memory_system import AgentMemory, Facets, Kind, Measure, Scoring, Tier, Weights, World
 from memory_system.accesses import AccessLog, Noted
+from memory_system.authors import running_script
 from memory_system.errors import InvalidParameter, QueryNotFound, StoreDamaged
 from memory_system.logged import LoggedQuery
 from memory_system.relived import Relived
@@ -189,7 +191,7 @@ def test_an_access_log_that_cannot_be_written_says_so(monkeypatch: pytest.Monkey
     def write(_take: Callable[[], object]) -> None:
         raise StoreDamaged("No space is left.")
 
-    AccessLog(write, said.append, lambda: NOW).note(["a"], NOW, None, (1, 0))
+    AccessLog(write, said.append, lambda: NOW, threading.RLock()).note(["a"], NOW, None, (1, 0))
     until = time.monotonic() + 10
     while not said:
         assert time.monotonic() < until
@@ -363,7 +365,7 @@ def test_two_agents_of_one_folder_log_into_one_list(world: World, agent: AgentMe
     ) as other:
         other.query_memory(CUE, now=NOW + HOUR)
         agent.query_memory(CUE)
-        assert [one.author for one in other.queries()] == ["other", "script"]
-        assert sorted(one.author for one in agent.queries()) == ["other", "script", "script"]
+        assert [one.author for one in other.queries()] == ["other", running_script()]
+        assert sorted(one.author for one in agent.queries()) == ["other", running_script(), running_script()]
         assert all(agent.relive(one.number).faithful for one in agent.queries())
         assert other.relive(number).faithful

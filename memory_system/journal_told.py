@@ -1,0 +1,176 @@
+"""What the journal tells: change sets with their changes, all of them or those that are looked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from .changes import Change, ChangeSet, is_text, load_entry
+from .errors import InvalidParameter, shown
+from .journal_rows import change_set_of, slices, standing_undos
+from .journal_tables import CHANGE_SETS, CHANGES
+from .times import moment_given, utc
+
+_JSON = sa.JSON().with_variant(sa.Text(), "sqlite")
+_MOST_WORDS = 32_000
+
+
+@dataclass(frozen=True)
+class Applied:
+    """A change set as the journal tells it: when it was really applied, and whether it has been undone."""
+
+    change_set: ChangeSet
+    applied_at: datetime
+    undone_by: int | None
+
+    @property
+    def revision(self) -> int:
+        """Its number in the journal."""
+        assert self.change_set.revision is not None, "what the journal tells has been applied"
+        return self.change_set.revision
+
+
+@dataclass(frozen=True)
+class Sought:
+    """Which change sets are looked for; all where nothing is said.
+
+    Args:
+        contains: words in the title, the reason, the author or the text of a memory before or after, in any case.
+        author: exactly this one.
+        operation: exactly this one, such as ``migrate``.
+        entry_id: it changed this memory.
+        since: it was applied at this real time or later.
+        until: it was applied before this real time.
+
+    Raises:
+        InvalidParameter: a value is no text, or no time with a zone.
+    """
+
+    contains: str = ""
+    author: str = ""
+    operation: str = ""
+    entry_id: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("contains", "author", "operation", "entry_id"):
+            value = getattr(self, name)
+            if not is_text(value) or len(value) > _MOST_WORDS:
+                raise InvalidParameter(
+                    f"{name!r} must be a text of at most {_MOST_WORDS:,} characters, not {shown(value)}."
+                )
+        for name in ("since", "until"):
+            if (at := getattr(self, name)) is not None:
+                moment_given(repr(name), at)
+        if self.since is not None and self.until is not None and self.since >= self.until:
+            raise InvalidParameter("'since' must be earlier than 'until'.")
+
+    def where(self) -> list[sa.ColumnElement[bool]]:
+        """The conditions on ``CHANGE_SETS``."""
+        wanted: list[sa.ColumnElement[bool]] = []
+        if self.author:
+            wanted.append(CHANGE_SETS.c.author == self.author)
+        if self.operation:
+            wanted.append(CHANGE_SETS.c.operation == self.operation)
+        if self.since is not None:
+            wanted.append(CHANGE_SETS.c.applied_at >= utc(self.since))
+        if self.until is not None:
+            wanted.append(CHANGE_SETS.c.applied_at < utc(self.until))
+        if self.entry_id:
+            wanted.append(CHANGE_SETS.c.revision.in_(_revisions(CHANGES.c.entry_id == self.entry_id)))
+        if words := self.contains.strip():
+            heads = (holds(column, words) for column in _HEAD_TEXTS)
+            ends = sa.or_(*(holds(document(end), words) for end in (CHANGES.c.before, CHANGES.c.after)))
+            told = sa.exists().where(CHANGES.c.revision == CHANGE_SETS.c.revision, ends)
+            wanted.append(sa.or_(*heads, told))
+        return wanted
+
+
+_HEAD_TEXTS = (CHANGE_SETS.c.title, CHANGE_SETS.c.reason, CHANGE_SETS.c.author)
+ALL = Sought()
+
+
+def _revisions(where: sa.ColumnElement[bool]) -> sa.Select[tuple[int]]:
+    return sa.select(CHANGES.c.revision).where(where)
+
+
+def holds(column: sa.ColumnElement[str], words: str) -> sa.ColumnElement[bool]:
+    """Whether a text has these words, in any case."""
+    return sa.func.lower(column).contains(words.lower(), autoescape=True)
+
+
+def field(body: sa.ColumnElement[str], name: str) -> sa.ColumnElement[str]:
+    """A field of a memory as the journal keeps it, in JSON."""
+    found: sa.ColumnElement[str] = sa.type_coerce(sa.cast(body, _JSON), sa.JSON)[name].as_string()
+    return found
+
+
+def document(body: sa.ColumnElement[str]) -> sa.ColumnElement[str]:
+    """The text of a memory as the journal keeps it."""
+    return field(body, "document")
+
+
+@dataclass(frozen=True)
+class HistoryKinds:
+    """Who is behind the changes, and of what kind they are, each with how many; the most frequent first."""
+
+    authors: Mapping[str, int]
+    operations: Mapping[str, int]
+
+
+class Teller:
+    """Tells change sets.
+
+    Args:
+        read: a connection to read by.
+    """
+
+    def __init__(self, read: Callable[[], AbstractContextManager[sa.Connection]]) -> None:
+        self._read = read
+
+    def of(self, *where: sa.ColumnElement[bool], newest: int | None = None) -> list[Applied]:
+        """Those that meet the conditions: the oldest first, or the newest first and at most so many."""
+        query = sa.select(CHANGE_SETS).where(*where)
+        order = CHANGE_SETS.c.revision.desc() if newest is not None else CHANGE_SETS.c.revision
+        query = query.order_by(order)
+        if newest is not None:
+            query = query.limit(newest)
+        with self._read() as db:
+            heads = db.execute(query).all()
+            revisions = [head.revision for head in heads]
+            changes: dict[int, list[Change]] = {revision: [] for revision in revisions}
+            undone: dict[int, int] = {}
+            for some in slices(revisions):
+                rows = db.execute(
+                    sa.select(CHANGES)
+                    .where(CHANGES.c.revision.in_(some))
+                    .order_by(CHANGES.c.revision, CHANGES.c.position)
+                )
+                for row in rows:
+                    changes[row.revision].append(Change(load_entry(row.before), load_entry(row.after), row.reason))
+                undone |= standing_undos(db, some)
+        return [
+            Applied(
+                change_set_of(head, changes[head.revision]),
+                datetime.fromisoformat(head.applied_at),
+                undone.get(head.revision),
+            )
+            for head in heads
+        ]
+
+    def kinds(self, until: int | None = None) -> HistoryKinds:
+        """Who and what there is in the history, up to a revision."""
+        with self._read() as db:
+            told = []
+            for column in (CHANGE_SETS.c.author, CHANGE_SETS.c.operation):
+                query = sa.select(column, sa.func.count().label("times")).group_by(column)
+                if until is not None:
+                    query = query.where(CHANGE_SETS.c.revision <= until)
+                rows = db.execute(query.order_by(sa.desc("times"), column))
+                told.append({str(row[0]): int(row[1]) for row in rows})
+        return HistoryKinds(*told)
