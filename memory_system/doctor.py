@@ -20,6 +20,7 @@ from .journal import Journal, content_hash
 from .journal_check import refuse_damaged, refuse_older
 from .ledger_checks import differences
 from .ledger_opening import JOURNAL
+from .lifecycle import Place
 from .personality_file import PersonalityFile
 from .probe import probe
 from .read_only import ReadOnlyLedger, open_ledger
@@ -55,17 +56,32 @@ def examine(
             break
         progress(number / len(names), f"Looking at {name} ({number + 1} of {len(names)})")
         place = world.spot.agent(name)
-        before = examine_agent(place.folder, place.personality, world.embedder)
-        if repair and any(one.state is State.WRONG for one in before):
-            problem = mend(world, name)
-            after = examine_agent(place.folder, place.personality, world.embedder)
-            told = {one.what for one in after}
-            gone = [one for one in before if one.state is State.WRONG and one.what not in told]
-            before = [_compared(one, before, problem) for one in after]
-            before += [replace(one, state=State.REPAIRED, sentence=f"{one.sentence} It is gone now.") for one in gone]
-        found += before
+        seen = examine_agent(place.folder, place.personality, world.embedder)
+        if repair and _wrong(seen):
+            _close(world, name)
+            seen = _repaired(place, world.embedder, seen, anew=True)
+        found += seen
     progress(1.0, "Done")
     return found
+
+
+def examine_repaired(place: Place, embedder: Embedder) -> list[Finding]:
+    """Look at a closed agent and repair what is wrong, but for a damaged journal, which stays as it is."""
+    seen = examine_agent(place.folder, place.personality, embedder)
+    return _repaired(place, embedder, seen, anew=False) if _wrong(seen) else seen
+
+
+def _wrong(found: Sequence[Finding]) -> bool:
+    return any(one.state is State.WRONG for one in found)
+
+
+def _repaired(place: Place, embedder: Embedder, before: Sequence[Finding], *, anew: bool) -> list[Finding]:
+    problem = repair_agent(place.folder, place.personality, embedder, anew=anew)
+    after = examine_agent(place.folder, place.personality, embedder)
+    told = {one.what for one in after}
+    gone = [one for one in before if one.state is State.WRONG and one.what not in told]
+    found = [_compared(one, before, problem) for one in after]
+    return found + [replace(one, state=State.REPAIRED, sentence=f"{one.sentence} It is gone now.") for one in gone]
 
 
 def _compared(now: Finding, before: Sequence[Finding], problem: str | None) -> Finding:
@@ -83,11 +99,15 @@ def mend(world: World, agent: str) -> str | None:
     Returns:
         Why it could not be done, in a sentence; ``None`` where it was.
     """
+    _close(world, agent)
+    place = world.spot.agent(agent)
+    return repair_agent(place.folder, place.personality, world.embedder)
+
+
+def _close(world: World, agent: str) -> None:
     for held in world.opened():
         if held.name == agent:
             held.close()
-    place = world.spot.agent(agent)
-    return repair_agent(place.folder, place.personality, world.embedder)
 
 
 def repair_agent(folder: Path, personality: Path, embedder: Embedder, *, anew: bool = True) -> str | None:

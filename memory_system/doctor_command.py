@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from .doctor import Finding, State, examine
+from .doctor import examine
+from .findings import Finding, State
 from .world import World
 
 

@@ -87,6 +87,8 @@ def finish(spot: Spot) -> None:
 
 
 def _set_aside(spot: Spot, names: Sequence[str], why: str, now: datetime) -> Path | None:
+    with suppress(OSError):  # only an empty one can be removed so
+        spot.folder.rmdir()
     if not spot.folder.exists() and not names:
         return None
     spot.folder.mkdir(parents=True, exist_ok=True)
