@@ -23,9 +23,9 @@ from .reader import no_progress
 
 _CHUNK = 1 << 20
 _MOST_FILES = 100_000
-_SMALL = 100 << 20
+_SMALL = 20 << 20
 _MOST_TIMES = 100
-"""How many times larger than the file its content may be, once it is not small: memories never shrink so much."""
+"""How many times larger than it is packed a file may be, once it is not small: memories never shrink so much."""
 _NOT_ZIP = (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError, OverflowError, zlib.error)
 """What reading a zip raises that is cut short, or was made to do harm."""
 
@@ -129,6 +129,8 @@ def _manifest(zipped: zipfile.ZipFile, size: int) -> Manifest:
     for info in held:
         if info.filename != NAME and info.file_size != manifest.files[info.filename].size:
             raise InvalidBackup(f"{info.filename!r:.80} is not of the size that it had.")
+        if info.file_size > max(_SMALL, _MOST_TIMES * info.compress_size):
+            raise InvalidBackup(f"{info.filename!r:.80} would unpack to {info.file_size:,} bytes, as in no backup.")
     if manifest.size > max(_SMALL, _MOST_TIMES * size):
         raise InvalidBackup(f"It would unpack to {manifest.size:,} bytes from {size:,}, which no backup does.")
     return manifest
