@@ -78,7 +78,7 @@ def make(
     names = world.agents()
     if not names:
         raise AgentNotFound(f"The world {world.name!r} in {world.folder} has no characters to back up.")
-    path = Path(target) if target is not None else world.settings.backup_folder / _name(world.name, now)
+    path = Path(target) if target is not None else world.settings.backup_folder / backup_reading.named(world.name, now)
     with as_store_errors(f"The backup {path.name!r}"):
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists():
@@ -97,10 +97,6 @@ def make(
             beside.unlink(missing_ok=True)
         progress(1.0, "Done")
         return Backup(path, path.stat().st_size, manifest)
-
-
-def _name(world: str, now: datetime) -> str:
-    return f"{world} {now:%Y-%m-%d %H%M%S}.zip"
 
 
 def _write(

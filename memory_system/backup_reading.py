@@ -6,12 +6,17 @@ and checksums that stand there. Links, encrypted files, twins and files that gro
 
 from __future__ import annotations
 
+import filecmp
 import hashlib
+import os
+import shutil
 import stat
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import IO
 
@@ -91,6 +96,44 @@ def unpack(
             for file in written.values():
                 file.close()
         return manifest if whole else None
+
+
+def take_in(source: IO[bytes], folder: Path) -> Path:
+    """Put a backup that was handed over among others, under a name of ours; one that is there already is not doubled.
+
+    Args:
+        source: what was handed over, at its beginning.
+        folder: where the backups lie; made if it is missing.
+
+    Raises:
+        InvalidBackup: it is no backup; nothing was kept.
+        StoreError: it cannot be written.
+    """
+    with as_store_errors(f"The folder of backups {folder}"):
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, scratch = tempfile.mkstemp(dir=folder, prefix=".uploaded ", suffix=".part")
+        beside = Path(scratch)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                shutil.copyfileobj(source, file, _CHUNK)
+            held = look(beside)
+            number, target = 1, folder / named(held.world, held.made_at)
+            while target.exists():
+                if filecmp.cmp(beside, target, shallow=False):
+                    return target
+                number += 1
+                target = folder / named(held.world, held.made_at, f" ({number})")
+            beside.replace(target)
+        except InvalidBackup as error:
+            raise InvalidBackup(error.sentence.replace(beside.name, "The file")) from error
+        finally:
+            beside.unlink(missing_ok=True)
+    return target
+
+
+def named(world: str, made_at: datetime, twin: str = "") -> str:
+    """What a backup of a world is called."""
+    return f"{world} {made_at:%Y-%m-%d %H%M%S}{twin}.zip"
 
 
 @contextmanager
