@@ -82,7 +82,7 @@ def restore(
     with _half(spot) as half:
         held = backup_reading.unpack(
             source,
-            lambda name: _place(half, name),
+            lambda name: place(half, name),
             progress=lambda done, doing: progress(_UNPACKING * done, doing),
             cancelled=cancelled,
         )
@@ -132,7 +132,8 @@ def _half(spot: Spot) -> Iterator[Path]:
         shutil.rmtree(spot.half, ignore_errors=True)
 
 
-def _place(half: Path, name: str) -> Path:
+def place(half: Path, name: str) -> Path:
+    """Where a file of a backup goes in the folder of what will be the world."""
     top, _, rest = name.partition("/")
     return {AGENTS: half, BIN: half / BIN_FOLDER, WORLD: half}[top] / rest
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from memory_system import AgentMemory, Settings, Tier, World, asides, backup, backup_reading, restoring, swapping
+from memory_system import AgentMemory, Settings, Tier, World, asides, backup, backup_reading, restoring
 from memory_system.__main__ import app
 from memory_system.clock import About
 from memory_system.embedding import Embedder
@@ -369,79 +369,7 @@ def test_a_backup_larger_than_the_disk_is_refused(world: World, made: Path, monk
         restoring.restore(world, made)
 
 
-# -- cut off between two steps -------------------------------------------------------------------------
-
-
-class Killed(BaseException):
-    """Ends the process, as far as the files can tell."""
-
-
-BOUNDARIES = {
-    "before the first personality is moved": ("pack", 1),
-    "between two personalities": ("pack", 2),
-    "before the world is set aside": ("rename", 1),
-    "before the other takes its place": ("rename", 2),
-    "before a personality is unpacked": ("unpack", 1),
-    "between two unpacked": ("unpack", 2),
-}
-
-
-@pytest.mark.parametrize("boundary", BOUNDARIES.values(), ids=BOUNDARIES.keys())
-def test_a_restoring_killed_between_two_steps_is_finished_or_never_was(
-    world: World, agent: AgentMemory, tmp_path: Path, embedder: Embedder, monkeypatch: pytest.MonkeyPatch,
-    boundary: tuple[str, int],
-) -> None:  # fmt: skip
-    world.create_agent("ana")
-    ready = world.spot.half
-    made = backup.make(world, tmp_path / "made.zip")
-    assert made is not None
-    backup_reading.unpack(made.path, lambda name: restoring._place(ready, name))
-    agent.add_short_term({"document": "only in the present", "rating": 5})
-    world.close()
-    step, which = boundary
-    _kill_at(monkeypatch, step, which)
-    with pytest.raises(Killed):
-        swapping.swap(world.spot, ready, world.agents(), "it was tried", NOW)
-    monkeypatch.undo()
-
-    with World(world.settings, embedder=embedder) as opened:
-        assert opened.agents() == ["ana", "mira"]
-        present = "only in the present" in _texts(opened)
-        assert present == (step == "pack" or boundary == ("rename", 1))
-        if not present:
-            (aside,) = asides.of_world(opened.folder)
-            restoring.put_back(opened, aside)
-            assert "only in the present" in _texts(opened)
-        assert opened.agent("mira").personality_text
-        assert opened.agent("mira").personality_problem is None
-        assert not list(world.settings.database.glob(".*json"))
-
-
-def _kill_at(monkeypatch: pytest.MonkeyPatch, step: str, which: int) -> None:
-    """As a kill: nothing that would tidy up runs."""
-    calls = 0
-
-    def counted(real: Callable[..., object]) -> Callable[..., object]:
-        def do(*arguments: object) -> object:
-            nonlocal calls
-            calls += 1
-            if calls == which:
-                raise Killed
-            return real(*arguments)
-
-        return do
-
-    monkeypatch.setattr(swapping, "_take_back", lambda _spot, _aside: None)
-    if step == "rename":
-        folders = Path.rename
-
-        def rename(self: Path, target: Path) -> Path:
-            return folders(self, target) if self.is_file() else counted_rename(self, target)  # type: ignore[return-value]
-
-        counted_rename = counted(folders)
-        monkeypatch.setattr(Path, "rename", rename)
-    else:
-        monkeypatch.setattr(swapping, step, counted(getattr(swapping, step)))
+# -- what cannot be done --------------------------------------------------------------------------------
 
 
 def test_a_step_that_fails_leaves_the_world_as_it_was(
