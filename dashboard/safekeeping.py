@@ -124,11 +124,8 @@ def backup() -> None:
 
 
 def _download(path: Path) -> None:
-    try:
-        data = path.read_bytes
-        st.download_button("Download it", data, path.name, "application/zip", icon=":material/download:")
-    except OSError as error:
-        st.error(widgets.plain(f"{path} cannot be read: {error.strerror}."), icon=":material/error:")
+    """A button that takes a file away; it is read when it is pressed."""
+    st.download_button("Download it", path.read_bytes, path.name, "application/zip", icon=":material/download:")
 
 
 def restore() -> None:

@@ -47,7 +47,8 @@ def examine(
         progress: told how far it is, 0 to 1, and whom it looks at.
         cancelled: asked before each agent whether to stop; what was found until then is answered.
     """
-    found = [leftovers.disk(world.folder), *leftovers.half_made(world.folder, repair=repair)]
+    backups = world.settings.backup_folder
+    found = [leftovers.disk(world.folder), *leftovers.half_made(world.folder, backups, repair=repair)]
     found += leftovers.set_aside(world.folder)
     names = world.agents()
     for number, name in enumerate(names):

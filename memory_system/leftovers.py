@@ -6,9 +6,15 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from filelock import Timeout
+
 from . import asides
 from .findings import Finding, State
+from .swapping import work_lock
+from .times import real_clock
 
+_HOUR = 3600.0
+"""Seconds after which a backup that still is not made will not be."""
 _LEAST_FREE = 200_000_000
 """Bytes that should be free; and as many as the world has, so that a store can be rebuilt beside the old one."""
 
@@ -32,16 +38,37 @@ def of_agent(folder: Path) -> Iterator[Finding]:
         )
 
 
-def half_made(world: Path, *, repair: bool) -> Iterator[Finding]:
-    """What was being made of a world when it was cut off; removed if told to repair."""
+def half_made(world: Path, backups: Path, *, repair: bool) -> Iterator[Finding]:
+    """What was being made of a world, or of its backups, when it was cut off; removed if told to repair."""
     half = world.with_name(f".{world.name}-restoring")
-    found = [*world.glob(".*-copying"), *world.parent.glob("*-filling"), *([half] if half.is_dir() else [])]
+    found = [*world.glob(".*-copying"), *world.parent.glob("*-filling"), *([half] if _cut_off(half, world) else [])]
+    found += [path for path in (*backups.glob(".backup-*"), *backups.glob(".*.part")) if _old(path)]
     for path in sorted(found):
         if repair:
             shutil.rmtree(path, ignore_errors=True)
+            if path.is_file():
+                path.unlink()
         gone = not path.exists()
         state = State.REPAIRED if gone else State.WRONG
         yield Finding("", "leftovers", state, f"{path.name} was being copied when it was cut off." + " Removed." * gone)
+
+
+def _cut_off(half: Path, world: Path) -> bool:
+    """Whether nobody is at it any more."""
+    if not half.is_dir():
+        return False
+    try:
+        with work_lock(world):
+            return True
+    except (Timeout, OSError):
+        return False
+
+
+def _old(path: Path) -> bool:
+    try:
+        return real_clock().timestamp() - path.stat().st_mtime > _HOUR
+    except OSError:
+        return False
 
 
 def set_aside(world: Path) -> Iterator[Finding]:

@@ -9,18 +9,20 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from filelock import Timeout
+
 from . import asides, backup_reading, doctor
 from .asides import Aside
 from .backup_manifest import AGENTS, BIN, WORLD, Manifest
 from .consolidation.ground import Progress
-from .errors import AlreadyExists, Conflict, InvalidBackup, NotFound, StoreError
+from .errors import AlreadyExists, Conflict, InvalidBackup, NotFound, StoreBusy, StoreError
 from .files import as_store_errors
 from .findings import Finding, State
 from .lifecycle import BIN as BIN_FOLDER
 from .lifecycle import KEPT, Place
 from .personality import read
 from .reader import no_progress
-from .swapping import Spot, swap
+from .swapping import Spot, swap, work_lock
 from .times import real_clock, stamp
 from .world import World
 
@@ -122,14 +124,28 @@ def put_back(world: World, aside: Aside, now: datetime | None = None) -> Path | 
 
 @contextmanager
 def _half(spot: Spot) -> Iterator[Path]:
-    """A new folder beside the world, gone afterwards unless it has become the world."""
-    with as_store_errors(f"The folder of the world {spot.folder.name!r}"):
-        shutil.rmtree(spot.half, ignore_errors=True)  # of a restoring that was killed
-        spot.half.mkdir(parents=True)
+    """A new folder beside the world, gone afterwards unless it has become the world.
+
+    Raises:
+        StoreBusy: somebody else is restoring this world.
+    """
+    what = f"The folder of the world {spot.folder.name!r}"
+    with as_store_errors(what):
+        spot.folder.parent.mkdir(parents=True, exist_ok=True)
+        lock = work_lock(spot.folder)
+        try:
+            lock.acquire()
+        except Timeout as error:
+            name = spot.folder.name
+            raise StoreBusy(f"The world {name!r} is being restored already. Wait until that is done.") from error
     try:
+        with as_store_errors(what):
+            shutil.rmtree(spot.half, ignore_errors=True)  # of a restoring that was killed
+            spot.half.mkdir()
         yield spot.half
     finally:
         shutil.rmtree(spot.half, ignore_errors=True)
+        lock.release()
 
 
 def place(half: Path, name: str) -> Path:

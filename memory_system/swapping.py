@@ -42,6 +42,11 @@ class Spot:
         return Place(self.folder / name, self.personalities / f"{name}.json")
 
 
+def work_lock(world: Path) -> FileLock:
+    """Held by whoever makes another world ready for this place, so that nobody takes that for a leftover."""
+    return FileLock(world.with_name(f".{world.name}-restoring.work.lock"), timeout=0)
+
+
 def swap(spot: Spot, ready: Path, names: Sequence[str], why: str, now: datetime) -> Path | None:
     """Put the world in ``ready`` where the present one is, which is set aside whole; nobody may be writing either.
 

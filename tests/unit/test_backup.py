@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import stat
 import threading
 import zipfile
@@ -13,11 +14,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from memory_system import AgentMemory, Settings, Tier, World, asides, backup, backup_reading, restoring
+from memory_system import AgentMemory, Settings, Tier, World, asides, backup, backup_reading, restoring, swapping
 from memory_system.__main__ import app
 from memory_system.clock import About
+from memory_system.doctor import examine
 from memory_system.embedding import Embedder
-from memory_system.errors import AgentNotFound, AlreadyExists, Conflict, InvalidBackup, NotFound, StoreError
+from memory_system.errors import AgentNotFound, AlreadyExists, Conflict, InvalidBackup, NotFound, StoreBusy, StoreError
 from memory_system.findings import State
 from tests.conftest import NOW, PERSONALITY
 
@@ -441,3 +443,21 @@ def test_export_prints_json_lines_or_writes_them_once(
     assert len(json.loads(target.read_text().splitlines()[-1])["vector"]) == 384
     again = command.invoke(app, ["export", "mira", str(target)])
     assert isinstance(again.exception, AlreadyExists)
+
+
+def test_a_world_is_restored_by_one_at_a_time_and_what_a_killed_one_left_is_a_leftover(
+    world: World, made: Path
+) -> None:
+    world.spot.half.mkdir()
+    with swapping.work_lock(world.folder):
+        with pytest.raises(StoreBusy, match="restored already"):
+            restoring.restore(world, made)
+        assert not any("cut off" in one.sentence for one in examine(world))
+    old = world.settings.backup_folder / ".backup-old"
+    old.mkdir(parents=True)
+    os.utime(old, (0, 0))
+    (world.settings.backup_folder / ".backup-now").mkdir()
+    told = [one for one in examine(world, repair=True) if one.what == "leftovers"]
+    assert {one.state for one in told} == {State.REPAIRED}
+    assert not world.spot.half.exists()
+    assert [path.name for path in world.settings.backup_folder.iterdir()] == [".backup-now"]

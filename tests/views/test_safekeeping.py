@@ -50,19 +50,20 @@ def test_the_check_finds_what_is_wrong_the_light_tells_it_and_it_is_repaired(ope
     ended(page, "check")
     assert "Nothing is wrong." in shown(page)
     mira().close()
-    index = next(path.parent for path in (session.world().folder / "mira").glob("chroma/*/index_metadata.pickle"))
-    (index / "header.bin").write_bytes(b"")
+    (session.world().folder / "mira" / "journal.sqlite3").write_bytes(b"no journal " * 999)
     assert "Something is wrong" in shown(open_page("overview", agent="tobias"))
     page = open_page("settings", agent="tobias", part="safety")
     press(page, "Check everything")
     ended(page, "check")
     table = page.dataframe[0].value
     assert table["state"].iloc[0] == "✗ wrong"
-    assert "header.bin is cut short" in table["finding"].iloc[0]
+    assert (table["whose"].iloc[0], table["what"].iloc[0]) == ("mira", "journal")
     press(page, "Repair what is wrong")
     ended(page, "check")
     assert "⟳ repaired" in set(page.dataframe[0].value["state"])
     assert {entry.id for entry in mira().entries(Tier.LTM)} == before
+    assert mira().read_only is None
+    assert "All is well" in shown(open_page("overview"))
 
 
 @pytest.mark.usefixtures("three")
