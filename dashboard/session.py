@@ -57,6 +57,13 @@ def tags(name: str, stamp: tuple[int, int]) -> list[str]:  # noqa: ARG001 - the 
     return [tag for tag, _ in counts.most_common()]
 
 
+def forget() -> None:
+    """Let go of all tables and answers that were kept of the agents, after others have taken their names."""
+    timeline.clear()
+    tags.clear()
+    checked_cues.clear()
+
+
 def choose_next(name: str | None) -> None:
     """Let the next run begin with this agent, or with any."""
     st.session_state["agent-next"] = name or ""

@@ -1,17 +1,19 @@
-"""How the shown agent stands, above every page: whether it can only be read, and what could be done about it."""
+"""How the shown agent stands, above every page: what is wrong with its store, and what could be done about it."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from memory_system import AgentMemory, MemorySystemError, doctor
+from memory_system import AgentMemory, MemorySystemError, Tier, doctor
+from memory_system.reembedding import Reembedded
 
-from . import session, tables, widgets
+from . import session, tables, widgets, working
 
 
 def banner(agent: AgentMemory) -> None:
-    """Say that nothing can be changed, and why, and offer to begin a new journal; nothing where all is well."""
+    """Say what is not as it should be, and offer to mend it; nothing where all is well."""
     if agent.read_only is None:
+        _vectors(agent)
         return
     with st.container(key="standing"):
         st.warning(
@@ -25,6 +27,43 @@ def banner(agent: AgentMemory) -> None:
             )
             if st.button("Begin it with what is shown", type="primary", key="begin-anew"):
                 _begin_anew(agent)
+
+
+def _vectors(agent: AgentMemory) -> None:
+    """Say how many memories have no vector of the embedding model in use, and offer to make them."""
+    name = f"reembed-{agent.name}"
+    work = working.of(name)
+    waiting = agent.waiting_for_vectors
+    if work is not None and not work.running:
+        working.put_away(name)
+        if work.problem is not None:
+            widgets.problem(work.problem)
+        elif isinstance(work.result, Reembedded) and work.result.done:
+            st.success(f"{work.result.embedded:,} memories have their vectors now.", icon=":material/check_circle:")
+    if work is None and not waiting:
+        return
+    with st.container(key="waiting"):
+        if work is not None and work.running:
+            st.info("Vectors are being made. Everything can be used meanwhile.", icon=":material/hourglass:")
+            working.bar(name)
+        elif waiting:
+            held = sum(len(agent.entries(tier)) for tier in Tier)
+            st.warning(
+                widgets.plain(
+                    f"{waiting:,} of {held:,} memories were made with another embedding model than "
+                    f"{session.world().embedder.identity}, and are not found by their meaning until they have vectors "
+                    "of it. It can be stopped, and goes on where it was."
+                ),
+                icon=":material/translate:",
+            )
+            if st.button(
+                "Re-embed", icon=":material/autorenew:", type="primary", help="In Python: AgentMemory.reembed"
+            ):
+                working.begin(name, lambda progress, cancelled: agent.reembed(progress=progress, cancelled=cancelled))
+                st.rerun()
+
+
+_REEMBED = "In Python: AgentMemory.reembed"
 
 
 def _begin_anew(agent: AgentMemory) -> None:

@@ -11,6 +11,8 @@ from datetime import datetime
 import pandas as pd
 
 from memory_system import Candidate, ChangeSet, Kind, MemoryEntry, Tier
+from memory_system.backup_manifest import Manifest
+from memory_system.findings import Finding, State
 from memory_system.forecast import Forecast
 from memory_system.journal_told import Applied
 from memory_system.relevancy import Evidence
@@ -50,6 +52,39 @@ def short(text: str, most: int) -> str:
     """The beginning of a text on one line, with an ellipsis where it goes on."""
     line = visible(text)
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+
+
+def findings(found: Sequence[Finding], world: str) -> pd.DataFrame:
+    """What a check found, what is wrong first."""
+    order = [State.WRONG, State.REPAIRED, State.NOTE, State.RIGHT]
+    rows = [
+        {
+            "state": _STATES[one.state],
+            "whose": visible(one.agent) or f"the world {visible(world)}",
+            "what": one.what,
+            "finding": visible(one.sentence),
+        }
+        for one in sorted(found, key=lambda one: order.index(one.state))
+    ]
+    return pd.DataFrame(rows, columns=["state", "whose", "what", "finding"])
+
+
+_STATES = {State.WRONG: "✗ wrong", State.REPAIRED: "⟳ repaired", State.NOTE: "ⓘ note", State.RIGHT: "✓ right"}
+
+
+def backed_up(held: Manifest) -> pd.DataFrame:
+    """Whose memories a backup holds; with what was wrong then, if anything was."""
+    rows = [
+        {
+            "character": visible(one.shown or one.name),
+            "memories": one.lived,
+            "changes": one.revision,
+            "problem": visible(one.problem),
+        }
+        for one in held.agents
+    ]
+    frame = pd.DataFrame(rows, columns=["character", "memories", "changes", "problem"])
+    return frame if frame["problem"].any() else frame.drop(columns="problem")
 
 
 def candidates(some: Iterable[Candidate]) -> pd.DataFrame:

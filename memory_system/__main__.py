@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from .api import create_app
 from .authors import COMMAND_LINE
+from .backup_command import backup, restore
 from .check_command import check
 from .doctor_command import doctor
 from .errors import MemorySystemError
@@ -20,6 +21,7 @@ from .minilm import weights
 from .ports import refuse_busy
 from .samples import fill_world
 from .settings import Settings, explained
+from .upkeep_command import export, reembed
 from .world import World
 
 app = typer.Typer(help="A memory system for generative agents.", no_args_is_help=True, add_completion=False)
@@ -53,6 +55,10 @@ def serve(port: Annotated[int | None, typer.Option(min=1, max=65535, help="Where
 app.command()(evaluate)
 app.command()(check)
 app.command()(doctor)
+app.command()(backup)
+app.command()(restore)
+app.command()(export)
+app.command()(reembed)
 
 
 def main() -> None:

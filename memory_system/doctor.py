@@ -2,79 +2,87 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from . import chroma_files, closing_note, table_file
+from . import chroma_files, closing_note, copying, leftovers, table_file
+from .consolidation.ground import Progress
 from .embedding import Embedder
 from .entry import Tier
 from .errors import JournalDamaged, MemorySystemError, StoreDamaged
+from .findings import Finding, State
 from .journal import Journal, content_hash
 from .journal_check import refuse_damaged, refuse_older
 from .ledger_checks import differences
 from .ledger_opening import JOURNAL
+from .lifecycle import Place
 from .personality_file import PersonalityFile
 from .probe import probe
 from .read_only import ReadOnlyLedger, open_ledger
+from .reader import no_progress
 from .stores import Stores
 from .times import real_clock
 from .world import World
 
 _LOCK_SECONDS = 3.0
-_LEAST_FREE = 200_000_000
-"""Bytes that should be free; and as many as the world has, so that a store can be rebuilt beside the old one."""
 
 
-class State(StrEnum):
-    """What is said of one thing that was looked at."""
-
-    RIGHT = "right"
-    REPAIRED = "repaired"
-    NOTE = "note"
-    WRONG = "wrong"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing that was looked at.
+def examine(
+    world: World,
+    *,
+    repair: bool = False,
+    progress: Progress = no_progress,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> list[Finding]:
+    """Look at every agent of a world, and repair what is wrong if told to.
 
     Args:
-        agent: whose; empty for the world's.
-        what: such as ``journal`` or ``index``.
-        state: whether it is as it should be.
-        sentence: for people.
+        world: whose.
+        repair: whether to repair; an agent that is open is closed for it, and opened anew by its name.
+        progress: told how far it is, 0 to 1, and whom it looks at.
+        cancelled: asked before each agent whether to stop; what was found until then is answered.
     """
-
-    agent: str
-    what: str
-    state: State
-    sentence: str
-
-
-def examine(world: World, *, repair: bool = False) -> list[Finding]:
-    """Look at every agent of a world, and repair what is wrong if told to."""
-    found = [_disk(world.folder)]
-    found += _half_made(world.folder, repair=repair)
-    for name in world.agents():
-        folder = world.folder / name
-        personality = Path(world.settings.personalities) / f"{name}.json"
-        before = _agent(folder, personality, world.embedder)
-        if repair and any(one.state is State.WRONG for one in before):
-            problem = _repair(folder, personality, world.embedder)
-            after = _agent(folder, personality, world.embedder)
-            told = {one.what for one in after}
-            gone = [one for one in before if one.state is State.WRONG and one.what not in told]
-            before = [_compared(one, before, problem) for one in after]
-            before += [replace(one, state=State.REPAIRED, sentence=f"{one.sentence} It is gone now.") for one in gone]
-        found += before
+    backups = world.settings.backup_folder
+    found = [leftovers.disk(world.folder), *leftovers.half_made(world.folder, backups, repair=repair)]
+    found += leftovers.set_aside(world.folder)
+    names = world.agents()
+    for number, name in enumerate(names):
+        if cancelled():
+            found.append(Finding("", "check", State.NOTE, f"It was stopped; {len(names) - number} were not looked at."))
+            break
+        progress(number / len(names), f"Looking at {name} ({number + 1} of {len(names)})")
+        place = world.spot.agent(name)
+        seen = examine_agent(place.folder, place.personality, world.embedder)
+        if repair and _wrong(seen):
+            _close(world, name)
+            seen = _repaired(place, world.embedder, seen, anew=True)
+        found += seen
+    progress(1.0, "Done")
     return found
+
+
+def examine_repaired(place: Place, embedder: Embedder) -> list[Finding]:
+    """Look at a closed agent and repair what is wrong, but for a damaged journal, which stays as it is."""
+    seen = examine_agent(place.folder, place.personality, embedder)
+    return _repaired(place, embedder, seen, anew=False) if _wrong(seen) else seen
+
+
+def _wrong(found: Sequence[Finding]) -> bool:
+    return any(one.state is State.WRONG for one in found)
+
+
+def _repaired(place: Place, embedder: Embedder, before: Sequence[Finding], *, anew: bool) -> list[Finding]:
+    problem = repair_agent(place.folder, place.personality, embedder, anew=anew)
+    after = examine_agent(place.folder, place.personality, embedder)
+    told = {one.what for one in after}
+    gone = [one for one in before if one.state is State.WRONG and one.what not in told]
+    found = [_compared(one, before, problem) for one in after]
+    return found + [replace(one, state=State.REPAIRED, sentence=f"{one.sentence} It is gone now.") for one in gone]
 
 
 def _compared(now: Finding, before: Sequence[Finding], problem: str | None) -> Finding:
@@ -92,17 +100,35 @@ def mend(world: World, agent: str) -> str | None:
     Returns:
         Why it could not be done, in a sentence; ``None`` where it was.
     """
+    _close(world, agent)
+    place = world.spot.agent(agent)
+    return repair_agent(place.folder, place.personality, world.embedder)
+
+
+def _close(world: World, agent: str) -> None:
     for held in world.opened():
         if held.name == agent:
             held.close()
-    return _repair(world.folder / agent, Path(world.settings.personalities) / f"{agent}.json", world.embedder)
 
 
-def _repair(folder: Path, personality: Path, embedder: Embedder) -> str | None:
-    """Open the agent, which repairs it; with a new journal where the old one is damaged."""
+def repair_agent(folder: Path, personality: Path, embedder: Embedder, *, anew: bool = True) -> str | None:
+    """Open a closed agent, which repairs it.
+
+    Args:
+        folder: the agent's.
+        personality: its personality file.
+        embedder: texts to vectors.
+        anew: whether a new journal is begun where the old one is damaged.
+
+    Returns:
+        Why it could not be done, in a sentence; ``None`` where it was.
+    """
     try:
         ledger = open_ledger(folder, personality, embedder)
         if isinstance(ledger, ReadOnlyLedger):
+            if not anew:
+                ledger.close()
+                return ledger.read_only
             ledger.begin_anew()
             ledger = open_ledger(folder, personality, embedder)
         text, file_of = ledger.text("personality"), PersonalityFile(personality)
@@ -118,7 +144,14 @@ def _repair(folder: Path, personality: Path, embedder: Embedder) -> str | None:
     return None
 
 
-def _agent(folder: Path, personality: Path, embedder: Embedder) -> list[Finding]:
+def examine_agent(folder: Path, personality: Path, embedder: Embedder) -> list[Finding]:
+    """Look at a copy of an agent's files; nothing is changed.
+
+    Args:
+        folder: the agent's.
+        personality: its personality file.
+        embedder: whose vectors it should have.
+    """
     name = folder.name
     if not folder.exists():
         return [Finding(name, "files", State.RIGHT, "It has a personality and no memories yet.")]
@@ -127,9 +160,9 @@ def _agent(folder: Path, personality: Path, embedder: Embedder) -> list[Finding]
             found = list(_of_copy(name, copy, personality, embedder))
     except Timeout:
         return [Finding(name, "lock", State.NOTE, "Another program is writing to it. Look again when it has finished.")]
-    except (OSError, shutil.Error) as error:
+    except OSError as error:
         return [Finding(name, "files", State.WRONG, f"They cannot be read: {str(error)[:200]}.")]
-    return [*found, *_leftovers(folder)]
+    return [*found, *leftovers.of_agent(folder)]
 
 
 @contextmanager
@@ -141,12 +174,11 @@ def _copied(folder: Path) -> Iterator[Path]:
         OSError: it cannot be copied.
     """
     lock = folder / "lock"
-    ignore = shutil.ignore_patterns("lock", "*-damaged-*", "*-replaced-*", "*.part")
     with tempfile.TemporaryDirectory(prefix="memory-doctor-", ignore_cleanup_errors=True) as scratch:
-        copy = Path(scratch) / folder.name
+        target = Path(scratch) / folder.name
         with FileLock(lock, timeout=_LOCK_SECONDS) if lock.exists() else nullcontext():
-            shutil.copytree(folder, copy, ignore=ignore)
-        yield copy
+            copying.copy(folder, target)
+        yield target
 
 
 def _of_copy(name: str, copy: Path, personality: Path, embedder: Embedder) -> Iterator[Finding]:
@@ -227,42 +259,6 @@ def _personality(name: str, journal: Journal, path: Path) -> Iterator[Finding]:
         yield Finding(name, "personality", State.NOTE, f"{path.name} was edited; opening the agent takes it in.")
     elif held is not None:
         yield Finding(name, "personality", State.RIGHT, f"{path.name} is what the journal says.")
-
-
-def _leftovers(folder: Path) -> Iterator[Finding]:
-    aside = [path for path in folder.glob("*-damaged-*") if not path.name.endswith(("-wal", "-shm"))]
-    aside += folder.glob("chroma-replaced-*")
-    if aside:
-        size = sum(file.stat().st_size for path in aside for file in (path, *path.glob("**/*")) if file.is_file())
-        names = ", ".join(sorted(path.name for path in aside)[:3])
-        yield Finding(
-            folder.name,
-            "leftovers",
-            State.NOTE,
-            f"{len(aside)} set aside ({names}), {size / 1e6:.1f} MB. Delete them when you need them no longer.",
-        )
-    if parts := sorted(path.name for path in folder.glob("*.part")):
-        yield Finding(
-            folder.name, "leftovers", State.WRONG, f"{', '.join(parts[:3])} was being written when it was cut off."
-        )
-
-
-def _half_made(world: Path, *, repair: bool) -> Iterator[Finding]:
-    for path in sorted([*world.glob(".*-copying"), *world.parent.glob("*-filling")]):
-        if repair:
-            shutil.rmtree(path, ignore_errors=True)
-        gone = not path.exists()
-        state = State.REPAIRED if gone else State.WRONG
-        yield Finding("", "leftovers", state, f"{path.name} was being copied when it was cut off." + " Removed." * gone)
-
-
-def _disk(world: Path) -> Finding:
-    there = next(path for path in (world, *world.absolute().parents) if path.exists())
-    free = shutil.disk_usage(there).free
-    held = sum(file.stat().st_size for file in world.glob("**/*") if file.is_file())
-    enough = free >= max(_LEAST_FREE, held)
-    sentence = f"{free / 1e9:.1f} GB are free, and the world has {held / 1e9:.2f} GB."
-    return Finding("", "disk", State.RIGHT if enough else State.WRONG, sentence)
 
 
 def light(world: World) -> tuple[State, str]:

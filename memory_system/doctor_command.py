@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 
 from .authors import COMMAND_LINE
-from .doctor import Finding, State, examine
+from .doctor import examine
+from .findings import Finding, State
 from .world import World
 
 

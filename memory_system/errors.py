@@ -5,6 +5,7 @@
     │   ├── InvalidEntry                    a memory: its text, time, rating, id or metadata
     │   ├── InvalidAgentName                a name that cannot become a folder and a file
     │   ├── InvalidParameter                a threshold, weight, count or time out of its range
+    │   ├── InvalidBackup                   a file that is no backup, or no longer as it was made
     │   └── InvalidDocument                 a JSON text; carries its problems by line and field
     │       ├── InvalidPersonality          the static memory's
     │       └── InvalidFile                 a file of events
@@ -84,6 +85,12 @@ class InvalidParameter(InvalidInput):
     """Raise for a number or time out of its range; the message gives the range."""
 
     code = "invalid-parameter"
+
+
+class InvalidBackup(InvalidInput):
+    """Raise for a file that cannot be restored, before anything is changed."""
+
+    code = "invalid-backup"
 
 
 @dataclass(frozen=True)

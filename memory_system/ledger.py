@@ -111,6 +111,7 @@ class Ledger(LedgerOpening):
         with self._lock:
             self._refuse_closed()
             with self._file_lock.held():
+                self._refuse_closed()  # it may have been moved while another held the lock
                 yield
 
     # -- what is known ---------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ the folder, from where opening the agent, or the bin, finds it again.
 
 from __future__ import annotations
 
+import errno
 import shutil
 import sqlite3
 from collections.abc import Mapping
@@ -18,7 +19,8 @@ from .errors import AgentNotFound, AlreadyExists, StoreError
 from .files import as_store_errors
 
 BIN = ".bin"
-_KEPT = "personality.json"
+KEPT = "personality.json"
+"""The name of a personality that lies inside its agent's folder."""
 _JOURNAL = "journal.sqlite3"
 _SECONDS = "%Y%m%dT%H%M%S%f"
 
@@ -67,7 +69,7 @@ def duplicate(source: Place, target: Place, beside: Mapping[str, str] | None = N
     try:
         _copy(source.folder, half)
         if source.personality.exists():
-            shutil.copyfile(source.personality, half / _KEPT)
+            shutil.copyfile(source.personality, half / KEPT)
         for name, text in (beside or {}).items():
             (half / name).write_text(text, encoding="utf-8")
         half.rename(target.folder)
@@ -103,7 +105,7 @@ def rename(source: Place, target: Place) -> None:
     """
     target.refuse_taken()
     try:
-        _pack(source)
+        pack(source)
         source.folder.rename(target.folder)
         unpack(target)
     except OSError as error:
@@ -120,7 +122,7 @@ def send_to_bin(source: Place, now: datetime) -> Binned:
     folder = source.folder.parent / BIN / f"{now:{_SECONDS}} {source.folder.name}"
     try:
         folder.parent.mkdir(exist_ok=True)
-        _pack(source)
+        pack(source)
         source.folder.rename(folder)
     except OSError as error:
         unpack(source)
@@ -146,9 +148,27 @@ def bring_back(binned: Binned, target: Place) -> None:
         raise StoreError(f"{binned.name!r} cannot be restored: {error.strerror or error}.") from error
 
 
-def _pack(place: Place) -> None:
+def pack(place: Place) -> None:
+    """Put an agent's personality into its folder.
+
+    Raises:
+        OSError: it cannot be put there.
+    """
     if place.personality.exists():
-        place.personality.rename(place.folder / _KEPT)
+        _move(place.personality, place.folder / KEPT)
+
+
+def _move(source: Path, target: Path) -> None:
+    """Rename a file, also onto another disk; a kill leaves the source or the whole target."""
+    try:
+        source.rename(target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        beside = target.with_name(f".{target.name}.tmp")
+        shutil.copyfile(source, beside)
+        beside.replace(target)
+        source.unlink()
 
 
 def unpack(place: Place) -> None:
@@ -157,10 +177,10 @@ def unpack(place: Place) -> None:
     Raises:
         StoreError: it cannot be put there.
     """
-    if (place.folder / _KEPT).exists() and not place.personality.exists():
+    if (place.folder / KEPT).exists() and not place.personality.exists():
         with as_store_errors(f"The personality of {place.folder.name!r}"):
             place.personality.parent.mkdir(parents=True, exist_ok=True)
-            (place.folder / _KEPT).rename(place.personality)
+            _move(place.folder / KEPT, place.personality)
 
 
 def in_bin(world: Path) -> list[Binned]:

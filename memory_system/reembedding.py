@@ -73,7 +73,7 @@ def reembed(
 
 
 def _write_store(ledger: Ledger, progress: Progress) -> bool:
-    progress(0.8, "Writing the store")
+    progress(0.8, "Looking at the store")
     aside = ledger.make_store_anew(lambda share: progress(0.8 + 0.2 * share, "Writing the store"))
     if aside is None:
         return False

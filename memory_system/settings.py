@@ -34,6 +34,8 @@ class Settings(BaseSettings):
     """The folder of all worlds."""
     personalities: Path = Field(ROOT / "agent_personalities", validation_alias="MEMORY_PERSONALITIES")
     """The folder of the static memories."""
+    backups: Path | None = Field(None, validation_alias="MEMORY_BACKUPS")
+    """The folder of the backups; ``backups`` in the folder of all worlds if not given."""
     world: str = Field(DEFAULT_WORLD, validation_alias="MEMORY_WORLD")
     cache: Path = Field(default_factory=_cache_folder, validation_alias="MEMORY_CACHE_DIR")
     """Where the embedding model is kept between runs."""
@@ -46,6 +48,11 @@ class Settings(BaseSettings):
     openai_base_url: str | None = Field(None, validation_alias="OPENAI_BASE_URL")
     dashboard_port: int = Field(8501, validation_alias="MEMORY_DASHBOARD_PORT", ge=1, le=65535)
     api_port: int = Field(5000, validation_alias="MEMORY_API_PORT", ge=1, le=65535)
+
+    @property
+    def backup_folder(self) -> Path:
+        """Where backups are made when no other place is named."""
+        return self.backups or self.database / "backups"
 
     @property
     def uses_openai(self) -> bool:

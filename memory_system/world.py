@@ -6,7 +6,7 @@ import json
 import shutil
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -27,7 +27,9 @@ from .names import checked_name
 from .relevancy import TokenStates
 from .settings import Settings
 from .stage import Stage
+from .swapping import Spot, finish
 from .times import real_clock
+from .write_lock import WriteLock
 
 _NOT_AGENTS = frozenset({"schema"})
 TOKENS = "token-states.sqlite3"
@@ -58,6 +60,8 @@ class World(Stage):
         self.settings = settings or Settings()
         self.name = checked_name(self.settings.world, "world name")
         self.folder = Path(self.settings.database) / self.name
+        self.spot = Spot(self.folder, Path(self.settings.personalities))
+        finish(self.spot)
         self.embedder: Embedder = embedder or CachedEmbedder(MiniLM(self.settings.cache))
         self.model: LanguageModel = model or _model(self.settings, self.embedder)
         self.clock = world_clock(self.folder)
@@ -227,7 +231,7 @@ class World(Stage):
             return self.agent(binned.name)
 
     def _place(self, name: str) -> Place:
-        return Place(self.folder / name, Path(self.settings.personalities) / f"{name}.json")
+        return self.spot.agent(name)
 
     def _free(self, name: str, but: str = "") -> str:
         """The checked name, if no agent has it, or one that differs only in upper and lower case."""
@@ -244,6 +248,23 @@ class World(Stage):
         with agent.alone():
             self._agents.pop(agent.name).close()
             yield self._place(agent.name)
+
+    @contextmanager
+    def let_go(self) -> Iterator[None]:
+        """Every agent is closed, and nobody writes any, while the world's files are moved; then all are opened anew.
+
+        Raises:
+            StoreBusy: another program has been writing for 30 seconds.
+            StoreError: a folder cannot be written.
+        """
+        with self._lock, ExitStack() as held:
+            for name in self.agents():
+                if name in self._agents:
+                    self._agents.pop(name).close()
+                if (self.folder / name).is_dir():
+                    held.enter_context(WriteLock(self.folder / name).held())
+            self._tokens.close()
+            yield
 
     def __iter__(self) -> Iterator[AgentMemory]:
         """The characters, one after the other; rehearsals are asked for by their names."""

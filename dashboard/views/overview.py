@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard import session, stale, tables, widgets
+from dashboard import safekeeping, session, stale, tables, widgets
 from memory_system import Tier
 
 agent = session.agent()
@@ -35,6 +35,7 @@ if agent.personality_problem:
 for message in () if agent.read_only else agent.messages:
     st.info(widgets.plain(message), icon=":material/healing:")
 
+safekeeping.light(agent.name)
 stale.notice(agent)
 waiting = agent.migrate_stm2ltm(preview=True)
 with st.container(horizontal=True):

@@ -6,13 +6,17 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import session, widgets
+from dashboard import safekeeping, session, widgets
 from memory_system import PRESETS, AgentSettings, Measure, MemorySystemError, Scoring, Weights
 
 agent = session.agent()
 held, default = agent.settings, AgentSettings()
 widgets.heading("Settings", "How this character remembers. Every change is in the history and can be undone.", agent)
 widgets.said()
+PARTS = ["Memory and world", "Backup and check"]
+linked = PARTS[session.from_link("part") == safekeeping.LINK]
+set_up, safe = st.tabs(PARTS, default=linked, key="settings-part", on_change="rerun")
+session.to_link("part", safekeeping.LINK if safe.open else None)
 
 
 def flat(settings: AgentSettings) -> dict[str, Any]:
@@ -64,7 +68,7 @@ FIELDS: dict[str, tuple[str, str, float, float, float]] = {
     "importance": ("Weight of importance", "How much it counts that it was important.", 0.0, 10.0, 0.05),
     "relevancy": ("Weight of relevancy", "How much it counts that it answers the question.", 0.0, 10.0, 0.05),
 }
-with st.container(border=True):
+with set_up, st.container(border=True):
     st.header("Memory and score", anchor=False)
     values: dict[str, Any] = {}
     for number, (name, (label, meaning, low, high, step)) in enumerate(FIELDS.items()):
@@ -119,7 +123,7 @@ with st.container(border=True):
         if st.button("Reset all", icon=":material/restart_alt:", disabled=now == usual):
             save(usual, "All settings are back at their defaults.")
 
-with st.container(border=True):
+with set_up, st.container(border=True):
     st.header("World time", anchor=False)
     world = session.world()
     st.caption(widgets.plain(f"Now: {session.clock_words()}. All characters of this world share it."))
@@ -136,7 +140,7 @@ with st.container(border=True):
         widgets.say_next("The clock is set.")
         st.rerun()
 
-with st.container(border=True):
+with set_up, st.container(border=True):
     st.header("In use", anchor=False)
     st.text(f"Language model: {agent.model.label}")
     st.text(f"Embedding model: {world.embedder.identity}")
@@ -152,3 +156,9 @@ with st.container(border=True):
         else:
             took = (time.perf_counter() - started) * 1000
             st.success(widgets.plain(f"It answered in {took:.0f} ms: {rating.rating} of 10. {rating.explanation}"))
+
+with safe:
+    if safe.open:
+        safekeeping.check()
+        safekeeping.backup()
+        safekeeping.restore()

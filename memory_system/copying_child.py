@@ -1,0 +1,61 @@
+"""The process that copies an agent's files: ``python -I -S copying_child.py SOURCE TARGET [LEFT OUT ...]``.
+
+It is a process of its own since a program that opens and closes SQLite's files by itself loses the locks that SQLite
+holds on them, and then another program's last change (see ``copying``). It needs Python's own library only, and so
+starts in a few hundredths of a second.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import sys
+from contextlib import closing
+from pathlib import Path
+
+JOURNAL = "journal.sqlite3"
+
+
+def copy(source: Path, target: Path, left_out: list[str]) -> None:
+    """Copy a folder, its journal as SQLite reads it at one moment.
+
+    Raises:
+        OSError, shutil.Error: something cannot be read or written.
+    """
+    shutil.copytree(source, target, ignore=shutil.ignore_patterns("lock", f"{JOURNAL}*", *left_out))
+    journal = source / JOURNAL
+    if not journal.is_file():
+        return
+    if not journal.stat().st_size or not _as_read(journal, target / JOURNAL):
+        for name in (JOURNAL, f"{JOURNAL}-wal"):  # damaged: as it lies there
+            if (source / name).exists():
+                shutil.copyfile(source / name, target / name)
+
+
+def _as_read(journal: Path, target: Path) -> bool:
+    """Whether SQLite could copy it. Nothing is written beside it: without a log nobody has it open."""
+    way = "mode=ro" if journal.with_name(f"{journal.name}-wal").exists() else "immutable=1"
+    address = f"{journal.absolute().as_uri()}?{way}"
+    try:
+        with (
+            closing(sqlite3.connect(address, uri=True, timeout=10)) as held,
+            closing(sqlite3.connect(target)) as copied,
+        ):
+            held.backup(copied)
+    except sqlite3.Error:
+        for name in (target.name, f"{target.name}-journal"):
+            target.with_name(name).unlink(missing_ok=True)
+        return False
+    return True
+
+
+def main() -> None:
+    """Copy what the arguments say; a failure is one line and exit code 1."""
+    try:
+        copy(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:])
+    except (OSError, shutil.Error) as error:
+        sys.exit(f"{error!s:.300}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""A designer checks the world, makes a backup, restores it and goes back, on a world of two characters of its own."""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from memory_system.embedding import CachedEmbedder
+from tests import sample_world
+
+from .conftest import Dashboard, served, settled
+from .hands import press, said, write
+
+pytestmark = pytest.mark.browser
+LONG = 90_000
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder) -> Iterator[Dashboard]:
+    """A dashboard on Mira and Tobias alone."""
+    template = sample_world.filled(sample_world.shared_folder(tmp_path_factory), embedder)
+    folder = tmp_path_factory.mktemp("safekeeping")
+    places = sample_world.copy(template, folder / "world")
+    for name in ("edda", "ines", "juno", "oswin"):
+        shutil.rmtree(Path(places["MEMORY_DATABASE"]) / "mem_test" / name)
+        (Path(places["MEMORY_PERSONALITIES"]) / f"{name}.json").unlink()
+    with served(places, folder / "serve.log") as running:
+        yield running
+
+
+def _size(page: Page, dashboard: Dashboard) -> str:
+    dashboard.show(page, "settings", agent="mira")
+    return page.get_by_label("Size of short-term memory", exact=True).first.input_value()
+
+
+def test_the_light_leads_to_the_check_of_everything(page: Page, own: Dashboard) -> None:
+    own.show(page, "", agent="mira")
+    expect(page.get_by_text("Journals and stores are in order.")).to_be_visible()
+    press(page, "Details")
+    press(page, "Check everything")
+    expect(page.get_by_text("Nothing is wrong.")).to_be_visible(timeout=LONG)
+
+
+def test_a_backup_is_made_taken_away_restored_and_undone(page: Page, own: Dashboard, tmp_path: Path) -> None:
+    own.show(page, "settings", agent="mira", part="safety")
+    press(page, "Make a backup")
+    said_made = page.get_by_test_id("stAlert").filter(has_text="Made and read back: 2 characters")
+    expect(said_made).to_be_visible(timeout=LONG)
+    settled(page)
+    with page.expect_download() as taken:
+        page.get_by_role("button", name="Download it").first.click()
+    taken.value.save_as(tmp_path / "taken.zip")
+    with zipfile.ZipFile(tmp_path / "taken.zip") as zipped:
+        assert "agents/mira/journal.sqlite3" in zipped.namelist()
+    before = _size(page, own)
+    write(page, "Size of short-term memory", "37")
+    press(page, "Save")
+    said(page, "Saved.")
+    own.show(page, "settings", agent="mira", part="safety")
+    press(page, "Restore it")
+    restored = page.get_by_test_id("stAlert").filter(has_text="Restored: the world of")
+    expect(restored).to_be_visible(timeout=LONG)
+    assert _size(page, own) == before
+    own.show(page, "settings", agent="mira", part="safety")
+    press(page, "Put back")
+    said(page, "The world is again what it was")
+    assert _size(page, own) == "37"

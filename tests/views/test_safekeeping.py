@@ -1,0 +1,131 @@
+"""The light, the check, backups and the re-embedding, as the pages show them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard import session, working
+from memory_system import AgentMemory, Tier, asides, ledger_opening
+
+from .test_pages import OpenPage, mira, press, shown
+
+LONGEST = 120.0
+
+
+@pytest.fixture
+def three(open_page: OpenPage) -> None:
+    """A world of two characters, so that checking it does not take long."""
+    world = session.world()
+    for name in ("edda", "juno", "oswin", "ines"):
+        world.delete_agent(name)
+    shutil.rmtree(world.folder / ".bin")
+
+
+def ended(page: AppTest, name: str) -> AppTest:
+    """The page when a piece of work has ended."""
+    until = time.monotonic() + LONGEST
+    while (work := working.of(name)) is not None and work.running and time.monotonic() < until:
+        time.sleep(0.1)
+    assert work is not None
+    assert not work.running
+    page.run()
+    assert not page.exception, page.exception
+    return page
+
+
+@pytest.mark.usefixtures("three")
+def test_the_check_finds_what_is_wrong_the_light_tells_it_and_it_is_repaired(open_page: OpenPage) -> None:
+    assert "All is well" in shown(open_page("overview"))
+    before = {entry.id for entry in mira().entries(Tier.LTM)}
+    page = open_page("settings", part="safety")
+    press(page, "Check everything")
+    ended(page, "check")
+    assert "Nothing is wrong." in shown(page)
+    mira().close()
+    (session.world().folder / "mira" / "journal.sqlite3").write_bytes(b"no journal " * 999)
+    assert "Something is wrong" in shown(open_page("overview", agent="tobias"))
+    page = open_page("settings", agent="tobias", part="safety")
+    press(page, "Check everything")
+    ended(page, "check")
+    table = page.dataframe[0].value
+    assert table["state"].iloc[0] == "✗ wrong"
+    assert (table["whose"].iloc[0], table["what"].iloc[0]) == ("mira", "journal")
+    press(page, "Repair what is wrong")
+    ended(page, "check")
+    assert "⟳ repaired" in set(page.dataframe[0].value["state"])
+    assert {entry.id for entry in mira().entries(Tier.LTM)} == before
+    assert mira().read_only is None
+    assert "All is well" in shown(open_page("overview"))
+
+
+@pytest.mark.usefixtures("three")
+def test_a_backup_is_made_restored_and_the_former_world_put_back(open_page: OpenPage) -> None:
+    page = open_page("settings", part="safety")
+    assert "There is no backup here yet." in shown(page)
+    press(page, "Make a backup")
+    ended(page, "backup")
+    assert "Made and read back: 2 characters" in shown(page)
+    assert "Harrow Quay" in shown(page), "what it holds is told before it is restored"
+    mira().add_short_term({"document": "After the backup", "rating": 5, "id": "late"})
+    press(page, "Restore it")
+    ended(page, "restore")
+    assert "Restored: the world of" in shown(page)
+    assert mira().find("late") is None
+    assert len(asides.of_world(session.world().folder)) == 1
+    press(page, "Put back")
+    assert "The world is again what it was" in shown(page)
+    assert mira().find("late") is not None
+
+
+def test_a_file_that_is_no_backup_is_told_and_not_kept(open_page: OpenPage) -> None:
+    page = open_page("settings", part="safety")
+    page.file_uploader[0].upload("notes.zip", b"Dear designer, this is no zip", "application/zip").run()
+    assert not page.exception, page.exception
+    assert "cannot be restored" in shown(page)
+    folder = session.world().settings.backup_folder
+    assert list(folder.iterdir()) == []
+
+
+class Other:
+    """Vectors that mean nothing, of another model's name."""
+
+    identity = "another-model"
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        return np.random.default_rng(len(texts)).standard_normal((len(texts), 32)).astype(np.float32)
+
+
+BANNER = "from dashboard import session, standing\nstanding.banner(session.agent())\n"
+
+
+def test_a_character_of_another_embedding_model_is_offered_to_be_embedded_anew(
+    open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = AppTest.from_string(BANNER, default_timeout=30)
+    page.session_state["agent"] = "ana"
+    _made_with_another_model("ana", 90)
+    monkeypatch.setattr(ledger_opening, "EMBEDDED_AT_ONCE", 10)
+    page.run()
+    assert not page.exception, page.exception
+    assert "91 of 91 memories were made with another embedding model" in page.warning[0].value.replace("\\", "")
+    press(page, "Re-embed")
+    ended(page, "reembed-ana")
+    assert "91 memories have their vectors now." in shown(page)
+    assert session.world().agent("ana").waiting_for_vectors == 0
+    page.run()
+    assert shown(page) == ""
+
+
+def _made_with_another_model(name: str, count: int) -> None:
+    settings = session.world().settings
+    (Path(settings.personalities) / f"{name}.json").write_text(json.dumps({"identity": {"name": name.title()}}))
+    with AgentMemory(name, database=settings.database, personalities=settings.personalities, embedder=Other()) as agent:
+        agent.add_short_term([{"document": f"event {n}", "rating": 5} for n in range(count)])
