@@ -52,6 +52,7 @@ class AgentMemory(AgentKeeper):
         clock: the world's time; its own clock if not given.
         author: who is behind the changes, as the history tells it.
         tokens: token states that are shared with other agents, as a ``World`` does.
+        durability: what a change survives, ``full`` or ``normal`` (see ``Settings``); the environment's if not given.
 
     Raises:
         InvalidAgentName: the name cannot be used.
@@ -71,6 +72,7 @@ class AgentMemory(AgentKeeper):
         clock: Clock | None = None,
         author: str = "script",
         tokens: TokenStates | None = None,
+        durability: str | None = None,
     ) -> None:
         with as_store_errors(f"The agent {str(name)[:64]!r}"):
             settings = Settings()
@@ -84,7 +86,7 @@ class AgentMemory(AgentKeeper):
                     'Write the personality file; {"identity": {"name": "..."}} is enough.'
                 )
             embedder = embedder or CachedEmbedder(MiniLM(settings.cache))
-            ledger = open_ledger(folder, file.path, embedder)
+            ledger = open_ledger(folder, file.path, embedder, durability=durability or settings.durability)
         clock = clock or world_clock(world_folder)
         super().__init__(checked, ledger, embedder, model or OfflineModel(embedder), clock, file, author, tokens)
         try:

@@ -16,7 +16,7 @@ from . import personality as personalities
 from .accesses import AccessLog, Noted
 from .changes import ChangeSet
 from .embedding import Embedder
-from .errors import InvalidPersonality, StaleChange, StoreError
+from .errors import InvalidPersonality, StaleChange, StoreDamaged, StoreError
 from .files import as_store_errors
 from .ledger_checks import refuse_broken
 from .ledger_opening import JOURNAL, LedgerOpening
@@ -37,14 +37,17 @@ class Ledger(LedgerOpening):
         personality: the path of its personality file.
         embedder: what turns texts into vectors.
         clock: the real time, for the journal.
+        durability: what a change survives, ``full`` or ``normal``.
 
     Raises:
         JournalDamaged: the journal cannot be relied on; ``read_only.opened`` shows what the store holds.
         StoreError: the files cannot be used.
     """
 
-    def __init__(self, folder: Path, personality: Path, embedder: Embedder, clock: Clock = real_clock) -> None:
-        super().__init__(folder, personality, embedder, clock)
+    def __init__(
+        self, folder: Path, personality: Path, embedder: Embedder, clock: Clock = real_clock, durability: str = "full"
+    ) -> None:
+        super().__init__(folder, personality, embedder, clock, durability)
         self._closed = False
         self._inode = 0
         self._accesses = AccessLog(self._write_accesses, self.messages.append, clock)
@@ -157,7 +160,8 @@ class Ledger(LedgerOpening):
             if applied.revision is not None and applied.revision > self._revision:
                 self._carry_out(applied, vectors)
                 self._show(applied, vectors)
-                self.journal.mark_done(applied.revision)
+                with suppress(StoreDamaged):  # such as a full disk: it stands, and is done once more by the next write
+                    self.journal.mark_done(applied.revision)
         return applied
 
     def note(self, change_set: ChangeSet) -> ChangeSet:

@@ -130,6 +130,7 @@ class World:
                     model=self.model,
                     clock=self.clock,
                     tokens=self._tokens,
+                    durability=self.settings.durability,
                 )
             return self._agents[checked]
 
