@@ -6,8 +6,9 @@ import dataclasses
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .errors import MemorySystemError
 from .logged import Asked
@@ -47,16 +48,22 @@ class AccessLog:
             else writes or reads, so that what waits and what is written always add up; it may leave it.
         report: told in a sentence when it could not be written. It is kept, and tried again with the next.
         clock: the real time.
+        alone: held while it is written. It is the lock under which ``write`` works and others flush, since two locks
+            that are taken in one order here and in the other there would leave both waiting for ever.
     """
 
     def __init__(
-        self, write: Callable[[Callable[[], Sequence[Noted]]], None], report: Callable[[str], None], clock: Clock
+        self,
+        write: Callable[[Callable[[], Sequence[Noted]]], None],
+        report: Callable[[str], None],
+        clock: Clock,
+        alone: AbstractContextManager[Any],
     ) -> None:
         self._write = write
         self._report = report
         self._clock = clock
         self._lock = threading.Lock()
-        self._flushing = threading.Lock()
+        self._alone = alone
         self._waiting: list[Noted] = []
         self._accesses = 0
         self._timer: threading.Timer | None = None
@@ -100,7 +107,7 @@ class AccessLog:
                 taken[:], self._waiting, self._accesses = self._waiting, [], 0
             return taken
 
-        with self._flushing:  # whoever closes waits for what the timer has just taken
+        with self._alone:  # whoever closes waits for what the timer has just taken
             with self._lock:
                 if self._timer is not None:
                     self._timer.cancel()

@@ -50,7 +50,7 @@ class Ledger(LedgerOpening):
         super().__init__(folder, personality, embedder, clock, durability)
         self._closed = False
         self._inode = 0
-        self._accesses = AccessLog(self._write_accesses, self.messages.append, clock)
+        self._accesses = AccessLog(self._write_accesses, self.messages.append, clock, self._lock)
         folder.mkdir(parents=True, exist_ok=True)
         self._file_lock = WriteLock(folder)
         with self.writing():

@@ -2,8 +2,10 @@
 
 The file is derived: what it says is believed only if its checksums and its place in the journal fit, and it is
 otherwise made anew. It is read and not mapped: a mapped file that another program cuts short in place, as ``cp`` and
-``rsync --inplace`` do, kills the process at its next look (SIGBUS), and reading takes no longer. Layout: a magic line; the length and the checksum of a header; the header, in JSON; then each
-column at an offset that is a multiple of 4,096, with room for more rows, which takes no space on disk or in memory.
+``rsync --inplace`` do, kills the process at its next look (SIGBUS), and reading takes no longer.
+
+Layout: a magic line; the length and the checksum of a header; the header, in JSON; then each column at an offset that
+is a multiple of 4,096, with room for more rows, which takes no space on disk or in memory.
 """
 
 from __future__ import annotations
@@ -14,8 +16,9 @@ import stat
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,7 +119,7 @@ _LISTS = ("text", "ends", "names")
 """Sections without room for more: what is added after opening is held by itself."""
 
 
-def _read(file: BinaryIO, header: dict[str, Any]) -> tuple[Table, Place] | None:
+def _read(file: BufferedReader, header: dict[str, Any]) -> tuple[Table, Place] | None:
     rows, arrays = int(header["rows"]), {}
     for name, section in header["sections"].items():
         array = np.zeros(tuple(section["shape"]), np.dtype(section["type"]))  # what is not used costs no memory
