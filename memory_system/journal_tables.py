@@ -153,6 +153,7 @@ def as_damage(sentence: str, error: BaseException | None) -> StoreDamaged:
     return JournalDamaged(sentence) if damaged else StoreDamaged(sentence)
 
 
+_SQLITE = "sqlite:///"
 DURABILITY = {"full": "FULL", "normal": "NORMAL"}
 """What an acknowledged change survives, and what SQLite calls it: ``full`` a killed process and a power cut, ``normal``
 a killed process; a power cut may take the last changes with it, and never half of one."""
@@ -162,13 +163,14 @@ def connect(url: str, durability: str = "full") -> sa.Engine:
     """An engine for the journal at ``url``, brought to the newest version.
 
     Args:
-        url: the address.
+        url: the address; ``sqlite:///`` and a path, which is taken as it is, whatever signs it holds.
         durability: one of ``DURABILITY``.
 
     Raises:
         StoreDamaged: the file is no journal, is damaged, or was written by a newer version.
     """
-    engine = sa.create_engine(url)
+    path = url.removeprefix(_SQLITE)
+    engine = sa.create_engine(url if path == url else sa.URL.create("sqlite", database=path))
     if engine.dialect.name == "sqlite":
         sa.event.listen(engine, "connect", partial(_sqlite_settings, DURABILITY[durability]))
         sa.event.listen(engine, "begin", _sqlite_begin)

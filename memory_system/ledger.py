@@ -7,6 +7,7 @@ journal what the other wrote.
 from __future__ import annotations
 
 import atexit
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from datetime import datetime
@@ -83,6 +84,8 @@ class Ledger(LedgerOpening):
         """Whether this was closed, or its journal has been moved, deleted or replaced by somebody else."""
         try:
             return self._closed or (self.folder / JOURNAL).stat().st_ino != self._inode
+        except PermissionError:  # it may well be there; what can still be read is shown
+            return False
         except OSError:
             return True
 
@@ -143,7 +146,8 @@ class Ledger(LedgerOpening):
             Conflict: it was planned for another agent. Nothing was changed.
             StaleChange: what it touches has changed since it was planned. Nothing was changed.
             EmbedderError: a new text could not be embedded. Nothing was changed.
-            StoreError: files cannot be written; what the journal holds by then is finished at the next write.
+            StoreError: files cannot be written. If the sentence says that the change is kept, the journal has it and
+                it is finished at the next write; otherwise nothing was changed.
         """
         refuse_broken(change_set, self.folder.name)
         self.refuse_read_only()
@@ -156,9 +160,11 @@ class Ledger(LedgerOpening):
             self._catch_up()
             self._finish_cut_off()
             self._refuse_foreign_edit(change_set)
+            self._refuse_unwritable(change_set)
             applied = self.journal.commit(change_set, vectors, self.embedder.identity)
             if applied.revision is not None and applied.revision > self._revision:
-                self._carry_out(applied, vectors)
+                with _kept_all_the_same(self.folder.name):
+                    self._carry_out(applied, vectors)
                 self._show(applied, vectors)
                 with suppress(StoreDamaged):  # such as a full disk: it stands, and is done once more by the next write
                     self.journal.mark_done(applied.revision)
@@ -232,6 +238,14 @@ class Ledger(LedgerOpening):
                         "Load it again and repeat your change."
                     )
 
+    def _refuse_unwritable(self, change_set: ChangeSet) -> None:
+        """Try the folder of the personality and the agent's own before anything is committed."""
+        for text in change_set.texts:
+            if text.name == "personality" and text.after is not None:
+                personalities.refuse_unwritable(self.personality_path, text.after)
+        if not os.access(self.folder, os.W_OK):
+            raise StoreDamaged(f"{self.folder} cannot be written. Nothing was changed.")
+
     def _finish_cut_off(self) -> None:
         """Carry out what a process that died had committed: whoever holds the lock knows that nobody else is at it."""
         for cut_off in self.journal.pending():
@@ -256,3 +270,16 @@ class Ledger(LedgerOpening):
             return personalities.read(self.personality_path) in (None, text)
         except InvalidPersonality:
             return False
+
+
+@contextmanager
+def _kept_all_the_same(agent: str) -> Iterator[None]:
+    """What fails after the commit is told as what it is: the change stands, and only the store is behind."""
+    try:
+        with as_store_errors(f"The agent {agent!r}"):
+            yield
+    except StoreError as error:
+        raise StoreDamaged(
+            f"{error.sentence} The change is kept in the journal all the same, and the store takes it in at the next "
+            "write."
+        ) from error

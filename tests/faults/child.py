@@ -153,8 +153,9 @@ def until_it_is_full(agent: AgentMemory, order: dict[str, Any]) -> None:
 def attempts(agent: AgentMemory) -> None:
     """Ask and add, each time there is a line, and tell what came of it."""
     for number, _ in enumerate(iter(sys.stdin.readline, "done\n")):
-        told: dict[str, Any] = {"recalled": len(agent.query_memory("Who has the key?", static_threshold=1))}
+        told: dict[str, Any] = {"recalled": 0}
         try:
+            told["recalled"] = len(agent.query_memory("Who has the key?", static_threshold=1))
             told["revision"] = agent.add_short_term(_events(f"try-{number}", 1)).change_set.revision
         except MemorySystemError as error:
             told |= {"error": type(error).__name__, "sentence": error.sentence}

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-SLOW = ("test_damaged_store.py", "test_doctor.py")
+SLOW = ("test_damaged_store.py", "test_doctor.py", "test_places.py")
 _SHARE = 4
 _COUNTED = "counted"
 LOSSES = ("rows lost", "rows doubled", "half changes")
