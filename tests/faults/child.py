@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import random
@@ -31,6 +32,8 @@ BOUNDARIES: dict[str, tuple[Any, str]] = {
     "while vectors are made anew": (KeptVectors, "keep"),
     "while the store is made anew": (Stores, "upsert"),
 }
+SECONDS = 100.0
+"""After which a child that still runs tells where it hangs, and ends."""
 MIXTURE = ("add", "add", "add", "edit", "migrate", "reflect", "summarise", "undo", "personality")
 """What an endless child does, in an order drawn anew each time."""
 
@@ -174,6 +177,7 @@ class Renamed:
 def main() -> None:
     """Open the agent, say so, wait for a line if told to, and work."""
     order = json.loads(sys.argv[1])
+    faulthandler.dump_traceback_later(order.get("seconds", SECONDS), exit=True)  # told, and not waited for
     if order.get("limit"):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (order["limit"], resource.RLIM_INFINITY))

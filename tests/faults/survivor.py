@@ -45,7 +45,7 @@ def settings_of(root: Path) -> Settings:
 
 
 def prepare(root: Path, embedder: Embedder) -> Path:
-    """A world whose agent has 30 rated events for 20 places in STM, 12 in LTM, and a last revision that forgot three."""
+    """A world whose agent has 30 rated events for 20 places in STM, 12 in LTM, and three forgotten last."""
     with World(settings_of(root), embedder=embedder) as world:
         world.stand_at(NOW)
         agent = world.create_agent("mira", json.dumps(PERSONALITY))
