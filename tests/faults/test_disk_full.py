@@ -38,7 +38,7 @@ def disk(prepared: Path, tmp_path: Path) -> Iterator[Path]:
         shutil.copytree(prepared, place / "world")
         yield place
     finally:
-        subprocess.run(["umount", place], check=True)
+        subprocess.run(["umount", "--lazy", place], check=True)
 
 
 def _fill_but(disk: Path, left: int) -> Path:

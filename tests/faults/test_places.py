@@ -218,7 +218,7 @@ def mounted(tmp_path: Path, root: Path) -> Iterator[Path]:
         subprocess.run(["mount", "-o", "remount,ro,bind", place], check=True, capture_output=True)
         yield place
     finally:
-        subprocess.run(["umount", place], check=True)
+        subprocess.run(["umount", "--lazy", place], check=True)
 
 
 def test_a_world_on_a_read_only_disk_is_told_and_left(
