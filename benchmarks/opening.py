@@ -3,9 +3,11 @@
     python -m benchmarks.opening [--memories 100000] [--rows 1000000]
 
 Fills an agent through change sets (vectors are drawn, not embedded: opening does not look at them), closes it, and
-times opening it and answering one cue: with the kept table; with the table removed, so that every entry is read from
-the journal and every row of the store is compared; and, as the named alternative, opening the same collection in plain
-Chroma and getting all its rows. Then the same table alone at a size that would take an hour to fill.
+times opening it and answering one cue: with the kept table; as after a killed process, so that every page of the
+journal and every row of the store with its vector is checked; the same with an index that may be half written, which is
+tried out in another process; with the table removed, so that every entry is read from the journal; and, as the named
+alternative, opening the same collection in plain Chroma and getting all its rows. Then the same table alone at a size
+that would take an hour to fill.
 """
 
 from __future__ import annotations
@@ -93,6 +95,16 @@ def agent_rows(folder: Path, count: int) -> list[tuple[str, float]]:
         (folder / "database" / settings.world / NAME / "ltm.table").unlink()
         opened()
 
+    def checked() -> None:
+        agent = folder / "database" / settings.world / NAME
+        (agent / "closed.json").replace(agent / "opened.json")  # as a killed process leaves it
+        opened()
+
+    def probed() -> None:
+        index = next((folder / "database" / settings.world / NAME / "chroma").glob("*/header.bin"))
+        index.touch()  # as if it had been written and nobody knew whether wholly
+        checked()
+
     def plain() -> None:
         memory = ChromaMemory.at(folder / "database" / settings.world / NAME / "chroma", Tier.LTM)
         memory.snapshot()
@@ -100,6 +112,8 @@ def agent_rows(folder: Path, count: int) -> list[tuple[str, float]]:
 
     return [
         ("kept table", timed(opened)),
+        ("after a kill: every page and row checked", timed(checked)),
+        ("the same, and the index probed in another process", timed(probed)),
         ("no table: journal", timed(without)),
         ("plain Chroma, all rows", timed(plain)),
     ]

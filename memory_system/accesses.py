@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .errors import MemorySystemError
 from .logged import Asked
@@ -48,8 +48,8 @@ class AccessLog:
             else writes or reads, so that what waits and what is written always add up; it may leave it.
         report: told in a sentence when it could not be written. It is kept, and tried again with the next.
         clock: the real time.
-        alone: held while it writes, and may be held by whoever flushes: the lock that ``write`` takes, so that two
-            who flush never wait for each other.
+        alone: held while it is written. It is the lock under which ``write`` works and others flush, since two locks
+            that are taken in one order here and in the other there would leave both waiting for ever.
     """
 
     def __init__(
@@ -57,13 +57,13 @@ class AccessLog:
         write: Callable[[Callable[[], Sequence[Noted]]], None],
         report: Callable[[str], None],
         clock: Clock,
-        alone: AbstractContextManager[bool],
+        alone: AbstractContextManager[Any],
     ) -> None:
         self._write = write
         self._report = report
         self._clock = clock
         self._lock = threading.Lock()
-        self._flushing = alone
+        self._alone = alone
         self._waiting: list[Noted] = []
         self._accesses = 0
         self._timer: threading.Timer | None = None
@@ -107,7 +107,7 @@ class AccessLog:
                 taken[:], self._waiting, self._accesses = self._waiting, [], 0
             return taken
 
-        with self._flushing:  # whoever closes waits for what the timer has just taken
+        with self._alone:  # whoever closes waits for what the timer has just taken
             with self._lock:
                 if self._timer is not None:
                     self._timer.cancel()

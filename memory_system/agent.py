@@ -53,6 +53,7 @@ class AgentMemory(AgentKeeper):
         clock: the world's time; its own clock if not given.
         author: who is behind the changes, as the history tells it; the running script's name if not given.
         tokens: token states that are shared with other agents, as a ``World`` does.
+        durability: what a change survives, ``full`` or ``normal`` (see ``Settings``); the environment's if not given.
 
     Raises:
         InvalidAgentName: the name cannot be used.
@@ -72,6 +73,7 @@ class AgentMemory(AgentKeeper):
         clock: Clock | None = None,
         author: str = "",
         tokens: TokenStates | None = None,
+        durability: str | None = None,
     ) -> None:
         with as_store_errors(f"The agent {str(name)[:64]!r}"):
             settings = Settings()
@@ -85,7 +87,7 @@ class AgentMemory(AgentKeeper):
                     'Write the personality file; {"identity": {"name": "..."}} is enough.'
                 )
             embedder = embedder or CachedEmbedder(MiniLM(settings.cache))
-            ledger = open_ledger(folder, file.path, embedder)
+            ledger = open_ledger(folder, file.path, embedder, durability=durability or settings.durability)
         clock = clock or world_clock(world_folder)
         model, author = model or OfflineModel(embedder), author or running_script()
         super().__init__(checked, ledger, embedder, model, clock, file, author, tokens)

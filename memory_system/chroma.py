@@ -161,6 +161,7 @@ class ChromaStore:
                     self._collections[name] = self._find(name)
                 yield self._collections[name]
             except (ChromaError, RuntimeError, OSError) as error:
+                self.reopen()  # a client that met a full disk hangs at its next write, and a new one does not
                 raise StoreDamaged(f"Chroma could not use {self.folder}: {error}") from error
 
     def _find(self, name: str) -> chromadb.Collection:

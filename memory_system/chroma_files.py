@@ -23,6 +23,7 @@ _HEADER = struct.Struct("<iQQQQQQiIQQQdQ")
 _FILES = ("header.bin", "data_level0.bin", "length.bin", "link_lists.bin")
 _LINK = 4
 """Bytes of a link, and of the length of a list."""
+_AT_ONCE = 4096
 
 
 def stamp(*paths: Path) -> dict[str, list[int]]:
@@ -111,11 +112,18 @@ def _links_lead_somewhere(path: Path, held: int, each: int, vector_at: int, most
     width = _LINK * (1 + most)
     if width > vector_at:
         return False
-    data = np.memmap(path, np.uint8, mode="r", shape=(held, each))
-    lists = np.ascontiguousarray(data[:, :width]).view("<u4")
-    counts = lists[:, 0] & 0xFFFF  # above it are marks, such as for deleted elements
-    used = np.arange(most) < counts[:, None]
-    return bool((counts <= most).all() and (lists[:, 1:][used] < held).all())
+    with path.open("rb") as file:  # not mapped: who cuts it short meanwhile would kill this process
+        for start in range(0, held, _AT_ONCE):
+            rows = min(_AT_ONCE, held - start)
+            data = file.read(rows * each)
+            if len(data) != rows * each:
+                return False
+            lists = np.ascontiguousarray(np.frombuffer(data, np.uint8).reshape(rows, each)[:, :width]).view("<u4")
+            counts = lists[:, 0] & 0xFFFF  # above it are marks, such as for deleted elements
+            used = np.arange(most) < counts[:, None]
+            if (counts > most).any() or (lists[:, 1:][used] >= held).any():
+                return False
+    return True
 
 
 def _lists_fill(path: Path, held: int, most: int) -> bool:

@@ -36,10 +36,16 @@ __all__ = ["Applied", "Journal", "content_hash"]
 
 
 class Journal:
-    """One agent's journal. Writers hold the agent's lock; readers need none."""
+    """One agent's journal. Writers hold the agent's lock; readers need none.
 
-    def __init__(self, url: str, clock: Clock) -> None:
-        self._engine = connect(url)
+    Args:
+        url: the database's address.
+        clock: the real time.
+        durability: what a commit survives, one of ``DURABILITY``.
+    """
+
+    def __init__(self, url: str, clock: Clock, durability: str = "full") -> None:
+        self._engine = connect(url, durability)
         self._clock = clock
         self._watch = watch(self._engine)
         self.past = PastReader(self._read)
@@ -131,9 +137,15 @@ class Journal:
             purge(db, revision, change_set.purges)
 
     def mark_done(self, revision: int) -> None:
-        """Step 4: the store holds this change."""
-        with self._write() as db:
-            db.execute(sa.update(CHANGE_SETS).where(CHANGE_SETS.c.revision == revision).values(done=True))
+        """Step 4: the store holds this change. Where the power fails before this is on the disk, it is done again."""
+        if self._watch is None:
+            with self._write() as db:
+                db.execute(sa.update(CHANGE_SETS).where(CHANGE_SETS.c.revision == revision).values(done=True))
+            return
+        try:
+            self._watch.execute("UPDATE change_sets SET done = 1 WHERE revision = ?", (revision,)).close()
+        except sqlite3.Error as error:
+            raise StoreDamaged(f"The journal cannot be written: {error}. The change stands.") from error
 
     def compact(self) -> str | None:
         """Write the file anew, so that no byte is left of what was deleted; only SQLite's keeps such.
@@ -214,6 +226,8 @@ class Journal:
     def last_access_of(self, ids: Sequence[str]) -> dict[str, datetime]:
         """The latest access of each of these memories; those never recalled are left out."""
         found: dict[str, datetime] = {}
+        if not ids:
+            return found
         query = sa.select(ACCESSES.c.entry_id, sa.func.max(ACCESSES.c.at)).group_by(ACCESSES.c.entry_id)
         with self._read() as db:
             for some in slices(ids):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -168,15 +169,26 @@ def as_damage(sentence: str, error: BaseException | None) -> StoreDamaged:
     return JournalDamaged(sentence) if damaged else StoreDamaged(sentence)
 
 
-def connect(url: str) -> sa.Engine:
+_SQLITE = "sqlite:///"
+DURABILITY = {"full": "FULL", "normal": "NORMAL"}
+"""What an acknowledged change survives, and what SQLite calls it: ``full`` a killed process and a power cut, ``normal``
+a killed process; a power cut may take the last changes with it, and never half of one."""
+
+
+def connect(url: str, durability: str = "full") -> sa.Engine:
     """An engine for the journal at ``url``, brought to the newest version.
+
+    Args:
+        url: the address; ``sqlite:///`` and a path, which is taken as it is, whatever signs it holds.
+        durability: one of ``DURABILITY``.
 
     Raises:
         StoreDamaged: the file is no journal, is damaged, or was written by a newer version.
     """
-    engine = sa.create_engine(url)
+    path = url.removeprefix(_SQLITE)
+    engine = sa.create_engine(url if path == url else sa.URL.create("sqlite", database=path))
     if engine.dialect.name == "sqlite":
-        sa.event.listen(engine, "connect", _sqlite_settings)
+        sa.event.listen(engine, "connect", partial(_sqlite_settings, DURABILITY[durability]))
         sa.event.listen(engine, "begin", _sqlite_begin)
     try:
         _migrate(engine)
@@ -190,10 +202,15 @@ def connect(url: str) -> sa.Engine:
 
 
 def watch(engine: sa.Engine) -> sqlite3.Connection | None:
-    """A connection that tells whether others have committed; ``None`` for another database than SQLite."""
+    """A connection that tells whether others have committed; ``None`` for another database than SQLite.
+
+    What is written by it is not waited for until it is on the disk; the next commit of another takes it along.
+    """
     if engine.dialect.name != "sqlite" or not engine.url.database:
         return None
-    return sqlite3.connect(engine.url.database, timeout=10, check_same_thread=False, isolation_level=None)
+    connection = sqlite3.connect(engine.url.database, timeout=10, check_same_thread=False, isolation_level=None)
+    connection.execute("PRAGMA synchronous=NORMAL").close()
+    return connection
 
 
 def _migrate(engine: sa.Engine) -> None:
@@ -210,10 +227,10 @@ def _migrate(engine: sa.Engine) -> None:
             db.execute(sa.insert(VERSION).values(number=target + 1))
 
 
-def _sqlite_settings(connection: Any, _record: Any) -> None:
+def _sqlite_settings(synchronous: str, connection: Any, _record: Any) -> None:
     connection.isolation_level = None  # transactions are begun by _sqlite_begin
     connection.create_function("lower", 1, _lower, deterministic=True)  # SQLite's own knows no letter beyond ASCII
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=10000", "foreign_keys=ON"):
+    for pragma in ("journal_mode=WAL", f"synchronous={synchronous}", "busy_timeout=10000", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}").close()
 
 

@@ -45,8 +45,11 @@ class KeptVectors:
     def of(self, hashes: Iterable[str], embedder: str) -> dict[str, Vectors]:
         """The vectors, shape (d,), of these content hashes; those never embedded are left out."""
         found: dict[str, Vectors] = {}
+        wanted = list(dict.fromkeys(hashes))
+        if not wanted:
+            return found
         with self._read() as db:
-            for some in slices(list(dict.fromkeys(hashes))):
+            for some in slices(wanted):
                 rows = db.execute(
                     sa.select(VECTORS.c.hash, VECTORS.c.data).where(
                         VECTORS.c.embedder == embedder, VECTORS.c.hash.in_(some)

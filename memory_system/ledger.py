@@ -7,6 +7,7 @@ journal what the other wrote.
 from __future__ import annotations
 
 import atexit
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from datetime import datetime
@@ -16,7 +17,7 @@ from . import personality as personalities
 from .accesses import AccessLog, Noted
 from .changes import ChangeSet
 from .embedding import Embedder
-from .errors import InvalidPersonality, StaleChange, StoreError
+from .errors import InvalidPersonality, StaleChange, StoreDamaged, StoreError
 from .files import as_store_errors
 from .ledger_checks import refuse_broken
 from .ledger_opening import JOURNAL, LedgerOpening
@@ -34,14 +35,17 @@ class Ledger(LedgerOpening):
         personality: the path of its personality file.
         embedder: what turns texts into vectors.
         clock: the real time, for the journal.
+        durability: what a change survives, ``full`` or ``normal``.
 
     Raises:
         JournalDamaged: the journal cannot be relied on; ``read_only.opened`` shows what the store holds.
         StoreError: the files cannot be used.
     """
 
-    def __init__(self, folder: Path, personality: Path, embedder: Embedder, clock: Clock = real_clock) -> None:
-        super().__init__(folder, personality, embedder, clock)
+    def __init__(
+        self, folder: Path, personality: Path, embedder: Embedder, clock: Clock = real_clock, durability: str = "full"
+    ) -> None:
+        super().__init__(folder, personality, embedder, clock, durability)
         self._closed = False
         self._inode = 0
         self._accesses = AccessLog(self._write_accesses, self.messages.append, clock, self._lock)
@@ -77,6 +81,8 @@ class Ledger(LedgerOpening):
         """Whether this was closed, or its journal has been moved, deleted or replaced by somebody else."""
         try:
             return self._closed or (self.folder / JOURNAL).stat().st_ino != self._inode
+        except PermissionError:  # it may well be there; what can still be read is shown
+            return False
         except OSError:
             return True
 
@@ -138,7 +144,8 @@ class Ledger(LedgerOpening):
             Conflict: it was planned for another agent. Nothing was changed.
             StaleChange: what it touches has changed since it was planned. Nothing was changed.
             EmbedderError: a new text could not be embedded. Nothing was changed.
-            StoreError: files cannot be written; what the journal holds by then is finished at the next write.
+            StoreError: files cannot be written. If the sentence says that the change is kept, the journal has it and
+                it is finished at the next write; otherwise nothing was changed.
         """
         refuse_broken(change_set, self.folder.name)
         self.refuse_read_only()
@@ -151,12 +158,16 @@ class Ledger(LedgerOpening):
             self._catch_up()
             self._finish_cut_off()
             self._refuse_foreign_edit(change_set)
+            self._refuse_unwritable(change_set)
             applied = self.journal.commit(change_set, vectors, self.embedder.identity)
             if applied.revision is not None and applied.revision > self._revision:
-                whole = self._carry_out(applied, vectors)
+                with _kept_all_the_same(self.folder.name):
+                    whole = self._carry_out(applied, vectors)
                 self._show(applied, vectors)
                 if whole:
-                    self.journal.mark_done(applied.revision)
+                    # a disk may be full by now: the change stands, and this is done once more by the next write
+                    with suppress(StoreDamaged):
+                        self.journal.mark_done(applied.revision)
         return applied
 
     def note(self, change_set: ChangeSet) -> ChangeSet:
@@ -220,6 +231,14 @@ class Ledger(LedgerOpening):
                         "Load it again and repeat your change."
                     )
 
+    def _refuse_unwritable(self, change_set: ChangeSet) -> None:
+        """Try the folder of the personality and the agent's own before anything is committed."""
+        for text in change_set.texts:
+            if text.name == "personality" and text.after is not None:
+                personalities.refuse_unwritable(self.personality_path, text.after)
+        if not os.access(self.folder, os.W_OK):
+            raise StoreDamaged(f"{self.folder} cannot be written. Nothing was changed.")
+
     def _finish_cut_off(self) -> None:
         """Carry out what a process that died had committed: whoever holds the lock knows that nobody else is at it."""
         for cut_off in self.journal.pending():
@@ -245,3 +264,16 @@ class Ledger(LedgerOpening):
             return personalities.read(self.personality_path) in (None, text)
         except InvalidPersonality:
             return False
+
+
+@contextmanager
+def _kept_all_the_same(agent: str) -> Iterator[None]:
+    """What fails after the commit is told as what it is: the change stands, and only the store is behind."""
+    try:
+        with as_store_errors(f"The agent {agent!r}"):
+            yield
+    except StoreError as error:
+        raise StoreDamaged(
+            f"{error.sentence} The change is kept in the journal all the same, and the store takes it in at the next "
+            "write."
+        ) from error

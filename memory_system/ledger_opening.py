@@ -36,9 +36,12 @@ class LedgerOpening(LedgerTables):
     Whoever calls holds the agent's lock.
     """
 
-    def __init__(self, folder: Path, personality: Path, embedder: Embedder, clock: Clock) -> None:
+    def __init__(
+        self, folder: Path, personality: Path, embedder: Embedder, clock: Clock, durability: str = "full"
+    ) -> None:
         super().__init__(folder, personality, embedder)
         self._clock = clock
+        self._durability = durability
         self._kept = KeptTables(folder)
         self._stores: Stores
         self._note: Note | None = None
@@ -82,7 +85,7 @@ class LedgerOpening(LedgerTables):
 
     def _open_journal(self, path: Path, made: bool) -> None:
         try:
-            self.journal = Journal(f"sqlite:///{path}", self._clock)
+            self.journal = Journal(f"sqlite:///{path}", self._clock, self._durability)
         except BaseException:
             if made:
                 path.unlink(missing_ok=True)

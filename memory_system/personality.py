@@ -8,6 +8,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -281,6 +282,24 @@ def write(path: Path, text: str | None) -> None:
     if text is None:
         path.unlink(missing_ok=True)
         return
+    with _beside(path, text) as scratch:
+        os.chmod(scratch, 0o644)
+        os.replace(scratch, path)
+
+
+def refuse_unwritable(path: Path, text: str) -> None:
+    """Do nothing if the text could be saved there now.
+
+    Raises:
+        OSError: it could not, such as for want of room or of permission.
+    """
+    with _beside(path, text):
+        pass
+
+
+@contextmanager
+def _beside(path: Path, text: str) -> Iterator[Path]:
+    """The text in a file beside the path, on the disk; it is gone at the end, if it is still there."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem[:50]}-", suffix=".tmp")
     try:
@@ -288,8 +307,6 @@ def write(path: Path, text: str | None) -> None:
             file.write(text.encode("utf-8"))
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(scratch, 0o644)
-        os.replace(scratch, path)
-    except BaseException:
+        yield Path(scratch)
+    finally:
         Path(scratch).unlink(missing_ok=True)
-        raise

@@ -3,25 +3,50 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 
 from .chroma import ChromaStore
 from .entry import MemoryEntry, Tier
-from .errors import ForeignStore, MemorySystemError
+from .errors import ForeignStore, MemorySystemError, StoreDamaged
 
 _ROWS = 120
 """More than Chroma keeps in its log before it writes the index to disk."""
 
 
+_WORDS = "embedding_fulltext_search"
+"""Chroma's index of words, whose pages SQLite's own check takes for any table's."""
+_CHECK_WORDS = "INSERT INTO embedding_fulltext_search(embedding_fulltext_search) VALUES ('integrity-check')"
+
+
+def check(database: Path) -> None:
+    """Do nothing if SQLite finds every page in order, and the words indexed as they should be.
+
+    Raises:
+        StoreDamaged: it does not.
+    """
+    try:
+        with closing(sqlite3.connect(database, isolation_level=None)) as db:
+            found = [str(row[0]) for row in db.execute("PRAGMA integrity_check(1)")]
+            if db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (_WORDS,)).fetchone():
+                db.execute(_CHECK_WORDS)
+    except sqlite3.Error as error:
+        raise StoreDamaged(f"{database.name} is damaged: {error}") from error
+    if found != ["ok"]:
+        raise StoreDamaged(f"{database.name} is damaged: {found[0][:200]}")
+
+
 def look(folder: Path) -> None:
-    """Read all, query, write and delete, in every tier.
+    """Check the database, then read all, query, write and delete, in every tier.
 
     Raises:
         MemorySystemError: something is wrong.
     """
+    check(folder / "chroma.sqlite3")
     store = ChromaStore.open(folder)
     for tier in Tier:
         memory = store.memory(tier)

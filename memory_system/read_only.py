@@ -39,14 +39,16 @@ RESCUE = "rescue"
 """The operation under which the history tells that memories were read back from the store."""
 
 
-def open_ledger(folder: Path, personality: Path, embedder: Embedder, clock: Clock = real_clock) -> Ledger:
+def open_ledger(
+    folder: Path, personality: Path, embedder: Embedder, clock: Clock = real_clock, *, durability: str = "full"
+) -> Ledger:
     """An agent's ledger; one that can only be read where the journal is damaged and the store is whole.
 
     Raises:
         StoreError: the files cannot be used.
     """
     try:
-        return Ledger(folder, personality, embedder, clock)
+        return Ledger(folder, personality, embedder, clock, durability)
     except JournalDamaged as error:
         return ReadOnlyLedger(folder, personality, embedder, clock, error)
 

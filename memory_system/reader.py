@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from . import curation
-from .consolidation.ground import Ground, Progress, bare
+from .consolidation.ground import Bare, Ground, Progress
 from .cues import Judgment, SavedCue, judgment_of, judgments_jsonl, parse_cues, parse_judgments
 from .entry import MemoryEntry, Tier
 from .errors import InvalidParameter, shown
@@ -179,8 +179,8 @@ class AgentReader(AgentGenealogist):
                 moment,
                 self._ledger.revision,
                 self.author,
-                tuple(bare(entry) for entry in tables[Tier.STM].entries),
-                tuple(bare(entry) for entry in tables[Tier.LTM].entries),
+                Bare(tables[Tier.STM].entries.copied()),
+                Bare(tables[Tier.LTM].entries.copied()),
                 self.settings,
                 self.model,
                 recall,

@@ -17,7 +17,7 @@ from .scoring import Floats
 
 
 class Saved:
-    """Entries as lines of JSON in one run of bytes, which may be mapped from a file.
+    """Entries as lines of JSON in one run of bytes, as a kept table holds them.
 
     Args:
         text: the lines, shape (bytes,), uint8.

@@ -46,6 +46,8 @@ class Settings(BaseSettings):
     """Seconds that one call of the language model may take, retries included."""
     openai_api_key: SecretStr | None = Field(None, validation_alias="OPENAI_API_KEY")
     openai_base_url: str | None = Field(None, validation_alias="OPENAI_BASE_URL")
+    durability: str = Field("full", validation_alias="MEMORY_DURABILITY", pattern="^(full|normal)$")
+    """What an acknowledged change survives: ``full`` a killed process and a power cut, ``normal`` a killed process."""
     dashboard_port: int = Field(8501, validation_alias="MEMORY_DASHBOARD_PORT", ge=1, le=65535)
     api_port: int = Field(5000, validation_alias="MEMORY_API_PORT", ge=1, le=65535)
 

@@ -1,8 +1,11 @@
-"""A table beside the store, as a file that is mapped into memory: opening it reads no entry and computes nothing.
+"""A table beside the store, as a file that is read in one go: opening it makes no entry and computes nothing.
 
 The file is derived: what it says is believed only if its checksums and its place in the journal fit, and it is
-otherwise made anew. Layout: a magic line; the length and the checksum of a header; the header, in JSON; then each
-column at an offset that is a multiple of 4,096, with room for more rows, which takes no space on disk.
+otherwise made anew. It is read and not mapped: a mapped file that another program cuts short in place, as ``cp`` and
+``rsync --inplace`` do, kills the process at its next look (SIGBUS), and reading takes no longer.
+
+Layout: a magic line; the length and the checksum of a header; the header, in JSON; then each column at an offset that
+is a multiple of 4,096, with room for more rows, which takes no space on disk or in memory.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import stat
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +93,7 @@ def save(path: Path, table: Table, place: Place) -> None:
 
 
 def load(path: Path) -> tuple[Table, Place] | None:
-    """The table of a file that ``save`` wrote, mapped, with private pages for what changes.
+    """The table of a file that ``save`` wrote; whatever becomes of the file afterwards does not touch it.
 
     ``None`` where there is no file, or where it is not as it was written.
     """
@@ -103,10 +107,10 @@ def load(path: Path) -> tuple[Table, Place] | None:
             text = file.read(min(length, _MOST_HEADER))
             if zlib.crc32(text) != check:
                 return None
-        header = json.loads(text)
-        if path.stat().st_size != header["size"]:
-            return None
-        return _mapped(np.memmap(path, np.uint8, mode="c"), header)
+            header = json.loads(text)
+            if os.fstat(file.fileno()).st_size != header["size"]:
+                return None
+            return _read(file, header)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -115,15 +119,16 @@ _LISTS = ("text", "ends", "names")
 """Sections without room for more: what is added after opening is held by itself."""
 
 
-def _mapped(whole: NDArray[np.uint8], header: dict[str, Any]) -> tuple[Table, Place] | None:
+def _read(file: BufferedReader, header: dict[str, Any]) -> tuple[Table, Place] | None:
     rows, arrays = int(header["rows"]), {}
     for name, section in header["sections"].items():
-        kind, shape = np.dtype(section["type"]), tuple(section["shape"])
-        start = int(section["offset"])
-        array = np.asarray(whole[start : start + int(np.prod(shape)) * kind.itemsize]).view(kind).reshape(shape)
+        array = np.zeros(tuple(section["shape"]), np.dtype(section["type"]))  # what is not used costs no memory
         used = array if name in _LISTS else array[:rows]
-        if used.size and zlib.crc32(used.view(np.uint8).reshape(-1).data) != section["check"]:
-            return None
+        if used.size:
+            into = used.view(np.uint8).reshape(-1).data
+            file.seek(int(section["offset"]))
+            if file.readinto(into) != len(into) or zlib.crc32(into) != section["check"]:
+                return None
         arrays[name] = array
     text, ends, names = (arrays.pop(name) for name in _LISTS)
     told = json.loads(names.tobytes())

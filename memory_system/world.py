@@ -140,6 +140,7 @@ class World(Stage):
                     clock=self.clock,
                     author=self.author,
                     tokens=self._tokens,
+                    durability=self.settings.durability,
                 )
             return self._agents[checked]
 

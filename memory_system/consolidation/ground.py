@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, overload
 
 from ..changes import Change, ChangeSet, ModelCall
 from ..entry import MemoryEntry
@@ -19,14 +19,14 @@ Progress = Callable[[float, str], None]
 
 @dataclass(frozen=True)
 class Ground:
-    """The state an operation is planned on; ``recall`` touches nothing."""
+    """The state an operation is planned on; ``recall`` touches nothing. What is not looked at is not read."""
 
     who: str
     now: datetime
     revision: int
     author: str
-    stm: tuple[MemoryEntry, ...]
-    ltm: tuple[MemoryEntry, ...]
+    stm: Sequence[MemoryEntry]
+    ltm: Sequence[MemoryEntry]
     settings: AgentSettings
     model: LanguageModel
     recall: Callable[[str, int], list[MemoryEntry]]
@@ -48,6 +48,24 @@ def by_age(entry: MemoryEntry) -> tuple[float, str]:
 def bare(entry: MemoryEntry) -> MemoryEntry:
     """The entry as change sets hold it: without its last access, which the journal keeps apart."""
     return entry if entry.last_access is None else entry.evolve(last_access=None)
+
+
+class Bare(Sequence[MemoryEntry]):
+    """Entries as change sets hold them, each made when somebody looks at it: adding one memory reads none."""
+
+    def __init__(self, entries: Sequence[MemoryEntry]) -> None:
+        self._entries = entries
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @overload
+    def __getitem__(self, row: int) -> MemoryEntry: ...
+    @overload
+    def __getitem__(self, row: slice) -> list[MemoryEntry]: ...
+    def __getitem__(self, row: int | slice) -> MemoryEntry | list[MemoryEntry]:
+        held = self._entries[row]
+        return bare(held) if isinstance(held, MemoryEntry) else [bare(one) for one in held]
 
 
 def cited(numbers: Sequence[int], context: Sequence[MemoryEntry]) -> list[MemoryEntry]:

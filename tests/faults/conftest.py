@@ -1,13 +1,22 @@
-"""The short round and the long one: ``make test`` takes a part of the slow cases, ``make faults`` all of them."""
+"""The short round and the long one: ``make test`` takes a part of the slow cases, ``make faults`` all of them.
+
+What each test did to a store, and what was lost by it, is counted and printed as a table at the end of a round.
+"""
 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-SLOW = ("test_damaged_store.py", "test_doctor.py")
+SLOW = ("test_damaged_store.py", "test_doctor.py", "test_places.py")
 _SHARE = 4
+_COUNTED = "counted"
+LOSSES = ("rows lost", "rows doubled", "half changes")
+
+Counted = Callable[..., None]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -15,3 +24,33 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.name in SLOW and zlib.crc32(item.name.encode()) % _SHARE:
             item.add_marker(pytest.mark.long)
+
+
+@pytest.fixture
+def counted(request: pytest.FixtureRequest) -> Counted:
+    """Counts for the table: ``counted("kill -9 at random", done=1, acknowledged=12, **survivor.counts)``."""
+
+    def count(what: str, done: int = 1, **numbers: int) -> None:
+        request.node.user_properties.append((_COUNTED, {"what": what, "done": done, **numbers}))
+
+    return count
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Print the table of the round."""
+    rows: dict[str, dict[str, int]] = {}
+    for outcome in ("passed", "failed"):
+        for report in terminalreporter.getreports(outcome):
+            for name, told in report.user_properties:
+                if name == _COUNTED:
+                    row = rows.setdefault(told["what"], {})
+                    for key in ("done", "acknowledged", *LOSSES):
+                        row[key] = row.get(key, 0) + told.get(key, 0)
+    if not rows:
+        return
+    terminalreporter.section("what was done to stores, and what was lost")
+    columns = ("done", "acknowledged", *LOSSES)
+    terminalreporter.write_line(f"| what | times | changes acknowledged | {' | '.join(LOSSES)} |")
+    terminalreporter.write_line("|---|---:|---:|---:|---:|---:|")
+    for what, row in sorted(rows.items()):
+        terminalreporter.write_line(f"| {what} | {' | '.join(str(row[key]) for key in columns)} |")

@@ -7,23 +7,29 @@ import os
 import random
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from memory_system import AgentMemory, ChromaMemory, Settings, Tier, World, chroma_files, ledger_opening
+from memory_system import AgentMemory, ChromaMemory, MemoryEntry, Settings, Tier, World, chroma_files, ledger_opening
 from memory_system.changes import dump_entry
 from memory_system.embedding import CachedEmbedder
 from memory_system.errors import JournalDamaged, ReadOnly, StoreDamaged, StoreError
 from memory_system.export import export
 from memory_system.probe import probe
 from memory_system.read_only import RESCUE
+from memory_system.table import Table
+from memory_system.table_file import Place, save
 from tests.conftest import NOW, PERSONALITY, ROOT
+from tests.faults.conftest import Counted
 
 Damage = Callable[[Path], None]
 EVENTS = 110  # Chroma keeps its index on disk from 100 on
@@ -121,6 +127,24 @@ def _of_file(name: str, how: str) -> Damage:
     return lambda folder: _spoil(folder / name, how)
 
 
+TABLES = ("embeddings", "embedding_metadata", "embedding_fulltext_search_data", "collections")
+
+
+def _of_page(table: str) -> Damage:
+    """A page of one of Chroma's tables overwritten; the middle of the file may be free, and then nothing is amiss."""
+
+    def damage(folder: Path) -> None:
+        file = folder / "chroma/chroma.sqlite3"
+        with closing(sqlite3.connect(file)) as db:
+            pages = db.execute("SELECT pageno, pgsize FROM dbstat WHERE name = ? ORDER BY pageno", (table,)).fetchall()
+        number, size = pages[-1]
+        content = bytearray(file.read_bytes())
+        content[(number - 1) * size : number * size] = random.Random(7).randbytes(size)
+        file.write_bytes(content)
+
+    return damage
+
+
 def _spoil(file: Path, how: str) -> None:
     size = file.stat().st_size
     match how:
@@ -145,10 +169,13 @@ def _remove_all(folders: Iterator[Path]) -> None:
         shutil.rmtree(path)
 
 
+HOW = ("cut", "emptied", "overwritten", "random", "middle", "removed")
 INDEX = ("header.bin", "data_level0.bin", "length.bin", "link_lists.bin", "index_metadata.pickle")
 CHROMA: dict[str, Damage] = {
     **{f"{name} {how}": _of_index(name, how) for name in INDEX for how in ("cut", "random", "removed")},
     "data_level0.bin middle": _of_index("data_level0.bin", "middle"),
+    **{f"chroma.sqlite3 {how}": _of_file("chroma/chroma.sqlite3", how) for how in HOW if how != "middle"},
+    **{f"a page of {table}": _of_page(table) for table in TABLES},
     "an index folder removed": lambda folder: shutil.rmtree(_index(folder)),
     "all index folders removed": lambda folder: _remove_all(folder.glob("chroma/*-*")),
     "the chroma folder removed": lambda folder: shutil.rmtree(folder / "chroma"),
@@ -157,7 +184,7 @@ CHROMA: dict[str, Damage] = {
 
 @pytest.mark.parametrize("damage", CHROMA.values(), ids=CHROMA.keys())
 def test_a_damaged_store_is_rebuilt_from_the_journal(
-    root: Path, folder: Path, embedder: CachedEmbedder, whole: Held, damage: Damage
+    root: Path, folder: Path, embedder: CachedEmbedder, whole: Held, counted: Counted, damage: Damage
 ) -> None:
     damage(folder)
     with World(_settings(root), embedder=embedder) as world:
@@ -168,6 +195,9 @@ def test_a_damaged_store_is_rebuilt_from_the_journal(
         added = agent.add_short_term({"document": "life goes on", "rating": 5}).outcomes[0].id
         assert len(agent.query_memory("event 20", touch=False)) == 4
     stored = _stored(folder)
+    lost = sum(stored.get(key) != held for key, held in whole.items())
+    surplus = len(stored.keys() - whole.keys() - {added})
+    counted("Chroma's files damaged", **{"rows lost": lost, "rows doubled": surplus})
     assert {key: held for key, held in stored.items() if key != added} == whole
     with World(_settings(root), embedder=embedder) as world:
         again = world.agent("mira")
@@ -185,6 +215,47 @@ def test_a_probe_leaves_the_store_as_it_is(folder: Path) -> None:
     before = chroma_files.stamp(folder)
     assert probe(folder / "chroma") is None
     assert chroma_files.stamp(folder) == before
+
+
+# -- what is cut short while it is in use --------------------------------------------------------------
+
+IN_USE = """
+import os, sys
+from pathlib import Path
+from memory_system import chroma_files
+from memory_system.table_file import load
+folder = Path(sys.argv[1])
+found = load(folder / "stm.table")
+assert found is not None
+table = found[0]
+os.truncate(folder / "stm.table", 100)  # as another program does that copies over it
+assert len([entry.document for entry in table.entries]) == 2100
+assert float(table.vectors.sum()) == float(table.vectors.sum())
+assert load(folder / "stm.table") is None
+"""
+
+
+def test_a_table_that_is_cut_short_while_it_is_in_use_kills_nobody(tmp_path: Path, counted: Counted) -> None:
+    table, drawn = Table(), np.random.default_rng(7)
+    for number in range(2100):
+        table.put(MemoryEntry(f"event {number}", id=f"m{number}"), drawn.standard_normal(384).astype(np.float32))
+    save(tmp_path / "stm.table", table, Place(1, "x", 0, "drawn"))
+    command = [sys.executable, "-c", IN_USE, str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    counted("a table cut short while it is in use")
+    assert done.returncode == 0, (done.returncode, done.stderr)
+
+
+def test_an_index_that_is_cut_short_while_it_is_looked_at_kills_nobody(folder: Path) -> None:
+    index = _index(folder)
+    watched = threading.Thread(target=lambda: [chroma_files.problem(folder / "chroma") for _ in range(300)])
+    watched.start()
+    data = (index / "data_level0.bin").read_bytes()
+    while watched.is_alive():
+        os.truncate(index / "data_level0.bin", 100)
+        (index / "data_level0.bin").write_bytes(data)
+    watched.join()
+    assert chroma_files.problem(folder / "chroma") is None
 
 
 # -- what costs nothing --------------------------------------------------------------------------------
@@ -244,15 +315,12 @@ def _killed(root: Path, **order: object) -> None:
     assert done.returncode == -signal.SIGKILL, done.stderr
 
 
-JOURNAL: dict[str, Damage] = {
-    f"journal {how}": _of_file("journal.sqlite3", how)
-    for how in ("cut", "overwritten", "random", "middle", "emptied", "removed")
-}
+JOURNAL: dict[str, Damage] = {f"journal {how}": _of_file("journal.sqlite3", how) for how in HOW}
 
 
 @pytest.mark.parametrize("damage", JOURNAL.values(), ids=JOURNAL.keys())
 def test_an_agent_whose_journal_is_damaged_is_read_from_its_store(
-    root: Path, folder: Path, opened: World, whole: Held, tmp_path: Path, damage: Damage
+    folder: Path, opened: World, whole: Held, tmp_path: Path, counted: Counted, damage: Damage
 ) -> None:
     damage(folder)
     found = (folder / "journal.sqlite3").read_bytes() if (folder / "journal.sqlite3").exists() else None
@@ -260,6 +328,8 @@ def test_an_agent_whose_journal_is_damaged_is_read_from_its_store(
     agent = opened.agent("mira")
     assert agent.read_only is not None
     assert "doctor --repair" in agent.messages[0]
+    lost = sum(_held(agent).get(key) != held for key, held in whole.items())
+    counted("journal damaged", **{"rows lost": lost})
     assert _held(agent) == whole
     assert len(agent.query_memory("event 20")) > 0
     assert len(agent.explain("event 20").candidates) == len(whole)
@@ -285,6 +355,16 @@ def _refuses_every_write(agent: AgentMemory) -> None:
     for write in writes:
         with pytest.raises(ReadOnly, match="can only be read"):
             write()
+
+
+@pytest.mark.parametrize("damage", [damage for name, damage in JOURNAL.items() if "removed" not in name][:2])
+def test_a_damaged_journal_and_a_damaged_index_at_once_lose_nothing_that_can_be_read(
+    folder: Path, opened: World, damage: Damage
+) -> None:
+    damage(folder)
+    _of_index("header.bin", "cut")(folder)
+    with pytest.raises(JournalDamaged, match="cannot be read either"):
+        opened.agent("mira")
 
 
 def test_a_journal_that_lost_its_log_is_not_taken_for_the_truth(

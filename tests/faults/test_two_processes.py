@@ -16,6 +16,7 @@ from memory_system import AgentMemory, ChromaMemory, Settings, Tier, World, writ
 from memory_system.changes import dump_entry
 from memory_system.errors import StoreBusy
 from tests.conftest import ROOT
+from tests.faults.conftest import Counted
 
 
 def _start(settings: Settings, **order: Any) -> subprocess.Popen[str]:
@@ -32,6 +33,12 @@ def _opened(child: subprocess.Popen[str]) -> None:
     assert json.loads(line) == {"open": True}
 
 
+def _go(child: subprocess.Popen[str]) -> None:
+    assert child.stdin is not None
+    child.stdin.write("go\n")
+    child.stdin.flush()
+
+
 def _finished(child: subprocess.Popen[str]) -> list[Any]:
     out, problems = child.communicate("go\n", timeout=90)
     assert child.returncode == 0, problems
@@ -42,19 +49,31 @@ def _ids(name: str, count: int) -> set[str]:
     return {f"{name}-{number}" for number in range(count)}
 
 
-def test_two_processes_that_write_at_once_lose_nothing(world: World, agent: AgentMemory) -> None:
+LONG = pytest.mark.long
+
+
+@pytest.mark.parametrize(
+    ("writers", "each"), [(4, 10), pytest.param(2, 30, marks=LONG), pytest.param(4, 50, marks=LONG)]
+)
+def test_processes_that_write_at_once_lose_nothing(
+    world: World, agent: AgentMemory, counted: Counted, writers: int, each: int
+) -> None:
     world.close()
-    children = [_start(world.settings, operation="many", count=30, name=name) for name in ("left", "right")]
+    names = ("left", "right", "above", "below")[:writers]
+    children = [_start(world.settings, operation="many", count=each, name=name) for name in names]
     for child in children:
         _opened(child)
     for child in children:
         assert child.stdin is not None
         child.stdin.write("go\n")
         child.stdin.flush()
-    assert [_finished(child) for child in children] == [[{"added": 30}]] * 2
+    assert [_finished(child) for child in children] == [[{"added": each}]] * writers
     again = world.agent("mira")
-    wanted = _ids("left", 30) | _ids("right", 30)
-    assert {entry.id for entry in again.entries(Tier.STM)} == wanted
+    wanted = {entry_id for name in names for entry_id in _ids(name, each)}
+    held = [entry.id for entry in again.entries(Tier.STM)]
+    counts = {"rows lost": len(wanted - set(held)), "rows doubled": len(held) - len(set(held)), "half changes": 0}
+    counted(f"{writers} processes write one agent", writers, acknowledged=each * writers, **counts)
+    assert set(held) == wanted
     assert again.messages == (), "Chroma held what the journal holds"
     revisions = [told.revision for told in again.history(1000)]
     assert revisions == list(range(len(revisions), 0, -1))
@@ -82,6 +101,29 @@ def test_a_reader_beside_a_writer_sees_each_write_at_its_next_question(world: Wo
     assert {hit.entry.id for hit in agent.query_memory("event", top_k=100, static_threshold=1)} == _ids("writer", 30)
     accessed = {entry.last_access for entry in agent.entries(Tier.STM)}
     assert accessed == {agent.now}
+
+
+def test_the_next_question_sees_what_another_process_has_acknowledged(
+    world: World, agent: AgentMemory, counted: Counted
+) -> None:
+    writers = [
+        _start(world.settings, operation="many", count=8, name=name, telling=True) for name in ("first", "second")
+    ]
+    for child in writers:
+        _opened(child)
+        _go(child)
+    unseen = 0
+    for _ in range(8):
+        for child in writers:
+            assert child.stdout is not None
+            added = json.loads(child.stdout.readline())["added"]
+            found = agent.query_memory("event", top_k=100, static_threshold=1, touch=False)
+            unseen += added not in {hit.entry.id for hit in found}
+            _go(child)
+    for child in writers:
+        _finished(child)
+    counted("a reader asks beside 2 writers", 16, acknowledged=16, **{"rows lost": unseen})
+    assert unseen == 0
 
 
 def test_the_index_on_disk_finds_what_both_wrote_in_turns(world: World, agent: AgentMemory) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import threading
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -191,7 +191,7 @@ def test_an_access_log_that_cannot_be_written_says_so(monkeypatch: pytest.Monkey
     def write(_take: Callable[[], object]) -> None:
         raise StoreDamaged("No space is left.")
 
-    AccessLog(write, said.append, lambda: NOW, threading.RLock()).note(["a"], NOW, None, (1, 0))
+    AccessLog(write, said.append, lambda: NOW, nullcontext()).note(["a"], NOW, None, (1, 0))
     until = time.monotonic() + 10
     while not said:
         assert time.monotonic() < until

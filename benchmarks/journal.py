@@ -1,0 +1,121 @@
+"""What the journal costs: a journalled change against a bare Chroma write of the same rows, in one run.
+
+    python -m benchmarks.journal [--memories 1000] [--rounds 60]
+
+Each round writes the same rows in turn: into a plain Chroma collection of the same settings, documents and vectors,
+with the entry in its metadata; into an agent whose journal waits for the disk (``MEMORY_DURABILITY=full``, the
+default); and into one whose journal does not (``normal``). What is timed of an agent is everything a caller waits for:
+the check against the history, the commit, the store, the tables. Vectors are drawn, so that no embedding is timed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import chromadb
+from chromadb.config import Settings as ChromaSettings
+
+from benchmarks.opening import NOW, Drawn, entries, fill
+from memory_system import AgentMemory, Change, ChangeSet, MemoryEntry, Settings, World
+from memory_system.changes import entry_to_json
+from memory_system.embedding import CachedEmbedder
+from memory_system.memory import Vectors
+
+LEVELS = ("full", "normal")
+OURS: Any = {"hnsw": {"space": "l2", "sync_threshold": 100, "batch_size": 50}}
+"""The settings of our own collections."""
+FIRST = 10_000_000
+"""The number of the first row that is written, far from those that are held."""
+
+
+def milliseconds(act: Callable[[], object]) -> float:
+    """How long it took."""
+    started = time.perf_counter()
+    act()
+    return (time.perf_counter() - started) * 1000
+
+
+def plain(collection: chromadb.Collection, rows: Sequence[MemoryEntry], vectors: Vectors) -> None:
+    """Write rows as a program does that uses Chroma alone and wants to read its memories back."""
+    collection.upsert(
+        ids=[row.id for row in rows],
+        documents=[row.document for row in rows],
+        metadatas=[{"kind": row.kind.value, "entry": json.dumps(entry_to_json(row))} for row in rows],
+        embeddings=vectors,
+    )
+
+
+def journalled(agent: AgentMemory, rows: Sequence[MemoryEntry], before: Sequence[MemoryEntry | None]) -> None:
+    """Write rows through the journal."""
+    changes = tuple(Change(was, row, "measured") for was, row in zip(before, rows, strict=True))
+    agent.apply(ChangeSet("measure", "Measure", changes, NOW, agent.stamp[0], agent=agent.name))
+
+
+def compare(folder: Path, memories: int, rounds: int, at_once: int) -> dict[str, dict[str, float]]:
+    """The median of each way of writing, by what is written: new memories, and the same edited."""
+    embedder = CachedEmbedder(Drawn(), size=200_000)
+    took: dict[str, dict[str, list[float]]] = {"add": {}, "edit": {}}
+    with ExitStack() as opened:
+        client = chromadb.PersistentClient(str(folder / "bare"), ChromaSettings(anonymized_telemetry=False))
+        opened.callback(client.close)  # type: ignore[attr-defined]
+        bare = client.create_collection("bare", embedding_function=None, configuration=OURS)
+        held = entries(0, memories)
+        for start in range(0, memories, 1000):
+            some = held[start : start + 1000]
+            plain(bare, some, embedder.embed([entry.document for entry in some]))
+        agents: dict[str, AgentMemory] = {}
+        for level in LEVELS:
+            place = folder / level
+            settings = Settings(
+                database=place / "database", personalities=place / "personalities", llm="offline", durability=level
+            )
+            agents[level] = opened.enter_context(World(settings, embedder=embedder)).create_agent("bench")
+            fill(agents[level], memories)
+        for number in range(rounds):
+            new = entries(FIRST + number * at_once, at_once)
+            edited = [entry.evolve(document=f"{entry.document} Edited.") for entry in new]
+            for what, rows, was in (("add", new, [None] * at_once), ("edit", edited, new)):
+                vectors = embedder.embed([entry.document for entry in rows])
+                ways: dict[str, Callable[[], object]] = {
+                    "bare": lambda rows=rows, vectors=vectors: plain(bare, rows, vectors),  # type: ignore[misc]
+                    **{
+                        level: lambda level=level, rows=rows, was=was: journalled(agents[level], rows, was)  # type: ignore[misc]
+                        for level in LEVELS
+                    },
+                }
+                order = list(ways)[number % 3 :] + list(ways)[: number % 3]  # nobody is always the first
+                for way in order:
+                    took[what].setdefault(way, []).append(milliseconds(ways[way]))
+    return {what: {way: statistics.median(of_way) for way, of_way in ways.items()} for what, ways in took.items()}
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--memories", type=int, default=1000)
+    parser.add_argument("--rounds", type=int, default=60)
+    asked = parser.parse_args()
+    rows = []
+    for at_once in (1, 100):
+        rounds = asked.rounds if at_once == 1 else max(asked.rounds // 5, 5)
+        with tempfile.TemporaryDirectory() as scratch:
+            for what, ms in compare(Path(scratch), asked.memories, rounds, at_once).items():
+                rows.append((f"{what} {at_once}", ms))
+    print(f"An agent of {asked.memories:,} memories; medians in ms, and how many times a bare Chroma write.\n")
+    print("| what | bare Chroma | journal, full (default) | ratio | journal, normal | ratio |")
+    print("|---|---:|---:|---:|---:|---:|")
+    for what, ms in rows:
+        ratios = (f"{ms[level]:.2f} | {ms[level] / ms['bare']:.2f}" for level in LEVELS)
+        print(f"| {what} | {ms['bare']:.2f} | {' | '.join(ratios)} |")
+
+
+if __name__ == "__main__":
+    main()
