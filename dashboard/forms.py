@@ -136,6 +136,8 @@ def many_events(agent: AgentMemory) -> None:
 
 def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
     """Change the text, kind, time, importance or tags of a memory."""
+    if widgets.closed(agent):
+        return
     with st.form(f"edit-{entry.id}", border=False):
         text = st.text_area("Text", entry.document, height=90)
         columns = st.columns(3, vertical_alignment="bottom")
@@ -171,6 +173,8 @@ def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
 
 def actions(agent: AgentMemory, entry: MemoryEntry) -> None:
     """What can be done with one memory: pin, rate again, forget, bring back what it summarises, edit."""
+    if widgets.closed(agent):
+        return
     forgotten = [entry_id for entry_id in entry.evidence if agent.find(entry_id) is None]
     acts: dict[str, tuple[str, Callable[[], ChangeSet]]] = {
         "Unpin" if entry.pinned else "Pin": ("keep", lambda: agent.edit(entry.id, pinned=not entry.pinned)),

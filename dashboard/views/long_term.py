@@ -24,7 +24,7 @@ def open_memory(entry_id: str | None) -> None:
 
 frame = session.timeline(agent.name, agent.stamp)
 if frame.empty:
-    widgets.empty("Long-term memory is empty.", "Migrate, reflect or plan on the Operations page.")
+    widgets.empty("Long-term memory is empty.", "Migrate, reflect or plan on the Operations page.", agent)
     st.stop()
 
 counts = frame["kind"].value_counts().to_dict()

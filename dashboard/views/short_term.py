@@ -12,13 +12,16 @@ settings = agent.settings
 widgets.heading("Short-term memory", "Recent events. When more than fit, migration keeps the important ones.", agent)
 widgets.said()
 
-one, many, talk = st.tabs(["One event", "Many events", "A conversation"], key=f"add-{agent.name}", on_change="rerun")
-with one:
-    forms.one_event(agent)
-with many:
-    forms.many_events(agent)
-with talk:
-    conversation_form.show(agent)
+if not widgets.closed(agent):
+    one, many, talk = st.tabs(
+        ["One event", "Many events", "A conversation"], key=f"add-{agent.name}", on_change="rerun"
+    )
+    with one:
+        forms.one_event(agent)
+    with many:
+        forms.many_events(agent)
+    with talk:
+        conversation_form.show(agent)
 
 held = agent.entries(Tier.STM)
 st.header(f"{len(held)} of {settings.stm_size} remembered", anchor=False)
@@ -26,7 +29,7 @@ if len(held) > settings.stm_size:
     over = tables.counted(len(held) - settings.stm_size, "memory", "memories")
     st.info(f"{over} more than fit. Migrate on the Operations page.")
 if not held:
-    widgets.empty("Short-term memory is empty.", "Write what happened into the form above.")
+    widgets.empty("Short-term memory is empty.", "Write what happened into the form above.", agent)
     st.stop()
 frame = tables.entries(held, agent.now, agent.migrate_stm2ltm(preview=True))
 picked = st.dataframe(
@@ -50,7 +53,8 @@ picked = st.dataframe(
 chosen = [agent.find(str(frame.iloc[row]["id"])) for row in picked["selection"]["rows"] if row < len(frame)]
 entries = [entry for entry in chosen if entry is not None]
 if not entries:
-    st.caption("Select rows to edit, pin, rate again, move or forget them.")
+    words = "to edit, pin, rate again, move or forget them" if agent.read_only is None else "to read them in full"
+    st.caption(f"Select rows {words}.")
     st.stop()
 
 ids = [entry.id for entry in entries]
@@ -63,7 +67,7 @@ actions: dict[str, Callable[[], list[ChangeSet]]] = {
 }
 with st.container(horizontal=True):
     for label, act in actions.items():
-        if st.button(label, key=f"do-{label}"):
+        if st.button(label, key=f"do-{label}", disabled=agent.read_only is not None, help=agent.read_only):
             try:
                 done = act()
             except MemorySystemError as error:
@@ -73,7 +77,7 @@ with st.container(horizontal=True):
                 counted = tables.counted(sum(len(change_set.changes) for change_set in done), "memory", "memories")
                 widgets.say_next(f"{label}: {counted}.{kept} The History page can undo it.")
                 st.rerun()
-if len(entries) == 1:
+if len(entries) == 1 and agent.read_only is None:
     with st.expander("Edit this memory"):
         forms.edit_event(agent, entries[0])
 for entry in entries[:5]:
