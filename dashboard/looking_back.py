@@ -78,6 +78,13 @@ def banner() -> None:
             _step("One change later", "arrow_forward", revision + 1, disabled=revision >= newest)
 
 
+def only_in_the_present(why: str) -> None:
+    """End the page here where the past is looked at: for pages that are about nothing but changing something."""
+    if session.moment() is not None:
+        widgets.empty(why, "Go back to now, at the top of the page.")
+        st.stop()
+
+
 def _circumstances(view: AgentMemory) -> str:
     """Which change was the last one then, when it was made at the desk, and how much has changed since."""
     told = view.history(1)
