@@ -93,7 +93,7 @@ def _pick_moment(name: str) -> None:
             wanted = moments.Wanted(world_time=st.session_state["moment-now"])  # each has revisions of its own
         look_at(wanted)
         if wanted is not None:
-            st.session_state["moment-of"], st.session_state["moment-now"] = name, agent().now
+            st.session_state["moment-now"] = agent().now
     except MemorySystemError as error:
         look_at(None)
         st.session_state["moment-problem"] = error.sentence
@@ -101,7 +101,7 @@ def _pick_moment(name: str) -> None:
 
 def look_at(wanted: moments.Wanted | None) -> None:
     """Let every page show the agent as it was at a moment, or as it is (``None``); the link says so."""
-    st.session_state["moment"] = wanted
+    st.session_state["moment"], st.session_state["moment-of"] = wanted, st.session_state["agent"]
     told = {} if wanted is None else wanted.link()
     for one in moments.LINK:
         to_link(one, told.get(one))

@@ -164,7 +164,7 @@ def listed(agent: AgentMemory) -> None:
 def _how_they_come(agent: AgentMemory) -> None:
     widgets.empty(
         "Nothing has been asked yet.",
-        "What a game asks by AgentMemory.query_memory is kept here, with its answer; looking on the Recall page is not.",
+        "What a game asks by AgentMemory.query_memory is kept here with its answer; looks on the Recall page are not.",
     )
     st.code(
         f'from memory_system import World\n\nWorld().agent({agent.name!r}).query_memory("Who has the mill key?")',

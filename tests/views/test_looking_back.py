@@ -68,8 +68,8 @@ def test_a_page_shows_any_moment_and_lets_nothing_be_changed(open_page: OpenPage
         assert not page.error, [one.value for one in page.error]
         free = {button.label for button in page.button if not button.disabled}
         assert not free & {
-            "Remember", "Remember these", "Undo", "Forget", "Pin", "Rate again", "Save", "Save changes", "Set the clock",
-            "Save the cue", "Apply", "Reset all", "New",
+            "Remember", "Remember these", "Undo", "Forget", "Pin", "Rate again", "Save", "Save changes", "Save the cue",
+            "Set the clock", "Apply", "Reset all", "New",
         }  # fmt: skip
     assert mira().stamp == before
     assert not at(page, None).error
@@ -155,7 +155,12 @@ def test_another_character_is_shown_at_the_same_time_of_the_story(open_page: Ope
     now = mira().as_of(revision=40).now
     page.sidebar.selectbox[0].select("tobias").run()
     assert page.session_state["moment"] == Wanted(world_time=now)
-    assert "Tobias" in shown(page)
+    assert "Tobias Finch as of" in shown(page)
+    press(page, "One change later")
+    assert page.session_state["moment"].revision == session.world().agent("tobias").as_of(world_time=now).revision + 1
+    press(page, "Back to now")
+    page.sidebar.selectbox[0].select("mira").run()
+    assert " as of " not in shown(page)
 
 
 def test_a_time_is_looked_at_by_the_control_in_the_sidebar(open_page: OpenPage) -> None:
@@ -225,7 +230,7 @@ def test_a_query_is_lived_through_again_and_why_it_differs_is_told(open_page: Op
     assert "It was forgotten on" in shown(page)
     assert found.context in [block.value for block in page.code]
     page = open_page("relive", query="1")
-    assert [button.disabled for button in page.button if button.label == "Why, now"][0]
+    assert next(button.disabled for button in page.button if button.label == "Why, now")
 
 
 def test_text_of_strangers_in_a_query_is_shown_as_it_is(open_page: OpenPage) -> None:
