@@ -57,7 +57,7 @@ def circumstances(logged: LoggedQuery) -> str:
 def summary(relived: Relived) -> str:
     """In a sentence, how many memories of the two answers are the same and how many are not."""
     same = {hit.entry.id for hit in relived.then.hits} & {hit.entry.id for hit in relived.now.hits}
-    counts = {shift: sum(one.shift is shift for one in relived.differences) for shift in Shift}
+    counts = {shift: sum(one.shift is shift for one in relived.differences) for shift in WORDS}
     if not relived.differences:
         if not same:
             return "Nothing was recalled then, and nothing is now."
