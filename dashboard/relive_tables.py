@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 import pandas as pd
 
+from memory_system import Query
 from memory_system.logged import LoggedQuery
 from memory_system.relived import Relived
 from memory_system.shifts import Shift
@@ -64,6 +66,47 @@ def summary(relived: Relived) -> str:
         return f"Asked now, the same {counted(len(same), 'memory is', 'memories are')} recalled, in the same order."
     told = [f"{count} {WORDS[shift]}" for shift, count in counts.items() if count]
     return f"{counted(len(same), 'memory is', 'memories are')} recalled both then and now; {', '.join(told)}."
+
+
+def parameters(then: Query, now: Query) -> pd.DataFrame:
+    """All that was asked with then, and would be now, a row a parameter; facets only where there are any."""
+    rows = [
+        {"parameter": words, "then": told(then), "now": told(now), "": "" if told(then) == told(now) else "differs"}
+        for words, told in _PARAMETERS.items()
+    ]
+    facets = [_facets(query) for query in (then, now)]
+    for name in dict.fromkeys([*facets[0], *facets[1]]):
+        before, after = (held.get(name, "") for held in facets)
+        rows.append(
+            {"parameter": f"only: {name}", "then": before, "now": after, "": "" if before == after else "differs"}
+        )
+    return pd.DataFrame(rows, columns=["parameter", "then", "now", ""])
+
+
+_PARAMETERS: dict[str, Callable[[Query], str]] = {
+    "asked at, in the story": lambda query: stamp(query.now),
+    "top-k": lambda query: f"{query.top_k}",
+    "threshold": lambda query: f"{query.threshold:.2f}",
+    "static threshold": lambda query: f"{query.static_threshold:.2f}",
+    "static share": lambda query: f"{query.static_share:.2f}",
+    "weight of recency": lambda query: f"{query.scoring.weights.recency:.2f}",
+    "weight of importance": lambda query: f"{query.scoring.weights.importance:.2f}",
+    "weight of relevancy": lambda query: f"{query.scoring.weights.relevancy:.2f}",
+    "decay": lambda query: f"{query.scoring.decay:g}",
+    "relevancy by": lambda query: query.scoring.measure.value,
+    "parts scaled by their min and max": lambda query: "yes" if query.scoring.normalise else "no",
+    "hits that lead to others": lambda query: f"{query.requery}",
+}
+
+
+def _facets(query: Query) -> dict[str, str]:
+    """What narrowed a query, in words by name."""
+    found = {}
+    for name, value in dataclasses.asdict(query.facets).items():
+        if value not in (None, (), ""):
+            words = stamp(value) if isinstance(value, datetime) else value
+            found[name.replace("_", " ")] = visible(", ".join(words) if isinstance(words, tuple) else str(words))
+    return found
 
 
 def shifted(relived: Relived, most: int) -> pd.DataFrame:

@@ -59,7 +59,7 @@ PAGES: dict[str, tuple[str, dict[str, str], Callable[[Page], None]]] = {
     "recall": ("recall", {"agent": "mira", "cue": "Who has the mill key?"}, lambda _page: None),
     "long_term": ("long_term", {"agent": "mira"}, open_a_reflection),
     "history": ("history", {"agent": "mira"}, select_a_change),
-    "relive": ("relive", {"agent": "mira", "query": "1"}, lambda _page: None),
+    "relive": ("relive", {"agent": "tobias", "query": "1"}, lambda _page: None),
     "as_of": ("", {"agent": "mira", "world_time": "2026-03-20T20:00:00Z"}, lambda _page: None),
     "personality": ("personality", {"agent": "juno"}, lambda _page: None),
     "short_term": ("short_term", {"agent": "mira"}, lambda page: tick(page, 0)),
@@ -69,15 +69,15 @@ PAGES: dict[str, tuple[str, dict[str, str], Callable[[Page], None]]] = {
 
 
 def live_on(places: dict[str, str], embedder: Embedder) -> None:
-    """Let a game ask Mira, and somebody forget and add what she answers with, so that there is something to re-live."""
+    """Let a game ask Tobias, and somebody forget and add to what he answers with, to have something to re-live."""
     settings = Settings(
         database=Path(places["MEMORY_DATABASE"]), personalities=Path(places["MEMORY_PERSONALITIES"]), llm="offline"
     )
     with World(settings, embedder=embedder) as world:
-        mira = world.agent("mira").acting_as("Long-term page")
-        found = mira.acting_as("harbour.py").query_memory("Who has the mill key?")
-        mira.forget(next(hit.entry.id for hit in found if hit.entry.tier is not Tier.STATIC))
-        mira.add_short_term({"document": "Juno has the mill key now, under the flour bin.", "rating": 9}, rate=False)
+        tobias = world.agent("tobias").acting_as("Long-term page")
+        found = tobias.acting_as("harbour.py").query_memory("Who has the mill key?")
+        tobias.forget(next(hit.entry.id for hit in found if hit.entry.tier is not Tier.STATIC))
+        tobias.add_short_term({"document": "Juno has the mill key now, under the flour bin.", "rating": 9}, rate=False)
 
 
 def capture(browser: Browser, dashboard: Dashboard, name: str, scheme: str, width: int) -> bytes:

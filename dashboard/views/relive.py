@@ -64,6 +64,7 @@ def opened(number: int) -> None:
                 alt="The score of each memory then and now, beside the threshold",
             )
         _contexts(relived)
+        _parameters(relived)
         _ways_on(relived)
 
 
@@ -95,6 +96,20 @@ def _contexts(relived: Relived) -> None:
             with place:
                 st.markdown(f"**{words}**")
                 st.code(found.context or "Nothing was recalled, so the text is empty.", language=None, wrap_lines=True)
+
+
+def _parameters(relived: Relived) -> None:
+    with st.expander("How it was asked then, and would be now"):
+        st.dataframe(
+            relive_tables.parameters(relived.then.query, relived.now.query),
+            hide_index=True,
+            height="content",
+            column_config={
+                "parameter": st.column_config.TextColumn("Parameter", width=220),
+                "then": st.column_config.TextColumn("Then", width=200),
+                "now": st.column_config.TextColumn("Now", width=200),
+            },
+        )
 
 
 def _ways_on(relived: Relived) -> None:

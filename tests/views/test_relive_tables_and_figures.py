@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from dashboard import relive_figures, relive_tables
-from memory_system import AgentMemory, Scoring
+from memory_system import AgentMemory, Facets, Kind, Scoring
 from memory_system.relived import Relived
 from tests.conftest import NOW
 
@@ -70,6 +70,20 @@ def test_the_summary_counts_what_differs(agent: AgentMemory, relived: Relived) -
     assert relive_tables.summary(agent.relive(2)) == "Asked now, the same 2 memories are recalled, in the same order."
     agent.query_memory("xyzzy", 0)
     assert relive_tables.summary(agent.relive(3)) == "Nothing was recalled then, and nothing is now."
+
+
+def test_every_parameter_is_told_then_and_now(agent: AgentMemory, relived: Relived) -> None:
+    facets = Facets((Kind.PLAN, Kind.FACT), ("a\u202eb",), since=NOW, max_importance=0.5)
+    agent.query_memory(CUE, facets=facets, requery=2)
+    again = agent.relive(2)
+    told = relive_tables.parameters(relived.then.query, again.now.query).set_index("parameter")
+    assert tuple(told.loc["threshold"]) == ("0.70", "0.90", "differs")
+    assert tuple(told.loc["hits that lead to others"]) == ("0", "2", "differs")
+    assert tuple(told.loc["decay"]) == ("0.99", "0.99", "")
+    assert tuple(told.loc["only: kinds"]) == ("", "plan, fact", "differs")
+    assert told.loc["only: tags", "now"] == "ab"
+    assert told.loc["only: since", "now"] == "Fri 27 Mar 2026, 18:00 UTC"
+    assert told.loc["only: max importance", "now"] == "0.5"
 
 
 def test_the_figure_draws_each_score_at_its_place_and_what_was_not_recalled_as_a_cross(relived: Relived) -> None:
