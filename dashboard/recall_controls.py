@@ -13,6 +13,8 @@ from memory_system import PRESETS, AgentMemory, AgentSettings, Facets, Kind, Mea
 from . import session
 
 OWN = "this character's"
+LONGEST = 2000
+"""Characters of a cue that the field takes."""
 _MOST = 3.0
 _FIRST_DAY, _LAST_DAY = date(1000, 1, 1), date(2999, 12, 31)
 """The browser's calendar lists every year, and does not come back from the year 9999."""
@@ -35,7 +37,7 @@ def cue() -> str:
     with st.form("ask", border=False):
         left, right = st.columns([4, 1], vertical_alignment="bottom")
         text = left.text_input(
-            "Cue", key="cue", placeholder="Who has the mill key?", max_chars=2000, persist_state="session"
+            "Cue", key="cue", placeholder="Who has the mill key?", max_chars=LONGEST, persist_state="session"
         )
         right.form_submit_button(
             "Recall", type="primary", icon=":material/search:", width="stretch", shortcut="Ctrl+Enter"

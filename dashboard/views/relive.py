@@ -84,7 +84,7 @@ def _difference(relived: Relived, one: Difference) -> None:
                     key=f"why-{words}-{one.entry_id}",
                     icon=":material/search:",
                     type="tertiary",
-                    disabled=held is None,
+                    disabled=held is None or _too_long(relived),
                     help=f"Opens its verdict on the Recall page, as of {words}. In Python: AgentMemory.relive",
                 ):
                     to_recall(relived, then=words == "then", entry_id=one.entry_id)
@@ -112,11 +112,22 @@ def _parameters(relived: Relived) -> None:
         )
 
 
+def _too_long(relived: Relived) -> bool:
+    """Whether the Recall page could not ask it whole."""
+    return len(relived.logged.query.cue) > recall_controls.LONGEST
+
+
 def _ways_on(relived: Relived) -> None:
+    long = _too_long(relived)
+    if long:
+        st.caption(f"The Recall page asks with at most {recall_controls.LONGEST:,} characters, so this stays here.")
     with st.container(horizontal=True):
-        if st.button("Recall it as of then", icon=":material/history_toggle_off:", help="In Python: AgentMemory.as_of"):
+        if st.button(
+            "Recall it as of then", icon=":material/history_toggle_off:", disabled=long,
+            help="In Python: AgentMemory.as_of",
+        ):  # fmt: skip
             to_recall(relived, then=True)
-        if st.button("Recall it now", icon=":material/search:", help="In Python: AgentMemory.explain"):
+        if st.button("Recall it now", icon=":material/search:", disabled=long, help="In Python: AgentMemory.explain"):
             to_recall(relived, then=False)
         with st.popover("As code", icon=":material/code:"):
             st.code(

@@ -251,6 +251,14 @@ def test_a_query_that_is_not_there_is_told_in_words(open_page: OpenPage, number:
     assert "The log has no query" in shown(page) or "no number" in shown(page)
 
 
+def test_a_cue_that_the_recall_page_cannot_take_stays_here(open_page: OpenPage) -> None:
+    open_page("relive")
+    mira().query_memory("the key " * 1000)
+    page = open_page("relive", query="1")
+    assert "The Recall page asks with at most 2,000 characters" in shown(page)
+    assert all(button.disabled for button in page.button if button.label.startswith(("Recall it", "Why, ")))
+
+
 def test_recall_is_set_to_the_query_of_then(open_page: OpenPage) -> None:
     page = open_page("relive")
     mira().query_memory(
