@@ -9,7 +9,7 @@ if ROOT not in sys.path:  # ``streamlit run dashboard/app.py`` puts this folder 
 
 import streamlit as st  # noqa: E402
 
-from dashboard import cast, rehearsing, session, standing, widgets  # noqa: E402
+from dashboard import cast, looking_back, rehearsing, session, standing, widgets  # noqa: E402
 from memory_system import MemorySystemError  # noqa: E402
 
 st.set_page_config(page_title="Memory system", page_icon="🧠", layout="wide")
@@ -22,6 +22,7 @@ pages = {
         st.Page("views/recall.py", title="Recall", icon=":material/search:"),
         st.Page("views/long_term.py", title="Long-term", icon=":material/timeline:"),
         st.Page("views/history.py", title="History", icon=":material/history:"),
+        st.Page("views/relive.py", title="Re-live", icon=":material/replay:"),
     ],
     "Curate": [
         st.Page("views/personality.py", title="Personality", icon=":material/badge:"),
@@ -37,8 +38,10 @@ try:
     session.pick_agent()
     session.on_page(page.title)
     if session.world().agents():
-        standing.banner(session.agent())
-        rehearsing.banner(session.agent().name)
+        looking_back.control()
+        standing.banner(session.present())
+        looking_back.banner()
+        rehearsing.banner(session.present().name)
         page.run()
     else:
         st.info("There is no character yet. Make one.")

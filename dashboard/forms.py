@@ -157,6 +157,8 @@ def many_events(agent: AgentMemory) -> None:
 
 def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
     """Change the text, kind, time, importance, tags or marks of a memory; another text is one by a person."""
+    if widgets.closed(agent):
+        return
     if entry.protected:
         st.caption(":material/lock: It is protected. Unprotect it to change it.")
         return
@@ -200,6 +202,8 @@ def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
 
 def actions(agent: AgentMemory, entry: MemoryEntry) -> None:
     """What can be done with one memory: pin, protect, rate again, forget, bring back what it summarises, edit."""
+    if widgets.closed(agent):
+        return
     forgotten = [entry_id for entry_id in entry.evidence if agent.find(entry_id) is None]
     acts: dict[str, tuple[str, Callable[[], ChangeSet]]] = {
         "Unpin" if entry.pinned else "Pin": ("keep", lambda: agent.edit(entry.id, pinned=not entry.pinned)),

@@ -13,6 +13,8 @@ from memory_system import PRESETS, AgentMemory, AgentSettings, Facets, Kind, Mea
 from . import session
 
 OWN = "this character's"
+LONGEST = 2000
+"""Characters of a cue that the field takes."""
 _MOST = 3.0
 _FIRST_DAY, _LAST_DAY = date(1000, 1, 1), date(2999, 12, 31)
 """The browser's calendar lists every year, and does not come back from the year 9999."""
@@ -35,7 +37,7 @@ def cue() -> str:
     with st.form("ask", border=False):
         left, right = st.columns([4, 1], vertical_alignment="bottom")
         text = left.text_input(
-            "Cue", key="cue", placeholder="Who has the mill key?", max_chars=2000, persist_state="session"
+            "Cue", key="cue", placeholder="Who has the mill key?", max_chars=LONGEST, persist_state="session"
         )
         right.form_submit_button(
             "Recall", type="primary", icon=":material/search:", width="stretch", shortcut="Ctrl+Enter"
@@ -55,12 +57,12 @@ def controls(agent: AgentMemory, text: str) -> Asked:
     settings = agent.settings
     columns = st.columns(3, vertical_alignment="bottom")
     top_k = columns[0].number_input(
-        "Top-k: most memories to recall", 0, 100, min(settings.top_k, 100), key=f"top_k-{agent.name}",
+        "Top-k: most memories to recall", 0, 100, min(settings.top_k, 100), key=f"top_k-{session.place()}",
         persist_state="session",
     )  # fmt: skip
     threshold = _slider(agent, columns[1], "thr", "Threshold a score must exceed", 0.0, _MOST, 0.01)
     shown = columns[2].segmented_control(
-        "Show", ["All", "Recalled", "Not recalled"], default="All", required=True, key=f"shown-{agent.name}"
+        "Show", ["All", "Recalled", "Not recalled"], default="All", required=True, key=f"shown-{session.place()}"
     )
     with st.expander("Weights, decay, relevancy, static memory and time"):
         scoring, static_threshold, static_share = _scoring(agent)
@@ -69,6 +71,39 @@ def controls(agent: AgentMemory, text: str) -> Asked:
         facets = _facets(agent)
     query = Query(text, now, int(top_k), threshold, static_threshold, static_share, scoring, facets, requery)
     return Asked(query, str(shown))
+
+
+def take_over(agent: AgentMemory, query: Query, at: datetime | None) -> None:
+    """Let the page ask as a query did, of the agent and the moment that are looked at; a day's part is left out.
+
+    Args:
+        agent: the agent as it is looked at.
+        query: what was asked.
+        at: the time to ask at; ``None`` = the world's time of the moment.
+    """
+    facets = query.facets
+    values = _values(Preset(query.scoring, query.threshold, query.static_threshold, "")) | {
+        "top_k": min(query.top_k, 100),
+        "ss": query.static_share,
+        "requery": query.requery,
+        "kinds": [kind.value for kind in facets.kinds],
+        "tags": [tag for tag in facets.tags if tag in session.tags(agent.name, agent.stamp)],
+        "since": _day(facets.since),
+        "until": _day(facets.until, days=-1),
+        "range": (facets.min_importance or 0.0, 1.0 if facets.max_importance is None else facets.max_importance),
+        "contains": facets.contains[:200],
+    }
+    for name, value in values.items():
+        st.session_state[f"{name}-{session.place()}"] = value
+    st.session_state[f"asked-at-{session.place()}"] = at or agent.now
+
+
+def _day(moment: datetime | None, days: int = 0) -> date | None:
+    """The day that begins at a moment; ``None`` where it is no midnight, or beyond the calendar."""
+    at = None if moment is None else moment.astimezone(UTC)
+    if at is None or at.time() != time() or not _FIRST_DAY < at.date() < _LAST_DAY:
+        return None
+    return at.date() + timedelta(days=days)
 
 
 def _values(preset: Preset) -> dict[str, Any]:
@@ -90,7 +125,7 @@ def _slider(
     agent: AgentMemory, place: Any, name: str, label: str, low: float, high: float, step: float, shape: str = "%.2f"
 ) -> float:
     start = _values(own_preset(agent.settings))[name]
-    key = f"{name}-{agent.name}"
+    key = f"{name}-{session.place()}"
     return float(place.slider(label, low, high, start, step, shape, key=key, persist_state="session"))
 
 
@@ -99,12 +134,12 @@ def _scoring(agent: AgentMemory) -> tuple[Scoring, float, float]:
     own = own_preset(agent.settings)
 
     def take_preset() -> None:
-        chosen = PRESETS.get(st.session_state[f"preset-{agent.name}"], own)
+        chosen = PRESETS.get(st.session_state[f"preset-{session.place()}"], own)
         for name, value in _values(chosen).items():
-            st.session_state[f"{name}-{agent.name}"] = value
+            st.session_state[f"{name}-{session.place()}"] = value
 
     chosen = st.segmented_control(
-        "Preset", [OWN, *PRESETS], default=OWN, required=True, key=f"preset-{agent.name}", on_change=take_preset,
+        "Preset", [OWN, *PRESETS], default=OWN, required=True, key=f"preset-{session.place()}", on_change=take_preset,
         help="Sets the sliders, the thresholds included.", persist_state="session",
     )  # fmt: skip
     st.caption(PRESETS.get(str(chosen), own).source)
@@ -116,17 +151,17 @@ def _scoring(agent: AgentMemory) -> tuple[Scoring, float, float]:
     decay = _slider(agent, sliders[0], "decay", "Recency kept per hour (decay k)", 0.5, 0.999, 0.001, "%.3f")
     static_threshold = _slider(agent, sliders[1], "st", "Static threshold", 0.0, 1.0, 0.01)
     static_share = sliders[2].slider(
-        "Share of seats for static memory", 0.0, 1.0, agent.settings.static_share, 0.1, key=f"ss-{agent.name}",
+        "Share of seats for static memory", 0.0, 1.0, agent.settings.static_share, 0.1, key=f"ss-{session.place()}",
         persist_state="session",
     )  # fmt: skip
     left, right = st.columns(2, vertical_alignment="bottom")
     measure = left.segmented_control(
         "Relevancy by", [one.value for one in Measure], default=own.scoring.measure.value, required=True,
-        key=f"measure-{agent.name}", persist_state="session",
+        key=f"measure-{session.place()}", persist_state="session",
         help="Similarity compares meanings as wholes. Hybrid also compares words, names, times and neighbours.",
     )  # fmt: skip
     normalise = right.toggle(
-        "Scale each part by its min and max", own.scoring.normalise, key=f"normalise-{agent.name}",
+        "Scale each part by its min and max", own.scoring.normalise, key=f"normalise-{session.place()}",
         help="As in the paper on generative agents.", persist_state="session",
     )  # fmt: skip
     return Scoring(Weights(*weights), decay, Measure(str(measure)), normalise), static_threshold, static_share
@@ -134,13 +169,13 @@ def _scoring(agent: AgentMemory) -> tuple[Scoring, float, float]:
 
 def _second_round_and_time(agent: AgentMemory) -> tuple[int, datetime]:
     """How many hits lead on, and the time at which it is asked: the world's, or another to see what decays by then."""
-    world_now = agent.now.astimezone(UTC)
+    world_now = st.session_state.get(f"asked-at-{session.place()}", agent.now).astimezone(UTC)
     minute = world_now.replace(second=0, microsecond=0)
     columns = st.columns(3)
     day = columns[0].date_input("Ask on this day", minute.date(), help="The world's time; later, recency has decayed.")
     hour = columns[1].time_input("At this time (UTC)", minute.time())
     requery = columns[2].number_input(
-        "Hits that lead to others", 0, 20, 0, key=f"requery-{agent.name}", persist_state="session",
+        "Hits that lead to others", 0, 20, 0, key=f"requery-{session.place()}", persist_state="session",
         help="The best hits become cues of a second round, for seats that the first one left free.",
     )  # fmt: skip
     asked_at = datetime.combine(day, hour, UTC)
@@ -150,18 +185,20 @@ def _second_round_and_time(agent: AgentMemory) -> tuple[int, datetime]:
 def _facets(agent: AgentMemory) -> Facets:
     """Which memories may be found; all, until something is chosen."""
     left, right = st.columns(2)
-    kinds = left.multiselect("Kinds", [kind.value for kind in Kind], key=f"kinds-{agent.name}", placeholder="Any kind")
-    tags = right.multiselect("Tags", session.tags(agent.name, agent.stamp), key=f"tags-{agent.name}",
+    kinds = left.multiselect(
+        "Kinds", [kind.value for kind in Kind], key=f"kinds-{session.place()}", placeholder="Any kind"
+    )
+    tags = right.multiselect("Tags", session.tags(agent.name, agent.stamp), key=f"tags-{session.place()}",
                              placeholder="Any tag")  # fmt: skip
     columns = st.columns(4)
     since = columns[0].date_input(
-        "Happened from", None, _FIRST_DAY, _LAST_DAY, key=f"since-{agent.name}", help="The whole day, in UTC."
+        "Happened from", None, _FIRST_DAY, _LAST_DAY, key=f"since-{session.place()}", help="The whole day, in UTC."
     )
     until = columns[1].date_input(
-        "Happened until", None, _FIRST_DAY, _LAST_DAY, key=f"until-{agent.name}", help="The whole day, in UTC."
+        "Happened until", None, _FIRST_DAY, _LAST_DAY, key=f"until-{session.place()}", help="The whole day, in UTC."
     )
-    low, high = columns[2].slider("Importance", 0.0, 1.0, (0.0, 1.0), 0.1, key=f"range-{agent.name}")
-    contains = columns[3].text_input("With these words", key=f"contains-{agent.name}", max_chars=200)
+    low, high = columns[2].slider("Importance", 0.0, 1.0, (0.0, 1.0), 0.1, key=f"range-{session.place()}")
+    contains = columns[3].text_input("With these words", key=f"contains-{session.place()}", max_chars=200)
     if since and until and until < since:
         st.warning("The last day is before the first; the last day is left out.")
         until = None

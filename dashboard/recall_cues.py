@@ -47,7 +47,10 @@ def _result(agent: AgentMemory, result: CueResult) -> None:
             with st.container(horizontal=True, width="content"):
                 if st.button("Ask it", key=f"ask-{saved.name}", icon=":material/search:", type="tertiary"):
                     st.switch_page("views/recall.py", query_params={"agent": agent.name, "cue": saved.cue})
-                if st.button("Remove", key=f"remove-{saved.name}", icon=":material/delete:", type="tertiary"):
+                if st.button(
+                    "Remove", key=f"remove-{saved.name}", icon=":material/delete:", type="tertiary",
+                    disabled=agent.read_only is not None, help=agent.read_only or "In Python: AgentMemory.remove_cue",
+                ):  # fmt: skip
                     agent.remove_cue(saved.name)
                     widgets.say_next(f"Removed: {saved.name}. The History page can undo it.")
                     st.rerun(scope="fragment")
@@ -65,6 +68,8 @@ def _named(agent: AgentMemory, entry_id: str) -> str:
 
 
 def _form(agent: AgentMemory, found: Explanation) -> None:
+    if widgets.closed(agent):
+        return
     hits = [hit.entry for hit in found.hits]
     texts = {one.entry.id: tables.short(one.entry.document, 90) for one in found.candidates[:_CHOICES]}
     with st.form("save-cue", border=True):

@@ -20,6 +20,7 @@ def show(agent: AgentMemory, found: Recall) -> None:
         widgets.empty("Nothing was recalled, so there is nothing to judge.", "Lower the threshold or raise top-k.")
     cue = found.query.cue.strip()
     held = judgment_of(agent.judgments, cue)
+    widgets.closed(agent)
     for hit in found.hits:
         verdict = held.verdict(hit.entry.id) if held else None
         _row(agent, cue, hit, verdict)
@@ -55,12 +56,13 @@ def _row(agent: AgentMemory, cue: str, hit: Candidate, verdict: bool | None) -> 
     with st.container(horizontal=True, vertical_alignment="center"):
         key = f"thumb-{agent.stamp[0]}-{entry.id}-{cue}"
         default = None if verdict is None else int(verdict)
-        thumb = st.feedback("thumbs", default=default, key=key, width="content")
+        locked = agent.read_only is not None
+        thumb = st.feedback("thumbs", default=default, key=key, width="content", disabled=locked)
         with st.container(width="stretch", gap=None):
             st.text(tables.visible(entry.document))
             said = {None: "not judged", True: "right", False: "wrong"}[verdict]
             st.caption(widgets.plain(f"{tables.TIERS[entry.tier]} · score {hit.score.total:.2f} · {said}"))
     now = None if thumb is None else _THUMBS[thumb]
-    if now != verdict:
+    if now != verdict and not locked:
         agent.judge(cue, entry.id, now)
         st.rerun(scope="fragment")

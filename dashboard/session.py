@@ -1,4 +1,4 @@
-"""What one browser session works on: the world (shared by all), the current agent, and what the link says."""
+"""What one browser session works on: the world (shared by all), the agent, the moment, and what the link says."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import cache
 from pathlib import Path
+from typing import cast
 
 import pandas as pd
 import streamlit as st
@@ -17,7 +18,7 @@ from memory_system.samples import fill_world
 from memory_system.tester import CueResult
 from memory_system.times import stamp as stamped
 
-from . import comparing, tables
+from . import comparing, moments, tables
 
 SAMPLES = Path(__file__).resolve().parents[1] / "database" / "samples" / "harrow_quay"
 
@@ -38,22 +39,22 @@ def example_cues(name: str) -> list[str]:
 
 
 @st.cache_data(show_spinner=False, max_entries=20)
-def timeline(name: str, stamp: tuple[int, int]) -> pd.DataFrame:  # noqa: ARG001 - the stamp is the cache's key
-    """The long-term memories of an agent as a table, made anew when anything changed."""
-    return tables.timeline(world().agent(name).entries(Tier.LTM))
+def timeline(name: str, stamp: tuple[int, int]) -> pd.DataFrame:  # noqa: ARG001 - both are the cache's key
+    """The long-term memories of the current agent as a table, made anew when anything changed."""
+    return tables.timeline(agent().entries(Tier.LTM))
 
 
 @st.cache_resource(show_spinner=False, max_entries=20)
 def checked_cues(name: str, stamp: tuple[int, int], now: datetime) -> list[CueResult]:  # noqa: ARG001 - the cache's key
-    """What became of the agent's saved cues, asked again when anything changed."""
-    return world().agent(name).check_cues(now)
+    """What became of the current agent's saved cues, asked again when anything changed."""
+    return agent().check_cues(now)
 
 
 @st.cache_data(show_spinner=False, max_entries=20)
-def tags(name: str, stamp: tuple[int, int]) -> list[str]:  # noqa: ARG001 - the stamp is the cache's key
-    """Every tag of an agent, the most frequent first."""
-    agent = world().agent(name)
-    counts = Counter(tag for tier in Tier for entry in agent.entries(tier) for tag in entry.tags)
+def tags(name: str, stamp: tuple[int, int]) -> list[str]:  # noqa: ARG001 - both are the cache's key
+    """Every tag of the current agent, the most frequent first."""
+    shown = agent()
+    counts = Counter(tag for tier in Tier for entry in shown.entries(tier) for tag in entry.tags)
     return [tag for tag, _ in counts.most_common()]
 
 
@@ -83,7 +84,41 @@ def pick_agent() -> None:
         st.sidebar.warning("The character in the link does not exist here; another is shown.")
     chosen = st.sidebar.selectbox("Agent", names, key="agent", format_func=_labels(names).__getitem__)
     st.query_params["agent"] = st.session_state["agent-linked"] = chosen
-    st.sidebar.caption(f"World time: {clock_words()}")
+    _pick_moment(chosen)
+    past = moment() is not None
+    st.sidebar.caption(f"World time then: {stamped(agent().now)}" if past else f"World time: {clock_words()}")
+
+
+def _pick_moment(name: str) -> None:
+    """The moment that is looked at: what a link that is followed says, or else what was chosen before."""
+    linked = {one: str(st.query_params[one]) for one in moments.LINK if one in st.query_params}
+    wanted = moment()
+    try:
+        if linked and linked != st.session_state.get("moment-linked"):
+            wanted = moments.from_link(linked)
+        elif wanted is not None and wanted.revision is not None and st.session_state.get("moment-of") != name:
+            wanted = moments.Wanted(world_time=st.session_state["moment-now"])  # each has revisions of its own
+        look_at(wanted)
+        if wanted is not None:
+            st.session_state["moment-now"] = agent().now
+    except MemorySystemError as error:
+        look_at(None)
+        st.session_state["moment-problem"] = error.sentence
+
+
+def look_at(wanted: moments.Wanted | None) -> None:
+    """Let every page show the agent as it was at a moment, or as it is (``None``); the link says so."""
+    st.session_state["moment"], st.session_state["moment-of"] = wanted, st.session_state["agent"]
+    told = {} if wanted is None else wanted.link()
+    for one in moments.LINK:
+        to_link(one, told.get(one))
+    st.session_state["moment-linked"] = told
+
+
+def moment() -> moments.Wanted | None:
+    """The moment of the past that is looked at; ``None`` = the present."""
+    wanted: moments.Wanted | None = st.session_state.get("moment")
+    return wanted
 
 
 def in_turn() -> list[str]:
@@ -129,9 +164,26 @@ def on_page(title: str) -> None:
     st.session_state["page"] = title
 
 
-def agent() -> AgentMemory:
-    """The current agent, whose changes are told as this page's; there is one wherever a page is shown."""
+def present() -> AgentMemory:
+    """The current agent as it is now, whose changes are told as this page's; there is one wherever a page is shown."""
     return world().agent(st.session_state["agent"]).acting_as(f"{st.session_state.get('page', 'dashboard')} page")
+
+
+def agent() -> AgentMemory:
+    """The current agent, as it was at the moment that is looked at, or as it is.
+
+    Of the past it is a ``PastView``: it answers all that an agent can be asked, has a sentence in ``read_only``, and
+    refuses whatever would change it.
+    """
+    wanted = moment()
+    return present() if wanted is None else cast("AgentMemory", present().as_of(**wanted.arguments()))
+
+
+def place() -> str:
+    """What tells widgets of one agent, and of one moment of its past, from those of another, as part of their keys."""
+    name = str(st.session_state["agent"])
+    wanted = moment()
+    return name if wanted is None else f"{name}@{'-'.join(wanted.link().values())}"
 
 
 def from_link(name: str, default: str = "") -> str:

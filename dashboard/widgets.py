@@ -75,8 +75,17 @@ def problem(error: MemorySystemError, text: str = "") -> None:
         st.error(plain(error.sentence), icon=":material/error:")
 
 
-def empty(what: str, next_step: str) -> None:
-    """An empty state with one next step."""
+def closed(agent: AgentMemory) -> bool:
+    """Whether nothing can be changed, which is then said in the place of what would change it."""
+    if agent.read_only is not None:
+        st.caption(":material/lock: Nothing can be changed here; the top of the page says why.")
+    return agent.read_only is not None
+
+
+def empty(what: str, next_step: str, agent: AgentMemory | None = None) -> None:
+    """An empty state with one next step; with ``agent`` another one where nothing can be changed."""
+    if agent is not None and agent.read_only is not None:
+        next_step = "Look at another moment, or go back to now."
     with st.container(border=True):
         st.markdown(f"**{plain(what)}**")
         st.caption(plain(next_step))
@@ -171,7 +180,10 @@ def said() -> None:
 
 def undo_button(agent: AgentMemory, revision: int, title: str, forget: str = "") -> None:
     """A button that takes an applied change set back; ``forget`` names what the session need not remember then."""
-    if st.button("Undo", icon=":material/undo:", key=f"undo-{revision}", help="In Python: AgentMemory.undo"):
+    if st.button(
+        "Undo", icon=":material/undo:", key=f"undo-{revision}", disabled=agent.read_only is not None,
+        help=agent.read_only or "In Python: AgentMemory.undo",
+    ):  # fmt: skip
         try:
             agent.undo(revision)
         except MemorySystemError as error:

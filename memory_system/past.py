@@ -159,10 +159,21 @@ class PastView(AgentReader):
         raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
 
     def _refuse(self) -> NoReturn:
-        raise ReadOnlyPast(
+        raise ReadOnlyPast(self.read_only)
+
+    @property
+    def read_only(self) -> str:
+        """Why nothing can be changed, in a sentence: it is the past."""
+        return (
             f"This is {self.display_name} as of {stamp(self.moment.now)}, after revision {self.moment.revision}; "
             "go back to the present to change anything."
         )
+
+    @property
+    def waiting_for_vectors(self) -> int:
+        """How many memories of then have no vector of the embedder in use, and are not found by meaning."""
+        with self._ledger.reading():
+            return sum(len(table.rows_without_vector()) for table in self._ledger.tables.values())
 
     def query_memory(
         self,

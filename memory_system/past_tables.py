@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -21,8 +21,8 @@ _MOST = 4
 _MOST_ROWS = 100_000
 """Rows of all that is kept; the last one is kept whatever its size."""
 
-VectorsOf = Callable[[Sequence[str]], Mapping[str, Vectors]]
-"""The vectors of texts, by content hash."""
+KeptOf = Callable[[Iterable[str]], Mapping[str, Vectors]]
+"""The vectors that are kept, by content hash."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,10 +36,12 @@ class State:
 
 
 def rebuilt(ledger: Ledger, moment: Moment) -> State:
-    """The state of an agent at a moment; the agent itself is only read.
+    """The state of an agent at a moment; the agent itself is only read, and nothing is embedded.
+
+    A text of then that the embedder in use never saw, since it was forgotten before the vectors were made anew, stays
+    without a vector.
 
     Raises:
-        EmbedderError: a text of then could not be embedded anew.
         StoreDamaged: the journal cannot be read.
     """
     past = ledger.journal.past
@@ -50,7 +52,7 @@ def rebuilt(ledger: Ledger, moment: Moment) -> State:
         tables = {tier: table.copied() if near else Table() for tier, table in ledger.tables.items()}
         now = {name: ledger.text(name) for name in TEXTS}
     bodies = past.back(moment.revision, newest) if near else past.forth(moment.revision)
-    _take_in(tables, bodies, ledger.vectors)
+    _take_in(tables, bodies, lambda hashes: ledger.journal.vectors(hashes, ledger.embedder.identity))
     since = past.accessed_since(moment) if near else None
     among = None if since is None else since | bodies.keys()
     accesses = past.last_accesses(moment, among)
@@ -59,7 +61,7 @@ def rebuilt(ledger: Ledger, moment: Moment) -> State:
     return State(tables, past.texts(moment.revision, newest, now))
 
 
-def _take_in(tables: Mapping[Tier, Table], bodies: Bodies, vectors_of: VectorsOf) -> None:
+def _take_in(tables: Mapping[Tier, Table], bodies: Bodies, kept_of: KeptOf) -> None:
     """Let the tables hold these entries as they are said to be, and not those of which there is none."""
     entries: list[tuple[MemoryEntry, Vectors | None]] = []
     for entry_id, body in bodies.items():
@@ -71,9 +73,9 @@ def _take_in(tables: Mapping[Tier, Table], bodies: Bodies, vectors_of: VectorsOf
             entries.append((entry, held.vector(entry_id).copy() if held is not None and same else None))
         if held is not None and (entry is None or held is not tables[entry.tier]):
             held.drop(entry_id)
-    vectors = vectors_of([entry.document for entry, vector in entries if vector is None])
+    kept = kept_of([content_hash(entry.document) for entry, vector in entries if vector is None])
     for entry, vector in entries:
-        tables[entry.tier].put(entry, vectors[content_hash(entry.document)] if vector is None else vector)
+        tables[entry.tier].put(entry, kept.get(content_hash(entry.document)) if vector is None else vector)
 
 
 _Key = tuple[int, int, datetime | None, int]
@@ -90,7 +92,7 @@ class Pasts:
         """The state of an agent at a moment, rebuilt if it is not at hand.
 
         Raises:
-            EmbedderError, StoreDamaged: it cannot be rebuilt.
+            StoreDamaged: it cannot be rebuilt.
         """
         key = (*moment.key, ledger.journal.bin.last_purge())  # what is purged is not to be seen from then on
         with self._lock:

@@ -22,8 +22,8 @@ sys.path.insert(0, str(ROOT))
 from PIL import Image  # noqa: E402
 from playwright.sync_api import Browser, Page, sync_playwright  # noqa: E402
 
-from memory_system.embedding import CachedEmbedder, MiniLM  # noqa: E402
-from memory_system.settings import Settings  # noqa: E402
+from memory_system import Settings, Tier, World  # noqa: E402
+from memory_system.embedding import CachedEmbedder, Embedder, MiniLM  # noqa: E402
 from tests import sample_world  # noqa: E402
 from tests.browser.conftest import ARGUMENTS, Dashboard, served, settled  # noqa: E402
 from tests.browser.hands import chart, points, press, tick  # noqa: E402
@@ -59,11 +59,25 @@ PAGES: dict[str, tuple[str, dict[str, str], Callable[[Page], None]]] = {
     "recall": ("recall", {"agent": "mira", "cue": "Who has the mill key?"}, lambda _page: None),
     "long_term": ("long_term", {"agent": "mira"}, open_a_reflection),
     "history": ("history", {"agent": "mira"}, select_a_change),
+    "relive": ("relive", {"agent": "tobias", "query": "1"}, lambda _page: None),
+    "as_of": ("", {"agent": "mira", "world_time": "2026-03-20T20:00:00Z"}, lambda _page: None),
     "personality": ("personality", {"agent": "juno"}, lambda _page: None),
     "short_term": ("short_term", {"agent": "mira"}, lambda page: tick(page, 0)),
     "operations": ("operations", {"agent": "mira", "operation": "Summarise"}, preview),
     "settings": ("settings", {"agent": "mira"}, lambda _page: None),
 }
+
+
+def live_on(places: dict[str, str], embedder: Embedder) -> None:
+    """Let a game ask Tobias, and somebody forget and add to what he answers with, to have something to re-live."""
+    settings = Settings(
+        database=Path(places["MEMORY_DATABASE"]), personalities=Path(places["MEMORY_PERSONALITIES"]), llm="offline"
+    )
+    with World(settings, embedder=embedder) as world:
+        tobias = world.agent("tobias").acting_as("Long-term page")
+        found = tobias.acting_as("harbour.py").query_memory("Who has the mill key?")
+        tobias.forget(next(hit.entry.id for hit in found if hit.entry.tier is not Tier.STATIC))
+        tobias.add_short_term({"document": "Juno has the mill key now, under the flour bin.", "rating": 9}, rate=False)
 
 
 def capture(browser: Browser, dashboard: Dashboard, name: str, scheme: str, width: int) -> bytes:
@@ -110,8 +124,10 @@ def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     arguments = [*ARGUMENTS, *(["--no-sandbox"] if os.getuid() == 0 else [])]
     with tempfile.TemporaryDirectory() as scratch:
-        template = sample_world.filled(Path(scratch), CachedEmbedder(MiniLM(Settings().cache)))
+        embedder = CachedEmbedder(MiniLM(Settings().cache))
+        template = sample_world.filled(Path(scratch), embedder)
         places = sample_world.copy(template, Path(scratch) / "copy")
+        live_on(places, embedder)
         with served(places, Path(scratch) / "serve.log") as dashboard, sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
             for name in wanted:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from dashboard import session, tables, widgets
+from dashboard import looking_back, session, tables, widgets
 
 PAGE = 200
 
@@ -14,7 +14,7 @@ widgets.said()
 
 told = agent.history(PAGE)
 if not told:
-    widgets.empty("Nothing has happened yet.", "Add an event on the Short-term page.")
+    widgets.empty("Nothing has happened yet.", "Add an event on the Short-term page.", agent)
     st.stop()
 picked = st.dataframe(
     tables.history(told, datetime.now(UTC)),
@@ -44,6 +44,7 @@ if one.undone_by:
     st.info("This change has been undone.")
 else:
     widgets.undo_button(agent, one.revision, one.change_set.title)
+looking_back.offer(one.revision)
 widgets.change_set(one.change_set)
 for text in one.change_set.texts:
     with st.expander(f"The {text.name} before and after"):

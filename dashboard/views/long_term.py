@@ -58,7 +58,7 @@ frame = session.timeline(agent.name, agent.stamp)
 if frame.empty:
     if selected:
         show_open(selected, [])
-    widgets.empty("Long-term memory is empty.", "Migrate, reflect or plan on the Operations page.")
+    widgets.empty("Long-term memory is empty.", "Migrate, reflect or plan on the Operations page.", agent)
     st.stop()
 
 counts = frame["kind"].value_counts().to_dict()

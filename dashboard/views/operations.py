@@ -15,6 +15,11 @@ widgets.heading(
     agent,
 )
 widgets.said()
+if session.moment() is not None:
+    st.header("What the next migration would have done", anchor=False)
+    widgets.change_set(agent.migrate_stm2ltm(preview=True))
+    widgets.closed(agent)
+    st.stop()
 
 NAMES = ["Migrate", "Reflect", "Summarise", "Plan"]
 st.session_state.setdefault("operation", session.from_link("operation", NAMES[0]))

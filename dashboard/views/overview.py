@@ -69,7 +69,7 @@ if checked:
 st.header("Recent changes", anchor=False)
 told = agent.history(5)
 if not told:
-    widgets.empty("Nothing has happened yet.", "Add an event on the Short-term page.")
+    widgets.empty("Nothing has happened yet.", "Add an event on the Short-term page.", agent)
 for one in told:
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.container(width="stretch", gap=None):

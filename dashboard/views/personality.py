@@ -15,6 +15,29 @@ widgets.heading(
     agent,
 )
 widgets.said()
+
+
+def facts() -> None:
+    """The facts that the personality becomes in memory."""
+    st.dataframe(
+        tables.facts(agent.entries(Tier.STATIC)),
+        hide_index=True,
+        column_config={
+            "section": st.column_config.TextColumn("Section", width=150),
+            "fact": st.column_config.TextColumn("Fact it becomes in memory", width="large"),
+        },
+    )
+
+
+if session.moment() is not None:
+    if agent.personality_text is None:
+        widgets.empty("There was no personality yet.", "Look at a later moment, or go back to now.")
+    else:
+        facts()
+        with st.expander("The personality of then, as JSON"):
+            st.code(agent.personality_text, language=None, wrap_lines=True)
+    widgets.closed(agent)
+    st.stop()
 cast.manage(agent)
 if agent.personality_problem:
     st.warning(widgets.plain(agent.personality_problem), icon=":material/warning:")
@@ -53,14 +76,7 @@ elif mode == "Form":
     filled, slots = personality_form.show(document, f"form-{agent.name}-{number}")
     text = begun if filled == document else personality_form.dump(filled)
 else:
-    st.dataframe(
-        tables.facts(agent.entries(Tier.STATIC)),
-        hide_index=True,
-        column_config={
-            "section": st.column_config.TextColumn("Section", width=150),
-            "fact": st.column_config.TextColumn("Fact it becomes in memory", width="large"),
-        },
-    )
+    facts()
 st.session_state[draft] = text
 
 changed = text != st.session_state[loaded]

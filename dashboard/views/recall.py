@@ -39,7 +39,9 @@ def _answer(agent: AgentMemory, asked: recall_controls.Asked) -> None:
     found = agent.explanation(query)
     if not found.considered:
         widgets.empty(
-            "There is nothing to recall.", "Give the character a personality, or add an event on the Short-term page."
+            "There is nothing to recall.",
+            "Give the character a personality, or add an event on the Short-term page.",
+            agent,
         )
         return
     summary = f"{len(found)} recalled of {found.considered} candidates · {found.milliseconds:.1f} ms"
@@ -131,10 +133,12 @@ def _table(agent: AgentMemory, found: Explanation, shown: list[int], frame: pd.D
 
 
 def _code(agent: AgentMemory, found: Explanation) -> None:
-    query = found.query
+    query, wanted = found.query, session.moment()
+    past = "" if wanted is None else f".{wanted.python()}"
+    needed = "from datetime import datetime\n\n" if "datetime" in past else ""
     st.code(
-        "from memory_system import World\n\n"
-        f"memory = World().agent({agent.name!r})\n"
+        f"{needed}from memory_system import World\n\n"
+        f"memory = World().agent({agent.name!r}){past}\n"
         f"found = memory.query_memory({query.cue!r}, top_k={query.top_k}, threshold={query.threshold:g})\n"
         "print(found.context)",
         language=None,  # the colours of highlighted code are too pale

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import safekeeping, session, widgets
+from dashboard import looking_back, safekeeping, session, widgets
 from memory_system import PRESETS, AgentSettings, Measure, MemorySystemError, Scoring, Weights
 
 agent = session.agent()
@@ -36,6 +36,7 @@ def flat(settings: AgentSettings) -> dict[str, Any]:
         "decay": settings.scoring.decay,
         "measure": settings.scoring.measure.value,
         "normalise": settings.scoring.normalise,
+        "query_log": settings.query_log,
     }
 
 
@@ -54,7 +55,7 @@ def save(values: dict[str, Any], words: str) -> None:
 
 
 now, usual = flat(held), flat(default)
-_NO_PART_OF_A_PRESET = ("stm_size", "top_k", "static_share", "migration_threshold", "reflection_trigger")
+_NO_PART_OF_A_PRESET = ("stm_size", "top_k", "static_share", "migration_threshold", "reflection_trigger", "query_log")
 FIELDS: dict[str, tuple[str, str, float, float, float]] = {
     "stm_size": ("Size of short-term memory", "Events it holds before migration takes the overflow.", 1, 100_000, 1),
     "migration_threshold": ("Migration threshold", "Importance that overflow must exceed to be kept.", 0.0, 1.0, 0.05),
@@ -67,7 +68,18 @@ FIELDS: dict[str, tuple[str, str, float, float, float]] = {
     "recency": ("Weight of recency", "How much it counts that it was recalled lately.", 0.0, 10.0, 0.05),
     "importance": ("Weight of importance", "How much it counts that it was important.", 0.0, 10.0, 0.05),
     "relevancy": ("Weight of relevancy", "How much it counts that it answers the question.", 0.0, 10.0, 0.05),
+    "query_log": ("Queries kept to be re-lived", "0 keeps none. What is over is dropped for good.", 0, 100_000, 100),
 }
+if session.moment() is not None:
+    labels = {name: label for name, (label, *_) in FIELDS.items()}
+    labels |= {"measure": "Relevancy by", "normalise": "Scale each part by its min and max"}
+    present = flat(session.present().settings)
+    with set_up:
+        looking_back.settings(agent, {name: (label, now[name], present[name]) for name, label in labels.items()})
+        widgets.closed(agent)
+    with safe:
+        widgets.closed(agent)
+    st.stop()
 with set_up, st.container(border=True):
     st.header("Memory and score", anchor=False)
     values: dict[str, Any] = {}

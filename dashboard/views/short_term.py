@@ -14,13 +14,16 @@ widgets.heading("Short-term memory", "Recent events. When more than fit, migrati
 widgets.said()
 bulk.last(agent)
 
-one, many, talk = st.tabs(["One event", "Many events", "A conversation"], key=f"add-{agent.name}", on_change="rerun")
-with one:
-    forms.one_event(agent)
-with many:
-    forms.many_events(agent)
-with talk:
-    conversation_form.show(agent)
+if not widgets.closed(agent):
+    one, many, talk = st.tabs(
+        ["One event", "Many events", "A conversation"], key=f"add-{agent.name}", on_change="rerun"
+    )
+    with one:
+        forms.one_event(agent)
+    with many:
+        forms.many_events(agent)
+    with talk:
+        conversation_form.show(agent)
 
 held = agent.entries(Tier.STM)
 st.header(f"{len(held)} of {settings.stm_size} remembered", anchor=False)
@@ -28,7 +31,7 @@ if len(held) > settings.stm_size:
     over = tables.counted(len(held) - settings.stm_size, "memory", "memories")
     st.info(f"{over} more than fit. Migrate on the Operations page.")
 if not held:
-    widgets.empty("Short-term memory is empty.", "Write what happened into the form above.")
+    widgets.empty("Short-term memory is empty.", "Write what happened into the form above.", agent)
     st.stop()
 held_rows = tables.entries(
     held, agent.now, agent.migrate_stm2ltm(preview=True), {one.entry.id for one in agent.stale()}
@@ -63,7 +66,8 @@ rows = range(len(frame)) if everything else [row for row in picked["selection"][
 chosen = [agent.find(str(frame.iloc[row]["id"])) for row in rows]
 entries = [entry for entry in chosen if entry is not None]
 if not entries:
-    st.caption("Select rows to edit, pin, rate again, move or forget them.")
+    words = "to edit, pin, rate again, move or forget them" if agent.read_only is None else "to read them in full"
+    st.caption(f"Select rows {words}.")
     st.stop()
 
 ids = [entry.id for entry in entries]
@@ -78,12 +82,12 @@ actions: dict[str, Callable[[], ChangeSet]] = {
 }
 with st.container(horizontal=True):
     for label, act in actions.items():
-        if st.button(label, key=f"do-{label}"):
+        if st.button(label, key=f"do-{label}", disabled=agent.read_only is not None, help=agent.read_only):
             bulk.do(agent, act, label)
-if len(entries) == 1:
+if agent.read_only is None and len(entries) == 1:
     with st.expander("Edit this memory"):
         forms.edit_event(agent, entries[0])
-else:
+elif agent.read_only is None:
     with st.expander(f"Tags and importance of {len(entries)} memories", expanded=everything):
         bulk.panel(agent, entries, "stm")
 for entry in entries[:5]:

@@ -184,6 +184,27 @@ def test_going_back_to_the_first_model_needs_only_what_came_since(
     assert reopen(first).messages == ()
 
 
+def test_the_past_is_looked_at_without_embedding_anything(
+    reopen: Callable[[Embedder], AgentMemory], other: Hashing
+) -> None:
+    first = reopen(Hashing("first-model", 64))
+    first.edit("m1", document="what it said for a while")
+    first.forget(["m2", "m3"])
+    first.edit("m1", document="event 1")
+    then = first.stamp[0] - 2
+    agent = reopen(other)
+    embedded = list(other.embedded)
+    assert "event 2" not in embedded
+    view = agent.as_of(revision=then)
+    found = view.explain("event 2", 5, 0).candidates
+    assert other.embedded == [*embedded, "event 2"], "the cue alone"
+    assert view.find("m1").document == "what it said for a while"  # type: ignore[union-attr]
+    told = {entry_id: found.of(entry_id) for entry_id in ("m1", "m2", "m3", "m4")}
+    assert [one.verdict is Verdict.NO_VECTOR for one in told.values() if one] == [True, True, True, False]
+    assert view.waiting_for_vectors == 3
+    assert agent.as_of(revision=then - 1).waiting_for_vectors == 2
+
+
 # -- other stores --------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,105 @@
+"""A moment of the past as a person asks for it: one of three ways, as the link keeps it and as Python says it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from memory_system.errors import InvalidParameter
+from memory_system.times import parse_time
+
+LINK = ("as_of", "world_time", "revision", "access")
+"""The names in the link."""
+FIRST_YEAR, LAST_YEAR = 1000, 2999
+"""The browser's calendar does not come back from beyond."""
+_MOST = 2**62
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A moment, in exactly one of three ways.
+
+    Args:
+        as_of: a real time, at the desk.
+        world_time: a time of the world's clock.
+        revision: a change of the history, 0 = before the first: right after it.
+        access: with ``revision``, the number of the last recall that had happened since.
+    """
+
+    as_of: datetime | None = None
+    world_time: datetime | None = None
+    revision: int | None = None
+    access: int | None = None
+
+    def arguments(self) -> dict[str, Any]:
+        """What ``AgentMemory.as_of`` is called with."""
+        told = {"at": self.as_of, "revision": self.revision, "access": self.access, "world_time": self.world_time}
+        return {name: value for name, value in told.items() if value is not None}
+
+    def link(self) -> dict[str, str]:
+        """What stands in the link for it."""
+        return {
+            name: _written(value) if isinstance(value, datetime) else str(value)
+            for name in LINK
+            if (value := getattr(self, name)) is not None
+        }
+
+    def python(self) -> str:
+        """The call that gives the same view, as Python is written."""
+        told = []
+        for name, value in self.arguments().items():
+            shown = f'datetime.fromisoformat("{_written(value)}")' if isinstance(value, datetime) else str(value)
+            told.append(shown if name == "at" else f"{name}={shown}")
+        return f"as_of({', '.join(told)})"
+
+
+def from_link(told: Mapping[str, str]) -> Wanted | None:
+    """The moment that a link asks for; ``None`` if it asks for none.
+
+    Raises:
+        InvalidParameter: it is none, or there are several; in words for people.
+    """
+    given = {name: told[name].strip() for name in LINK if told.get(name, "").strip()}
+    if not given:
+        return None
+    ways = given.keys() - {"access"}
+    if len(ways) != 1:
+        raise InvalidParameter(
+            "The link names several moments, or a recall of no revision. Keep one of 'as_of', 'world_time' and "
+            "'revision' in it."
+        )
+    (way,) = ways
+    if way == "revision":
+        return Wanted(
+            revision=_number(given, "revision"), access=_number(given, "access") if "access" in given else None
+        )
+    if "access" in given:
+        raise InvalidParameter("The link's 'access' counts from a revision. Name the revision, or leave it out.")
+    at = _time(given[way], way)
+    return Wanted(as_of=at) if way == "as_of" else Wanted(world_time=at)
+
+
+def _number(given: Mapping[str, str], name: str) -> int:
+    text = given[name]
+    if not (text.isascii() and text.isdecimal()) or len(text) > 18 or int(text) > _MOST:
+        raise InvalidParameter(f"The link's '{name}' is {text[:40]!r}; it is a whole number, 0 or more.")
+    return int(text)
+
+
+def _time(text: str, name: str) -> datetime:
+    try:
+        at = parse_time(text)
+    except ValueError as error:
+        raise InvalidParameter(f"The link's '{name}' {error}.") from error
+    if not FIRST_YEAR <= at.astimezone(UTC).year <= LAST_YEAR:
+        raise InvalidParameter(
+            f"The link's '{name}' is {at.isoformat()}; it lies between {FIRST_YEAR} and {LAST_YEAR}."
+        )
+    return at
+
+
+def _written(at: datetime) -> str:
+    """In UTC with a Z: a plus would have to be escaped in a link."""
+    return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
