@@ -68,6 +68,7 @@ _CANDIDATE_COLUMNS = [
     "score",
     "verdict",
     "why",
+    "marks",
     "recalled",
 ]
 
@@ -82,6 +83,7 @@ def _candidate(one: Candidate) -> dict[str, object]:
         "score": one.score.total,
         "verdict": one.verdict.value,
         "why": one.because,
+        "marks": marks(one.entry),
         "recalled": one.recalled,
     }
 
