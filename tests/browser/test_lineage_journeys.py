@@ -42,7 +42,7 @@ def test_editing_a_source_flags_what_rests_on_it_until_a_person_decides(page: Pa
     said(page, "Saved.")
     notice = page.locator(".st-key-stale-notice")
     expect(notice).to_contain_text("on what was changed or deleted since")
-    notice.get_by_role("button", name="Look at them").click()
+    notice.get_by_role("button", name="Show").click()
     page.get_by_role("button", name="Open").last.click()
     settled(page)
     panel = page.locator("[class*='st-key-stale-mira-r']")
