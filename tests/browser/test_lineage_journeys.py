@@ -59,9 +59,9 @@ def test_editing_a_source_flags_what_rests_on_it_until_a_person_decides(page: Pa
     notice = page.locator(".st-key-stale-notice")
     expect(notice).to_contain_text("on what was changed or deleted since")
     notice.get_by_role("button", name="Show").click()
-    page.get_by_role("button", name="Open").last.click()
-    settled(page)
-    panel = page.locator("[class*='st-key-stale-mira-r']")
+    expect(page.get_by_test_id("stPopoverBody").get_by_role("button", name="Open")).not_to_have_count(0)
+    dashboard.show(page, "long_term", agent="mira", memory=REFLECTION)
+    panel = page.locator(f".st-key-stale-{REFLECTION}")
     expect(panel).to_contain_text("Sold the tide mill")
     press(page, "Derive again")
     expect(panel).to_contain_text("Derived again from")
@@ -70,7 +70,8 @@ def test_editing_a_source_flags_what_rests_on_it_until_a_person_decides(page: Pa
     said(page, "as it is. The History page can undo it.")
     expect(panel).to_have_count(0)
     dashboard.show(page, "", agent="mira")
-    for _ in range(2):  # the world as it was: the keeping, and the edit
-        page.get_by_test_id("stMain").get_by_role("button", name="Undo", exact=True).first.click()
+    for place in (0, 1):  # the world as it was: the keeping, and below that and its undoing the edit
+        page.get_by_test_id("stMain").get_by_role("button", name="Undo", exact=True).nth(place).click()
+        said(page, "Undone:")
         settled(page)
     expect(page.locator(".st-key-stale-notice")).to_have_count(0)
