@@ -50,11 +50,15 @@ def show(agent: AgentMemory, entry: MemoryEntry) -> None:
 
 def _restore(agent: AgentMemory, entry: MemoryEntry) -> None:
     """The way back for a memory that is shown as it was before it was forgotten."""
-    if agent.read_only is None and st.button(
-        "Restore",
-        icon=":material/settings_backup_restore:",
-        key=f"restore-{entry.id}",
-        help="In Python: AgentMemory.restore",
+    if (
+        agent.read_only is None
+        and entry.tier is not Tier.STATIC
+        and st.button(
+            "Restore",
+            icon=":material/settings_backup_restore:",
+            key=f"restore-{entry.id}",
+            help="In Python: AgentMemory.restore",
+        )
     ):
         try:
             agent.restore(entry.id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 import textwrap
 from collections.abc import Sequence
 
@@ -19,7 +20,7 @@ MOST = 24
 _GREY = "#888888"
 _STALE = "#D55E00"
 _ROW = 60
-_WIDE = 30
+_WIDE = 35
 """Characters of a line that fit beside the columns on a narrow screen."""
 _PALE = 0.35
 
@@ -59,9 +60,12 @@ def tree(found: Lineage, ink: str = _GREY) -> go.Figure:
         _points(figure, [one for one in rows if one.entry.kind.value == kind], kind, colour, symbol, column, place)
     _rings(figure, rows, found.entry_id, column, place)
     _labels(figure, rows, found.entry_id, span, place, ink)
+    legend = 12 + 20 * math.ceil(
+        sum(bool(trace.name) for trace in figure.data) / 2
+    )  # two beside each other when narrow
     figure.update_layout(
-        height=_ROW * len(rows) + 78,
-        margin={"l": 4, "r": 4, "t": 70, "b": 8},
+        height=_ROW * len(rows) + legend + 8,
+        margin={"l": 4, "r": 4, "t": legend, "b": 8},
         legend={"orientation": "h", "yref": "container", "y": 1, "yanchor": "top", "x": 0, "itemclick": False},
         xaxis={"visible": False, "fixedrange": True, "range": [-0.35, room]},
         yaxis={"visible": False, "fixedrange": True, "range": [len(rows) - 0.45, -0.55]},

@@ -13,6 +13,8 @@ from memory_system.staleness import Alteration, Stale
 from . import tables, widgets
 
 _MOST = 50
+_ALIKE = 0.5
+"""Below this share of words in common a word diff is harder to read than the two texts."""
 
 
 def notice(agent: AgentMemory) -> None:
@@ -23,7 +25,7 @@ def notice(agent: AgentMemory) -> None:
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="stale-notice"):
         rest = tables.counted(len(found), "memory rests", "memories rest")
         st.markdown(f":material/warning: **{rest} on what was changed or deleted since.**", width="stretch")
-        with st.popover("Look at them", icon=":material/account_tree:", help="In Python: AgentMemory.stale"):
+        with st.popover("Show", icon=":material/account_tree:", help="In Python: AgentMemory.stale"):
             for one in found[:_MOST]:
                 with st.container(horizontal=True, vertical_alignment="center"):
                     with st.container(width="stretch", gap=None):
@@ -74,10 +76,17 @@ def panel(agent: AgentMemory, entry: MemoryEntry) -> None:
 
 
 def word_diff(before: str, after: str) -> str:
-    """Two texts as one in markdown: words that went with a − and words that came with a +, not by colour alone."""
+    """Two texts as one in markdown: words that went with a − and words that came with a +, not by colour alone.
+
+    Texts that have little in common stand whole, one below the other.
+    """
     old, new = tables.visible(before).split(), tables.visible(after).split()
+    compared = difflib.SequenceMatcher(None, old, new, autojunk=False)
+    if compared.ratio() < _ALIKE:
+        whole = widgets.plain(" ".join(old)), widgets.plain(" ".join(new))
+        return f":red-background[− {whole[0]}]\n\n:green-background[\\+ {whole[1]}]"
     parts = []
-    for verb, from_, to, begin, end in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for verb, from_, to, begin, end in compared.get_opcodes():
         if verb == "equal":
             parts.append(widgets.plain(" ".join(old[from_:to])))
             continue

@@ -103,6 +103,7 @@ _CANDIDATE_COLUMNS = [
     "score",
     "verdict",
     "why",
+    "marks",
     "recalled",
 ]
 
@@ -117,6 +118,7 @@ def _candidate(one: Candidate) -> dict[str, object]:
         "score": one.score.total,
         "verdict": one.verdict.value,
         "why": one.because,
+        "marks": marks(one.entry),
         "recalled": one.recalled,
     }
 

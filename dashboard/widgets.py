@@ -136,6 +136,8 @@ def _change(planned: ChangeSet, change: Change, choose: bool) -> bool:
             icon, colour = _VERB_LOOKS[change.verb]
             st.badge(tables.VERBS[change.verb], icon=icon, color=colour)
             st.badge(held.kind.value, color="gray")
+            for mark in tables.marks(held):
+                st.badge(mark, color="violet")
             if held.importance is not None:
                 st.badge(f"importance {held.importance:.2f}", color="gray")
             accepted = not choose or st.checkbox("Accept", value=True, key=f"accept-{planned.id}-{change.entry_id}")

@@ -45,8 +45,9 @@ class AgentGenealogist(AgentForesight):
     def stale(self) -> tuple[Stale, ...]:
         """The memories in recall that rest on what was edited or deleted since, those most lately derived first.
 
-        That is since they were derived, derived again, or looked at and kept. What moved between tiers, or was
-        forgotten by migration or by the summary that stands for it, has not changed.
+        That is since they were derived, derived again, or looked at and kept. Edited is what says something else or
+        happened at another time. What moved between tiers, or was forgotten by migration, by the summary that stands
+        for it or by a new plan of its day, has not changed.
         """
         self._refresh()
         with self._ledger.reading():

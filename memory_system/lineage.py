@@ -84,7 +84,7 @@ def trace(
     down = _walked(entry, depth, room // 2, look, _rests)
     room -= len(down.found) - 1
     up = _walked(entry, depth, room, look, cites)
-    links = {(source, one) for one, source in down.links} | set(_leading(up, entry.id, held))
+    links = {(source, one) for one, source in down.links if one != source} | set(_leading(up, entry.id, held))
     levels = _levels(entry.id, links)
     everything = {**up.found, **down.found}
     kin = [Kin(everything[one], level, not held(one), one in stale) for one, level in levels.items()]

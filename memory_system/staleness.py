@@ -2,8 +2,8 @@
 
 A memory that was derived from others (a reflection, summary, synopsis or plan) is stale when one of them says something
 else by now, is said to have happened at another time, or has been deleted; since the memory was derived, derived again,
-or looked at and kept. What merely moved between tiers, faded by migration, or was forgotten by the summary that stands
-for it has not changed.
+or looked at and kept. What merely moved between tiers, faded by migration, was forgotten by the summary that stands for
+it, or was replaced by a new plan of its day has not changed.
 """
 
 from __future__ import annotations

@@ -88,13 +88,14 @@ if len(latest):
     st.dataframe(
         latest,
         hide_index=True,
-        column_order=["memory", "age", "importance"],
+        column_order=["memory", "age", "importance", "marks"],
         column_config={
             "memory": st.column_config.TextColumn("Memory", width="large"),
             "age": st.column_config.TextColumn("When", width="small"),
             "importance": st.column_config.ProgressColumn(
                 "Importance", min_value=0, max_value=1, format="%.2f", width="small"
             ),
+            "marks": st.column_config.ListColumn("Marks", width="small"),
         },
     )
 st.caption(widgets.plain(f"Language model: {stats['model']} · Embedding: {stats['embedder']}"))

@@ -115,8 +115,9 @@ def _table(agent: AgentMemory, found: Explanation, shown: list[int], frame: pd.D
         on_select="rerun",
         selection_mode="single-row",
         key=f"candidates-{turn}",
-        column_order=["memory", "score", "why", "verdict", "tier", "recency", "importance", "relevancy"],
+        column_order=["memory", "score", "why", "verdict", "tier", "recency", "importance", "relevancy", "marks"],
         column_config={
+            "marks": st.column_config.ListColumn("Marks", width=150),
             "memory": st.column_config.TextColumn("Memory", width=330),
             "score": st.column_config.ProgressColumn("Score", min_value=0, max_value=1.5, format="%.2f", width=90),
             "why": st.column_config.TextColumn("Why, or why not", width=400),

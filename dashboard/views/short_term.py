@@ -50,7 +50,7 @@ picked = st.dataframe(
     on_select="rerun",
     selection_mode="multi-row",
     key=f"stm-{shown}",  # a selection must not outlive the rows it was made on
-    column_order=["memory", "age", "importance", "fate", "marks", "explanation", "kind", "tags"],
+    column_order=["memory", "age", "importance", *["marks"] * bool(marked), "fate", "explanation", "kind", "tags"],
     column_config={
         "memory": st.column_config.TextColumn("Memory", width=430),
         "age": st.column_config.TextColumn("When", width=110),
@@ -58,7 +58,7 @@ picked = st.dataframe(
         "fate": st.column_config.TextColumn("Next at migration", width=260),
         "explanation": st.column_config.TextColumn("Why this importance", width=320),
         "kind": st.column_config.TextColumn("Kind", width=110),
-        "marks": st.column_config.ListColumn("Marks", width=150),
+        "marks": st.column_config.ListColumn("Marks", width=120),
         "tags": st.column_config.ListColumn("Tags"),
     },
 )

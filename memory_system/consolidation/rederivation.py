@@ -55,9 +55,9 @@ def plan(
         after = after.evolve(authored=False)
         notes = (*notes, "A person wrote the text that this replaces.")
     gone = len(entry.evidence) - len(left)
-    reason = f"Derived again from {len(left)} memories{f'; {gone} it rested on are gone' if gone else ''}."
+    reason = f"Derived again from {len(left)} memories.{f' Left out, since deleted: {gone}.' if gone else ''}"
     if after.document == entry.document:
-        reason = f"Derived again from {len(left)} memories: it says the same."
+        reason = f"{reason} It says the same."
         notes = (*notes, "Derived again, it says the same.")
     return ground.plan(REDERIVE, title, [Change(bare(entry), after, reason)], calls=calls, notes=notes)
 

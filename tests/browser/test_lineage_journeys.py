@@ -13,21 +13,37 @@ from .hands import open_expander, press, said, write
 pytestmark = pytest.mark.browser
 REFLECTION = "mira-r06"
 """It rests on four memories, one of which is a reflection itself."""
+PLACES = """plot => {
+    const {xaxis, yaxis} = plot._fullLayout;
+    const drawn = plot._fullData.filter(one => one.mode === 'markers' && one.customdata);
+    return drawn.flatMap(trace => trace.customdata.map((id, n) => ({
+        id, x: xaxis._offset + xaxis.d2p(trace.x[n]), y: yaxis._offset + yaxis.d2p(trace.y[n])})))
+}"""
+"""Where the memories of the graph are, in pixels of the chart."""
 
 
 def test_the_graph_leads_from_a_reflection_to_its_evidence_and_back(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "long_term", agent="mira", memory=REFLECTION)
     chart = page.get_by_role("tabpanel", name="Lineage").locator(".js-plotly-plot")
-    chart.scroll_into_view_if_needed()
-    expect(chart.locator(".scatterlayer .points path.point")).not_to_have_count(0)
     expect(chart.locator(".legend")).to_contain_text("this memory")
-    told = chart.locator(".textpoint").filter(has_text="reflection · ")
-    expect(told).not_to_have_count(0)
-    symbols = chart.locator(".scatterlayer .points path.point")
-    symbols.nth(symbols.count() - 1).click(force=True)
+    chart.scroll_into_view_if_needed()
+    page.wait_for_timeout(500)
+    places = {one["id"]: one for one in chart.evaluate(PLACES)}
+    assert len(places) == 9
+    inner = next(one for one in places if one.startswith("mira-r") and one != REFLECTION)
+    place = {"x": places[inner]["x"], "y": places[inner]["y"]}
+    chart.hover(position=place)
+    page.wait_for_timeout(300)  # a point must be hovered over before it can be clicked
+    chart.click(position=place)
+    page.wait_for_timeout(300)
     settled(page)
-    expect(page).not_to_have_url(re.compile(f"memory={REFLECTION}"))
+    expect(page).to_have_url(re.compile(f"memory={inner}"))
     expect(page.get_by_role("tab", name=re.compile("on it$"))).to_be_visible()
+    page.get_by_role("tab", name=re.compile("on it$")).click()
+    settled(page)
+    page.get_by_role("tabpanel", name=re.compile("on it$")).get_by_role("button", name="Open").first.click()
+    settled(page)
+    expect(page).to_have_url(re.compile(f"memory={REFLECTION}"))
 
 
 def test_editing_a_source_flags_what_rests_on_it_until_a_person_decides(page: Page, dashboard: Dashboard) -> None:
@@ -42,10 +58,10 @@ def test_editing_a_source_flags_what_rests_on_it_until_a_person_decides(page: Pa
     said(page, "Saved.")
     notice = page.locator(".st-key-stale-notice")
     expect(notice).to_contain_text("on what was changed or deleted since")
-    notice.get_by_role("button", name="Look at them").click()
-    page.get_by_role("button", name="Open").last.click()
-    settled(page)
-    panel = page.locator("[class*='st-key-stale-mira-r']")
+    notice.get_by_role("button", name="Show").click()
+    expect(page.get_by_test_id("stPopoverBody").get_by_role("button", name="Open")).not_to_have_count(0)
+    dashboard.show(page, "long_term", agent="mira", memory=REFLECTION)
+    panel = page.locator(f".st-key-stale-{REFLECTION}")
     expect(panel).to_contain_text("Sold the tide mill")
     press(page, "Derive again")
     expect(panel).to_contain_text("Derived again from")
@@ -54,7 +70,8 @@ def test_editing_a_source_flags_what_rests_on_it_until_a_person_decides(page: Pa
     said(page, "as it is. The History page can undo it.")
     expect(panel).to_have_count(0)
     dashboard.show(page, "", agent="mira")
-    for _ in range(2):  # the world as it was: the keeping, and the edit
-        page.get_by_test_id("stMain").get_by_role("button", name="Undo", exact=True).first.click()
+    for place in (0, 1):  # the world as it was: the keeping, and below that and its undoing the edit
+        page.get_by_test_id("stMain").get_by_role("button", name="Undo", exact=True).nth(place).click()
+        said(page, "Undone:")
         settled(page)
     expect(page.locator(".st-key-stale-notice")).to_have_count(0)

@@ -80,11 +80,12 @@ def test_only_the_nearest_of_many_are_drawn(kin: Lineage) -> None:
 
 
 def test_a_word_diff_marks_what_went_and_came_by_signs_and_shows_markup_as_text() -> None:
-    told = stale.word_diff("Lent Tobias the key", f"Lent Juno the key {EVIL}")
+    told = stale.word_diff(f"Lent Tobias the key {EVIL}", f"Lent Juno the key {EVIL}")
     assert told.startswith(r"Lent :red-background[− Tobias] :green-background[\+ Juno] the key")
     assert r"\<b\>bold" in told
     assert r"\[link\]" in told
     assert stale.word_diff("same words", "same words") == "same words"
+    assert stale.word_diff("all of it", "nothing") == ":red-background[− all of it]\n\n:green-background[\\+ nothing]"
 
 
 # -- tables ----------------------------------------------------------------------------------------------
