@@ -7,10 +7,8 @@ from memory_system import MemorySystemError, Tier
 from memory_system.llm.offline import OfflineModel
 from memory_system.suspicions import RELATED, THRESHOLD, Look, Sort
 
-AT_ONCE = 10
-"""Suspicions that are shown before one asks for more."""
-SOON = 5_000
-"""Memories up to which looking takes about a second, so that nobody has to ask for it."""
+AT_ONCE = 10  # suspicions that are shown before one asks for more
+SOON = 5_000  # memories up to which looking takes about a second, so that nobody has to ask for it
 
 agent = session.agent()
 widgets.heading(
