@@ -92,7 +92,7 @@ def test_opposites_are_mutual() -> None:
 @given(st.text(max_size=300), st.text(max_size=300))
 def test_any_text_can_be_read(one: str, other: str) -> None:
     assert against(told(one, NOW), told(one, NOW)) == []
-    assert len(reasons(one, other)) == len(reasons(other, one))
+    assert bool(reasons(one, other)) == bool(reasons(other, one))
 
 
 def test_a_text_of_the_longest_kind_is_read_in_a_moment() -> None:

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import session
 from dashboard.suspects import marked
 from memory_system import AgentMemory, Tier
+from tests.fake_server import FakeServer, says
 
 OpenPage = Callable[..., AppTest]
 
@@ -72,6 +73,20 @@ def test_the_same_words_many_times_become_one_memory(open_page: OpenPage) -> Non
 
 def test_without_a_language_model_the_page_says_what_it_misses(open_page: OpenPage) -> None:
     assert "No language model is connected" in shown(open_page("tidy"))
+
+
+def test_a_language_model_is_asked_when_somebody_wants_it(open_page: OpenPage, server: FakeServer) -> None:
+    remember("Tobias keeps the mill key in his coat", "The key of the mill is kept in the chest of Tobias")
+    mira().model = server.model()
+    server.on("compare", says({"verdicts": [{"pair": 1, "relation": "same", "why": "*So* it is."}]}))
+    page = open_page("tidy")
+    assert "No language model is connected" not in shown(page)
+    assert server.requests == []
+    press(page, "Ask fake")
+    assert "fake: *So* it is." in shown(page)
+    asked = len(server.requests)
+    page.run()
+    assert len(server.requests) == asked, "looking again asks nobody"
 
 
 def test_looking_at_the_page_changes_nothing(open_page: OpenPage) -> None:
