@@ -55,6 +55,8 @@ def near_pairs(vectors: Vectors, least: float, most: int, progress: Callable[[fl
         progress(1 - ((count - top) / count) ** 2)
         rows = unit[top : top + _ROWS]
         for left in range(top, count, _COLUMNS):
+            if found.full:
+                break
             cosines = rows @ unit[left : left + _COLUMNS].T
             one, other = np.nonzero(cosines >= found.bar - _ROUNDING)
             found.add(one + top, other + left, unit)
@@ -73,9 +75,16 @@ class _Best:
         self._second = np.zeros(0, np.intp)
         self._cosines = np.zeros(0)
 
+    @property
+    def full(self) -> bool:
+        """Whether no pair can be more alike than those at hand."""
+        return self.bar > 1
+
     def add(self, first: NDArray[np.intp], second: NDArray[np.intp], unit: Vectors) -> None:
         """Take those pairs that are in order and over the bar, their cosines computed once more in float64."""
         for start in range(0, len(first), _COLUMNS):
+            if self.full:
+                return
             some, others = first[start : start + _COLUMNS], second[start : start + _COLUMNS]
             some, others = some[some < others], others[some < others]
             exact = np.einsum("ij,ij->i", unit[some], unit[others], dtype=np.float64)
@@ -92,7 +101,7 @@ class _Best:
         order = order[: self._most]
         self._first, self._second, self._cosines = self._first[order], self._second[order], self._cosines[order]
         if self.cut and len(order) == self._most:
-            self.bar = max(self.bar, float(self._cosines[-1]))
+            self.bar = float(np.nextafter(self._cosines[-1], 2))  # of those that are equal some are enough
 
     def best(self) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
         """First rows, second rows and cosines, the most alike first."""
