@@ -16,6 +16,9 @@ _ROWS, _COLUMNS = 1024, 4096
 _ROUNDING = 1e-5
 """How far a cosine in float32 may be from the exact one."""
 
+_SAME = 1 - 1e-6
+"""The cosine above which two vectors of float32 cannot be told from equal ones."""
+
 
 @dataclass(frozen=True)
 class NearPairs:
@@ -88,10 +91,11 @@ class _Best:
             some, others = first[start : start + _COLUMNS], second[start : start + _COLUMNS]
             some, others = some[some < others], others[some < others]
             exact = np.einsum("ij,ij->i", unit[some], unit[others], dtype=np.float64)
+            exact[exact > _SAME] = 1.0
             over = exact >= self.bar
             self._first = np.concatenate((self._first, some[over]))
             self._second = np.concatenate((self._second, others[over]))
-            self._cosines = np.concatenate((self._cosines, np.minimum(exact[over], 1.0)))
+            self._cosines = np.concatenate((self._cosines, exact[over]))
             if len(self._first) > 4 * self._most:
                 self._keep_best()
 
