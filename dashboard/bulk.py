@@ -21,25 +21,25 @@ _MARKS: dict[str, dict[str, bool]] = {
     "protect": {"protected": True},
     "unprotect": {"protected": False},
 }
+_CALLED = {"tags": "tags", "rating": "importance", "pinned": "pinned", "protected": "protected"}
 _SEEN = 200
 """Rows of the table that shows what would change."""
 
 
 def last(agent: AgentMemory) -> None:
-    """Offer the undo of what was last done here, for as long as nothing else has been changed since."""
+    """Say what was last done here, and offer its undo, for as long as nothing else has been changed since."""
     key = _done_key(agent)
     held: tuple[int, str] | None = st.session_state.get(key)
     if held is None or held[0] != agent.stamp[0]:
         st.session_state.pop(key, None)
         return
-    with st.container(horizontal=True, vertical_alignment="center", border=True):
-        with st.container(width="stretch", gap=None):
-            st.text(tables.visible(held[1]))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.success(widgets.plain(held[1]), icon=":material/check_circle:", width="stretch")
         widgets.undo_button(agent, held[0], held[1], key)
 
 
 def do(agent: AgentMemory, act: Callable[[], ChangeSet], name: str = "") -> None:
-    """Carry something out, say so at the top of the next run, and offer its undo there.
+    """Carry something out; ``last`` says so at the top of the next run, and offers its undo.
 
     With ``name`` it is told as that, and with how many memories it changed.
     """
@@ -54,9 +54,8 @@ def do(agent: AgentMemory, act: Callable[[], ChangeSet], name: str = "") -> None
     if done.revision is None:
         widgets.say_next(f"Nothing was changed.{why}")
     else:
-        st.session_state[_done_key(agent)] = done.revision, done.title
         told = f"{name}: {tables.counted(len(done.changes), 'memory', 'memories')}" if name else done.title
-        widgets.say_next(f"{told}.{why}")
+        st.session_state[_done_key(agent)] = done.revision, f"{told}.{why}"
     st.session_state["bulk-round"] = _round() + 1  # what was chosen for these is not kept for others
     st.rerun()
 
@@ -152,7 +151,7 @@ def _fields(agent: AgentMemory, entries: Sequence[MemoryEntry], key: str) -> dic
         "Remove tags",
         held,
         key=f"bulk-remove-{key}",
-        placeholder="None" if held else "They have none",
+        placeholder="Choose" if held else "They have none",
         disabled=not held,
     )
     left, right = st.columns(2)
@@ -185,12 +184,12 @@ def _before_after(planned: ChangeSet) -> list[dict[str, object]]:
         assert change.before is not None, "only what is held is changed together"
         assert change.after is not None, "and it stays"
         parts = [
-            f"{name}: {_shown(getattr(change.before, name))} → {_shown(getattr(change.after, name))}"
-            for name in ("tags", "rating", "pinned", "protected")
+            f"{called}: {_shown(getattr(change.before, name))} → {_shown(getattr(change.after, name))}"
+            for name, called in _CALLED.items()
             if getattr(change.before, name) != getattr(change.after, name)
         ]
         rows.append(
-            {"memory": tables.visible(change.after.document), "before → after": tables.visible("; ".join(parts))}
+            {"Memory": tables.visible(change.after.document), "Before → after": tables.visible("; ".join(parts))}
         )
     return rows
 

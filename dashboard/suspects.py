@@ -15,14 +15,16 @@ from . import bulk, tables, widgets
 
 _MOST_WORDS = 400
 _LISTED = 8
-"""Memories of one text that are listed."""
+"""Memories of one text that are listed, each with its time; more are in a field to choose from."""
+_ALIKE = 0.5
+"""The share of words from which on two texts are shown with the words that differ."""
 
 
 def card(agent: AgentMemory, one: Suspicion) -> None:
     """A suspicion with its reasons, its memories and its buttons."""
     key = "-".join(one.ids[:2])
     contradiction = one.sort is Sort.CONTRADICTION
-    with st.container(border=True):
+    with st.container(border=True, gap="small"):
         with st.container(horizontal=True, gap="small"):
             if contradiction:
                 st.badge("may contradict", icon=":material/compare_arrows:", color="red")
@@ -90,18 +92,13 @@ def _both_stay(agent: AgentMemory, one: Suspicion, key: str) -> None:
 def _many(agent: AgentMemory, one: Suspicion, key: str) -> None:
     """Memories that hold the same text: the text once, when each happened, and which one stays."""
     st.text(tables.visible(one.entries[0].document))
-    for entry in one.entries[:_LISTED]:
-        st.caption(widgets.plain(_facts(entry)))
-    if len(one.entries) > _LISTED:
-        st.caption(f"and {len(one.entries) - _LISTED} more")
-    facts = [_facts(entry) for entry in one.entries]
-    place = st.selectbox(
-        "Keep",
-        range(len(facts)),
-        index=len(facts) - 1,
-        format_func=lambda at: f"{at + 1}. {facts[at]}",
-        key=f"which-{key}",
-    )
+    places, newest = range(len(one.entries)), len(one.entries) - 1
+    labels = [widgets.plain(_facts(entry)) for entry in one.entries]
+    if len(places) <= _LISTED:
+        place = st.radio("Keep", places, index=newest, format_func=labels.__getitem__, key=f"which-{key}")
+    else:
+        numbered = [f"{at + 1}. {_facts(entry)}" for at, entry in enumerate(one.entries)]
+        place = st.selectbox("Keep", places, index=newest, format_func=numbered.__getitem__, key=f"which-{key}")
     with st.container(horizontal=True):
         if st.button(
             f"Merge {len(one.entries)} into it",
@@ -119,7 +116,7 @@ def _merge_with_text(agent: AgentMemory, one: Suspicion, key: str) -> None:
     place = st.radio(
         "It has the time and kind of",
         range(2),
-        format_func=lambda at: _facts(one.entries[at]),
+        format_func=lambda at: widgets.plain(_facts(one.entries[at])),
         key=f"whose-{key}",
     )
     keep = one.ids[place]
@@ -169,6 +166,8 @@ def marked(text: str, other: str) -> str:
     if max(len(words), len(others)) > _MOST_WORDS:
         return widgets.plain(text)
     matcher = difflib.SequenceMatcher(None, _bare(words), _bare(others), autojunk=False)
+    if matcher.ratio() < _ALIKE:
+        return widgets.plain(text)
     shown = []
     for verb, begin, end, _, _ in matcher.get_opcodes():
         some = widgets.plain(" ".join(words[begin:end]))

@@ -111,9 +111,11 @@ def _reasons(one: _Said, other: _Said) -> Iterator[str]:
         if against_it in other.marks and mark not in other.marks and against_it not in one.marks
     ]
     negation = "" if one.negation and other.negation else one.negation or other.negation
-    if not opposed and negation:
+    if negation and not opposed:
         yield f"One says “{negation}”, the other does not."
-    elif opposed and (not negation or negation in opposed[0]):  # but "not open" and "closed" say the same
+    if negation:  # "not open" and "closed" say the same; "nobody" and "everybody" do not
+        opposed = [pair for pair in opposed if negation in pair]
+    if opposed:
         yield _says(*opposed[0])
     for unit in one.numbers.keys() & other.numbers.keys():
         ours, theirs = dict(one.numbers[unit]), dict(other.numbers[unit])

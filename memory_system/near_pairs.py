@@ -16,6 +16,9 @@ _ROWS, _COLUMNS = 1024, 4096
 _ROUNDING = 1e-5
 """How far a cosine in float32 may be from the exact one."""
 
+_SAME = 1 - 1e-6
+"""The cosine above which two vectors of float32 cannot be told from equal ones."""
+
 
 @dataclass(frozen=True)
 class NearPairs:
@@ -55,6 +58,8 @@ def near_pairs(vectors: Vectors, least: float, most: int, progress: Callable[[fl
         progress(1 - ((count - top) / count) ** 2)
         rows = unit[top : top + _ROWS]
         for left in range(top, count, _COLUMNS):
+            if found.full:
+                break
             cosines = rows @ unit[left : left + _COLUMNS].T
             one, other = np.nonzero(cosines >= found.bar - _ROUNDING)
             found.add(one + top, other + left, unit)
@@ -73,16 +78,24 @@ class _Best:
         self._second = np.zeros(0, np.intp)
         self._cosines = np.zeros(0)
 
+    @property
+    def full(self) -> bool:
+        """Whether no pair can be more alike than those at hand."""
+        return self.bar > 1
+
     def add(self, first: NDArray[np.intp], second: NDArray[np.intp], unit: Vectors) -> None:
         """Take those pairs that are in order and over the bar, their cosines computed once more in float64."""
         for start in range(0, len(first), _COLUMNS):
+            if self.full:
+                return
             some, others = first[start : start + _COLUMNS], second[start : start + _COLUMNS]
             some, others = some[some < others], others[some < others]
             exact = np.einsum("ij,ij->i", unit[some], unit[others], dtype=np.float64)
+            exact[exact > _SAME] = 1.0
             over = exact >= self.bar
             self._first = np.concatenate((self._first, some[over]))
             self._second = np.concatenate((self._second, others[over]))
-            self._cosines = np.concatenate((self._cosines, np.minimum(exact[over], 1.0)))
+            self._cosines = np.concatenate((self._cosines, exact[over]))
             if len(self._first) > 4 * self._most:
                 self._keep_best()
 
@@ -92,7 +105,7 @@ class _Best:
         order = order[: self._most]
         self._first, self._second, self._cosines = self._first[order], self._second[order], self._cosines[order]
         if self.cut and len(order) == self._most:
-            self.bar = max(self.bar, float(self._cosines[-1]))
+            self.bar = float(np.nextafter(self._cosines[-1], 2))  # of those that are equal some are enough
 
     def best(self) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
         """First rows, second rows and cosines, the most alike first."""

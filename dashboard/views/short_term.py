@@ -8,6 +8,8 @@ import streamlit as st
 from dashboard import bulk, card, conversation_form, forms, session, tables, widgets
 from memory_system import ChangeSet, Tier
 
+CARDS = 5  # memories that are shown in full beneath the table; of more, the table and the form are what is wanted
+
 agent = session.agent()
 settings = agent.settings
 widgets.heading("Short-term memory", "Recent events. When more than fit, migration keeps the important ones.", agent)
@@ -90,5 +92,5 @@ if agent.read_only is None and len(entries) == 1:
 elif agent.read_only is None:
     with st.expander(f"Tags and importance of {len(entries)} memories", expanded=everything):
         bulk.panel(agent, entries, "stm")
-for entry in entries[:5]:
+for entry in entries if len(entries) <= CARDS else ():
     card.show(agent, entry)

@@ -7,10 +7,8 @@ from memory_system import MemorySystemError, Tier
 from memory_system.llm.offline import OfflineModel
 from memory_system.suspicions import RELATED, THRESHOLD, Look, Sort
 
-AT_ONCE = 10
-"""Suspicions that are shown before one asks for more."""
-SOON = 5_000
-"""Memories up to which looking takes about a second, so that nobody has to ask for it."""
+AT_ONCE = 10  # suspicions that are shown before one asks for more
+SOON = 5_000  # memories up to which looking takes about a second, so that nobody has to ask for it
 
 agent = session.agent()
 widgets.heading(
@@ -81,7 +79,7 @@ if offline:
     )
 for note in found.notes:
     st.info(widgets.plain(note), icon=":material/info:")
-if held > SOON and kept[0] != revision:
+if kept[0] != revision:
     st.caption("Memories have changed since; look again to compare the new ones.")
 if found.calls:
     with st.expander(f"What the language model was asked ({tables.counted(len(found.calls), 'call', 'calls')})"):
@@ -106,6 +104,9 @@ if dismissed := len(agent.dismissed):
         ):
             st.session_state.pop(key, None)
             bulk.do(agent, agent.suspect_again)
+if found.suspicions and not listed:
+    widgets.empty("Nothing of this sort is suspected.", "Choose the other sort above.")
+    st.stop()
 if not listed:
     widgets.empty(
         f"Nothing is suspected among {tables.counted(found.compared, 'memory', 'memories')}.",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+import time
+from datetime import timedelta
 
 import numpy as np
 import pytest
@@ -92,14 +93,14 @@ def test_opposites_are_mutual() -> None:
 @given(st.text(max_size=300), st.text(max_size=300))
 def test_any_text_can_be_read(one: str, other: str) -> None:
     assert against(told(one, NOW), told(one, NOW)) == []
-    assert len(reasons(one, other)) == len(reasons(other, one))
+    assert bool(reasons(one, other)) == bool(reasons(other, one))
 
 
 def test_a_text_of_the_longest_kind_is_read_in_a_moment() -> None:
     long = "Tobias counted 7 gulls, not 8, on Tuesday at 18:00. " * 600
-    begun = datetime.now(UTC)
+    begun = time.process_time()
     assert reasons(long, long.replace("7", "9"))
-    assert (datetime.now(UTC) - begun).total_seconds() < 2
+    assert time.process_time() - begun < 2
 
 
 # -- near pairs ----------------------------------------------------------------------------------------
@@ -150,6 +151,14 @@ def test_of_too_many_pairs_the_most_alike_are_kept() -> None:
     assert some.cut
     assert not every.cut
     assert np.allclose(some.cosines, every.cosines[:50], atol=1e-9)
+
+
+def test_thousands_that_are_all_alike_are_soon_looked_through() -> None:
+    begun = time.process_time()
+    found = near_pairs(np.ones((6000, 8), np.float32), 0.7, 100, lambda _done: None)
+    assert len(found.first) == 100
+    assert found.cut
+    assert time.process_time() - begun < 5
 
 
 def test_a_look_that_is_cancelled_ends_at_the_next_block() -> None:
