@@ -17,7 +17,12 @@ if mark is None:
     rehearsing.listed(agent.name)
     st.stop()
 
-apart = world.compare(agent.name)
+try:
+    apart = world.compare(agent.name)
+except MemorySystemError as error:
+    widgets.problem(error)
+    rehearsing.drop(mark, "drop-this")
+    st.stop()
 original = world.agent(mark.of).acting_as(rehearsing.AUTHOR)
 whom = session.shown_name(mark.of)
 changes = agent.stamp[0] - mark.revision

@@ -132,10 +132,13 @@ def test_many_differences_go_on_as_a_table(open_page: OpenPage) -> None:
 def test_a_rehearsal_whose_character_is_gone_says_so(open_page: OpenPage) -> None:
     begun(open_page)
     session.world().delete_agent("mira")
+    page = open_page("rehearsal", agent=BRANCH)
+    assert "Restore it from the bin" in shown(page)
+    assert [button.label for button in page.button] == ["Drop"]
     page = AppTest.from_file(str(sample_world.ROOT / "dashboard" / "app.py"), default_timeout=30)
     page.query_params["agent"] = BRANCH
-    page.switch_page("views/rehearsal.py").run()
-    assert "is not here any more" in shown(page)
+    page.run()
+    assert "mira is not here any more." in shown(page)
 
 
 def test_every_page_says_that_it_shows_a_rehearsal_and_leads_back(open_page: OpenPage) -> None:
