@@ -17,7 +17,9 @@ from . import tables
 
 Part = Literal["same", "gone", "new"]
 MOST_WORDS = 4000
-"""Words of a text that are compared one by one; of a longer one the lines are."""
+"""Words of a text that are compared one by one; a longer one is told as a whole, before and after."""
+_ALIKE = 0.25
+"""The share of words that two texts have in common at least, if the rest is to be told word by word."""
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 _SIGN = {"gone": ("del", "−"), "new": ("ins", "+")}
 STYLE = (
@@ -32,11 +34,17 @@ STYLE = (
 def words(before: str, after: str) -> list[tuple[Part, str]]:
     """The texts word by word: what is the same, what is gone and what is new, in their order."""
     one, two = tables.visible(before), tables.visible(after)
-    if max(len(one), len(two)) > MOST_WORDS * 8:
-        return [("gone", one), ("new", two)] if one != two else [("same", one)]
+    if one == two:
+        return [("same", one)]
     left, right = _WORD.findall(one), _WORD.findall(two)
+    if max(len(left), len(right)) > 2 * MOST_WORDS:
+        return list(_changed(one, two))
+    matcher = difflib.SequenceMatcher(None, left, right, autojunk=False)
+    same = sum(_is_word(word) for match in matcher.get_matching_blocks() for word in left[match.a :][: match.size])
+    if same < _ALIKE * max(sum(map(_is_word, left)), sum(map(_is_word, right))):
+        return list(_changed(one, two))
     parts: list[tuple[Part, str]] = []
-    for what, i, j, k, m in difflib.SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+    for what, i, j, k, m in matcher.get_opcodes():
         if what == "equal":
             parts.append(("same", "".join(left[i:j])))
             continue
@@ -45,6 +53,10 @@ def words(before: str, after: str) -> list[tuple[Part, str]]:
         if k < m:
             parts.append(("new", "".join(right[k:m])))
     return _joined(parts)
+
+
+def _is_word(token: str) -> bool:
+    return token[:1].isalnum()
 
 
 def _joined(parts: Sequence[tuple[Part, str]]) -> list[tuple[Part, str]]:

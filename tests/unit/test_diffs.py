@@ -23,6 +23,7 @@ def told(before: str, after: str) -> str:
         ("The brass key", "The brass key", "The brass key"),
         ("The brass key", "The iron key", "The [−brass][+iron] key"),
         ("The old brass key", "The new iron key", "The [−old brass][+new iron] key"),
+        ("The mill is old", "Nobody came", "[−The mill is old][+Nobody came]"),
         ("The key", "The key hangs here", "The key[+ hangs here]"),
         ("", "New", "[+New]"),
         ("Old", "", "[−Old]"),
@@ -43,10 +44,10 @@ def test_a_difference_gives_both_texts_back(size: int) -> None:
 
 
 def test_every_sign_is_escaped_and_minus_and_plus_stand_beside_the_words() -> None:
-    shown = diffs.markup('<b>old</b> & "x" <img src=http://a.invalid/x>', "<script>alert(1)</script> 'x'")
+    shown = diffs.markup("<b>old</b> & old <img src=http://a.invalid/x>", "<script>alert(1)</script> 'new' 'y'")
     inside = shown.removeprefix(diffs.STYLE)
     assert set(re.findall(r"</?([a-z]+)", inside)) == {"div", "ins", "del"}
-    assert "&lt;script&gt;" in inside
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in inside
     assert 'data-sign="−"' in inside
     assert 'data-sign="+"' in inside
 
