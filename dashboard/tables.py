@@ -10,11 +10,10 @@ from datetime import datetime
 
 import pandas as pd
 
-from memory_system import Candidate, ChangeSet, Kind, MemoryEntry, Tier
+from memory_system import Candidate, Change, ChangeSet, Kind, MemoryEntry, Tier
 from memory_system.backup_manifest import Manifest
 from memory_system.findings import Finding, State
 from memory_system.forecast import Forecast
-from memory_system.journal_told import Applied
 from memory_system.relevancy import Evidence
 from memory_system.tester import OWN_SETTINGS, Precision
 from memory_system.times import ago, stamp
@@ -276,21 +275,11 @@ def facts(found: Iterable[MemoryEntry]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["section", "fact"]).sort_values("section", kind="stable", ignore_index=True)
 
 
-def history(told: Sequence[Applied], now: datetime) -> pd.DataFrame:
-    """Applied change sets, as they come (the newest first)."""
-    rows = [
-        {
-            "revision": one.revision,
-            "what": visible(one.change_set.title),
-            "who": visible(one.change_set.author),
-            "memories": len(one.change_set.changes),
-            "world time": stamp(one.change_set.planned_at),
-            "applied": ago(one.applied_at, now),
-            "state": "undone" if one.undone_by else "",
-        }
-        for one in told
-    ]
-    return pd.DataFrame(rows, columns=["revision", "what", "who", "memories", "world time", "applied", "state"])
+def action(change: Change) -> str:
+    """What happens to a memory, in a word; one that moves may move back."""
+    if change.verb == "move" and change.after is not None:
+        return f"Move to {TIERS[change.after.tier]}"
+    return VERBS[change.verb]
 
 
 def changes(change_set: ChangeSet) -> pd.DataFrame:
@@ -302,7 +291,7 @@ def changes(change_set: ChangeSet) -> pd.DataFrame:
         rows.append(
             {
                 "id": change.entry_id,
-                "action": VERBS[change.verb],
+                "action": action(change),
                 "memory": visible(held.document),
                 "kind": held.kind.value,
                 "importance": held.importance,

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from memory_system import AgentMemory, Candidate, Change, ChangeSet, MemorySystemError
-from memory_system.errors import InvalidDocument
+from memory_system.errors import InvalidDocument, StaleChange
 
 from . import tables
 
@@ -133,8 +133,7 @@ def _change(planned: ChangeSet, change: Change, choose: bool) -> bool:
     assert held is not None, "a change has a before or an after"
     with st.container(border=True, gap="small"):
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            icon, colour = _VERB_LOOKS[change.verb]
-            st.badge(tables.VERBS[change.verb], icon=icon, color=colour)
+            verb_badge(change)
             st.badge(held.kind.value, color="gray")
             for mark in tables.marks(held):
                 st.badge(mark, color="violet")
@@ -146,6 +145,12 @@ def _change(planned: ChangeSet, change: Change, choose: bool) -> bool:
         st.text(tables.visible(held.document))
         st.caption(plain(change.reason))
     return accepted
+
+
+def verb_badge(change: Change) -> None:
+    """What happens to a memory, in a word."""
+    icon, colour = _VERB_LOOKS[change.verb]
+    st.badge(tables.action(change), icon=icon, color=colour)
 
 
 def _change_table(planned: ChangeSet, choose: bool) -> set[str]:
@@ -188,6 +193,9 @@ def undo_button(agent: AgentMemory, revision: int, title: str, forget: str = "")
     ):  # fmt: skip
         try:
             agent.undo(revision)
+        except StaleChange as error:
+            problem(error)
+            st.page_link("views/history.py", label="Choose on the History page", query_params={"change": str(revision)})
         except MemorySystemError as error:
             problem(error)
         else:

@@ -25,6 +25,7 @@ from chromadb.config import Settings as ChromaSettings
 from chromadb.errors import ChromaError, NotFoundError
 
 from .changes import entry_from_json, entry_to_json
+from .chroma_files import wipe_spare
 from .chroma_foreign import OUR_DISTANCE, distance, embedding_function
 from .entry import MemoryEntry, Tier
 from .errors import EntryNotFound, ForeignStore, InvalidParameter, StoreDamaged
@@ -133,6 +134,12 @@ class ChromaStore:
         """How many numbers the vectors of a collection have, ``None`` before the first; and its distance."""
         with self.collection(name) as collection:
             return cast("Any", collection)._model.dimension, distance(collection.configuration_json)
+
+    def wipe_spare(self) -> None:
+        """As ``chroma_files.wipe_spare``; the next call opens the files again."""
+        with self._lock:
+            self.reopen()
+            wipe_spare(self.folder)
 
     def set_aside(self, suffix: str) -> None:
         """Move the folder away, to be looked at later, and begin with an empty one."""

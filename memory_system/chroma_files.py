@@ -81,6 +81,24 @@ def problem(folder: Path) -> str | None:
     return None
 
 
+def wipe_spare(folder: Path) -> None:
+    """Write zeros where the indices have room for more: Chroma writes there whatever its memory held before.
+
+    Nobody has the files open meanwhile.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    for header in folder.glob("*/header.bin"):
+        _, _, _, held, each, *_ = _HEADER.unpack_from(header.read_bytes())
+        for name, size in (("data_level0.bin", each), ("length.bin", _LINK)):
+            path = header.with_name(name)
+            whole = path.stat().st_size
+            with path.open("r+b") as file:
+                file.truncate(min(held * size, whole))
+                file.truncate(whole)  # which is read as zeros from there on
+
+
 def _of_index(index: Path) -> str | None:
     sizes = {name: (index / name).stat().st_size for name in _FILES if (index / name).is_file()}
     if not sizes:

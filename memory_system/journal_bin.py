@@ -10,7 +10,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from .changes import load_entry
+from .changes import is_text, load_entry
 from .entry import MemoryEntry, Tier
 from .journal_rows import slices
 from .journal_tables import CHANGE_SETS, CHANGES, PURGED
@@ -76,6 +76,15 @@ class Bin:
             for some in slices(ids):
                 rows = db.execute(sa.select(PURGED).where(PURGED.c.entry_id.in_(some)))
                 found |= {row.entry_id: row.revision for row in rows}
+        return found
+
+    def lost(self, ids: Sequence[str]) -> set[str]:
+        """Those of these memories of which nothing is left: they were purged, and not remembered anew since."""
+        later = sa.exists().where(CHANGES.c.entry_id == PURGED.c.entry_id, CHANGES.c.revision > PURGED.c.revision)
+        found: set[str] = set()
+        with self._read() as db:
+            for some in slices([entry_id for entry_id in ids if is_text(entry_id)]):
+                found |= set(db.scalars(sa.select(PURGED.c.entry_id).where(PURGED.c.entry_id.in_(some), ~later)))
         return found
 
     def last_purge(self) -> int:

@@ -259,6 +259,7 @@ class LedgerOpening(LedgerTables):
             try:
                 self._kept.drop()
                 self._store_anew("purged", self._stores.embedder, lambda _share: None)
+                self._stores.wipe_spare()
                 for aside in self.folder.glob(f"{self._stores.folder.name}-purged-*"):
                     shutil.rmtree(aside)
             except OSError as error:

@@ -157,12 +157,12 @@ class AgentRestorer(AgentEditor):
         """
         wanted = listed(ids)
         with self._ledger.reading():
-            gone, purged = set(wanted), self._ledger.journal.bin.purged(wanted)
+            gone, lost = set(wanted), self._ledger.journal.bin.lost(wanted)
             for entry_id in wanted:
                 held = self._ledger.find(entry_id)
                 if held is not None:
                     raise Conflict(f"“{short(held.document)}” is still remembered. Forget it first, then purge it.")
-                if entry_id in purged:
+                if entry_id in lost:
                     raise EntryNotFound("This memory has been purged already; nothing is left of it.")
                 last = self._ledger.journal.last_version(entry_id) if entry_id.isprintable() else None
                 if last is None:
@@ -189,9 +189,8 @@ class AgentRestorer(AgentEditor):
             Immutable: it was a fact of the personality.
         """
         wanted = listed(ids)
-        for entry_id in self._ledger.journal.bin.purged(wanted):
-            if self.find(entry_id) is None:
-                raise EntryNotFound("This memory was purged for good; nothing is left to bring back.")
+        if self._ledger.journal.bin.lost(wanted):
+            raise EntryNotFound("This memory was purged for good; nothing is left to bring back.")
         return super().restore(wanted, preview=preview)
 
     # -- how ---------------------------------------------------------------------------------------------

@@ -169,6 +169,14 @@ class Stores:
             raise StoreDamaged(f"Chroma's store holds other vectors for {len(found.torn)} memories.")
         return found
 
+    def wipe_spare(self) -> None:
+        """Leave nothing in the files but what is stored.
+
+        Raises:
+            OSError: a file cannot be written.
+        """
+        self._store.wipe_spare()
+
     def set_aside(self, why: str, embedder: str) -> Path:
         """Begin with an empty store for vectors of this embedder; answers where the old one lies, if there was one."""
         aside = f"{why}-{time.time_ns()}"

@@ -1,53 +1,84 @@
-"""History: what changed, when and by whom, with undo."""
-
-from datetime import UTC, datetime
+"""History: what changed, when, by whom and why, with undo, redo and a way back; and the bin."""
 
 import streamlit as st
 
-from dashboard import looking_back, session, tables, widgets
-
-PAGE = 200
+from dashboard import bin as bin_
+from dashboard import history_change, history_filters, history_tables, history_undo, looking_back, session, widgets
+from memory_system import MemorySystemError
+from memory_system.journal_told import Applied
 
 agent = session.agent()
+changeable = agent.read_only is None
 widgets.heading("History", "Every change, the newest first. Each can be undone, and an undo can be undone.", agent)
 widgets.said()
 
-told = agent.history(PAGE)
-if not told:
-    widgets.empty("Nothing has happened yet.", "Add an event on the Short-term page.", agent)
-    st.stop()
-picked = st.dataframe(
-    tables.history(told, datetime.now(UTC)),
-    hide_index=True,
-    on_select="rerun",
-    selection_mode="single-row",
-    key=f"history-{agent.name}-{agent.stamp[0]}",
-    column_order=["what", "state", "who", "world time", "applied", "memories"],
-    column_config={
-        "what": st.column_config.TextColumn("What", width=430),
-        "state": st.column_config.TextColumn("State", width=75),
-        "who": st.column_config.TextColumn("Who", width=110),
-        "world time": st.column_config.TextColumn("World time", width=190),
-        "applied": st.column_config.TextColumn("Applied", width=130),
-        "memories": st.column_config.NumberColumn("Memories", width=85),
-    },
-)
-if len(told) == PAGE:
-    st.caption(f"The newest {PAGE} changes.")
-rows = picked["selection"]["rows"]
-if not rows:
-    st.caption("Select a change to see what it did, and to undo it.")
-    st.stop()
-one = told[rows[0]]
-st.header(widgets.plain(one.change_set.title), anchor=False)
-if one.undone_by:
-    st.info("This change has been undone.")
-else:
-    widgets.undo_button(agent, one.revision, one.change_set.title)
-looking_back.offer(one.revision)
-widgets.change_set(one.change_set)
-for text in one.change_set.texts:
-    with st.expander(f"The {text.name} before and after"):
-        before, after = st.columns(2)
-        before.code(text.before or "(none)", language="json", wrap_lines=True)
-        after.code(text.after or "(none)", language="json", wrap_lines=True)
+
+def listed() -> Applied | None:
+    """The table of changes, and the one that was selected."""
+    wanted = history_filters.sought(agent)
+    told, more = history_filters.older(agent, wanted)
+    if not told:
+        if any(wanted.values()):
+            widgets.empty("No change is like this.", "Look for other words, another kind or another person.")
+            if st.button("List all changes"):
+                history_filters.reset()
+                st.rerun()
+        else:
+            widgets.empty("Nothing has happened yet.", "Add an event on the Short-term page.", agent)
+        return None
+    picked = st.dataframe(
+        history_tables.history(told),
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        key=f"history-{agent.name}-{agent.stamp[0]}-{told[0].revision}",
+        column_order=["what", "state", "kind", "who", "memories", "applied", "world time"],
+        column_config={
+            "what": st.column_config.TextColumn("What", width=400),
+            "state": st.column_config.TextColumn("State", width=75),
+            "kind": st.column_config.TextColumn("Kind", width=100),
+            "who": st.column_config.TextColumn("Who", width=130),
+            "memories": st.column_config.NumberColumn("Memories", width=85),
+            "applied": st.column_config.DatetimeColumn(
+                "Done (UTC)", format="D MMM YYYY, HH:mm", timezone="UTC", width=150
+            ),
+            "world time": st.column_config.DatetimeColumn(
+                "World time (UTC)", format="D MMM YYYY, HH:mm", timezone="UTC", width=150
+            ),
+        },
+    )
+    history_filters.turn_pages(agent, told[-1].revision, more=more)
+    rows = [row for row in picked["selection"]["rows"] if row < len(told)]
+    return told[rows[0]] if rows else None
+
+
+def linked() -> Applied | None:
+    """The change that the link names."""
+    asked = session.from_link("change")
+    if not asked:
+        return None
+    try:
+        return agent.change(int(asked)) if asked.isdecimal() and len(asked) < 19 else None
+    except MemorySystemError as error:
+        widgets.problem(error)
+        return None
+
+
+changes, gone = st.tabs(["Changes", "Bin"], key=f"history-tabs-{agent.name}", on_change="rerun")
+with changes:
+    if changes.open:
+        selected = listed()
+        if selected is not None:
+            session.to_link("change", str(selected.revision))
+        one = selected or linked()
+        if one is None:
+            st.caption("Select a change to see what it did, and to undo it.")
+        else:
+            history_change.head(one)
+            if changeable:
+                history_undo.buttons(agent, one)
+            looking_back.offer(one.revision)
+            history_change.body(one.change_set)
+with gone:
+    if gone.open:
+        bin_.show(agent, changeable=changeable)

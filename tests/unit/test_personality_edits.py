@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from memory_system import AgentMemory, ChangeSet, Tier, World
+from memory_system.authors import running_script
 from memory_system.errors import InvalidPersonality, StaleChange
 from tests.conftest import PERSONALITY
 
@@ -56,7 +57,7 @@ CHANGED = {
 
 def save_by_call(agent: AgentMemory, file: Path) -> str:
     agent.save_personality(EDITED)
-    return "script"
+    return running_script()
 
 
 def save_on_disk(agent: AgentMemory, file: Path) -> str:

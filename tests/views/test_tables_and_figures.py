@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from dashboard import figures, tables
+from dashboard import figures, history_tables, tables
 from memory_system import AgentMemory, Tier
 
 from ..conftest import NOW
@@ -86,4 +86,4 @@ def test_the_short_term_table_says_what_the_next_migration_does(recalled: AgentM
 def test_empty_agents_make_empty_tables(agent: AgentMemory) -> None:
     assert tables.entries([], NOW, agent.migrate_stm2ltm(preview=True)).empty
     assert tables.timeline([]).empty
-    assert len(tables.history(agent.history(), NOW)) == 1
+    assert len(history_tables.history(agent.history())) == 1

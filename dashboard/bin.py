@@ -1,0 +1,104 @@
+"""The bin: memories that are gone, to be restored, or purged for good."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memory_system import AgentMemory, MemorySystemError
+from memory_system.journal_bin import Forgotten
+
+from . import history_tables, tables, widgets
+
+PAGE = 200
+WORD = "purge"
+
+
+def show(agent: AgentMemory, *, changeable: bool) -> None:
+    """What is in the bin, and what can be done with it."""
+    held = agent.count_forgotten()
+    if not held:
+        widgets.empty("Nothing is in the bin.", "What is forgotten lies here until it is restored or purged.")
+        return
+    words = st.text_input("Search the bin", placeholder="words of a memory", max_chars=500, width=330)
+    count = agent.count_forgotten(words)
+    pages = max(1, -(-count // PAGE))
+    page = 1
+    if pages > 1:
+        page = int(st.number_input(f"Page, of {pages}", 1, pages, key=f"bin-page-{agent.name}", width=150))
+    found = agent.forgotten(PAGE, words, offset=(page - 1) * PAGE)
+    st.caption(f"{tables.counted(count, 'memory', 'memories')}, the last forgotten first.")
+    if not found:
+        widgets.empty("No forgotten memory has these words.", "Search for others, or for none to see all.")
+        return
+    picked = st.dataframe(
+        history_tables.forgotten(found),
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="multi-row",
+        key=f"bin-{agent.name}-{agent.stamp[0]}-{page}-{words}",
+        column_order=["memory", "when", "who", "why", "kind", "tier"],
+        column_config={
+            "memory": st.column_config.TextColumn("Memory", width=400),
+            "when": st.column_config.DatetimeColumn("Forgotten (UTC)", format="D MMM YYYY, HH:mm", timezone="UTC"),
+            "who": st.column_config.TextColumn("By whom", width=130),
+            "why": st.column_config.TextColumn("Why", width=260),
+            "kind": st.column_config.TextColumn("Kind", width=100),
+            "tier": st.column_config.TextColumn("Was in", width=90),
+        },
+    )
+    chosen = [found[row] for row in picked["selection"]["rows"] if row < len(found)]
+    if not changeable:
+        return
+    if not chosen:
+        st.caption("Select memories to restore them, or to purge them for good.")
+        return
+    for one in chosen[:5]:
+        with st.container(border=True, gap="small"):
+            st.text(tables.visible(one.entry.document))
+            st.caption(widgets.plain(f"{one.title} · by {one.author} · {tables.exact(one.applied_at)} · {one.reason}"))
+    ids = [one.entry.id for one in chosen]
+    if st.button(
+        f"Restore {tables.counted(len(ids), 'memory', 'memories')}",
+        icon=":material/restore_from_trash:",
+        type="primary",
+        help="In Python: AgentMemory.restore",
+    ):
+        try:
+            agent.restore(ids)
+        except MemorySystemError as error:
+            widgets.problem(error)
+        else:
+            widgets.say_next(f"{tables.counted(len(ids), 'memory is', 'memories are')} back. It can be undone.")
+            st.rerun()
+    with st.expander("Purge for good …", icon=":material/delete_forever:"):
+        _purge(agent, chosen)
+
+
+def _purge(agent: AgentMemory, chosen: list[Forgotten]) -> None:
+    ids = [one.entry.id for one in chosen]
+    try:
+        plan = agent.purge(ids, preview=True)
+    except MemorySystemError as error:
+        widgets.problem(error)
+        return
+    st.warning(
+        f"{tables.counted(len(ids), 'memory', 'memories')} would be gone for good. This cannot be undone.",
+        icon=":material/warning:",
+    )
+    for note in plan.notes:
+        st.caption(widgets.plain(note))
+    typed = st.text_input(f"Type “{WORD}” to confirm", key=f"confirm-{agent.name}-{agent.stamp[0]}", max_chars=20)
+    if st.button(
+        "Purge for good",
+        icon=":material/delete_forever:",
+        disabled=typed.strip().casefold() != WORD,
+        help="In Python: AgentMemory.purge",
+    ):
+        try:
+            with st.spinner("Erasing …"):
+                agent.apply(plan)
+        except MemorySystemError as error:
+            widgets.problem(error)
+        else:
+            widgets.say_next(f"Purged: {tables.counted(len(ids), 'memory', 'memories')}.")
+            st.rerun()

@@ -1,0 +1,76 @@
+"""A designer takes back what was done: with a choice where later work is in the way; and the bin."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from .conftest import Dashboard, settled
+from .hands import open_expander, open_tab, paste, press, said, tick, write
+
+pytestmark = pytest.mark.browser
+
+
+def test_an_undo_that_meets_later_work_lets_choose(page: Page, dashboard: Dashboard) -> None:
+    paste(page, dashboard, "edda", "Sharpened the blue knife\nSharpened the red knife")
+    press(page, "Remember these")
+    dashboard.show(page, "short_term", agent="edda")
+    tick(page, 0)
+    page.get_by_text("Edit this memory").click()
+    write(page, "Text", "Sharpened the knife that nobody had seen")
+    press(page, "Save changes")
+    dashboard.show(page, "history", agent="edda", find="knife", kind="add")
+    tick(page, 0)
+    press(page, "Undo …")
+    main = page.get_by_test_id("stMain")
+    expect(main).to_contain_text("What becomes of what was changed since?")
+    expect(main.locator("ins").first).to_be_visible()
+    expect(main).to_contain_text("With these choices: 1 memory leaves recall.")
+    page.get_by_role("radiogroup", name="For all of them").get_by_text("Take it back anyway").click()
+    settled(page)
+    expect(main).to_contain_text("With these choices: 2 memories leave recall.")
+    press(page, "Undo with these choices")
+    said(page, "Undone:")
+    press(page, "Redo")
+    said(page, "Done again:")
+    press(page, "Undo")
+    said(page, "Undone:")
+
+
+def test_what_was_forgotten_is_restored_from_the_bin_and_purged(page: Page, dashboard: Dashboard) -> None:
+    paste(page, dashboard, "edda", "Spilled the plum brandy")
+    press(page, "Remember these")
+    dashboard.show(page, "short_term", agent="edda")
+    tick(page, 0)
+    press(page, "Forget")
+    said(page, "Forget: 1 memory.")
+    main = page.get_by_test_id("stMain")
+
+    def find_in_bin() -> None:
+        dashboard.show(page, "history", agent="edda")
+        open_tab(page, "Bin")
+        write(page, "Search the bin", "plum brandy")
+        tick(page, 0)
+
+    find_in_bin()
+    press(page, "Restore 1 memory")
+    said(page, "1 memory is back.")
+    dashboard.show(page, "short_term", agent="edda")
+    tick(page, 0)
+    press(page, "Forget")
+    find_in_bin()
+    open_expander(page, "Purge for good")
+    button = page.get_by_role("button", name="Purge for good", exact=True)
+    expect(button).to_be_disabled()
+    write(page, "Type “purge” to confirm", "purge")
+    expect(button).to_be_enabled()
+    button.click()
+    settled(page)
+    said(page, "Purged: 1 memory.")
+    dashboard.show(page, "history", agent="edda", kind="purge")
+    tick(page, 0)
+    expect(main).to_contain_text("left the history for good")
+    dashboard.show(page, "history", agent="edda", find="plum brandy")
+    expect(main).to_contain_text(re.compile("No change is like this"))
