@@ -120,12 +120,19 @@ def backup() -> None:
                 ),
                 icon=":material/check_circle:",
             )
-            _download(done.path)
+            _download(done.path, "made")
 
 
-def _download(path: Path) -> None:
+def _download(path: Path, where: str) -> None:
     """A button that takes a file away; it is read when it is pressed."""
-    st.download_button("Download it", path.read_bytes, path.name, "application/zip", icon=":material/download:")
+    st.download_button(
+        "Download it",
+        path.read_bytes,
+        path.name,
+        "application/zip",
+        icon=":material/download:",
+        key=f"download-{where}",
+    )
 
 
 def restore() -> None:
@@ -201,7 +208,7 @@ def _preview(path: Path) -> None:
                 _RESTORE, lambda show, stop: backup_restoring.restore(world, path, progress=show, cancelled=stop)
             )
             st.rerun()
-        _download(path)
+        _download(path, "chosen")
 
 
 _RESTORING = "In Python: backup_restoring.restore(world, path)"
