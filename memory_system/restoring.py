@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from .changes import Change, ChangeSet, Kept, TextChange, dump_entry, short
 from .consolidation.ground import bare
-from .curation import personality_changes
+from .curation import PROTECTED, personality_changes
 from .entry import MemoryEntry, Tier
 from .errors import Conflict, InvalidParameter, StaleChange, shown
 from .journal_past import Event
@@ -226,5 +226,8 @@ def _put_back(
             continue
         if was is not None and now.purged.get(key, 0) > revision:
             plan.kept.append(Kept(key, "It was purged for good, and cannot come back."))
+            continue
+        if held is not None and held.protected and (was is None or was.evolve(protected=True) != bare(held)):
+            plan.kept.append(Kept(key, PROTECTED))
             continue
         yield Change(held and bare(held), was, "It is put back as it was then." if was else "It was not there then.")

@@ -230,6 +230,17 @@ def test_going_back_brings_all_to_what_it_was_and_can_be_undone(agent: AgentMemo
     assert (held(agent), agent.settings, agent.saved_cues, agent.personality_text) == now
 
 
+def test_going_back_leaves_what_is_protected(agent: AgentMemory, remember: Remember) -> None:
+    one, other = remember("Caught a pike"), remember("Lost an oar")
+    target = agent.history(1)[0].revision
+    agent.edit(one, document="Caught a trout")
+    agent.edit(other, document="Lost both oars")
+    agent.edit(one, protected=True)
+    back = agent.undo_back_to(target)
+    assert (text_of(agent, one), text_of(agent, other)) == ("Caught a trout", "Lost an oar")
+    assert [kept.entry_id for kept in back.kept] == [one]
+
+
 def test_going_back_takes_no_access_back(agent: AgentMemory, remember: Remember) -> None:
     entry_id = remember("The mill key hangs at the inn", rating=5, hours_ago=3)
     target = agent.history(1)[0].revision
