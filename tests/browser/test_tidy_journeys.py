@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from .conftest import Dashboard, settled
-from .hands import chart, column, open_expander, paste, press, said, select, write
+from .hands import chart, column, open_expander, paste, press, said, select, take, write
 
 pytestmark = pytest.mark.browser
 
@@ -73,11 +73,7 @@ def test_memories_in_a_box_on_the_timeline_get_a_tag_and_importance_in_one_chang
     assert found
     together.click()
     settled(page)
-    tags = page.get_by_role("combobox", name=re.compile("Add tags$"))
-    tags.fill("seen to")
-    tags.press("Enter")
-    tags.press("Tab")
-    settled(page)
+    take(page, "Add tags", "seen to")
     select(page, "Set importance", "9")
     expect(page.get_by_text(f"{found[1]} of {found[1]} memories would change.")).to_be_visible()
     press(page, f"Change {found[1]} memories")
