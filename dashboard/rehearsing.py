@@ -17,7 +17,7 @@ PAGE = "views/rehearsal.py"
 AUTHOR = "Rehearsal page"
 _LOOK = (
     "<style>.st-key-rehearsing{border-left:5px solid #CC79A7;border-radius:.5rem;padding:.45rem .9rem;"
-    "background:color-mix(in srgb,#CC79A7 12%,transparent)}"
+    "background:color-mix(in srgb,#CC79A7 9%,transparent)}"
     "[data-testid='stLayoutWrapper']:has(>[class*='st-key-rehearsal-words'])"
     "{flex:1 1 17rem!important;min-width:min(100%,17rem)}</style>"
 )
