@@ -7,7 +7,7 @@ from datetime import datetime
 
 import pandas as pd
 
-from memory_system import ChangeSet, MemoryEntry
+from memory_system import Change, ChangeSet, MemoryEntry, Tier
 from memory_system.apart import Apart, MemoryApart
 from memory_system.journal import Applied
 from memory_system.keeping import Fit
@@ -60,7 +60,11 @@ def _field(entry: MemoryEntry, name: str) -> str:
 
 
 def line(what: str, before: str, after: str) -> str:
-    """One difference of a text on one line: "top k: 5 → 9"."""
+    """One difference of a text on one line: "top k: 5 → 9"; what is only there or gone has a sign."""
+    if before == "nothing":
+        return f"{what}: + {tables.short(after, 2 * _MOST)}"
+    if after == "nothing":
+        return f"{what}: − {tables.short(before, 2 * _MOST)}"
     return f"{what}: {tables.short(before, _MOST)} → {tables.short(after, _MOST)}"
 
 
@@ -80,15 +84,18 @@ def summary(apart: Apart, original: str) -> str:
 
 def outcome(planned: ChangeSet, original: str) -> str:
     """What keeping does to the original, in numbers."""
-    counts = [
-        (len(planned.of("add")), "{} more"),
-        (len(planned.of("update")), "{} changed"),
-        (len(planned.of("move")), "{} moved"),
-        (len(planned.of("forget")), "{} forgotten"),
+    lived = [one for one in planned.changes if not _is_fact(one)]
+    parts = [
+        f"{tables.counted(number, 'memory', 'memories')} {words}"
+        for verb, words in (("add", "more"), ("update", "changed"), ("move", "moved"), ("forget", "forgotten"))
+        if (number := sum(one.verb == verb for one in lived))
     ]
-    parts = [words.format(tables.counted(number, "memory", "memories")) for number, words in counts if number]
     parts += [f"the {TEXTS[text.name].lower()} changed" for text in planned.texts]
     return f"{original} would have: {', '.join(parts)}." if parts else f"Nothing would change in {original}."
+
+
+def _is_fact(change: Change) -> bool:
+    return any(end.tier is Tier.STATIC for end in (change.before, change.after) if end is not None)
 
 
 def apart_table(some: Sequence[MemoryApart]) -> pd.DataFrame:

@@ -144,7 +144,7 @@ def _table(mark: Rehearsal, rest: Sequence[MemoryApart]) -> list[str]:
         disabled=order[1:],
         key=f"keep-table-{mark.name}-{len(rest)}-{rest[0].entry_id}",
         column_config={
-            "keep": st.column_config.CheckboxColumn("Keep", width=60),
+            "keep": st.column_config.CheckboxColumn("Keep", width=80),
             "what": st.column_config.TextColumn("What", width=90),
             "memory": st.column_config.TextColumn("Memory", width=420),
             "by": st.column_config.TextColumn("By", width=220),
@@ -167,7 +167,7 @@ def by_change(world: World, mark: Rehearsal) -> Ticked:
         disabled=order[1:],
         key=f"changes-{mark.name}-{shown[0].revision}",
         column_config={
-            "keep": st.column_config.CheckboxColumn("Keep", width=60),
+            "keep": st.column_config.CheckboxColumn("Keep", width=80),
             "what": st.column_config.TextColumn("What", width=380),
             "state": st.column_config.TextColumn("State", width=330),
             "who": st.column_config.TextColumn("Who", width=130),

@@ -17,8 +17,12 @@ PAGE = "views/rehearsal.py"
 AUTHOR = "Rehearsal page"
 _LOOK = (
     "<style>.st-key-rehearsing{border-left:5px solid #CC79A7;border-radius:.5rem;padding:.45rem .9rem;"
-    "background:color-mix(in srgb,#CC79A7 12%,transparent)}</style>"
+    "background:color-mix(in srgb,#CC79A7 9%,transparent)}"
+    "[data-testid='stLayoutWrapper']:has(>[class*='st-key-rehearsal-words'])"
+    "{flex:1 1 17rem!important;min-width:min(100%,17rem)}</style>"
 )
+"""A colour of its own for rehearsals; beside buttons their words keep a width that can be read, and wrap before."""
+
 _MOST = 30
 """Rehearsals that are listed with buttons of their own."""
 
@@ -37,7 +41,7 @@ def banner(name: str) -> None:
     whom = session.shown_name(mark.of) if there else tables.visible(mark.of)
     st.html(_LOOK)
     with st.container(key="rehearsing", horizontal=True, vertical_alignment="center", gap="small"):
-        with st.container(width="stretch", gap=None):
+        with st.container(width="stretch", gap=None, key="rehearsal-words-banner"):
             tried = f": {widgets.plain(mark.purpose)}" if mark.purpose else ""
             st.markdown(f":material/theater_comedy: **Rehearsal of {widgets.plain(whom)}**{tried}")
             stays = f"{whom} stays as before until you keep something." if there else f"{whom} is not here any more."
@@ -99,6 +103,7 @@ def listed(name: str) -> None:
     world = session.world()
     every = world.rehearsals()
     own = [mark for mark in every if mark.of == name]
+    st.html(_LOOK)
     st.header("Rehearsals of this character", anchor=False)
     if not own:
         widgets.empty("There is none yet.", "Begin one above; nothing that happens in it touches the character.")
@@ -107,7 +112,7 @@ def listed(name: str) -> None:
     if others := [mark for mark in every if mark.of != name]:
         with st.expander(f"Rehearsals of other characters ({len(others)})"):
             for mark in others[:_MOST]:
-                _row(mark)
+                _row(mark, named=True)
     if dropped := world.dropped(name):
         with st.expander(f"Dropped rehearsals ({len(dropped)})"):
             for binned in dropped[:_MOST]:
@@ -121,11 +126,12 @@ def listed(name: str) -> None:
                     _do(lambda binned=binned: world.restore_agent(binned).name, "The rehearsal is back.")  # type: ignore[misc]
 
 
-def _row(mark: Rehearsal) -> None:
+def _row(mark: Rehearsal, *, named: bool = False) -> None:
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
-        with st.container(width="stretch", gap=None):
+        with st.container(width="stretch", gap=None, key=f"rehearsal-words-{mark.name}"):
             st.text(tables.visible(mark.purpose) or mark.name)
-            st.caption(widgets.plain(f"{session.shown_name(mark.name)} · begun {when(mark)}"))
+            whose = f"{session.shown_name(mark.of)}, begun" if named else "Begun"
+            st.caption(widgets.plain(f"{whose} {when(mark)}"))
         if st.button("Open", key=f"open-{mark.name}", icon=":material/open_in_new:"):
             session.choose_next(mark.name)
             st.rerun()

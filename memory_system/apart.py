@@ -161,7 +161,8 @@ def _texts(
             continue
         base = theirs[name] if behind else bases[name]
         merged = merge(name, base, mine[name], theirs[name])
-        if differing(name, theirs[name], merged.text):
+        same = merged.text == theirs[name] or (name != "personality" and not differing(name, theirs[name], merged.text))
+        if not same:
             yield TextApart(name, bases[name], mine[name], theirs[name], merged.text, merged.clashes)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from . import personality as personalities
 from .cues import dump_cues, dump_judgments, name_key, parse_cues, parse_judgments
 from .dismissed import dump_dismissed, parse_dismissed
 from .settings import AgentSettings
@@ -56,7 +57,7 @@ def merge(name: str, base: str | None, mine: str | None, theirs: str | None) -> 
 
 def differing(name: str, before: str | None, after: str | None) -> list[tuple[str, str, str]]:
     """What differs between two versions of a text: what it is, and as words what it was and what it is now."""
-    read, _ = _FORMS[name]
+    read = _facts if name == "personality" else _FORMS[name][0]
     try:
         return list(_leaves(read(before), read(after), ()))
     except (ValueError, RecursionError, AttributeError):
@@ -79,18 +80,30 @@ def _merged(base: Any, mine: Any, theirs: Any, path: tuple[str, ...], clashes: l
     return mine
 
 
+def _facts(text: str | None) -> Any:
+    """A personality as the facts that people read, by section and by what each is about."""
+    found: dict[str, dict[str, str]] = {}
+    for fact in personalities.facts(personalities.parse(text)) if text is not None else ():
+        found.setdefault(str(fact.extras["section"]), {})[fact.id] = fact.document
+    return found
+
+
 def _leaves(before: Any, after: Any, path: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
     if before == after:
         return
     if isinstance(before, dict) and isinstance(after, dict):
         for key in (*before, *(key for key in after if key not in before)):
             yield from _leaves(before.get(key, _NONE), after.get(key, _NONE), (*path, key))
+    elif isinstance(after, dict) and before is _NONE and path and "cue" not in after:
+        yield from _leaves({}, after, path)
+    elif isinstance(before, dict) and after is _NONE and path and "cue" not in before:
+        yield from _leaves(before, {}, path)
     else:
         yield _words(path), _told(before), _told(after)
 
 
 def _words(path: tuple[str, ...]) -> str:
-    names = [name for name in path if name not in ("scoring", "weights")]
+    names = [name for name in path if name not in ("scoring", "weights") and not name.startswith("static:")]
     return ", ".join(name.replace("_", " ") for name in names) or "all of it"
 
 

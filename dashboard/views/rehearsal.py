@@ -27,7 +27,7 @@ original = world.agent(mark.of).acting_as(rehearsing.AUTHOR)
 whom = session.shown_name(mark.of)
 changes = agent.stamp[0] - mark.revision
 with st.container(horizontal=True, vertical_alignment="center"):
-    with st.container(width="stretch", gap=None):
+    with st.container(width="stretch", gap=None, key="rehearsal-words-begun"):
         st.text(
             f"{tables.counted(changes, 'change', 'changes')} here since it was begun, "
             f"{apart.moved_on or 'none'} in {whom}."

@@ -477,6 +477,27 @@ def test_a_setting_that_both_sides_changed_clashes(world: World, branch: AgentMe
     assert (mira(world).settings.top_k, mira(world).settings.threshold) == (9, 0.5)
 
 
+def test_what_differs_in_a_personality_is_told_in_facts(world: World, branch: AgentMemory) -> None:
+    friend = {"name": "Tobias Finch", "relation": "childhood friend", "trust": 0.1}
+    branch.save_personality(
+        json.dumps(PERSONALITY | {"relationships": [friend], "facts": ["There are two keys."], "traits": []})
+    )
+    who = "Tobias Finch is to Mira Holloway: childhood friend. Mira Holloway trusts Tobias Finch"
+    assert sorted(world.compare(BRANCH).texts[0].lines) == [
+        ("facts", "There is only one true key to the tide mill.", "nothing"),
+        ("facts", "nothing", "There are two keys."),
+        ("relationships", f"{who} somewhat (0.5 of 1).", f"{who} hardly at all (0.1 of 1)."),
+        ("traits", "Mira Holloway is: early riser", "nothing"),
+    ]
+
+
+def test_a_personality_that_says_the_same_in_another_form_differs_too(world: World, branch: AgentMemory) -> None:
+    branch.save_personality(json.dumps(PERSONALITY, indent=4))
+    assert [(one.name, one.lines) for one in world.compare(BRANCH).texts] == [("personality", [])]
+    world.keep(BRANCH)
+    assert mira(world).personality_text == branch.personality_text
+
+
 def test_a_personality_is_put_together_by_its_parts(world: World, branch: AgentMemory) -> None:
     branch.save_personality(json.dumps(PERSONALITY | {"traits": ["sleeps late"]}))
     mira(world).save_personality(json.dumps(PERSONALITY | {"facts": ["There are two keys."]}))
