@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
@@ -14,6 +15,7 @@ from . import history_tables, session, tables, widgets
 PAGE = 200
 _NAMES = ("find", "kind", "who", "memory", "from", "to")
 _ALL = ""
+_FIRST, _LAST = date(1970, 1, 1), date(9000, 1, 1)
 
 
 def sought(agent: AgentMemory) -> dict[str, Any]:
@@ -22,15 +24,15 @@ def sought(agent: AgentMemory) -> dict[str, Any]:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         words = st.text_input(
             "Search",
-            session.from_link("find"),
+            key=_begun(agent, "find", session.from_link("find")[:500]),
             placeholder="words of a title or a memory",
             max_chars=500,
             width=330,
             help="In Python: AgentMemory.history(contains=...)",
         )
-        kind = _choice("Kind of change", "kind", list(kinds.operations), history_tables.operation)
-        who = _choice("Who", "who", list(kinds.authors), tables.visible)
-        days = _days()
+        kind = _choice(agent, "Kind of change", "kind", list(kinds.operations), history_tables.operation)
+        who = _choice(agent, "Who", "who", list(kinds.authors), tables.visible)
+        days = _days(agent)
     one = session.from_link("memory")
     for name, value in (
         ("find", words.strip()),
@@ -51,25 +53,32 @@ def sought(agent: AgentMemory) -> dict[str, Any]:
         "author": who,
         "entry_id": one,
         "since": _start(days[0]),
-        "until": _start(days[1] + timedelta(days=1)) if days[1] and days[1] < date.max else None,
+        "until": _start(days[1] + timedelta(days=1)) if days[1] else None,
     }
 
 
-def _choice(label: str, name: str, held: list[str], words: Any) -> str:
+def _begun(agent: AgentMemory, name: str, value: Any) -> str:
+    """The key of a field, which begins with what the link says and then keeps what is entered."""
+    key = f"history-{name}-{agent.name}"
+    st.session_state.setdefault(key, value)
+    return key
+
+
+def _choice(agent: AgentMemory, label: str, name: str, held: list[str], words: Callable[[str], str]) -> str:
     asked = session.from_link(name)
     options = [_ALL, *sorted(held, key=words)]
-    index = options.index(asked) if asked in options else 0
-    return str(
-        st.selectbox(label, options, index=index, format_func=lambda one: words(one) if one else "all", width=190)
-    )
+    key = _begun(agent, name, asked if asked in options else _ALL)
+    if st.session_state[key] not in options:
+        st.session_state[key] = _ALL
+    return str(st.selectbox(label, options, key=key, format_func=lambda one: words(one) if one else "all", width=190))
 
 
-def _days() -> tuple[date | None, date | None]:
+def _days(agent: AgentMemory) -> tuple[date | None, date | None]:
     """The first and the last day, by the real time in UTC."""
-    first, last = (_day(session.from_link(name)) for name in ("from", "to"))
+    begin, end = (_begun(agent, name, _day(session.from_link(name))) for name in ("from", "to"))
     with st.popover("Days", icon=":material/date_range:", help="When it was really done, in UTC."):
-        first = st.date_input("From", first, min_value=date(1970, 1, 1), max_value=date(9000, 1, 1))
-        last = st.date_input("Until and with", last, min_value=date(1970, 1, 1), max_value=date(9000, 1, 1))
+        first = st.date_input("From", key=begin, min_value=_FIRST, max_value=_LAST)
+        last = st.date_input("Until and with", key=end, min_value=_FIRST, max_value=_LAST)
     if first and last and first > last:
         st.caption("The first day comes after the last.")
         return first, first
@@ -81,7 +90,7 @@ def _day(text: str) -> date | None:
         found = date.fromisoformat(text)
     except ValueError:
         return None
-    return found if 1970 <= found.year < 9000 else None
+    return found if _FIRST <= found <= _LAST else None
 
 
 def _iso(day: date | None) -> str:
@@ -92,10 +101,11 @@ def _start(day: date | None) -> datetime | None:
     return datetime.combine(day, time(), UTC) if day else None
 
 
-def reset() -> None:
-    """Let the link say nothing of what is looked for."""
+def reset(agent: AgentMemory) -> None:
+    """Look for nothing: the next run lists all changes."""
     for name in _NAMES:
         session.to_link(name, None)
+        st.session_state.pop(f"history-{name}-{agent.name}", None)
 
 
 def older(agent: AgentMemory, wanted: dict[str, Any]) -> tuple[list[Any], bool]:

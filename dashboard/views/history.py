@@ -21,7 +21,7 @@ def listed() -> Applied | None:
         if any(wanted.values()):
             widgets.empty("No change is like this.", "Look for other words, another kind or another person.")
             if st.button("List all changes"):
-                history_filters.reset()
+                history_filters.reset(agent)
                 st.rerun()
         else:
             widgets.empty("Nothing has happened yet.", "Add an event on the Short-term page.", agent)
