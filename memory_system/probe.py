@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from .errors import ForeignStore
@@ -19,6 +20,11 @@ from .errors import ForeignStore
 SECONDS = 20.0
 """How long a probe may take, and a second more for every 20 MB; it takes one or two."""
 _BYTES_A_SECOND = 20_000_000
+_LOOK_SECONDS = 0.5
+_WAITS = "RD"
+"""The states of a process that has work to do, and waits for a processor or for a disk."""
+_MOST_TIMES = 15
+"""How many times as long a probe may take where other programs leave it no time."""
 
 
 def probe(folder: Path, *, seconds: float = SECONDS, copied: bool = False) -> str | None:
@@ -44,29 +50,59 @@ def probe(folder: Path, *, seconds: float = SECONDS, copied: bool = False) -> st
         return _ask(copy, seconds + size / _BYTES_A_SECOND)
 
 
+def _waited_for(child: subprocess.Popen[str], seconds: float) -> tuple[str, str] | None:
+    """What the child said, or ``None`` if it hung, and was killed.
+
+    It hangs when it has computed for so many seconds, or neither computed nor waited for the computer for so long. One
+    that other programs leave no time to is waited for: a busy machine is no damage.
+    """
+    began = moved = time.monotonic()
+    spent = 0.0
+    while True:
+        try:
+            return child.communicate(timeout=_LOOK_SECONDS)
+        except subprocess.TimeoutExpired:
+            now, (used, waits) = time.monotonic(), _computed(child.pid)
+            if used > spent or waits:
+                spent, moved = used, now
+            if spent > seconds or now - moved > seconds or now - began > _MOST_TIMES * seconds:
+                child.kill()
+                child.communicate()
+                return None
+
+
+def _computed(pid: int) -> tuple[float, bool]:
+    """How many seconds a process has computed, and whether it waits for its turn; nothing where it cannot be told."""
+    try:
+        told = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+        return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK"), told[0] in _WAITS
+    except (OSError, ValueError, IndexError):
+        return 0.0, False
+
+
 def _ask(folder: Path, seconds: float) -> str | None:
     package = Path(__file__).resolve().parent
     paths = [str(package.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
     command = [sys.executable, "-m", f"{package.name}.probe_child", str(folder)]
-    try:
-        done = subprocess.run(  # noqa: S603 - our own module
-            command,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=seconds,
-            check=False,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-        )
-    except subprocess.TimeoutExpired:
+    with subprocess.Popen(  # noqa: S603 - our own module
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+    ) as child:
+        heard = _waited_for(child, seconds)
+    if heard is None:
         return f"Chroma hung for {seconds:.0f} seconds"
-    if done.returncode < 0:
-        return f"Chroma crashed ({signal.Signals(-done.returncode).name})"
+    out, problems = heard
+    if child.returncode < 0:
+        return f"Chroma crashed ({signal.Signals(-child.returncode).name})"
     try:
-        told = json.loads(done.stdout.splitlines()[-1])
+        told = json.loads(out.splitlines()[-1])
     except (ValueError, IndexError):
-        last = (done.stderr.strip().splitlines() or ["no word"])[-1]
+        last = (problems.strip().splitlines() or ["no word"])[-1]
         return f"Chroma failed ({last[:200]})"
     if told.get("foreign"):
         raise ForeignStore(str(told["foreign"]).replace(str(folder), folder.name))
