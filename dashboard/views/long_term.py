@@ -111,12 +111,13 @@ if selected:
 rows = visible[visible["id"].isin(boxed)] if len(boxed) > 1 else visible
 narrow = len(rows) < len(frame)
 these = f"the {len(rows):,} in the box" if len(boxed) > 1 else f"{'these' if narrow else 'all'} {len(rows):,}"
-with st.expander(f"Change {these} together", key=f"together-{agent.name}", on_change="rerun") as together:
-    if together.open:
-        entries = [entry for entry in map(agent.find, rows["id"]) if entry is not None]
-        st.caption("Which ones: narrow the facets or search above, or draw a box on the timeline.")
-        bulk.panel(agent, entries, "ltm")
-        bulk.forget_and_restore(agent, entries, "ltm")
+if agent.read_only is None:
+    with st.expander(f"Change {these} together", key=f"together-{agent.name}", on_change="rerun") as together:
+        if together.open:
+            entries = [entry for entry in map(agent.find, rows["id"]) if entry is not None]
+            st.caption("Which ones: narrow the facets or search above, or draw a box on the timeline.")
+            bulk.panel(agent, entries, "ltm")
+            bulk.forget_and_restore(agent, entries, "ltm")
 with st.expander(f"{'Selected' if len(boxed) > 1 else 'All'} {len(rows)} as a table", expanded=len(boxed) > 1):
     listed = rows.iloc[::-1].head(ROWS)
     if len(rows) > ROWS:

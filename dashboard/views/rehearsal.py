@@ -10,6 +10,8 @@ from memory_system import ChangeSet, MemorySystemError
 agent, world = session.agent(), session.world()
 widgets.heading("Rehearsal", "Try things out on a copy, and keep only what is good. Keeping can be undone.", agent)
 widgets.said()
+if widgets.closed(agent):
+    st.stop()
 
 mark = world.rehearsal(agent.name)
 if mark is None:

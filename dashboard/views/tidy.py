@@ -17,6 +17,8 @@ widgets.heading(
     agent,
 )
 widgets.said()
+if widgets.closed(agent):
+    st.stop()
 bulk.last(agent)
 
 held = sum(len(agent.entries(tier)) for tier in (Tier.STM, Tier.LTM))
