@@ -10,8 +10,8 @@ from .consolidation.ground import bare
 from .entry import MemoryEntry, Tier
 from .journal_past import Event
 from .keeper import AgentKeeper
-from .merging import differing, merge
 from .rehearsal import Rehearsal
+from .text_merge import differing, merge
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from .errors import ChangeSetNotFound, EntryNotFound, InvalidParameter, StaleCha
 from .journal import Applied
 from .journal_past import Event
 from .keeper import AgentKeeper
-from .merging import merge
 from .rehearsal import Rehearsal
+from .text_merge import merge
 
 _TOLD = 3
 """Clashes that an error names; it counts the rest."""
