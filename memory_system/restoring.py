@@ -129,7 +129,7 @@ def _undo_change(
 ) -> None:
     held, key = now.find(change.entry_id), change.entry_id
     stands, wanted = dump_entry(held), dump_entry(change.before)
-    if stands == wanted:
+    if stands == wanted and change.before != change.after:  # one that says the same before and after is a note
         plan.kept.append(Kept(key, "It is again as it was before."))
     elif key in keep:
         plan.chosen += 1
@@ -138,6 +138,8 @@ def _undo_change(
         plan.clashes.append(Clash(key, change.after, held, change.before, purged=True))
     elif stands == dump_entry(change.after):
         plan.changes.append(change.inverse(f"Undoes: {change.reason}"))
+    elif key in overwrite and held is not None and held.protected:
+        plan.kept.append(Kept(key, PROTECTED))
     elif key in overwrite:
         plan.changes.append(Change(held, change.before, f"Undoes, over what came later: {change.reason}"))
     else:
