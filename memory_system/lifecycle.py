@@ -86,8 +86,7 @@ def _copy(folder: Path, target: Path) -> None:
     That program cannot change a memory now, since we hold the lock, but it notes what is recalled without it.
     """
     journal = folder / _JOURNAL
-    wal = journal.with_name(f"{_JOURNAL}-wal")
-    open_elsewhere = wal.exists() and wal.stat().st_size > 0
+    open_elsewhere = journal.with_name(f"{_JOURNAL}-wal").exists()  # whoever closes it last removes that
     shutil.copytree(
         folder, target, ignore=shutil.ignore_patterns("lock", *([f"{_JOURNAL}*"] if open_elsewhere else []))
     )
