@@ -75,9 +75,14 @@ def check() -> None:
         rest = "" if wrong else "Nothing is wrong."
         st.caption(f"{tables.counted(len(found), 'thing was', 'things were')} looked at. {rest}")
         st.dataframe(
-            tables.findings(found, world.name),
+            tables.findings(found),
             hide_index=True,
-            column_config={"finding": st.column_config.TextColumn("Finding", width="large")},
+            column_config={
+                "state": st.column_config.TextColumn("State", width="small"),
+                "whose": st.column_config.TextColumn("Whose", width="small"),
+                "what": st.column_config.TextColumn("What", width="small"),
+                "finding": st.column_config.TextColumn("Finding", width="large"),
+            },
         )
         if wrong:
             st.caption(
@@ -198,7 +203,8 @@ def _preview(path: Path) -> None:
     deleted = f", and {_characters(held.deleted)} in the bin" if held.deleted else ""
     st.markdown(f"**{widgets.plain(of)}**, as it was {widgets.plain(stamp(held.made_at))}")
     st.caption(widgets.plain(f"{_characters(len(held.agents))}{deleted}, {_megabytes(held.size)} unpacked."))
-    st.dataframe(tables.backed_up(held), hide_index=True)
+    titles = {"character": "Character", "memories": "Memories", "changes": "Changes", "problem": "Problem"}
+    st.dataframe(tables.backed_up(held), hide_index=True, column_config=dict(titles))
     now = _characters(len(session.world().agents()))
     st.caption(f"It is checked first. Then this world, with {now}, is set aside and this backup takes its place.")
     with st.container(horizontal=True):

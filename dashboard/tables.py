@@ -53,13 +53,13 @@ def short(text: str, most: int) -> str:
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
-def findings(found: Sequence[Finding], world: str) -> pd.DataFrame:
+def findings(found: Sequence[Finding]) -> pd.DataFrame:
     """What a check found, what is wrong first."""
     order = [State.WRONG, State.REPAIRED, State.NOTE, State.RIGHT]
     rows = [
         {
             "state": _STATES[one.state],
-            "whose": visible(one.agent) or f"the world {visible(world)}",
+            "whose": visible(one.agent) or "the world",
             "what": one.what,
             "finding": visible(one.sentence),
         }
