@@ -14,7 +14,7 @@ from .tables import short
 
 _THEN, _NOW, _GREY = "#E69F00", "#0072B2", "#888888"
 _ROW = 50
-_LABEL = 48
+_LABEL = 40
 """Characters of a memory that fit above its line on a narrow screen."""
 
 
