@@ -152,9 +152,9 @@ def settings(view: AgentMemory, named: dict[str, tuple[str, Any, Any]]) -> None:
         hide_index=True,
         height="content",
         column_config={
-            "setting": st.column_config.TextColumn("Setting", width=260),
-            "then": st.column_config.TextColumn("Then", width=110),
-            "now": st.column_config.TextColumn("Now", width=110),
+            "setting": st.column_config.TextColumn("Setting", width=190),
+            "then": st.column_config.TextColumn("Then", width=75),
+            "now": st.column_config.TextColumn("Now", width=75),
         },
     )
 

@@ -33,6 +33,7 @@ def style() -> None:
         "h2{font-size:1.4rem!important;padding:.6rem 0 .4rem!important}"
         "button[kind^='primary']:enabled :is(p,kbd,span){color:light-dark(#fff,#161614)!important;opacity:1}"
         "button[kind^='primary']:enabled:hover{background:light-dark(#00466e,#6fb9e6)!important}"
+        ".st-key-looking-back{border-left:5px solid light-dark(#005a8e,#4aa3d8)!important}"
         "@media(max-width:640px){[data-testid='stMainBlockContainer']{padding:4.6rem 1rem 3rem}}"
         "</style>"
     )

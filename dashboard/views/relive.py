@@ -51,10 +51,6 @@ def opened(number: int) -> None:
         st.markdown(f"**{widgets.plain(relive_tables.summary(relived))}**")
         for told in relived.parameters:
             st.text(f"• {tables.visible(told)}")
-        for difference in relived.differences[:DIFFERENCES]:
-            _difference(relived, difference)
-        if len(relived.differences) > DIFFERENCES:
-            st.caption(f"And {len(relived.differences) - DIFFERENCES:,} more, which the chart and Recall show.")
         frame = relive_tables.shifted(relived, ROWS)
         if len(frame):
             st.plotly_chart(
@@ -63,6 +59,10 @@ def opened(number: int) -> None:
                 key=f"shifted-{number}",
                 alt="The score of each memory then and now, beside the threshold",
             )
+        for difference in relived.differences[:DIFFERENCES]:
+            _difference(relived, difference)
+        if len(relived.differences) > DIFFERENCES:
+            st.caption(f"And {len(relived.differences) - DIFFERENCES:,} more, which the Recall page shows.")
         _contexts(relived)
         _parameters(relived)
         _ways_on(relived)
@@ -75,9 +75,6 @@ def _difference(relived: Relived, one: Difference) -> None:
             st.badge(relive_tables.WORDS[one.shift], icon=f":material/{icon}:", color=colour)  # type: ignore[arg-type]
             for words, place in (("then", one.place_then), ("now", one.place_now)):
                 st.badge(f"{words}: {f'place {place}' if place else 'not recalled'}", color="gray")
-        st.text(tables.visible(one.document))
-        st.text(tables.visible(one.because))
-        with st.container(horizontal=True):
             for words, held in (("then", one.then), ("now", one.now)):
                 if st.button(
                     f"Why, {words}",
@@ -88,6 +85,8 @@ def _difference(relived: Relived, one: Difference) -> None:
                     help=f"Opens its verdict on the Recall page, as of {words}. In Python: AgentMemory.relive",
                 ):
                     to_recall(relived, then=words == "then", entry_id=one.entry_id)
+        st.text(tables.visible(one.document))
+        st.text(tables.visible(one.because))
 
 
 def _contexts(relived: Relived) -> None:
@@ -166,11 +165,11 @@ def listed(agent: AgentMemory) -> None:
         key=f"queries-{agent.name}-{before}-{wanted}-{st.session_state.get('relive-round', 0)}",
         column_order=["cue", "recalled", "who", "world time", "asked"],
         column_config={
-            "cue": st.column_config.TextColumn("Cue", width=420),
+            "cue": st.column_config.TextColumn("Cue", width=380),
             "recalled": st.column_config.NumberColumn("Recalled", width=80),
             "who": st.column_config.TextColumn("Who", width=110),
             "world time": st.column_config.TextColumn("In the story", width=200),
-            "asked": st.column_config.TextColumn("At the desk", width=120),
+            "asked": st.column_config.TextColumn("At the desk", width=110),
         },
     )
     with st.container(horizontal=True):
