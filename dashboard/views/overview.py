@@ -88,7 +88,7 @@ if len(latest):
     st.dataframe(
         latest,
         hide_index=True,
-        column_order=["memory", "age", "importance", "marks"],
+        column_order=["memory", "age", "importance", *["marks"] * bool(tables.marked(latest))],
         column_config={
             "memory": st.column_config.TextColumn("Memory", width="large"),
             "age": st.column_config.TextColumn("When", width="small"),
