@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from memory_system import AgentSettings, MemoryEntry
 from memory_system.changes import TextChange
+from memory_system.errors import InvalidParameter
 
 from . import tables
 
@@ -141,14 +142,21 @@ def of_text(change: TextChange) -> list[FieldChange]:
     """What changed in the settings, name by name; nothing for a text that is not made of names and values."""
     if change.name != "settings":
         return []
-    default = AgentSettings().to_json()
-    was, became = (dict(_flat(_parsed(text or default))) for text in (change.before, change.after))
+    was, became = (dict(_flat(_parsed(_complete(text)))) for text in (change.before, change.after))
     names = dict.fromkeys([*was, *became])
     return [
         FieldChange(tables.visible(name).replace("_", " "), was.get(name, ""), became.get(name, ""))
         for name in names
         if was.get(name) != became.get(name)
     ]
+
+
+def _complete(settings: str | None) -> str | None:
+    """With the defaults of what they do not say, as those do that were written by an earlier version."""
+    try:
+        return AgentSettings.from_json(settings).to_json()
+    except InvalidParameter:
+        return settings
 
 
 def lines(change: TextChange) -> str:

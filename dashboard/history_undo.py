@@ -34,8 +34,8 @@ def buttons(agent: AgentMemory, told: Applied) -> None:
         plan = act(told.revision, preview=True)
         st.caption(widgets.plain(f"{label}: {history_tables.did(plan, would=True)}"))
     else:
-        count = tables.counted(len(clashes), "thing", "things")
-        st.caption(f"{label}: {count} it changed has been changed again since. You choose what becomes of each.")
+        count = tables.counted(len(clashes), "thing it changed was", "things it changed were")
+        st.caption(f"{label}: {count} changed again since. You choose what becomes of each.")
     with st.container(horizontal=True):
         pressed = st.button(
             f"{label} …" if clashes else label,
@@ -73,7 +73,7 @@ def _choose(
     agent: AgentMemory, told: Applied, label: str, act: Callable[..., ChangeSet], clashes: Sequence[Clash]
 ) -> None:
     with st.container(border=True):
-        st.subheader("What becomes of what was changed since?", anchor=False)
+        st.markdown("**What becomes of what was changed since?**")
         everything = st.radio(
             "For all of them", [KEEP, TAKE_BACK, "Choose for each"], horizontal=True, key=f"all-{told.revision}"
         )
@@ -118,7 +118,8 @@ def _taken_back(clash: Clash, revision: int, chosen: str | None) -> bool:
         for event in clash.later[-3:]:
             by = f"“{tables.short(event.title, 90)}” by {event.author}, world time {tables.exact(event.at)}"
             st.caption(widgets.plain(f"Changed since: {by}"))
-        st.caption("From what is there now (−) to what taking it back would make of it (+):")
+        if clash.now is not None and clash.would_be is not None:
+            st.caption("From what is there now (−) to what taking it back would make of it (+):")
         _shown(clash)
         if chosen is not None:
             return chosen == TAKE_BACK
@@ -181,7 +182,7 @@ def _go_back_preview(agent: AgentMemory, told: Applied) -> None:
     if plan is None:
         return
     with st.container(border=True):
-        st.subheader("Everything as it was right after this change", anchor=False)
+        st.markdown("**Everything as it was right after this change**")
         for note in plan.notes:
             st.text(note)
         st.text(history_tables.did(plan, would=True))

@@ -34,11 +34,11 @@ def listed() -> Applied | None:
         key=f"history-{agent.name}-{agent.stamp[0]}-{told[0].revision}",
         column_order=["what", "state", "kind", "who", "memories", "applied", "world time"],
         column_config={
-            "what": st.column_config.TextColumn("What", width=320),
+            "what": st.column_config.TextColumn("What", width=310),
             "state": st.column_config.TextColumn("State", width=75),
             "kind": st.column_config.TextColumn("Kind", width=100),
             "who": st.column_config.TextColumn("Who", width=110),
-            "memories": st.column_config.NumberColumn("Memories", width=80),
+            "memories": st.column_config.NumberColumn("Memories", width=85),
             "applied": st.column_config.DatetimeColumn(
                 "Done (UTC)", format="D MMM YYYY, HH:mm", timezone="UTC", width=150
             ),
