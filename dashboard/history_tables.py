@@ -33,6 +33,10 @@ OPERATIONS = {
     "purge": "Purge",
     "reembed": "Embed again",
     "rescue": "Rescue",
+    "merge": "Merge",
+    "dismiss": "Both stay",
+    "rederive": "Derive again",
+    "keep": "Keep as it is",
 }
 
 
