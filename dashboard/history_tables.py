@@ -37,6 +37,7 @@ OPERATIONS = {
     "dismiss": "Both stay",
     "rederive": "Derive again",
     "keep": "Keep as it is",
+    "take over": "Take over",
 }
 
 

@@ -12,7 +12,7 @@ from .scoring import whole
 
 _AT_ONCE = 500
 _MOST = 2**62
-KEEP = "keep"
+TAKE_OVER = "take over"
 """The operation under which the history tells what was kept from a rehearsal."""
 
 
@@ -90,7 +90,7 @@ class AgentUnderstudy(AgentHistorian):
             elif (held := self._ledger.text(name)) != text:
                 kept_texts.append(TextChange(name, held, text))
         return ChangeSet(
-            KEEP,
+            TAKE_OVER,
             title,
             tuple(taken),
             self.now,

@@ -702,3 +702,14 @@ def test_every_text_that_the_journal_keeps_can_be_put_together(name: str) -> Non
     held = {"personality": '{"identity": {"name": "Ann"}}'}.get(name)
     assert merge(name, held, held, held).text == held
     assert differing(name, held, held) == []
+
+
+def test_what_is_kept_from_a_rehearsal_still_makes_stale_what_rests_on_it(world: World) -> None:
+    agent = world.create_agent("ann")
+    agent.add_short_term([{"document": f"Saw {count} herons on the slip", "rating": 8} for count in (2, 3, 4)])
+    insight = agent.reflect_from_recent_memory().changes[0].after
+    assert insight is not None
+    played = world.branch("ann")
+    played.edit(insight.evidence[0], document="Saw no heron at all")
+    world.keep(played.name, ids=[insight.evidence[0]])
+    assert [one.entry.id for one in world.agent("ann").stale()] == [insight.id]
