@@ -144,7 +144,7 @@ def settings(view: AgentMemory, named: dict[str, tuple[str, Any, Any]]) -> None:
     )
     st.caption(widgets.plain(f"{view.display_name} remembered by these settings then. {words}"))
     rows = [
-        {"setting": label, "then": _shown(then), "now": _shown(now), "": "changed" if then != now else ""}
+        {"setting": label, "then": _shown(then), "now": _shown(now), "since": "changed" if then != now else ""}
         for label, then, now in named.values()
     ]
     st.dataframe(
@@ -155,6 +155,7 @@ def settings(view: AgentMemory, named: dict[str, tuple[str, Any, Any]]) -> None:
             "setting": st.column_config.TextColumn("Setting", width=190),
             "then": st.column_config.TextColumn("Then", width=75),
             "now": st.column_config.TextColumn("Now", width=75),
+            "since": st.column_config.TextColumn("Since", width=85),
         },
     )
 
