@@ -172,7 +172,7 @@ def test_kills_at_random_moments_lose_nothing_acknowledged(
         counted("kill -9 at random", acknowledged=changes, **survivor.counts)
         assert missing == set()
         assert survivor.personality == survivor.file
-    assert len({one.get("kind") for one in acknowledged}) > 3
+    assert len({one.get("kind") for one in acknowledged}) > 1, "changes of more than one kind were under way"
 
 
 @pytest.mark.parametrize("number", [0, *(pytest.param(n, marks=pytest.mark.long) for n in range(1, 6))])
