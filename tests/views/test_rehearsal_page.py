@@ -82,7 +82,7 @@ def test_what_is_ticked_is_previewed_kept_and_undone(open_page: OpenPage) -> Non
     assert mira().last_version(first.id).document == "Something else happened."
     assert mira().find(second.id) == second
     told = mira().history(1)[0].change_set
-    assert (told.author, told.operation) == ("Rehearsal page", "keep")
+    assert (told.author, told.operation) == ("Rehearsal page", "take over")
     assert f"Kept in {WHOM}." in shown(page)
     press(page, "Undo")
     assert mira().find(first.id) == first
