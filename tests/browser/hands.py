@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
 from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 
 from .conftest import Dashboard, settled
 
@@ -64,8 +66,14 @@ def open_expander(page: Page, begins: str) -> None:
 def take(page: Page, label: str, option: str) -> None:
     """Choose one more of a field that takes several, by the beginning of its words."""
     field = page.get_by_role("combobox", name=re.compile(f"{re.escape(label)}$")).first
-    field.fill(option)
-    page.get_by_role("option").filter(has_text=option).first.click()
+    offered = page.get_by_role("option").filter(has_text=option).first
+    for _ in range(3):  # what is typed while the field is drawn anew is lost
+        field.fill("")
+        field.fill(option)
+        with suppress(PlaywrightTimeoutError):
+            offered.wait_for(timeout=4000)
+            break
+    offered.click()
     field.press("Tab")
     settled(page)
 

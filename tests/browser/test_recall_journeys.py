@@ -382,7 +382,7 @@ def test_a_conversation_is_remembered_but_for_a_turn_and_undone(page: Page, dash
     rows = column(page, 1)
     assert not any(text.startswith("Tobias: I prefer") for text in rows)
     tick(page, next(row for row, text in enumerate(rows) if text.startswith("Conversation of ")))
-    expect(page.get_by_role("tab", name="Rests on 3 memories")).to_be_visible()
+    open_tab(page, "Rests on 3 memories")
     linked = page.get_by_role("tabpanel").filter(visible=True).last.get_by_test_id("stText").all_inner_texts()
     assert sorted(linked) == sorted(TALK.splitlines()[:3])
 
