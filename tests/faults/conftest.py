@@ -5,11 +5,16 @@ What each test did to a store, and what was lost by it, is counted and printed a
 
 from __future__ import annotations
 
+import shutil
 import zlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from memory_system.embedding import CachedEmbedder
+from tests.faults.survivor import Survivor, prepare
 
 SLOW = ("test_damaged_store.py", "test_doctor.py", "test_places.py")
 _SHARE = 4
@@ -54,3 +59,20 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     terminalreporter.write_line("|---|---:|---:|---:|---:|---:|")
     for what, row in sorted(rows.items()):
         terminalreporter.write_line(f"| {what} | {' | '.join(str(row[key]) for key in columns)} |")
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder) -> Path:
+    return prepare(tmp_path_factory.mktemp("prepared"), embedder)
+
+
+@pytest.fixture(scope="module")
+def before(prepared: Path, embedder: CachedEmbedder) -> Survivor:
+    return Survivor(prepared, embedder)
+
+
+@pytest.fixture
+def root(prepared: Path, before: Survivor, tmp_path: Path) -> Path:
+    """A copy of the prepared world, to be hurt."""
+    shutil.copytree(prepared, tmp_path / "world")
+    return tmp_path / "world"

@@ -21,7 +21,6 @@ from tests.faults.survivor import (
     Survivor,
     kill,
     killed_at,
-    prepare,
     settings_of,
     start,
     told_by,
@@ -49,23 +48,6 @@ CASES = [
     for operation in ORDERS
     for number, step in enumerate(STEPS)
 ]
-
-
-@pytest.fixture(scope="module")
-def prepared(tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder) -> Path:
-    return prepare(tmp_path_factory.mktemp("prepared"), embedder)
-
-
-@pytest.fixture(scope="module")
-def before(prepared: Path, embedder: CachedEmbedder) -> Survivor:
-    return Survivor(prepared, embedder)
-
-
-@pytest.fixture
-def root(prepared: Path, before: Survivor, tmp_path: Path) -> Path:
-    """A copy of the prepared world, to be killed."""
-    shutil.copytree(prepared, tmp_path / "world")
-    return tmp_path / "world"
 
 
 @pytest.mark.parametrize(("operation", "step"), CASES)

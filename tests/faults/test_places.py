@@ -19,24 +19,7 @@ from memory_system.errors import MemorySystemError
 from memory_system.read_only import open_ledger
 from tests.conftest import NOW, PERSONALITY
 from tests.faults.conftest import Counted
-from tests.faults.survivor import HAPPENED, Survivor, go, prepare, settings_of, start, told_by
-
-
-@pytest.fixture(scope="module")
-def prepared(tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder) -> Path:
-    return prepare(tmp_path_factory.mktemp("prepared"), embedder)
-
-
-@pytest.fixture(scope="module")
-def before(prepared: Path, embedder: CachedEmbedder) -> Survivor:
-    return Survivor(prepared, embedder)
-
-
-@pytest.fixture
-def root(prepared: Path, before: Survivor, tmp_path: Path) -> Path:
-    shutil.copytree(prepared, tmp_path / "world")
-    return tmp_path / "world"
-
+from tests.faults.survivor import HAPPENED, Survivor, go, settings_of, start, told_by
 
 # -- names ---------------------------------------------------------------------------------------------
 
