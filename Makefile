@@ -1,7 +1,7 @@
 # Everything starts here. Each target does all the set-up it needs, in .venv beside this file.
 PYTHON ?= python3
 
-.PHONY: help run test faults lint format bench screenshots clean
+.PHONY: help run test faults lint format bench screenshots audit licences clean
 
 help:
 	@echo "make run     set everything up and open the dashboard"
@@ -11,11 +11,13 @@ help:
 	@echo "make format  bring the code into the house format"
 	@echo "make bench   run the benchmarks"
 	@echo "make screenshots  take pictures of every page into docs/screenshots"
+	@echo "make audit   look for known faults in the packages that are installed"
+	@echo "make licences  write docs/licences.md anew, after requirements have changed"
 	@echo "make clean   remove the virtual environment (data stays)"
 
-run test faults lint format bench screenshots:
+run test faults lint format bench screenshots audit licences:
 	@command -v $(PYTHON) >/dev/null 2>&1 || { echo "Python is missing: install it with 'sudo apt install python3 python3-venv', then try again."; exit 1; }
 	@$(PYTHON) tools/setup.py $@
 
 clean:
-	rm -rf .venv .venv-peers .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-peers .venv-audit .mypy_cache .ruff_cache .pytest_cache

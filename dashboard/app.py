@@ -9,7 +9,7 @@ if ROOT not in sys.path:  # ``streamlit run dashboard/app.py`` puts this folder 
 
 import streamlit as st  # noqa: E402
 
-from dashboard import cast, looking_back, rehearsing, session, standing, widgets  # noqa: E402
+from dashboard import cast, looking_back, news, rehearsing, session, standing, widgets  # noqa: E402
 from memory_system import MemorySystemError  # noqa: E402
 
 st.set_page_config(page_title="Memory system", page_icon="🧠", layout="wide")
@@ -18,6 +18,7 @@ widgets.style()
 
 pages = {
     "": [st.Page("views/overview.py", title="Overview", icon=":material/home:", default=True)],
+    "Talk": [st.Page("views/interview.py", title="Interview", icon=":material/forum:")],
     "Inspect": [
         st.Page("views/recall.py", title="Recall", icon=":material/search:"),
         st.Page("views/long_term.py", title="Long-term", icon=":material/timeline:"),
@@ -35,14 +36,17 @@ pages = {
 }
 page = st.navigation(pages)
 try:
+    standing.admit()
     session.pick_agent()
+    standing.visitor()
     session.on_page(page.title)
     if session.world().agents():
         looking_back.control()
         standing.banner(session.present())
         looking_back.banner()
         rehearsing.banner(session.present().name)
-        page.run()
+        with news.watched():
+            page.run()
     else:
         st.info("There is no character yet. Make one.")
         cast.manage(None)

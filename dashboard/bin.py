@@ -30,7 +30,7 @@ def show(agent: AgentMemory, *, changeable: bool) -> None:
     if not found:
         widgets.empty("No forgotten memory has these words.", "Search for others, or for none to see all.")
         return
-    picked = st.dataframe(
+    picked = widgets.table(
         history_tables.forgotten(found),
         hide_index=True,
         on_select="rerun",

@@ -83,7 +83,7 @@ def panel(agent: AgentMemory, entries: Sequence[MemoryEntry], whose: str) -> Non
     st.caption(widgets.plain(f"{len(planned.changes):,} of {counted} would change."))
     if planned.changes:
         with st.expander("See each"):
-            st.dataframe(_before_after(planned), hide_index=True, key=f"bulk-see-{whose}")
+            widgets.table(_before_after(planned), hide_index=True, key=f"bulk-see-{whose}")
             if len(planned.changes) > _SEEN:
                 st.caption(f"The first {_SEEN}.")
     if st.button(

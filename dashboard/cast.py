@@ -13,7 +13,9 @@ from . import session, tables, widgets
 
 
 def manage(agent: AgentMemory | None) -> None:
-    """Create, copy, rename, delete and restore characters, behind one button."""
+    """Create, copy, rename, delete and restore characters, behind one button; nothing for a viewer."""
+    if session.viewing():
+        return
     world = session.world()
     with st.popover("New, copy, rename, delete", icon=":material/group_add:"):
         st.caption(

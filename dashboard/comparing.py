@@ -13,11 +13,18 @@ from memory_system.journal import Applied
 from memory_system.keeping import Fit
 from memory_system.times import ago, stamp
 
-from . import tables
+from . import history_tables, tables
 
 VERBS = {"add": "Added", "forget": "Forgotten", "move": "Moved", "update": "Changed"}
 """What became of a memory in a rehearsal."""
-TEXTS = {"personality": "Personality", "settings": "Settings", "cues": "Saved cues", "judgments": "Judgments"}
+TEXTS = {
+    "personality": "Personality",
+    "settings": "Settings",
+    "cues": "Saved cues",
+    "judgments": "Judgments",
+    "dismissed": "Dismissed suspicions",
+    "interviews": "Kept interviews",
+}
 _FIELDS = ("tier", "kind", "timestamp", "rating", "explanation", "tags", "pinned", "authored", "evidence", "metadata")
 _MOST = 160
 """Characters of a value in a line that tells what it was and is."""
@@ -90,7 +97,8 @@ def outcome(planned: ChangeSet, original: str) -> str:
         for verb, words in (("add", "more"), ("update", "changed"), ("move", "moved"), ("forget", "forgotten"))
         if (number := sum(one.verb == verb for one in lived))
     ]
-    parts += [f"the {TEXTS[text.name].lower()} changed" for text in planned.texts]
+    names = [TEXTS.get(text.name, history_tables.text_words(text.name)) for text in planned.texts]
+    parts += [f"the {name.lower()} changed" for name in names]
     return f"{original} would have: {', '.join(parts)}." if parts else f"Nothing would change in {original}."
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from memory_system import AgentSettings, MemoryEntry
-from memory_system.changes import TextChange
+from memory_system.changes import OF_A_CONVERSATION, TextChange
 from memory_system.errors import InvalidParameter
 
 from . import tables
@@ -139,10 +139,11 @@ def _told(entry: MemoryEntry | None) -> dict[str, str]:
 
 
 def of_text(change: TextChange) -> list[FieldChange]:
-    """What changed in the settings, name by name; nothing for a text that is not made of names and values."""
-    if change.name != "settings":
+    """What changed in settings, or in how a talk stands, name by name; nothing for other texts."""
+    ours = change.name == "settings"
+    if not ours and not change.name.startswith(OF_A_CONVERSATION):
         return []
-    was, became = (dict(_flat(_parsed(_complete(text)))) for text in (change.before, change.after))
+    was, became = (dict(_flat(_parsed(_complete(text) if ours else text))) for text in (change.before, change.after))
     names = dict.fromkeys([*was, *became])
     return [
         FieldChange(tables.visible(name).replace("_", " "), was.get(name, ""), became.get(name, ""))

@@ -129,7 +129,7 @@ def many_events(agent: AgentMemory) -> None:
         return
     taken = [row.entry for row in rows if row.entry is not None]
     refused = len(rows) - len(taken)
-    st.dataframe(
+    widgets.table(
         _row_table(rows), hide_index=True, column_config={"line": st.column_config.NumberColumn(width="small")}
     )
     st.caption(f"{tables.counted(len(taken), 'event', 'events')} to remember, {refused} refused.")

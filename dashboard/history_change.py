@@ -44,7 +44,7 @@ def body(done: ChangeSet) -> None:
     if len(done.changes) > MOST_SHOWN:
         rest = tables.changes(done).iloc[MOST_SHOWN:].reset_index(drop=True)
         st.caption(f"{tables.counted(len(rest), 'more memory', 'more memories')}, as a table:")
-        st.dataframe(rest, hide_index=True, column_order=["action", "memory", "importance", "why"])
+        widgets.table(rest, hide_index=True, column_order=["action", "memory", "importance", "why"])
     for text in done.texts:
         of_text(text)
     if done.kept:
@@ -96,7 +96,7 @@ def fields(changed: list[diffs.FieldChange]) -> None:
 def of_text(text: TextChange) -> None:
     """What changed in the settings, the personality, the saved cues or the judgments."""
     with st.container(border=True, gap="small"):
-        st.markdown(f"**{widgets.plain(history_tables.TEXT_WORDS.get(text.name, text.name).capitalize())}**")
+        st.markdown(f"**{widgets.plain(history_tables.text_words(text.name).capitalize())}**")
         named = diffs.of_text(text)
         if named:
             fields(named)

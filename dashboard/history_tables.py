@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from memory_system import ChangeSet
+from memory_system.changes import CONVERSATION, CORE, HELD, OF_A_CONVERSATION
 from memory_system.journal_bin import Forgotten
 from memory_system.journal_told import Applied
 
@@ -98,7 +99,7 @@ def did(planned: ChangeSet, *, would: bool = False) -> str:
     ):
         if number := len(planned.of(verb)):
             told.append(counted(number, one, many))
-    told += [f"the {TEXT_WORDS.get(text.name, text.name)} change" for text in planned.texts]
+    told += [f"the {text_words(text.name)} change" for text in planned.texts]
     if planned.purges:
         told.append(counted(len(planned.purges), "memory is purged", "memories are purged"))
     if not told:
@@ -106,4 +107,16 @@ def did(planned: ChangeSet, *, would: bool = False) -> str:
     return f"{', '.join(told[:-1])}{' and ' if len(told) > 1 else ''}{told[-1]}.".capitalize()
 
 
-TEXT_WORDS = {"personality": "personality's words", "cues": "saved cues"}
+def text_words(name: str) -> str:
+    """What a text that is no memory is called in a sentence."""
+    start = next((start for start in OF_A_CONVERSATION if name.startswith(start)), "")
+    return _TEXT_WORDS.get(start or name, name)
+
+
+_TEXT_WORDS = {
+    "personality": "personality's words",
+    "cues": "saved cues",
+    CONVERSATION: "conversation's state",
+    CORE: "core memory",
+    HELD: "conversation's settings",
+}

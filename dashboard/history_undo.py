@@ -32,7 +32,8 @@ def buttons(agent: AgentMemory, told: Applied) -> None:
     if not clashes:
         st.session_state.pop(key, None)
         plan = act(told.revision, preview=True)
-        st.caption(widgets.plain(f"{label}: {history_tables.did(plan, would=True)}"))
+        why = "" if plan or not plan.kept else f" {plan.kept[0].reason}"
+        st.caption(widgets.plain(f"{label}: {history_tables.did(plan, would=True)}{why}"))
     else:
         count = tables.counted(len(clashes), "thing it changed was", "things it changed were")
         st.caption(f"{label}: {count} changed again since. You choose what becomes of each.")
@@ -111,7 +112,7 @@ def _taken_back(clash: Clash, revision: int, chosen: str | None) -> bool:
     """One memory or text, what became of it, and what is to become of it; answers whether it is taken back."""
     with st.container(border=True, gap="small"):
         if clash.is_text:
-            st.markdown(f"**{widgets.plain(history_tables.TEXT_WORDS.get(clash.key, clash.key).capitalize())}**")
+            st.markdown(f"**{widgets.plain(history_tables.text_words(clash.key).capitalize())}**")
         if clash.purged:
             st.text(str(clash))
             return False

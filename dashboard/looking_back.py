@@ -78,13 +78,6 @@ def banner() -> None:
             _step("One change later", "arrow_forward", revision + 1, disabled=revision >= newest)
 
 
-def only_in_the_present(why: str) -> None:
-    """End the page here where the past is looked at: for pages that are about nothing but changing something."""
-    if session.moment() is not None:
-        widgets.empty(why, "Go back to now, at the top of the page.")
-        st.stop()
-
-
 def _circumstances(view: AgentMemory) -> str:
     """Which change was the last one then, when it was made at the desk, and how much has changed since."""
     told = view.history(1)
@@ -132,12 +125,17 @@ def offer(revision: int) -> None:
 
 
 def settings(view: AgentMemory, named: dict[str, tuple[str, Any, Any]]) -> None:
-    """The settings of then beside those of now.
+    """The settings of then beside those of now; of the present, which a viewer may not set, those of now.
 
     Args:
         view: the character as it was.
         named: by name, what a setting is called, and its value then and now.
     """
+    if session.moment() is None:
+        st.caption(widgets.plain(f"{view.display_name} remembers by these settings."))
+        rows = [{"setting": label, "now": _shown(now)} for label, _, now in named.values()]
+        widgets.table(rows, hide_index=True, height="content", column_config=_SETTINGS)
+        return
     changed = sum(then != now for _, then, now in named.values())
     words = (
         f"{tables.counted(changed, 'setting has', 'settings have')} changed since." if changed else "As they are now."
@@ -147,17 +145,15 @@ def settings(view: AgentMemory, named: dict[str, tuple[str, Any, Any]]) -> None:
         {"setting": label, "then": _shown(then), "now": _shown(now), "since": "changed" if then != now else ""}
         for label, then, now in named.values()
     ]
-    st.dataframe(
-        rows,
-        hide_index=True,
-        height="content",
-        column_config={
-            "setting": st.column_config.TextColumn("Setting", width=190),
-            "then": st.column_config.TextColumn("Then", width=75),
-            "now": st.column_config.TextColumn("Now", width=75),
-            "since": st.column_config.TextColumn("Since", width=85),
-        },
-    )
+    widgets.table(rows, hide_index=True, height="content", column_config=_SETTINGS)
+
+
+_SETTINGS = {
+    "setting": st.column_config.TextColumn("Setting", width=210),
+    "then": st.column_config.TextColumn("Then", width=75),
+    "now": st.column_config.TextColumn("Now", width=75),
+    "since": st.column_config.TextColumn("Since", width=85),
+}
 
 
 def _shown(value: Any) -> str:

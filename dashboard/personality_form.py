@@ -104,7 +104,7 @@ def _table(held: Any, columns: tuple[str, ...], key: str) -> list[dict[str, Any]
     for name in columns:
         if name != "trust":
             frame[name] = frame[name].map(lambda cell: None if pd.isna(cell) else str(cell))
-    edited = st.data_editor(frame, num_rows="dynamic", hide_index=True, key=key, column_config=config)
+    edited = widgets.edited_table(frame, num_rows="dynamic", hide_index=True, key=key, column_config=config)
     found = []
     for row in edited.to_dict("records"):
         cells = {str(name): value for name, value in row.items() if not pd.isna(value) and str(value).strip()}

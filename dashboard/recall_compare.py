@@ -6,7 +6,7 @@ import streamlit as st
 
 from memory_system import PRESETS, AgentMemory, Preset, Query
 
-from . import tables
+from . import tables, widgets
 from .recall_controls import OWN, own_preset
 
 NOW = "as set above"
@@ -33,7 +33,7 @@ def show(agent: AgentMemory, query: Query) -> None:
         f"{counts[verb]} {verb if counts[verb] == 1 else plural}" for verb, plural in _VERBS.items() if verb in counts
     ]
     st.caption(f"From “{left}” to “{right}”: {', '.join(told)}.")
-    st.dataframe(
+    widgets.table(
         frame,
         hide_index=True,
         placeholder="–",

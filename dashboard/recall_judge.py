@@ -27,7 +27,7 @@ def show(agent: AgentMemory, found: Recall) -> None:
     if held:
         st.caption("How much of what each preset recalls for this cue was judged right:")
         frame = tables.precisions(agent.precision(cue, now=found.query.now, top_k=found.query.top_k))
-        st.dataframe(
+        widgets.table(
             frame,
             hide_index=True,
             placeholder="–",

@@ -137,7 +137,7 @@ def _table(mark: Rehearsal, rest: Sequence[MemoryApart]) -> list[str]:
     st.caption(f"{tables.counted(len(rest), 'more memory', 'more memories')}, as a table:")
     frame = comparing.apart_table(rest)
     order = ["keep", "what", "memory", "by", "clash"]
-    edited = st.data_editor(
+    edited = widgets.edited_table(
         frame,
         hide_index=True,
         column_order=order,
@@ -160,7 +160,7 @@ def by_change(world: World, mark: Rehearsal) -> Ticked:
     shown = told[:_CHANGES]
     frame = comparing.changes_table(shown, fits, datetime.now(UTC))
     order = ["keep", "what", "state", "who", "applied"]
-    edited = st.data_editor(
+    edited = widgets.edited_table(
         frame,
         hide_index=True,
         column_order=order,

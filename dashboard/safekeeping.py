@@ -31,6 +31,8 @@ def light(agent: str) -> None:
     state, sentence = _seen()
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="light"):
         _line(state, sentence)
+        if session.viewing():  # what tells more is a curator's
+            return
         if st.button("Details", key="to-check", type="tertiary", icon=":material/arrow_forward:"):
             st.switch_page("views/settings.py", query_params={"agent": agent, "part": LINK})
 
@@ -42,7 +44,7 @@ def _line(state: State, sentence: str) -> None:
 
 def _seen() -> tuple[State, str]:
     """What is known without looking into every file, and what the last check of everything found."""
-    state, sentence = doctor.light(session.world())
+    state, sentence = doctor.light(session.opened())  # to a viewer's world every agent can only be read
     found = _found()
     wrong = sum(one.state is State.WRONG for one in found or ())
     if wrong and state is not State.WRONG:
@@ -74,7 +76,7 @@ def check() -> None:
         wrong = [one for one in found if one.state is State.WRONG]
         rest = "" if wrong else "Nothing is wrong."
         st.caption(f"{tables.counted(len(found), 'thing was', 'things were')} looked at. {rest}")
-        st.dataframe(
+        widgets.table(
             tables.findings(found),
             hide_index=True,
             column_config={
@@ -204,7 +206,7 @@ def _preview(path: Path) -> None:
     st.markdown(f"**{widgets.plain(of)}**, as it was {widgets.plain(stamp(held.made_at))}")
     st.caption(widgets.plain(f"{_characters(len(held.agents))}{deleted}, {_megabytes(held.size)} unpacked."))
     titles = {"character": "Character", "memories": "Memories", "changes": "Changes", "problem": "Problem"}
-    st.dataframe(tables.backed_up(held), hide_index=True, column_config=dict(titles))
+    widgets.table(tables.backed_up(held), hide_index=True, column_config=dict(titles))
     now = _characters(len(session.world().agents()))
     st.caption(f"It is checked first. Then this world, with {now}, is set aside and this backup takes its place.")
     with st.container(horizontal=True):

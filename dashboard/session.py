@@ -14,21 +14,49 @@ import pandas as pd
 import streamlit as st
 
 from memory_system import AgentMemory, MemorySystemError, Settings, Tier, World
+from memory_system.access import Role
+from memory_system.entry import LIVED
+from memory_system.errors import NotSignedIn
+from memory_system.onlookers import for_role
 from memory_system.samples import fill_world
 from memory_system.tester import CueResult
 from memory_system.times import stamp as stamped
 
 from . import comparing, moments, tables
+from .visitors import COOKIE, visitors
 
 SAMPLES = Path(__file__).resolve().parents[1] / "database" / "samples" / "harrow_quay"
 
 
 @st.cache_resource(show_spinner="Opening the world. The first time takes a minute …")
-def world(_say: Callable[[str], None] = lambda _line: None) -> World:
+def opened(_say: Callable[[str], None] = lambda _line: None) -> World:
     """The one world of this process, by the environment's settings; filled with the sample agents if it is new."""
-    opened = World(Settings(), author="dashboard")
-    fill_world(opened, SAMPLES, _say)
-    return opened
+    made = World(Settings(), author="dashboard")
+    fill_world(made, SAMPLES, _say)
+    return made
+
+
+def role() -> Role:
+    """What whoever looks at this page may do, looked up anew each time.
+
+    Raises:
+        NotSignedIn: they have not signed in, or no longer are.
+    """
+    held = visitors()
+    found = held.role(st.context.cookies.get(COOKIE) if held.door.locked else None)
+    if found is None:
+        raise NotSignedIn("You are signed out. Sign in again; nothing that was saved is lost.")
+    return found
+
+
+def viewing() -> bool:
+    """Whether it is a viewer who looks, and nothing is to be offered that would change something."""
+    return role() is Role.VIEWER
+
+
+def world() -> World:
+    """The world as whoever looks at this page may have it: to a viewer it refuses every change, as its agents do."""
+    return for_role(opened(), role())
 
 
 @cache
@@ -54,7 +82,7 @@ def checked_cues(name: str, stamp: tuple[int, int], now: datetime) -> list[CueRe
 def tags(name: str, stamp: tuple[int, int]) -> list[str]:  # noqa: ARG001 - both are the cache's key
     """Every tag of the current agent, the most frequent first."""
     shown = agent()
-    counts = Counter(tag for tier in Tier for entry in shown.entries(tier) for tag in entry.tags)
+    counts = Counter(tag for tier in LIVED for entry in shown.entries(tier) for tag in entry.tags)
     return [tag for tag, _ in counts.most_common()]
 
 
@@ -139,7 +167,7 @@ def shown_name(name: str) -> str:
     try:
         found = world().agent(name)
         label = comparing.label(tables.visible(found.display_name), _tried(name))
-        return f"{label}{' (read only)' if found.read_only else ''}"
+        return f"{label}{' (read only)' if found.read_only and not viewing() else ''}"
     except MemorySystemError:
         return f"{name} (cannot be opened)"
 
@@ -166,7 +194,12 @@ def on_page(title: str) -> None:
 
 def present() -> AgentMemory:
     """The current agent as it is now, whose changes are told as this page's; there is one wherever a page is shown."""
-    return world().agent(st.session_state["agent"]).acting_as(f"{st.session_state.get('page', 'dashboard')} page")
+    return character(st.session_state["agent"])
+
+
+def character(name: str) -> AgentMemory:
+    """An agent as it is now, whose changes are told as this page's."""
+    return world().agent(name).acting_as(f"{st.session_state.get('page', 'dashboard')} page")
 
 
 def agent() -> AgentMemory:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 
 import streamlit as st
@@ -10,11 +9,9 @@ import streamlit as st
 from memory_system import AgentMemory, ChangeSet, MemoryEntry, MemorySystemError
 from memory_system.staleness import Alteration, Stale
 
-from . import tables, widgets
+from . import diffs, tables, widgets
 
 _MOST = 50
-_ALIKE = 0.5
-"""Below this share of words in common a word diff is harder to read than the two texts."""
 
 
 def notice(agent: AgentMemory) -> None:
@@ -75,28 +72,6 @@ def panel(agent: AgentMemory, entry: MemoryEntry) -> None:
             _planned(agent, planned, key)
 
 
-def word_diff(before: str, after: str) -> str:
-    """Two texts as one in markdown: words that went with a − and words that came with a +, not by colour alone.
-
-    Texts that have little in common stand whole, one below the other.
-    """
-    old, new = tables.visible(before).split(), tables.visible(after).split()
-    compared = difflib.SequenceMatcher(None, old, new, autojunk=False)
-    if compared.ratio() < _ALIKE:
-        whole = widgets.plain(" ".join(old)), widgets.plain(" ".join(new))
-        return f":red-background[− {whole[0]}]\n\n:green-background[\\+ {whole[1]}]"
-    parts = []
-    for verb, from_, to, begin, end in compared.get_opcodes():
-        if verb == "equal":
-            parts.append(widgets.plain(" ".join(old[from_:to])))
-            continue
-        if from_ < to:
-            parts.append(f":red-background[− {widgets.plain(' '.join(old[from_:to]))}]")
-        if begin < end:
-            parts.append(f":green-background[\\+ {widgets.plain(' '.join(new[begin:end]))}]")
-    return " ".join(parts)
-
-
 def _counted(one: Stale) -> str:
     gone = sum(altered.after is None for altered in one.alterations)
     changed = len(one.alterations) - gone
@@ -111,10 +86,10 @@ def _altered(altered: Alteration) -> None:
         if after is None:
             st.markdown(f":red-background[− {widgets.plain(altered.before.document)}]")
         else:
-            st.markdown(word_diff(altered.before.document, after.document))
+            st.html(diffs.markup(altered.before.document, after.document))
             if altered.before.timestamp != after.timestamp:
                 ends = [tables.exact(one.timestamp) if one.timestamp else "timeless" for one in (altered.before, after)]
-                st.markdown(word_diff(*ends))
+                st.html(diffs.markup(*ends))
         st.caption(widgets.plain(altered.sentence))
 
 
@@ -135,7 +110,7 @@ def _planned(agent: AgentMemory, planned: ChangeSet, key: str) -> None:
     for change in planned.changes:
         assert change.before is not None, "what is derived again was there"
         assert change.after is not None, "what is derived again stays"
-        st.markdown(word_diff(change.before.document, change.after.document))
+        st.html(diffs.markup(change.before.document, change.after.document))
         st.caption(widgets.plain(change.reason))
     widgets.model_calls(planned)
     with st.container(horizontal=True):

@@ -4,14 +4,55 @@ from __future__ import annotations
 
 import streamlit as st
 
-from memory_system import AgentMemory, MemorySystemError, Tier, doctor
+from memory_system import AgentMemory, MemorySystemError, doctor
+from memory_system.access import Role
+from memory_system.entry import LIVED
+from memory_system.errors import NotSignedIn
 from memory_system.reembedding import Reembedded
 
-from . import session, tables, widgets, working
+from . import session, sign_in, tables, widgets, working
+from .visitors import visitors
+
+
+def admit() -> None:
+    """Do nothing for whoever may look at the page.
+
+    Raises:
+        NotSignedIn: nobody who may; a page to sign in at is linked.
+    """
+    try:
+        session.role()
+    except NotSignedIn:
+        st.html(f"<a href='{sign_in.IN}' target='_self'>Sign in</a>")
+        raise
+
+
+def visitor() -> None:
+    """Say in the sidebar who looks, where not everybody may do everything, with the way out."""
+    role, locked = session.role(), visitors().door.locked
+    if role is Role.CURATOR and not locked:
+        return
+    words, icon = _ROLES[role]
+    with st.sidebar.container(key="visitor", gap="small"):
+        st.badge(role.value.capitalize(), icon=icon, color="blue" if role is Role.CURATOR else "orange")
+        st.caption(words)
+        if locked:
+            st.html(
+                f"<form method='post' action='{sign_in.OUT}'><button type='submit' style='all:unset;cursor:pointer;"
+                "text-decoration:underline;font-size:.875rem'>Sign out</button></form>"
+            )
+
+
+_ROLES = {
+    Role.CURATOR: ("You may look at everything and change it.", ":material/edit:"),
+    Role.VIEWER: ("You may look at everything, and change nothing.", ":material/visibility:"),
+}
 
 
 def banner(agent: AgentMemory) -> None:
     """Say what is not as it should be, and offer to mend it; nothing where all is well."""
+    if session.viewing():  # who may change nothing is told so in the sidebar
+        return
     if agent.read_only is None:
         _vectors(agent)
         return
@@ -47,7 +88,7 @@ def _vectors(agent: AgentMemory) -> None:
             st.info("Vectors are being made. Everything can be used meanwhile.", icon=":material/hourglass:")
             working.bar(name)
         elif waiting:
-            held = sum(len(agent.entries(tier)) for tier in Tier)
+            held = sum(len(agent.entries(tier)) for tier in LIVED)
             st.warning(
                 widgets.plain(
                     f"{waiting:,} of {held:,} memories were made with another embedding model than "

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from memory_system import AgentMemory, MemoryEntry, MemorySystemError, Tier
+from memory_system import AgentMemory, MemoryEntry, MemorySystemError
 from memory_system.suspicions import Sort, Suspicion
 from memory_system.times import stamp
 
@@ -48,9 +48,7 @@ def _pair(agent: AgentMemory, one: Suspicion, key: str) -> None:
             st.caption(widgets.plain(_facts(entry)))
             with st.container(horizontal=True):
                 _settle_by(agent, one, entry, other, key)
-                if entry.tier is Tier.LTM and st.button(
-                    "Open", key=f"open-{key}-{entry.id}", icon=":material/open_in_new:", type="tertiary"
-                ):
+                if st.button("Open", key=f"open-{key}-{entry.id}", icon=":material/open_in_new:", type="tertiary"):
                     st.switch_page("views/long_term.py", query_params={"agent": agent.name, "memory": entry.id})
     _both_stay(agent, one, key)
     with st.expander("Merge with a text of your own", key=f"own-{key}", on_change="rerun") as own:

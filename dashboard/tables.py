@@ -18,7 +18,13 @@ from memory_system.relevancy import Evidence
 from memory_system.tester import OWN_SETTINGS, Precision
 from memory_system.times import ago, stamp
 
-TIERS = {Tier.STATIC: "static", Tier.STM: "short-term", Tier.LTM: "long-term"}
+TIERS = {
+    Tier.STATIC: "static",
+    Tier.STM: "short-term",
+    Tier.LTM: "long-term",
+    Tier.RECALL: "messages",
+    Tier.ARCHIVE: "documents",
+}
 MARKS = {"pinned": "pinned", "protected": "protected", "authored": "by a person"}
 """What a person marked a memory with, as it is called where it is shown."""
 VERBS = {"add": "Remember", "forget": "Forget", "move": "Move to long-term", "update": "Change"}
@@ -29,6 +35,11 @@ _HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\
 def visible(text: str) -> str:
     """Text from strangers on one line, without characters that hide or turn what stands beside it."""
     return " ".join(_HIDDEN.sub("", text).split())
+
+
+def lines(text: str) -> str:
+    """Text with its lines as they are, without characters that hide or turn what stands beside it."""
+    return _HIDDEN.sub("", text)
 
 
 def exact(moment: datetime) -> str:

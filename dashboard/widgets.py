@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+import pandas as pd
 import streamlit as st
 
 from memory_system import AgentMemory, Candidate, Change, ChangeSet, MemorySystemError
 from memory_system.errors import InvalidDocument, StaleChange
+from memory_system.onlookers import VIEWING
 
-from . import tables
+from . import cells, tables
 
 MOST_CARDS = 30
 _VERB_LOOKS: dict[str, tuple[str, Literal["green", "red", "blue", "orange"]]] = {
@@ -20,6 +23,12 @@ _VERB_LOOKS: dict[str, tuple[str, Literal["green", "red", "blue", "orange"]]] = 
     "update": (":material/edit:", "orange"),
 }
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:&^=])")
+_REPLACED = re.compile(
+    r"(?<=:)(?=material/|streamlit:|//)|(?<=www)(?=\.)|(?=@)|(?<=(?<!\S)[-<>~])(?=[-=>]>?(?!\S))", re.IGNORECASE
+)
+"""Within what Streamlit turns into icons, links and arrows, however it is escaped."""
+_JOINER = "\u2060"
+"""Has no width, and nothing is broken there."""
 
 
 def style() -> None:
@@ -34,6 +43,10 @@ def style() -> None:
         "button[kind^='primary']:enabled :is(p,kbd,span){color:light-dark(#fff,#161614)!important;opacity:1}"
         "button[kind^='primary']:enabled:hover{background:light-dark(#00466e,#6fb9e6)!important}"
         ".st-key-looking-back{border-left:5px solid light-dark(#005a8e,#4aa3d8)!important}"
+        "[data-testid='stLayoutWrapper']:has(>.st-key-news),"
+        "[data-testid='stLayoutWrapper']:has(>div>[data-testid='stLayoutWrapper']>.st-key-news){position:absolute}"
+        ".st-key-news{position:fixed;right:1.4rem;bottom:1.2rem;width:auto!important;z-index:900}"
+        ".st-key-news button{border-radius:2rem;box-shadow:0 2px 10px #0005}"
         "@media(max-width:640px){[data-testid='stMainBlockContainer']{padding:4.6rem 1rem 3rem}}"
         "</style>"
     )
@@ -60,7 +73,7 @@ def verdict(candidate: Candidate) -> None:
 
 def plain(text: str) -> str:
     """Text as markdown that shows it as it is."""
-    return _MARKDOWN.sub(r"\\\1", tables.visible(text))
+    return _MARKDOWN.sub(r"\\\1", _REPLACED.sub(_JOINER, tables.visible(text)))
 
 
 def problem(error: MemorySystemError, text: str = "") -> None:
@@ -79,14 +92,17 @@ def problem(error: MemorySystemError, text: str = "") -> None:
 def closed(agent: AgentMemory) -> bool:
     """Whether nothing can be changed, which is then said in the place of what would change it."""
     if agent.read_only is not None:
-        st.caption(":material/lock: Nothing can be changed here; the top of the page says why.")
+        viewer = agent.read_only == VIEWING  # the sidebar says so, but on a phone it is folded away
+        why = "You are here as a viewer." if viewer else "The top of the page says why."
+        st.caption(f":material/lock: Nothing can be changed here. {why}")
     return agent.read_only is not None
 
 
 def empty(what: str, next_step: str, agent: AgentMemory | None = None) -> None:
     """An empty state with one next step; with ``agent`` another one where nothing can be changed."""
     if agent is not None and agent.read_only is not None:
-        next_step = "Look at another moment, or go back to now."
+        viewer = agent.read_only == VIEWING
+        next_step = "A curator can change that." if viewer else "Look at another moment, or go back to now."
     with st.container(border=True):
         st.markdown(f"**{plain(what)}**")
         st.caption(plain(next_step))
@@ -159,13 +175,24 @@ def _change_table(planned: ChangeSet, choose: bool) -> set[str]:
     frame = tables.changes(planned).iloc[MOST_CARDS:].reset_index(drop=True)
     order = ["action", "memory", "importance", "why"]
     if not choose:
-        st.dataframe(frame, hide_index=True, column_order=order)
+        table(frame, hide_index=True, column_order=order)
         return set()
     frame.insert(0, "accept", True)
-    edited = st.data_editor(
+    edited = edited_table(
         frame, hide_index=True, column_order=["accept", *order], disabled=order, key=f"accept-{planned.id}"
     )
     return set(frame["id"][~edited["accept"].astype(bool)])
+
+
+def table(rows: pd.DataFrame | Sequence[Mapping[str, object]], **more: Any) -> Any:
+    """A table, which the browser can save as CSV; no text in it is a formula there. Otherwise as ``st.dataframe``."""
+    return st.dataframe(cells.as_cells(pd.DataFrame(rows)), **more)
+
+
+def edited_table(frame: pd.DataFrame, **more: Any) -> pd.DataFrame:
+    """A table that can be edited, as ``table``; answers what stands in it now, as it was typed."""
+    edited: pd.DataFrame = st.data_editor(cells.as_cells(frame), **more)
+    return cells.from_cells(edited)
 
 
 def clicked_ids(selection: Any) -> list[str]:

@@ -40,6 +40,10 @@ class Work:
         """Whether it was asked to stop."""
         return self._stop.is_set()
 
+    def wait(self, seconds: float) -> None:
+        """Wait for its end, at most so long."""
+        self._thread.join(seconds)
+
     def stop(self) -> None:
         """Ask it to stop at its next step."""
         self._stop.set()
@@ -88,5 +92,7 @@ def bar(name: str) -> None:
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(work.share, widgets.plain(work.doing))
-        if st.button("Cancel", key=f"stop-{name}", icon=":material/close:", disabled=work.stopping):
+        if not session.viewing() and st.button(
+            "Cancel", key=f"stop-{name}", icon=":material/close:", disabled=work.stopping
+        ):
             work.stop()

@@ -5,7 +5,7 @@ from memory_system import World
 with World() as world:
     mira = world.agent("mira")
     mira.add_short_term({"document": "Saw smoke over the north field at dawn"})
-    print(mira.query_memory("Is there a fire?").context)
+    print(mira.query_memory("Where did I see smoke?").context)
 """
 
 from .agent import AgentMemory

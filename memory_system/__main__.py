@@ -3,73 +3,149 @@
 from __future__ import annotations
 
 import sys
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
-import uvicorn
 from pydantic import ValidationError
 
-from .api import create_app
+from .access import Door, refuse_unsafe
 from .authors import COMMAND_LINE
-from .backup_command import backup, restore
-from .check_command import check
-from .doctor_command import doctor
+from .command.agents import agents
+from .command.answering import the_world
+from .command.arguments import DryRun, Json
+from .command.asking import explain, recall
+from .command.backup import backup, restore
+from .command.check import check
+from .command.completion import VARIABLE, completion, know_shells
+from .command.doctor import doctor
+from .command.looking_back import as_of, history, undo
+from .command.operating import migrate, plan, reflect, summarise
+from .command.rating import rate, spent
+from .command.remembering import add, import_
+from .command.terminal import say, show_json
+from .command.upkeep import export, reembed
 from .errors import MemorySystemError
 from .evaluation.command import evaluate
+from .lease import ServedElsewhere, served
+from .mcp.command import mcp
 from .minilm import weights
-from .ports import refuse_busy
-from .samples import fill_world
+from .ports import address, refuse_busy
+from .samples import fill_world, holds_something
 from .settings import Settings, explained
-from .upkeep_command import export, reembed
 from .world import World
 
-app = typer.Typer(help="A memory system for generative agents.", no_args_is_help=True, add_completion=False)
+ASK, REMEMBER, LOOK_BACK, KEEP, SERVE = "Ask", "Remember", "Look back", "Keep", "Serve"
+EXIT_CODES = (
+    "Exit codes: 0 it is done, or there was nothing to do; 1 it was refused or failed, or what was looked at is wrong; "
+    "2 the command line is wrong; 130 stopped by Ctrl+C."
+)
+app = typer.Typer(
+    help="A memory system for generative agents.",
+    epilog=EXIT_CODES,
+    no_args_is_help=True,
+    add_completion=False,  # typer's own knows programs by a name, and this one is a module: see ``completion``
+    rich_markup_mode="rich" if sys.stdout.isatty() and sys.stderr.isatty() else None,
+    pretty_exceptions_enable=False,  # they print the values of variables, and a key may be among them
+)
 
 
-@app.command("fetch-model")
 def fetch_model() -> None:
     """Fetch and check the embedding model, unless it is there already. Example: python -m memory_system fetch-model."""
     weights.ensure(Settings().cache, typer.echo)
 
 
-@app.command()
-def fill(samples: Annotated[Path, typer.Argument(help="A folder of sample agents.")]) -> None:
+def fill(
+    samples: Annotated[Path, typer.Argument(help="A folder of sample agents.")],
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
     """Fill an empty world with sample agents. Example: python -m memory_system fill database/samples/harrow_quay."""
-    with World(author=COMMAND_LINE) as world:
-        filled = fill_world(world, samples, typer.echo)
-        typer.echo(f"The world {world.name!r} is {'filled' if filled else 'not empty; nothing was changed'}.")
+    with the_world(json=json) as world:
+        empty = not holds_something(world)
+        filled = empty and not dry_run and fill_world(world, samples, lambda line: say(line, err=json))
+        if json:
+            agents = world.agents() if filled else []
+            show_json({"world": world.name, "empty": empty, "filled": filled, "agents": agents})
+        elif dry_run:
+            state = "empty; it would be filled" if empty else "not empty; nothing would be changed"
+            typer.echo(f"The world {world.name!r} is {state}.")
+        else:
+            typer.echo(f"The world {world.name!r} is {'filled' if filled else 'not empty; nothing was changed'}.")
 
 
-@app.command()
-def serve(port: Annotated[int | None, typer.Option(min=1, max=65535, help="Where to listen.")] = None) -> None:
-    """Serve the HTTP API on 127.0.0.1. Example: python -m memory_system serve --port 5000."""
+def serve(
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Where to listen.")] = None,
+    host: Annotated[str | None, typer.Option(help="The address to listen on; any but 127.0.0.1 needs a token.")] = None,
+) -> None:
+    """Serve the HTTP API, on 127.0.0.1 unless told otherwise. Programs are let in by the token in MEMORY_TOKEN.
+
+    Example: python -m memory_system serve --port 5000
+    """
+    import uvicorn  # these take a seventh of what every other command would pay to start
+
+    from .service import create_app
+    from .service.hosts import Hosts
+    from .service.serving import configured, end_in_order
+
     settings = Settings()
+    settings = settings.model_copy(update={"host": host or settings.host})
     chosen = port or settings.api_port
-    refuse_busy(chosen, "the API", "--port")
-    with World(settings, author=COMMAND_LINE) as world:
-        typer.echo(f"Serving the API on http://127.0.0.1:{chosen} (documentation: /docs). Ctrl+C stops it.")
-        uvicorn.run(create_app(lambda: world), host="127.0.0.1", port=chosen, log_level="warning")
+    refuse_unsafe(settings, dashboard=False, api=True)
+    refuse_busy(chosen, "the API", "--port", settings.host)
+    where = address(settings.host, chosen)
+    end_in_order()
+    with World(settings, author=COMMAND_LINE) as world, served(world.folder, where):
+        app = create_app(lambda: world, Door.of_api(settings), Hosts.of(settings))
+        typer.echo(f"Serving the API on {where} (documentation: /docs). Ctrl+C stops it.")
+        world.rerater.start()
+        uvicorn.Server(configured(app, host=settings.host, port=chosen, log_level="warning")).run()
 
 
-app.command()(evaluate)
-app.command()(check)
-app.command()(doctor)
-app.command()(backup)
-app.command()(restore)
-app.command()(export)
-app.command()(reembed)
+PANELS: dict[str, dict[str, Callable[..., None]]] = {
+    ASK: {"recall": recall, "explain": explain, "check": check, "evaluate": evaluate},
+    REMEMBER: {
+        "add": add,
+        "import": import_,
+        "rate": rate,
+        "migrate": migrate,
+        "reflect": reflect,
+        "summarise": summarise,
+        "plan": plan,
+    },
+    LOOK_BACK: {"history": history, "undo": undo, "as-of": as_of},
+    KEEP: {
+        "agents": agents,
+        "spent": spent,
+        "doctor": doctor,
+        "backup": backup,
+        "restore": restore,
+        "export": export,
+        "reembed": reembed,
+        "fill": fill,
+        "fetch-model": fetch_model,
+        "completion": completion,
+    },
+    SERVE: {"mcp": mcp, "serve": serve},
+}
+for panel, commands in PANELS.items():
+    for name, command in commands.items():
+        app.command(name, rich_help_panel=panel)(command)
 
 
 def main() -> None:
     """Run a command; an error on purpose is one sentence and exit code 1."""
+    know_shells()
+    warnings.filterwarnings("ignore", category=ServedElsewhere)  # a command beside a running server is what is meant
     try:
-        app()
+        app(complete_var=VARIABLE)
     except MemorySystemError as error:
-        typer.echo(error.sentence, err=True)
+        say(error.sentence, err=True)
         sys.exit(1)
     except ValidationError as error:  # of the settings: everything else is checked where it comes in
-        typer.echo(explained(error), err=True)
+        say(explained(error), err=True)
         sys.exit(1)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
@@ -19,13 +19,16 @@ from .embedding import CachedEmbedder, Embedder, MiniLM
 from .entry import MemoryEntry
 from .errors import AgentNotFound
 from .facets import Facets
-from .files import as_store_errors
+from .files import as_store_errors, refuse_links
 from .intake import Added, Events, read
-from .keeper import AgentKeeper
+from .journals import Journals
+from .lease import warn_if_served
 from .llm import LanguageModel, tasks
 from .llm.offline import OfflineModel
+from .llm.once import Once
 from .names import checked_name
 from .personality_file import PersonalityFile
+from .rater import AgentRater
 from .read_only import open_ledger
 from .reader import no_progress
 from .recall import Recall
@@ -35,7 +38,7 @@ from .settings import Settings
 from .times import Clock
 
 
-class AgentMemory(AgentKeeper):
+class AgentMemory(AgentRater):
     """The memory of one agent: static memory from its personality, STM and LTM in Chroma, all journalled.
 
     Operations that change something answer the change set that was applied. With ``preview=True`` they
@@ -53,7 +56,11 @@ class AgentMemory(AgentKeeper):
         clock: the world's time; its own clock if not given.
         author: who is behind the changes, as the history tells it; the running script's name if not given.
         tokens: token states that are shared with other agents, as a ``World`` does.
-        durability: what a change survives, ``full`` or ``normal`` (see ``Settings``); the environment's if not given.
+        durability: what a change survives, ``full`` or ``normal`` (see ``Settings``); the settings' if not given.
+        settings: of the installation, for what is not given otherwise; from the environment if not given.
+        at_once: how many memories may be rated at a time, 1 to 64; the environment's if not given.
+        once: ratings that are kept so that the same text is rated once, shared with other agents, as a ``World`` does.
+        journals: where journals are, as a ``World`` knows it; by the settings if not given.
 
     Raises:
         InvalidAgentName: the name cannot be used.
@@ -74,23 +81,38 @@ class AgentMemory(AgentKeeper):
         author: str = "",
         tokens: TokenStates | None = None,
         durability: str | None = None,
+        settings: Settings | None = None,
+        at_once: int | None = None,
+        once: Once | None = None,
+        journals: Journals | None = None,
     ) -> None:
         with as_store_errors(f"The agent {str(name)[:64]!r}"):
-            settings = Settings()
+            settings = settings or Settings()
             checked = checked_name(name)
             world_folder = Path(database or settings.database) / checked_name(world or settings.world, "world name")
             file = PersonalityFile(Path(personalities or settings.personalities) / f"{checked}.json")
             folder = world_folder / checked
+            if tokens is None:  # a world that opens its agents has looked itself
+                warn_if_served(world_folder)
             if not file.path.exists() and not folder.exists():
                 raise AgentNotFound(
                     f"There is no agent {checked!r}: neither {file.path} nor {folder} is there. "
                     'Write the personality file; {"identity": {"name": "..."}} is enough.'
                 )
+            refuse_links(folder)
             embedder = embedder or CachedEmbedder(MiniLM(settings.cache))
-            ledger = open_ledger(folder, file.path, embedder, durability=durability or settings.durability)
+            self._own = None if journals else Journals(settings.journal_url, durability or settings.durability)
+            try:
+                ledger = open_ledger(
+                    folder, file.path, embedder, journals=journals or self._own, chroma=settings.chroma
+                )
+            except BaseException:
+                self._let_go_of_server()
+                raise
         clock = clock or world_clock(world_folder)
         model, author = model or OfflineModel(embedder), author or running_script()
         super().__init__(checked, ledger, embedder, model, clock, file, author, tokens)
+        self._rate_with(settings.llm_at_once if at_once is None else whole("at_once", at_once, 1, 64), once or Once())
         try:
             self._refresh()
         except BaseException:
@@ -104,7 +126,14 @@ class AgentMemory(AgentKeeper):
 
     def close(self) -> None:
         """Let go of all files; the agent is not used afterwards."""
-        self._ledger.close()
+        try:
+            self._ledger.close()
+        finally:
+            self._let_go_of_server()
+
+    def _let_go_of_server(self) -> None:
+        if self._own is not None:
+            self._own.close()
 
     def alone(self) -> AbstractContextManager[None]:
         """Within it, no other thread or process writes this agent; for those who move its files."""
@@ -176,7 +205,9 @@ class AgentMemory(AgentKeeper):
         overwrite_existing: bool = True,
         rate: bool = True,
         now: datetime | None = None,
+        preview: bool = False,
         progress: Progress = no_progress,
+        cancelled: Callable[[], bool] = lambda: False,
     ) -> Added:
         """Remember events in STM, each rated on arrival.
 
@@ -186,10 +217,13 @@ class AgentMemory(AgentKeeper):
             overwrite_existing: whether an id that STM holds is overwritten; it is skipped otherwise.
             rate: whether the language model is asked about events without a rating.
             now: the time of events that have none.
+            preview: whether to plan only.
             progress: told how far it is.
+            cancelled: asked now and then whether to stop rating; what is not rated by then is stored unrated.
 
         Returns:
-            What became of each event. One that could not be rated is stored, unrated.
+            What became of each event, or would become of it. One that could not be rated is stored, unrated; see
+            ``rate_unrated``.
 
         Raises:
             InvalidEntry, InvalidFile: an event cannot be taken; none is taken then.
@@ -197,8 +231,10 @@ class AgentMemory(AgentKeeper):
         """
         entries = read(events, self._time(now))
         ground = self._ground(now, progress)
-        plan, outcomes = curation.add(ground, entries, self._ledger.find, overwrite=overwrite_existing, rate=rate)
-        return Added(outcomes, self.apply(plan))
+        plan, outcomes = curation.add(
+            ground, entries, self._ledger.find, overwrite=overwrite_existing, rate=rate, cancelled=cancelled
+        )
+        return Added(outcomes, self._done(plan, preview))
 
     def rate(self, text: str) -> tasks.Rating:
         """How poignant a text is, 1 to 10, and why; stores nothing.

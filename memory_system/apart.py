@@ -128,8 +128,9 @@ def _memory(
     entry_id: str, steps: Sequence[Event], meanwhile: Sequence[Event], branch: AgentKeeper, original: AgentKeeper
 ) -> MemoryApart | None:
     mine, theirs = held(branch, entry_id), held(original, entry_id)
-    if mine == theirs or Tier.STATIC in {end.tier for end in (mine, steps[0].before) if end is not None}:
-        return None  # a fact comes with its personality
+    tiers = {end.tier for end in (mine, steps[0].before) if end is not None}
+    if mine == theirs or not tiers <= {Tier.STM, Tier.LTM}:
+        return None  # a fact comes with its personality, a message with its conversation
     behind = theirs == steps[0].before or dump_entry(theirs) in versions(steps)
     if not behind and dump_entry(mine) in versions(meanwhile):
         return None  # the original had it so, and went on from there

@@ -21,7 +21,7 @@ from .consolidation.ground import Progress
 from .errors import AgentNotFound, AlreadyExists, MemorySystemError
 from .files import as_store_errors
 from .journal_check import broken_pages
-from .ledger_opening import JOURNAL
+from .journal_home import JOURNAL
 from .lifecycle import KEPT, in_bin
 from .reader import no_progress
 from .times import real_clock
@@ -126,7 +126,7 @@ def _write(
             if cancelled():
                 return None
             with _scratch(scratch) as folder, suppress(FileNotFoundError):
-                copying.copy(one.folder, folder / "agent", left_out=(*copying.SET_ASIDE, *copying.DERIVED))
+                _copy(world, one.folder, folder / "agent")
                 kept |= _add(zipped, folder / "agent", f"{BIN}/{one.folder.name}", now)
         for path in sorted(world.folder.glob("*")):
             if path.is_file() and not path.name.startswith((".", TOKENS, NOTE)):
@@ -159,11 +159,17 @@ def _copied(world: World, name: str, scratch: Path) -> Iterator[Path]:
         copy = folder / "agent"
         with WriteLock(place.folder).held() if os.access(place.folder, os.W_OK) else nullcontext():
             if place.folder.is_dir():
-                copying.copy(place.folder, copy, left_out=(*copying.SET_ASIDE, *copying.DERIVED))
+                _copy(world, place.folder, copy)
             copy.mkdir(exist_ok=True)
             if place.personality.is_file():
                 (copy / KEPT).write_bytes(place.personality.read_bytes())
         yield copy
+
+
+def _copy(world: World, folder: Path, target: Path) -> None:
+    """Copy what no opening makes anew, the journal as a file wherever it is kept."""
+    copying.copy(folder, target, left_out=(*copying.SET_ASIDE, *copying.DERIVED))
+    world.journals.of(folder).copy_into(target / JOURNAL)
 
 
 @contextmanager

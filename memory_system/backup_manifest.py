@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, Self
 
+from .entry import Tier
 from .errors import InvalidAgentName, InvalidBackup
 from .names import checked_name
 from .times import parse_time
@@ -45,8 +46,8 @@ class BackedUp:
 
     @property
     def lived(self) -> int:
-        """How many memories it holds, facts of the personality not counted."""
-        return sum(count for tier, count in self.memories.items() if tier != "static")
+        """How many memories it holds; facts of the personality, messages and documents are not counted."""
+        return sum(self.memories.get(tier.value, 0) for tier in (Tier.STM, Tier.LTM))
 
 
 @dataclass(frozen=True)

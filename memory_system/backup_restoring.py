@@ -15,6 +15,7 @@ from . import asides, backup_reading, doctor
 from .asides import Aside
 from .backup_manifest import AGENTS, BIN, WORLD, Manifest
 from .consolidation.ground import Progress
+from .copying import STORE
 from .errors import AlreadyExists, Conflict, InvalidBackup, NotFound, StoreBusy, StoreError
 from .files import as_store_errors
 from .findings import Finding, State
@@ -100,6 +101,8 @@ def restore(
         with world.let_go():
             if anew:
                 _refuse_taken(spot)
+            for agent in held.agents:  # what a server knows by these names is not what was in the backup
+                world.journals.of(spot.folder / agent.name).leave_name()
             names = [] if anew else world.agents()
             aside = swap(spot, half, names, why, now or real_clock())
         return Restored(held, tuple(findings), aside)
@@ -168,12 +171,22 @@ def _checked(
             return None
         share = _UNPACKING + (1 - _UNPACKING) * number / len(held.agents)
         progress(share, f"Checking {agent.name} ({number + 1} of {len(held.agents)})")
-        found = doctor.examine_repaired(Place(half / agent.name, half / agent.name / KEPT), world.embedder)
+        found = _checked_agent(half / agent.name, world)
         wrong = [one for one in found if one.state is State.WRONG]
         if wrong and not agent.problem:
             raise InvalidBackup(f"The backup was checked, and {agent.name} is not whole: {wrong[0].sentence}")
         told += [one for one in found if one.state in (State.WRONG, State.REPAIRED)]
     return told
+
+
+def _checked_agent(folder: Path, world: World) -> list[Finding]:
+    """What the doctor finds; where a server keeps the stores, one is made here only to be looked at."""
+    with_store = (folder / STORE).exists()
+    found = doctor.examine_repaired(Place(folder, folder / KEPT), world.embedder)
+    if world.settings.chroma is not None:
+        shutil.rmtree(folder / STORE, ignore_errors=True)
+    made = ("store", "index") if not with_store else ()
+    return [one for one in found if not (one.state is State.REPAIRED and one.what in made)]
 
 
 def _refuse_taken(spot: Spot) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 from .changes import Change, Kept, short
 from .consolidation.ground import bare
-from .curation import PROTECTED, listed
-from .entry import MemoryEntry, Tier
+from .curation import PROTECTED, elsewhere, listed
+from .entry import MemoryEntry
 from .errors import EntryNotFound, InvalidEntry, InvalidParameter, shown
 
 FIELDS = ("kind", "rating", "explanation", "tags", "pinned", "authored", "protected")
@@ -25,8 +25,8 @@ Find = Callable[[str], MemoryEntry | None]
 
 def unchangeable(entry: MemoryEntry, fields: Collection[str]) -> str | None:
     """Why these fields of a memory may not be changed, in a sentence; ``None`` if they may."""
-    if entry.tier is Tier.STATIC:
-        return "This is a fact of the personality; change it there."
+    if (why := elsewhere(entry)) is not None:
+        return why
     return PROTECTED if entry.protected and set(fields) != {"protected"} else None
 
 

@@ -9,13 +9,13 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from .entry import Tier
+from .entry import LIVED, Tier
 from .query import Query
 from .rows import Rows
 from .scoring import Floats, Parts
 from .verdicts import VERDICTS, Candidate, Verdict, because
 
-TIERS = tuple(Tier)
+TIERS = LIVED
 
 
 @dataclass(frozen=True)

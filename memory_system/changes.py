@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -47,13 +48,23 @@ class Change:
         return Change(before=self.after, after=self.before, reason=reason)
 
 
-TEXTS = ("personality", "settings", "cues", "judgments", "dismissed")
-"""What the journal keeps beside memories, by name."""
+TEXTS = ("personality", "settings", "cues", "judgments", "dismissed", "interviews")
+"""What the journal keeps beside memories of every agent, by name."""
+CONVERSATION, CORE, HELD = "conversation:", "core:", "talk:"
+"""How the names of the texts begin that a conversation is kept by, before its id: how far it is, which changes with
+every step; its core memory; and how it is held."""
+OF_A_CONVERSATION = (CONVERSATION, CORE, HELD)
+_OF_A_CONVERSATION = re.compile(rf"(?:{'|'.join(OF_A_CONVERSATION)})[0-9A-Za-z_-]{{1,64}}")
+
+
+def is_text_name(name: object) -> bool:
+    """Whether the journal keeps a text under this name: one of ``TEXTS``, or one of a conversation."""
+    return isinstance(name, str) and (name in TEXTS or _OF_A_CONVERSATION.fullmatch(name) is not None)
 
 
 @dataclass(frozen=True)
 class TextChange:
-    """The before and after of a named text that is not a memory; its name is one of ``TEXTS``."""
+    """The before and after of a named text that is not a memory; see ``is_text_name``."""
 
     name: str
     before: str | None
@@ -66,6 +77,10 @@ class Kept:
 
     entry_id: str
     reason: str
+
+
+RATE = "rate"
+"""The task of rating an event: of all tasks the one whose prompt holds no other memory."""
 
 
 @dataclass(frozen=True)
@@ -128,11 +143,16 @@ class ChangeSet:
             if ends[0].id in ids:
                 return f"it changes {ends[0].id!r} twice"
             ids.add(ends[0].id)
-        if not all(is_text(entry_id) and entry_id for entry_id in self.purges) or ids & set(self.purges):
+        if (
+            not isinstance(self.purges, tuple)
+            or not all(map(is_text, self.purges))
+            or "" in self.purges
+            or ids & set(self.purges)
+        ):
             return "what it purges is no list of ids, or it changes one of them"
-        unknown = [text.name for text in self.texts if text.name not in TEXTS]
+        unknown = [text.name for text in self.texts if not is_text_name(text.name)]
         if unknown:
-            return f"there is no text {unknown[0]!r}"
+            return f"there is no text {unknown[0]!r:.80}"
         ends_of_texts = [end for text in self.texts for end in (text.before, text.after) if end is not None]
         return None if all(is_text(end) for end in ends_of_texts) else "a text it changes is none"
 

@@ -84,16 +84,21 @@ def problem(folder: Path) -> str | None:
 def wipe_spare(folder: Path) -> None:
     """Write zeros where the indices have room for more: Chroma writes there whatever its memory held before.
 
-    Nobody has the files open meanwhile.
+    Nobody writes the files meanwhile. A file that is not as long as its header says is left as it is.
 
     Raises:
         OSError: a file cannot be written.
     """
     for header in folder.glob("*/header.bin"):
-        _, _, _, held, each, *_ = _HEADER.unpack_from(header.read_bytes())
+        told = header.read_bytes()
+        if len(told) < _HEADER.size:
+            continue
+        _, _, room, held, each, *_ = _HEADER.unpack_from(told)
         for name, size in (("data_level0.bin", each), ("length.bin", _LINK)):
             path = header.with_name(name)
-            whole = path.stat().st_size
+            whole = path.stat().st_size if path.is_file() else 0
+            if not held * size < whole <= room * size:
+                continue
             with path.open("r+b") as file:
                 file.truncate(min(held * size, whole))
                 file.truncate(whole)  # which is read as zeros from there on

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import InvalidParameter, StoreDamaged
-from .files import as_store_errors, read_at_most
+from .files import as_store_errors, read_at_most, replace_text
 from .times import Clock, parse_time, real_clock
 
 FILE = "world.json"
@@ -41,10 +40,7 @@ def _read(folder: Path) -> dict[str, Any]:
 
 def _write(folder: Path, told: Mapping[str, Any]) -> None:
     with as_store_errors(f"The world's folder {folder}"):
-        folder.mkdir(parents=True, exist_ok=True)
-        scratch = folder / f".{FILE}.tmp"
-        scratch.write_text(json.dumps(dict(told), ensure_ascii=False) + "\n", encoding="utf-8")
-        os.replace(scratch, folder / FILE)
+        replace_text(folder / FILE, json.dumps(dict(told), ensure_ascii=False) + "\n")
 
 
 def read_standing(folder: Path) -> datetime | None:

@@ -27,6 +27,7 @@ class Note:
         embedder: the identity of what made the vectors in the tables.
         files: size and time of the journal's and the store's files.
         clean: whether nobody has opened the agent since.
+        store: the address of the server that held the store; empty if its files are the agent's own.
     """
 
     revision: int
@@ -34,18 +35,19 @@ class Note:
     embedder: str
     files: Mapping[str, list[int]] = field(default_factory=dict)
     clean: bool = True
+    store: str = ""
 
     def altered(self, folder: Path) -> list[str]:
         """The files of the agent that are not as they were; none after a copy that changed their times only."""
         return altered(self.files, _files(folder))
 
-    def as_left(self, folder: Path) -> bool:
-        """Whether the agent was closed and every file is as it was then, its time included."""
-        return self.clean and bool(self.files) and self.files == _files(folder)
+    def as_left(self, folder: Path, store: str = "") -> bool:
+        """Whether the agent was closed with this store, and every file is as it was then, its time included."""
+        return self.clean and self.store == store and bool(self.files) and self.files == _files(folder)
 
 
 def _files(folder: Path) -> dict[str, list[int]]:
-    return stamp(*(folder / name for name in ("chroma", "journal.sqlite3", "journal.sqlite3-wal")))
+    return stamp(*(folder / name for name in ("chroma", "journal.sqlite3", "journal.sqlite3-wal", "journal.json")))
 
 
 def read(folder: Path) -> Note | None:

@@ -13,6 +13,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from .chroma_files import wipe_spare
+
+STORE = "chroma"
 _CHILD = Path(__file__).with_name("copying_child.py")
 _SECONDS = 3600.0
 """Long enough for any disk that answers."""
@@ -23,7 +26,9 @@ SET_ASIDE = ("*-damaged-*", "*-replaced-*", "*.part")
 
 
 def copy(folder: Path, target: Path, *, left_out: Sequence[str] = SET_ASIDE) -> None:
-    """Copy an agent's folder, but for its lock. A journal that SQLite cannot read is copied as it lies there.
+    """Copy an agent's folder, but for its lock and a journal that is elsewhere (``JournalHome.copy_into`` copies that).
+
+    A journal that SQLite cannot read is copied as it lies there.
 
     Args:
         folder: the agent's; nothing in it is changed.
@@ -43,3 +48,4 @@ def copy(folder: Path, target: Path, *, left_out: Sequence[str] = SET_ASIDE) -> 
     if done.returncode:
         said = (done.stderr.strip().splitlines() or [f"the copying ended with {done.returncode}"])[-1]
         raise OSError(None, said, str(folder))
+    wipe_spare(target / STORE)

@@ -13,7 +13,7 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-JOURNAL = "journal.sqlite3"
+JOURNAL, POINTER = "journal.sqlite3", "journal.json"
 
 
 def copy(source: Path, target: Path, left_out: list[str]) -> None:
@@ -22,7 +22,7 @@ def copy(source: Path, target: Path, left_out: list[str]) -> None:
     Raises:
         OSError, shutil.Error: something cannot be read or written.
     """
-    shutil.copytree(source, target, ignore=shutil.ignore_patterns("lock", f"{JOURNAL}*", *left_out))
+    shutil.copytree(source, target, ignore=shutil.ignore_patterns("lock", POINTER, f"{JOURNAL}*", *left_out))
     journal = source / JOURNAL
     if not journal.is_file():
         return

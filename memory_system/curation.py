@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import personality as personalities
-from .changes import Change, ChangeSet, Kept, ModelCall, TextChange, short
-from .consolidation.ground import Ground, bare, rated
-from .entry import MemoryEntry, Tier
+from .changes import Change, ChangeSet, Kept, TextChange, short
+from .consolidation.ground import UNRATED, Ground, bare
+from .consolidation.rating import Rated, rate_all
+from .entry import SHELVED, MemoryEntry, Tier
 from .errors import EntryNotFound, Immutable, InvalidParameter, Protected, shown
 from .intake import Outcome
 from .settings import AgentSettings
+from .verdicts import NAMES
 
 Find = Callable[[str], MemoryEntry | None]
 PROTECTED = "It is protected; unprotect it first."
@@ -31,39 +33,32 @@ EDITABLE = (
 
 
 def add(
-    ground: Ground, entries: Sequence[MemoryEntry], find: Find, *, overwrite: bool, rate: bool
+    ground: Ground,
+    entries: Sequence[MemoryEntry],
+    find: Find,
+    *,
+    overwrite: bool,
+    rate: bool,
+    cancelled: Callable[[], bool] = lambda: False,
 ) -> tuple[ChangeSet, tuple[Outcome, ...]]:
     """Plan to add events to STM; an id that is held is overwritten or skipped, as asked.
 
-    Each unrated event is rated. One that the model could not rate is added unrated; after the first failure
-    the model is not asked again for this batch.
+    Each unrated event is rated. One that the model could not rate is added unrated, marked as still to be rated; where
+    the server is down or ``cancelled`` says so, the model is not asked about the others.
 
     Raises:
         Immutable: an id belongs to static memory.
     """
     changes: list[Change] = []
-    calls: list[ModelCall] = []
     outcomes: list[Outcome] = []
-    failure: str | None = None
-    for number, event in enumerate(entries):
-        entry, held = event, find(event.id)
-        if held is not None and held.tier is Tier.STATIC:
-            raise Immutable(f"The id {entry.id!r} belongs to the personality; events cannot overwrite it.")
-        if held is not None and (not overwrite or held.tier is not Tier.STM):
-            where = "short-term" if held.tier is Tier.STM else "long-term"
-            outcomes.append(
-                Outcome(entry.id, "skipped", held, held.rating is not None, f"The id is held in {where} memory.")
-            )
+    taken = [(event, held := find(event.id), _refusal(event, held, overwrite=overwrite)) for event in entries]
+    unrated = [event for event, _, refusal in taken if rate and event.rating is None and not refusal]
+    ratings = rate_all(ground, unrated, cancelled)
+    for event, held, refusal in taken:
+        if held is not None and refusal:
+            outcomes.append(Outcome(event.id, "skipped", held, held.rating is not None, refusal))
             continue
-        if held is not None and held.protected:
-            outcomes.append(Outcome(entry.id, "skipped", held, held.rating is not None, PROTECTED))
-            continue
-        if rate and entry.rating is None and failure is None:
-            ground.progress(number / len(entries), f"Rating {number + 1} of {len(entries)}")
-            entry, call = rated(entry, ground.model)
-            calls.append(call)
-            failure = call.error
-        why = failure if entry.rating is None and failure else ""
+        entry, why = ratings.of(event) if rate and event.rating is None else (event, "")
         if held is None:
             changes.append(Change(None, entry, "A new event."))
             outcomes.append(Outcome(entry.id, "added", entry, entry.rating is not None, why))
@@ -71,11 +66,27 @@ def add(
             entry = entry.evolve(pinned=entry.pinned or held.pinned)
             changes.append(Change(bare(held), entry, "The same id was added again."))
             outcomes.append(Outcome(entry.id, "overwritten", entry, entry.rating is not None, why))
-    notes = (f"Not rated: {failure}",) if failure else ()
+    whys = dict.fromkeys(one.why for one in outcomes if not one.rated and one.why and one.action != "skipped")
+    notes = tuple(f"Not rated: {why}" for why in whys)
     title = f"Remember {len(changes)} events"
     if len(changes) == 1:
         title = f"Remember “{_short(changes[0])}”"
-    return ground.plan("add", title, changes, calls=tuple(calls), notes=notes), tuple(outcomes)
+    return ground.plan("add", title, changes, calls=ratings.calls, notes=notes), tuple(outcomes)
+
+
+def _refusal(event: MemoryEntry, held: MemoryEntry | None, *, overwrite: bool) -> str:
+    """Why an event is skipped, in a sentence; empty if it is taken.
+
+    Raises:
+        Immutable: its id belongs to static memory.
+    """
+    if held is None:
+        return ""
+    if held.tier is Tier.STATIC:
+        raise Immutable(f"The id {event.id!r} belongs to the personality; events cannot overwrite it.")
+    if not overwrite or held.tier is not Tier.STM:
+        return f"The id is held in {NAMES[held.tier]} memory."
+    return PROTECTED if held.protected else ""
 
 
 def listed(ids: str | Sequence[str]) -> list[str]:
@@ -104,17 +115,30 @@ def lasting(entry: MemoryEntry) -> str | None:
 
 
 def writable(find: Find, entry_id: str) -> MemoryEntry:
-    """The memory of this id that is not static.
+    """The memory of this id, which is one of STM or LTM.
 
     Raises:
-        EntryNotFound, Immutable: there is none, or it is static.
+        EntryNotFound, Immutable: there is none, or it is a fact, a message or a passage.
     """
     entry = find(entry_id)
     if entry is None:
         raise EntryNotFound(f"There is no memory {shown(entry_id)}.")
-    if entry.tier is Tier.STATIC:
-        raise Immutable("This is a fact of the personality; change it there.")
+    if (why := elsewhere(entry)) is not None:
+        raise Immutable(why)
     return entry
+
+
+def elsewhere(entry: MemoryEntry) -> str | None:
+    """Why an entry is not changed by itself, in a sentence; ``None`` where it is a memory that can be."""
+    match entry.tier:
+        case Tier.STATIC:
+            return "This is a fact of the personality; change it there."
+        case Tier.RECALL:
+            return "This is a message of a conversation: undo what was said, or remove the conversation."
+        case Tier.ARCHIVE:
+            return "This is a passage of a document: remove the document."
+        case _:
+            return None
 
 
 def edit(ground: Ground, find: Find, entry_id: str, fields: Mapping[str, Any]) -> ChangeSet:
@@ -129,7 +153,8 @@ def edit(ground: Ground, find: Find, entry_id: str, fields: Mapping[str, Any]) -
     entry = writable(find, entry_id)
     if unknown := sorted(set(fields) - set(EDITABLE)):
         raise InvalidParameter(f"{unknown[0]!r} cannot be edited; {', '.join(EDITABLE)} can.")
-    after = entry.evolve(**fields)
+    settled = {"explanation": ""} if "rating" in fields and entry.explanation == UNRATED else {}
+    after = entry.evolve(**(settled | dict(fields)))
     if entry.protected and set(fields) != {"protected"} and after != entry:
         raise Protected(f"The memory “{short(entry.document)}” is protected; unprotect it first.")
     changes = [] if after == entry else [Change(bare(entry), bare(after), f"Edited: {', '.join(sorted(fields))}.")]
@@ -167,6 +192,8 @@ def restore(ground: Ground, find: Find, last_version: Find, ids: str | Sequence[
             raise EntryNotFound(f"There never was a memory {entry_id!r}.")
         if entry.tier is Tier.STATIC:
             raise Immutable("This was a fact of the personality; write it there again.")
+        if entry.tier in SHELVED:
+            raise Immutable("This was a message, or a passage of a document: undo the change that took it away.")
         changes.append(Change(None, entry, "Restored by hand."))
     return ground.plan(
         "restore",
@@ -182,23 +209,25 @@ def rate_again(ground: Ground, find: Find, ids: str | Sequence[str]) -> ChangeSe
     Raises:
         EntryNotFound, Immutable: there is none, or it is static.
     """
-    entries = [writable(find, entry_id) for entry_id in listed(ids)]
+    return rate_entries(ground, [writable(find, entry_id) for entry_id in listed(ids)])[0]
+
+
+def rate_entries(
+    ground: Ground, entries: Sequence[MemoryEntry], cancelled: Callable[[], bool] = lambda: False
+) -> tuple[ChangeSet, Rated]:
+    """As ``rate_again``, of entries of STM or LTM; with what came of asking."""
+    kept = [Kept(entry.id, PROTECTED) for entry in entries if entry.protected]
+    free = [entry for entry in entries if not entry.protected]
+    ratings = rate_all(ground, free, cancelled)
     changes: list[Change] = []
-    calls: list[ModelCall] = []
-    kept: list[Kept] = []
-    for number, entry in enumerate(entries):
-        if entry.protected:
-            kept.append(Kept(entry.id, PROTECTED))
-            continue
-        ground.progress(number / len(entries), f"Rating {number + 1} of {len(entries)}")
-        after, call = rated(entry, ground.model)
-        calls.append(call)
-        if call.error:
-            kept.append(Kept(entry.id, call.error))
+    for entry in free:
+        after, why = ratings.of(entry)
+        if why:
+            kept.append(Kept(entry.id, why))
         elif after != entry:
             changes.append(Change(bare(entry), bare(after), "Rated again."))
     title = f"Rate {len(changes)} memories" if len(changes) != 1 else "Rate a memory"
-    return ground.plan("rate", title, changes, calls=tuple(calls), kept=tuple(kept))
+    return ground.plan("rate", title, changes, calls=ratings.calls, kept=tuple(kept)), ratings
 
 
 def reset(ground: Ground) -> ChangeSet:

@@ -11,15 +11,20 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from . import chroma_files, closing_note, copying, leftovers, table_file
+from .chroma_address import ChromaAddress
+from .chroma_served import forget
 from .consolidation.ground import Progress
+from .copying import STORE
+from .doctor_contents import of_contents, of_personality
 from .embedding import Embedder
 from .entry import Tier
-from .errors import JournalDamaged, MemorySystemError, StoreDamaged
+from .errors import ForeignStore, JournalDamaged, MemorySystemError, StoreError
 from .findings import Finding, State
-from .journal import Journal, content_hash
+from .journal import Journal
 from .journal_check import refuse_damaged, refuse_older
-from .ledger_checks import differences
-from .ledger_opening import JOURNAL
+from .journal_home import JOURNAL, holds_journal
+from .journals import Journals
+from .ledger import Ledger
 from .lifecycle import Place
 from .personality_file import PersonalityFile
 from .probe import probe
@@ -57,10 +62,11 @@ def examine(
             break
         progress(number / len(names), f"Looking at {name} ({number + 1} of {len(names)})")
         place = world.spot.agent(name)
-        seen = examine_agent(place.folder, place.personality, world.embedder)
+        server = world.settings.chroma
+        seen = examine_agent(place.folder, place.personality, world.embedder, world.journals, server)
         if repair and _wrong(seen):
             _close(world, name)
-            seen = _repaired(place, world.embedder, seen, anew=True)
+            seen = _repaired(place, world.embedder, seen, world.journals, anew=True, server=server)
         found += seen
     progress(1.0, "Done")
     return found
@@ -68,17 +74,26 @@ def examine(
 
 def examine_repaired(place: Place, embedder: Embedder) -> list[Finding]:
     """Look at a closed agent and repair what is wrong, but for a damaged journal, which stays as it is."""
-    seen = examine_agent(place.folder, place.personality, embedder)
-    return _repaired(place, embedder, seen, anew=False) if _wrong(seen) else seen
+    files = Journals()
+    seen = examine_agent(place.folder, place.personality, embedder, files)
+    return _repaired(place, embedder, seen, files, anew=False) if _wrong(seen) else seen
 
 
 def _wrong(found: Sequence[Finding]) -> bool:
     return any(one.state is State.WRONG for one in found)
 
 
-def _repaired(place: Place, embedder: Embedder, before: Sequence[Finding], *, anew: bool) -> list[Finding]:
-    problem = repair_agent(place.folder, place.personality, embedder, anew=anew)
-    after = examine_agent(place.folder, place.personality, embedder)
+def _repaired(
+    place: Place,
+    embedder: Embedder,
+    before: Sequence[Finding],
+    journals: Journals,
+    *,
+    anew: bool,
+    server: ChromaAddress | None = None,
+) -> list[Finding]:
+    problem = repair_agent(place.folder, place.personality, embedder, journals, anew=anew, server=server)
+    after = examine_agent(place.folder, place.personality, embedder, journals, server)
     told = {one.what for one in after}
     gone = [one for one in before if one.state is State.WRONG and one.what not in told]
     found = [_compared(one, before, problem) for one in after]
@@ -102,7 +117,8 @@ def mend(world: World, agent: str) -> str | None:
     """
     _close(world, agent)
     place = world.spot.agent(agent)
-    return repair_agent(place.folder, place.personality, world.embedder)
+    server = world.settings.chroma
+    return repair_agent(place.folder, place.personality, world.embedder, world.journals, server=server)
 
 
 def _close(world: World, agent: str) -> None:
@@ -111,26 +127,36 @@ def _close(world: World, agent: str) -> None:
             held.close()
 
 
-def repair_agent(folder: Path, personality: Path, embedder: Embedder, *, anew: bool = True) -> str | None:
+def repair_agent(
+    folder: Path,
+    personality: Path,
+    embedder: Embedder,
+    journals: Journals | None = None,
+    *,
+    anew: bool = True,
+    server: ChromaAddress | None = None,
+) -> str | None:
     """Open a closed agent, which repairs it.
 
     Args:
         folder: the agent's.
         personality: its personality file.
         embedder: texts to vectors.
+        journals: where journals are; in the agents' folders if not given.
         anew: whether a new journal is begun where the old one is damaged.
+        server: the Chroma server that keeps its store; what another agent of its name left there is deleted.
 
     Returns:
         Why it could not be done, in a sentence; ``None`` where it was.
     """
     try:
-        ledger = open_ledger(folder, personality, embedder)
+        ledger = _opened(folder, personality, embedder, journals, server)
         if isinstance(ledger, ReadOnlyLedger):
             if not anew:
                 ledger.close()
                 return ledger.read_only
             ledger.begin_anew()
-            ledger = open_ledger(folder, personality, embedder)
+            ledger = open_ledger(folder, personality, embedder, journals=journals, chroma=server)
         text, file_of = ledger.text("personality"), PersonalityFile(personality)
         ledger.close()
         if text is not None and file_of.problem(text) is not None:
@@ -144,121 +170,105 @@ def repair_agent(folder: Path, personality: Path, embedder: Embedder, *, anew: b
     return None
 
 
-def examine_agent(folder: Path, personality: Path, embedder: Embedder) -> list[Finding]:
+def _opened(
+    folder: Path, personality: Path, embedder: Embedder, journals: Journals | None, server: ChromaAddress | None
+) -> Ledger:
+    try:
+        return open_ledger(folder, personality, embedder, journals=journals, chroma=server)
+    except ForeignStore:
+        if server is None:
+            raise
+        forget(folder / STORE, server)
+        return open_ledger(folder, personality, embedder, journals=journals, chroma=server)
+
+
+def examine_agent(
+    folder: Path,
+    personality: Path,
+    embedder: Embedder,
+    journals: Journals | None = None,
+    server: ChromaAddress | None = None,
+) -> list[Finding]:
     """Look at a copy of an agent's files; nothing is changed.
 
     Args:
         folder: the agent's.
         personality: its personality file.
         embedder: whose vectors it should have.
+        journals: where journals are; in the agents' folders if not given.
+        server: the Chroma server that keeps its store; files in the folder if not given.
     """
     name = folder.name
     if not folder.exists():
         return [Finding(name, "files", State.RIGHT, "It has a personality and no memories yet.")]
     try:
-        with _copied(folder) as copy:
-            found = list(_of_copy(name, copy, personality, embedder))
+        with _copied(folder, journals or Journals()) as copy:
+            found = list(_of_copy(folder, copy, personality, embedder, server))
     except Timeout:
         return [Finding(name, "lock", State.NOTE, "Another program is writing to it. Look again when it has finished.")]
+    except StoreError as error:
+        return [Finding(name, "journal", State.WRONG, error.sentence)]
     except OSError as error:
         return [Finding(name, "files", State.WRONG, f"They cannot be read: {str(error)[:200]}.")]
     return [*found, *leftovers.of_agent(folder)]
 
 
 @contextmanager
-def _copied(folder: Path) -> Iterator[Path]:
+def _copied(folder: Path, journals: Journals) -> Iterator[Path]:
     """A copy of an agent's files, made while nobody writes.
 
     Raises:
         Timeout: somebody writes for long.
         OSError: it cannot be copied.
+        StoreError: the server that has the journal cannot be reached, or the journal there not be read.
     """
     lock = folder / "lock"
     with tempfile.TemporaryDirectory(prefix="memory-doctor-", ignore_cleanup_errors=True) as scratch:
         target = Path(scratch) / folder.name
         with FileLock(lock, timeout=_LOCK_SECONDS) if lock.exists() else nullcontext():
             copying.copy(folder, target)
+            journals.of(folder).copy_into(target / JOURNAL)
         yield target
 
 
-def _of_copy(name: str, copy: Path, personality: Path, embedder: Embedder) -> Iterator[Finding]:
+def _of_copy(
+    folder: Path, copy: Path, personality: Path, embedder: Embedder, server: ChromaAddress | None
+) -> Iterator[Finding]:
+    name = folder.name
+
     def right(what: str, sentence: str) -> Finding:
         return Finding(name, what, State.RIGHT, sentence)
 
     def wrong(what: str, sentence: str) -> Finding:
         return Finding(name, what, State.WRONG, sentence)
 
-    problem = chroma_files.problem(copy / "chroma")
-    if problem is None and (copy / "chroma/chroma.sqlite3").exists():
-        try:
-            problem = probe(copy / "chroma")
-        except MemorySystemError as error:
-            yield wrong("index", error.sentence)
-            return
-    yield wrong("index", f"Chroma's store is damaged: {problem}.") if problem else right("index", "It works.")
-    with closing(Stores(copy / "chroma")) as stores:
+    problem = None
+    if server is None:
+        problem = chroma_files.problem(copy / STORE)
+        if problem is None and (copy / STORE / "chroma.sqlite3").exists():
+            try:
+                problem = probe(copy / STORE)
+            except MemorySystemError as error:
+                yield wrong("index", error.sentence)
+                return
+        yield wrong("index", f"Chroma's store is damaged: {problem}.") if problem else right("index", "It works.")
+    with closing(Stores((copy if server is None else folder) / STORE, server)) as stores:
         try:
             refuse_damaged(copy / JOURNAL, stores.claimed, thoroughly=True)
-            if not (copy / JOURNAL).exists() and (copy / "chroma/chroma.sqlite3").exists():
+            if not (copy / JOURNAL).exists() and (copy / STORE / "chroma.sqlite3").exists():
                 raise JournalDamaged(f"The journal of {name!r} is missing.")
             with closing(Journal(f"sqlite:///{copy / JOURNAL}", real_clock)) as journal:
                 refuse_older(name, journal.revision, stores.claimed)
                 yield right("journal", f"{journal.revision} changes, every page in order.")
                 if problem is None:
-                    yield from _contents(name, journal, stores, embedder)
-                yield from _personality(name, journal, personality)
+                    yield from of_contents(name, journal, stores, embedder)
+                yield from of_personality(name, journal, personality)
         except MemorySystemError as error:
             yield wrong("journal", error.sentence)
     for tier in Tier:
         path = copy / f"{tier.value}.table"
         if path.exists() and table_file.load(path) is None:
             yield wrong("tables", f"{path.name} is damaged; it is derived, and opening the agent makes it anew.")
-
-
-def _contents(name: str, journal: Journal, stores: Stores, embedder: Embedder) -> Iterator[Finding]:
-    """Whether the store holds what the journal says, and both vectors of the embedder in use."""
-    entries = [entry for tier in Tier for entry, _ in journal.entries(tier).values()]
-    hashes = {content_hash(entry.document) for entry in entries}
-    current = journal.kept.of(hashes, embedder.identity)
-    made_with = stores.made_with or (embedder.identity if len(current) == len(hashes) else None)
-    made_with = made_with or next(iter(journal.kept.embedders()), embedder.identity)
-    vectors = current if made_with == embedder.identity else journal.kept.of(hashes, made_with)
-    try:
-        found = differences(stores.memories, entries, vectors)
-        distances = stores.distances()
-    except StoreDamaged as error:
-        yield Finding(name, "store", State.WRONG, error.sentence)
-        return
-    pending = len(journal.pending())
-    if found:
-        surplus = sum(map(len, found.surplus.values()))
-        yield Finding(
-            name,
-            "store",
-            State.WRONG,
-            f"{len(found.missing)} memories are missing or differ from the journal, {surplus} should not be there, and "
-            f"{len(found.torn)} have another vector.",
-        )
-    elif pending:
-        yield Finding(name, "store", State.WRONG, f"{pending} changes were cut off; opening the agent finishes them.")
-    else:
-        yield Finding(name, "store", State.RIGHT, f"{len(entries)} memories, as the journal says.")
-    waiting = len(hashes) - len(current)
-    if waiting or made_with != embedder.identity or distances:
-        sentence = f"{waiting} texts have no vector of {embedder.identity}; the store holds those of {made_with}"
-        sentence += f", by the distance {next(iter(distances.values()))!r}" if distances else ""
-        yield Finding(name, "vectors", State.NOTE, f"{sentence}. agent.reembed() makes them anew.")
-
-
-def _personality(name: str, journal: Journal, path: Path) -> Iterator[Finding]:
-    held, file = journal.text("personality"), PersonalityFile(path)
-    problem = file.problem(held)
-    if problem is not None:
-        yield Finding(name, "personality", State.WRONG, problem)
-    elif held is not None and file.text() != held:
-        yield Finding(name, "personality", State.NOTE, f"{path.name} was edited; opening the agent takes it in.")
-    elif held is not None:
-        yield Finding(name, "personality", State.RIGHT, f"{path.name} is what the journal says.")
 
 
 def light(world: World) -> tuple[State, str]:
@@ -269,15 +279,16 @@ def light(world: World) -> tuple[State, str]:
             wrong.append(f"{agent.name} can only be read")
         elif any("set aside" in said or "to match the journal" in said for said in agent.messages):
             repaired.append(agent.name)
-    opened = {agent.name for agent in world.opened()}
+    opened, server = {agent.name for agent in world.opened()}, world.settings.chroma
     for name in world.agents():
         folder = world.folder / name
         if name in opened or not folder.exists():
             continue
         with suppress(OSError):
             note = closing_note.read(folder)
-            problem = None if note and note.as_left(folder) else chroma_files.problem(folder / "chroma")
-            if not (folder / JOURNAL).exists() or not (folder / JOURNAL).stat().st_size:
+            problem = None if server or (note and note.as_left(folder)) else chroma_files.problem(folder / STORE)
+            file = folder / JOURNAL
+            if not holds_journal(folder) or (file.exists() and not file.stat().st_size):
                 problem = "its journal is missing or empty"
             if problem:
                 wrong.append(f"{name}: {problem}")

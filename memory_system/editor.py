@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from . import curation
 from .changes import ChangeSet, is_text
@@ -16,6 +16,7 @@ from .errors import Conflict, InvalidParameter, InvalidPersonality, StaleChange
 from .files import as_store_errors
 from .ledger import Ledger
 from .llm import LanguageModel
+from .onlookers_ledger import OnlookersLedger
 from .personality_file import PersonalityFile
 from .reader import AgentReader, no_progress
 from .relevancy import TokenStates
@@ -53,6 +54,12 @@ class AgentEditor(AgentReader):
             raise InvalidParameter("The author must be a text, such as the name of a script.")
         other = copy.copy(self)
         other.author = author
+        return other
+
+    def looked_at(self, why: str) -> Self:
+        """The same memory for somebody who may look and change nothing; ``why`` is the sentence that refuses it."""
+        other = copy.copy(self)
+        other._ledger = cast("Ledger", OnlookersLedger(self._ledger, why))
         return other
 
     def edit(self, entry_id: str, *, preview: bool = False, **fields: Any) -> ChangeSet:

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from .entry_checks import Normaliser, named
 from .errors import InvalidEntry, shown
-from .kinds import MAX_DOCUMENT, MAX_EXPLANATION, TYPED, Kind, Scalar, Tier, new_id
+from .kinds import LIVED, MAX_DOCUMENT, MAX_EXPLANATION, SHELVED, TYPED, Kind, Scalar, Tier, new_id
 
 _MEANT = {
     "importance": "rating' (1 to 10) or 'importance_score",
@@ -36,7 +36,7 @@ class MemoryEntry:
         document: the memory in words, 1 to 32,000 characters.
         metadata: see above. A typed field given here and as an argument must agree.
         id: unique within the agent, 1 to 200 characters; random if not given.
-        tier: ``static``, ``stm`` or ``ltm``.
+        tier: ``static``, ``stm`` or ``ltm``; ``recall`` of a message, ``archive`` of a passage of a document.
         kind: what it is.
         timestamp: when it happened, with a zone; ``None`` = timeless, scored by relevancy alone.
         last_access: when it was last recalled; ``None`` = never, and ``timestamp`` counts.
@@ -107,6 +107,12 @@ class MemoryEntry:
                     changes[field_.name] = field_.default
         return dataclasses.replace(self, **changes)
 
+    def accessed(self, at: datetime | None) -> Self:
+        """A copy that was last recalled at a time, in UTC; all else stays, and was checked when this was made."""
+        other = object.__new__(type(self))
+        vars(other).update(vars(self), last_access=at)
+        return other
+
     @classmethod
     def from_dict(cls, event: Mapping[str, Any]) -> Self:
         """An entry from ``{"document": ..., "metadata": {...}, "id": ..., typed fields...}``.
@@ -139,4 +145,4 @@ def _rebuilt(kind: type[MemoryEntry], given: dict[str, Any]) -> MemoryEntry:
     return kind(**given)
 
 
-__all__ = ["MAX_DOCUMENT", "MAX_EXPLANATION", "Kind", "MemoryEntry", "Scalar", "Tier", "new_id"]
+__all__ = ["LIVED", "MAX_DOCUMENT", "MAX_EXPLANATION", "SHELVED", "Kind", "MemoryEntry", "Scalar", "Tier", "new_id"]

@@ -11,6 +11,7 @@ changes by no more than the distance does.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from . import scoring as formulas
 from .memory import Vectors
-from .scoring import Parts, Scoring
+from .scoring import Floats, Parts, Scoring
 from .table import Table
 
 Estimates = NDArray[np.float32]
@@ -80,11 +81,7 @@ def top_rows(table: Table, sought: Sought, *, codes: bool | None = None) -> tupl
     far = relevancies[close].astype(np.float64)
     upper = estimated[close] + steepest * (1.0 / np.maximum(1.0 / far - error - rounding, 1.0) - far)
     rows = close[upper >= lowest - rounding]
-    parts = parts_of(table, rows, sought)
-    totals = parts.totals
-    above = np.flatnonzero(totals > sought.threshold)
-    order = sorted(above.tolist(), key=lambda one: (-totals[one], table.ids[rows[one]]))[: sought.top_k]
-    return rows[order].tolist(), parts.taken(np.array(order, np.intp))
+    return _chosen(table, sought, rows, parts_of(table, rows, sought))
 
 
 def parts_of(table: Table, rows: RowNumbers, sought: Sought) -> Parts:
@@ -95,6 +92,62 @@ def parts_of(table: Table, rows: RowNumbers, sought: Sought) -> Parts:
     return formulas.score(
         relevancies, columns["importance"][rows], columns["last_access"][rows], sought.now, sought.scoring
     )
+
+
+def top_measured(
+    table: Table, sought: Sought, relevancies: Floats, made_of: Mapping[str, Floats]
+) -> tuple[list[int], Parts]:
+    """As ``top_rows``, of relevancies that are known: recency, 0 to 1, is worked out only where it may decide.
+
+    Args:
+        table: the tier.
+        sought: see there; the cue plays no part.
+        relevancies: shape (n,), 0 to 1; NaN for an entry without a vector.
+        made_of: what they are made of, by name, shape (n,) each.
+    """
+    weights = sought.scoring.weights
+    rounding = 64 * 2.0**-53 * (sum(vars(weights).values()) + 1.0)
+    least = weights.relevancy * relevancies + weights.importance * table.importance
+    if not table.complete:
+        least[np.isnan(table.last_access)] = np.nan
+    most = least + (weights.recency + rounding)
+    likely = ~(most <= sought.threshold)  # what is scored by relevancy alone is NaN here, and stays
+    if sought.admitted is not None:
+        likely &= sought.admitted
+    rows = np.flatnonzero(likely)
+    known = least[rows]
+    known = known[~np.isnan(known)]
+    if 0 < sought.top_k < len(known):
+        kth = np.partition(known, len(known) - sought.top_k)[len(known) - sought.top_k]
+        rows = rows[~(most[rows] < kth - rounding)]
+    columns = table.columns
+    parts = formulas.score(
+        relevancies[rows],
+        columns["importance"][rows],
+        columns["last_access"][rows],
+        sought.now,
+        sought.scoring,
+        {name: values[rows] for name, values in made_of.items()},
+    )
+    return _chosen(table, sought, rows, parts)
+
+
+def _chosen(table: Table, sought: Sought, rows: RowNumbers, parts: Parts) -> tuple[list[int], Parts]:
+    """The best of some rows whose parts are known."""
+    totals = parts.totals
+    ids = [table.ids[row] for row in rows.tolist()]
+    best = best_of(np.flatnonzero(totals > sought.threshold), totals, ids, sought.top_k)
+    return rows[best].tolist(), parts.taken(np.array(best, np.intp))
+
+
+def best_of(rows: RowNumbers, totals: Floats, ids: Sequence[str], top_k: int) -> list[int]:
+    """The ``top_k`` rows of the highest totals; equal totals stand in the order of their ids."""
+    if top_k == 0:
+        return []
+    if len(rows) > top_k:
+        kth = np.partition(totals[rows], len(rows) - top_k)[len(rows) - top_k]
+        rows = rows[totals[rows] >= kth]  # all that tie for the last seat, so that their ids decide
+    return sorted(rows.tolist(), key=lambda row: (-totals[row], ids[row]))[:top_k]
 
 
 def _estimate(table: Table, sought: Sought, *, codes: bool) -> tuple[Estimates, Estimates, float]:

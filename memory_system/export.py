@@ -10,8 +10,11 @@ from typing import Any
 
 from .agent import AgentMemory
 from .changes import entry_to_json
-from .entry import Tier
+from .entry import LIVED
 from .files import as_store_errors
+
+FORMAT = "memory-system/1"
+"""What the first line says of the lines after it."""
 
 
 def lines(agent: AgentMemory, *, vectors: bool = False) -> Iterator[str]:
@@ -22,14 +25,14 @@ def lines(agent: AgentMemory, *, vectors: bool = False) -> Iterator[str]:
     """
     about: dict[str, Any] = {
         "agent": agent.name,
-        "format": "memory-system/1",
+        "format": FORMAT,
         "embedder": agent.get_stats()["embedder"],
         "personality": agent.personality_text,
     }
     if agent.read_only:
         about["read_only"] = agent.read_only
     yield json.dumps(about, ensure_ascii=False)
-    for tier in Tier:
+    for tier in LIVED:
         for entry in agent.entries(tier):
             told = entry_to_json(entry)
             if entry.last_access is not None:

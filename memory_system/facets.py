@@ -16,6 +16,7 @@ from .table import KINDS, Table
 from .times import time_given
 
 _MOST = 100
+_MOST_WITHOUT = 10_000
 _MAX_CONTAINS = 1000
 
 
@@ -31,6 +32,7 @@ class Facets:
         min_importance: its importance is this or more, 0 to 1; an unrated memory has none.
         max_importance: its importance is this or less, 0 to 1.
         contains: its text contains this, whatever the case of the letters.
+        without: it is none of these, by id: at most 10,000.
 
     Raises:
         InvalidParameter: one is not as described.
@@ -43,6 +45,7 @@ class Facets:
     min_importance: float | None = None
     max_importance: float | None = None
     contains: str = ""
+    without: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         try:
@@ -50,6 +53,7 @@ class Facets:
         except ValueError as error:
             raise InvalidParameter(f"'kinds': {error}; there are {', '.join(Kind)}.") from error
         object.__setattr__(self, "tags", tuple(_listed("tags", self.tags)))
+        object.__setattr__(self, "without", tuple(_listed("without", self.without, _MOST_WITHOUT)))
         for name in ("since", "until"):
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, time_given(f"'{name}'", value))
@@ -81,6 +85,9 @@ class Facets:
                 admitted &= columns["importance"] >= self.min_importance
             if self.max_importance is not None:
                 admitted &= columns["importance"] <= self.max_importance
+        for entry_id in self.without:
+            if (held := table.row(entry_id)) is not None:
+                admitted[held] = False
         if self.contains:
             sought = self.contains.casefold()
             for row in np.flatnonzero(admitted).tolist():
@@ -95,14 +102,14 @@ class Facets:
         return tagged
 
 
-def _listed(name: str, value: object) -> list[str]:
+def _listed(name: str, value: object, most: int = _MOST) -> list[str]:
     if isinstance(value, str):
         value = (value,)
     if not isinstance(value, Iterable):
         raise InvalidParameter(f"'{name}' must be a list of texts, not {shown(value)}.")
     listed = list(value)
-    if len(listed) > _MOST or not all(isinstance(one, str) for one in listed):
-        raise InvalidParameter(f"'{name}' must be a list of at most {_MOST} texts.")
+    if len(listed) > most or not all(isinstance(one, str) for one in listed):
+        raise InvalidParameter(f"'{name}' must be a list of at most {most:,} texts.")
     return listed
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from uuid import uuid4
 
-from .errors import MemorySystemError, StoreError
+from .errors import ForeignStore, MemorySystemError, StoreError
 
 
 @contextmanager
@@ -41,3 +43,43 @@ def read_at_most(path: Path, most: int) -> bytes:
         raise OSError(None, "it is no regular file", str(path))
     with open(path, "rb") as file:
         return file.read(most)
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Save a text so that a reader sees the old file or the new one, never half; its folder is made if need be.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    scratch = path.with_name(f".{path.name}-{uuid4().hex}.tmp")  # two may save at once; the last one counts
+    try:
+        scratch.write_text(text, encoding="utf-8")
+        os.replace(scratch, path)
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+def refuse_links(place: Path, *names: str) -> None:
+    """Do nothing if a folder is one, and nothing in it, however deep, leads anywhere else.
+
+    What is written to or read through a symbolic link in the data could be any file of this machine.
+
+    Args:
+        place: the folder; it need not be there.
+        names: which of what lies in it is looked at, each alone; all of it if none is named.
+
+    Raises:
+        ForeignStore: there is a link; the sentence names it.
+        OSError: the folder cannot be read.
+    """
+    looked = [place / name for name in names] if names else [place]
+    while looked:
+        path = looked.pop()
+        if path.is_symlink():
+            raise ForeignStore(
+                f"{path} is a symbolic link, which may lead anywhere, so it is not used. Put the real file or folder "
+                "there; to keep data elsewhere, name that place in MEMORY_DATABASE."
+            )
+        if not names and path.is_dir():
+            looked += path.iterdir()

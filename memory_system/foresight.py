@@ -74,7 +74,7 @@ class AgentForesight(AgentChronicle):
         self._refresh()
         vectors = dict(zip(cues, self._embedder.embed(cues), strict=True)) if cues else {}
         with self._ledger.reading():
-            yield Asker(self._ledger.tables, vectors, self.display_name, self._measure)
+            yield Asker(self._ledger.lived, vectors, self.display_name, self._measure)
 
     def _meant(self, asked: Asked) -> Query:
         if isinstance(asked, Recall):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from datetime import datetime
 
+from . import curation
 from .embedding import Embedder
 from .entry import Tier
 from .errors import ChangeSetNotFound, InvalidParameter, QueryNotFound
@@ -95,7 +97,7 @@ class AgentHistorian(AgentTidier):
         if world_time is not None:
             return past.at_world_time(moment_given("The world's time", world_time))
         number = whole("The revision", revision, 0, _MOST)
-        moment = past.at_revision(number, whole("The access", access or 0, 0, _MOST), self.now)
+        moment = past.at_revision(number, whole("The access", 0 if access is None else access, 0, _MOST), self.now)
         if moment is None:
             raise ChangeSetNotFound(f"The history has no revision {number}.")
         return moment
@@ -116,9 +118,9 @@ class AgentHistorian(AgentTidier):
 
     def _asked(self, query: Query, given: tuple[str, ...], *, touch: bool) -> Recall:
         """The answer to a query, noted with what it saw; the notes are written later."""
-        logged = self.settings.query_log > 0
         with self._measured(query) as (cue, measured):
-            found = answer(query, cue, self._ledger.tables, self.display_name, explain=False, measured=measured)
+            logged = self.settings.query_log > 0
+            found = answer(query, cue, self._ledger.lived, self.display_name, explain=False, measured=measured)
             hits = found.hits
             asked = Asked(query, hits, given, self.author, touch, self._embedder.identity) if logged else None
             lived = [hit.entry for hit in hits if hit.entry.tier is not Tier.STATIC and hit.entry.timestamp is not None]
@@ -126,6 +128,18 @@ class AgentHistorian(AgentTidier):
             if recalled or asked:
                 self._ledger.touch(recalled, query.now, asked)
         return found
+
+    def touch(self, ids: str | Sequence[str], *, now: datetime | None = None) -> None:
+        """Let memories of STM and LTM count as recalled, which renews their recency; others are passed over.
+
+        Raises:
+            InvalidParameter: the ids are no texts, or ``now`` is no time with a zone.
+        """
+        with self._ledger.reading():
+            held = [entry for entry_id in curation.listed(ids) if (entry := self._ledger.find(entry_id)) is not None]
+            lived = [one.id for one in held if one.tier in (Tier.STM, Tier.LTM) and one.timestamp is not None]
+            if lived:
+                self._ledger.touch(lived, self._time(now))
 
     def queries(self, limit: int = 100, before: int | None = None, *, contains: str = "") -> list[LoggedQuery]:
         """What was asked through ``query_memory``, the newest first; looks with ``explain`` are not among it.

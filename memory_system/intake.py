@@ -35,7 +35,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Added:
-    """What became of each event, in the order in which they came, and the change set that was applied."""
+    """What became of each event, in the order in which they came, and the change set: applied, or only planned."""
 
     outcomes: tuple[Outcome, ...]
     change_set: ChangeSet
@@ -46,8 +46,8 @@ class Added:
         return tuple(outcome.id for outcome in self.outcomes if not outcome.rated and outcome.action != "skipped")
 
 
-def read(events: Events, now: datetime) -> list[MemoryEntry]:
-    """The entries for STM that these events are; one without a time happened now.
+def read(events: Events, now: datetime | None) -> list[MemoryEntry]:
+    """The entries for STM that these events are; one without a time happened now, or has none where now is not known.
 
     Raises:
         InvalidEntry: an event cannot be taken, or an id stands twice; none is taken then.
@@ -79,7 +79,7 @@ def read(events: Events, now: datetime) -> list[MemoryEntry]:
     return entries
 
 
-def event_entry(item: Any, now: datetime) -> MemoryEntry:
+def event_entry(item: Any, now: datetime | None) -> MemoryEntry:
     """The entry for STM that one event is; one without a time happened now.
 
     Raises:

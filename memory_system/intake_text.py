@@ -21,6 +21,7 @@ from .errors import InvalidEntry, InvalidFile, Problem
 from .intake import MAX_BATCH, MAX_FILE, columns, event_entry
 from .json_source import parse_strict
 from .kinds import FLAGS
+from .spreadsheets import from_cell
 
 
 class Form(StrEnum):
@@ -181,7 +182,7 @@ def _from_cells(header: list[str], cells: list[str]) -> _Event:
     event: dict[str, Any] = {}
     extras: dict[str, Any] = {}
     for name, raw in zip(header, cells, strict=True):
-        cell = raw.strip()
+        cell = from_cell(raw.strip())
         if not cell and name != "document":
             continue
         if name in ("rating", "importance_score"):

@@ -1,4 +1,4 @@
-"""The journal: what every store is rebuilt from. Change sets, entries, vectors and accesses in one SQLite file.
+"""The journal: what every store is rebuilt from. Change sets, entries, vectors and accesses in one database.
 
 Applying a change set is (1) commit it here, (2) upsert into the store, (3) delete from the store, (4) mark
 it done. The commit is the moment of truth: before it nothing has happened, after it the change stands, and
@@ -8,25 +8,23 @@ opening the agent finishes what was cut off.
 from __future__ import annotations
 
 import dataclasses
-import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 import sqlalchemy as sa
-from sqlalchemy.exc import DatabaseError
 
 from .accesses import Noted
 from .changes import ChangeSet, dump_entry, load_entry, short
 from .entry import MemoryEntry, Tier
-from .errors import ChangeSetNotFound, JournalDamaged, StaleChange, StoreDamaged
+from .errors import ChangeSetNotFound, JournalDamaged, StaleChange
 from .journal_bin import Bin, Forgotten
+from .journal_connections import Connections
 from .journal_evidence import Evidence
 from .journal_notes import QueryLog, write_notes
 from .journal_past import PastReader
-from .journal_purge import purge
+from .journal_purge import purge, refuse_purged
 from .journal_rows import head_of, slices
-from .journal_tables import ACCESSES, CHANGE_SETS, CHANGES, ENTRIES, TEXTS, WRITES, as_damage, connect, upsert, watch
+from .journal_tables import ACCESSES, CHANGE_SETS, CHANGES, ENTRIES, TEXTS, pour, upsert
 from .journal_told import ALL, Applied, HistoryKinds, Sought, Teller
 from .journal_vectors import KeptVectors, content_hash, keep
 from .memory import Vectors
@@ -39,15 +37,15 @@ class Journal:
     """One agent's journal. Writers hold the agent's lock; readers need none.
 
     Args:
-        url: the database's address.
+        place: the database's address, or an engine, as for ``journal_tables.connect``.
         clock: the real time.
         durability: what a commit survives, one of ``DURABILITY``.
     """
 
-    def __init__(self, url: str, clock: Clock, durability: str = "full") -> None:
-        self._engine = connect(url, durability)
+    def __init__(self, place: str | sa.Engine, clock: Clock, durability: str = "full") -> None:
+        self._connections = Connections(place, durability)
+        self._read, self._write = self._connections.read, self._connections.write
         self._clock = clock
-        self._watch = watch(self._engine)
         self.past = PastReader(self._read)
         self.told = Teller(self._read)
         self.bin = Bin(self._read)
@@ -57,9 +55,7 @@ class Journal:
 
     def close(self) -> None:
         """Let go of the file."""
-        if self._watch is not None:
-            self._watch.close()
-        self._engine.dispose()
+        self._connections.close()
 
     # -- writing ---------------------------------------------------------------------------------------
 
@@ -97,6 +93,7 @@ class Journal:
             now = db.scalar(sa.select(TEXTS.c.body).where(TEXTS.c.name == text.name))
             if now != text.before:
                 raise StaleChange(f"What is kept as {text.name} has changed since this was planned. Look at it again.")
+        refuse_purged(db, change_set)
         for body in self._bodies(db, change_set.purges).values():
             raise StaleChange(f"“{short(_loaded(body).document)}” is remembered. Forget it first, then purge it.")
 
@@ -138,34 +135,24 @@ class Journal:
 
     def mark_done(self, revision: int) -> None:
         """Step 4: the store holds this change. Where the power fails before this is on the disk, it is done again."""
-        if self._watch is None:
-            with self._write() as db:
-                db.execute(sa.update(CHANGE_SETS).where(CHANGE_SETS.c.revision == revision).values(done=True))
-            return
-        try:
-            self._watch.execute("UPDATE change_sets SET done = 1 WHERE revision = ?", (revision,)).close()
-        except sqlite3.Error as error:
-            raise StoreDamaged(f"The journal cannot be written: {error}. The change stands.") from error
+        self._connections.mark_done(revision)
 
     def compact(self) -> str | None:
-        """Write the file anew, so that no byte is left of what was deleted; only SQLite's keeps such.
+        """Write the file or the tables anew, so that no byte is left in them of what was deleted.
 
         Returns:
             Why it is not done yet, in a sentence; ``None`` where it is.
         """
-        if self._watch is None:
-            return None
-        held = self._engine.raw_connection()
-        try:
-            connection = held.driver_connection
-            assert connection is not None, "it has just been taken from the pool"
-            connection.execute("VACUUM")
-            busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-        except sqlite3.Error as error:
-            return f"The journal could not be written anew: {error}."
-        finally:
-            held.close()
-        return "Another program is reading the journal." if busy else None
+        return self._connections.compact()
+
+    def copy_to(self, target: Journal) -> int:
+        """Copy every row as of one moment into a new and empty journal; answers how many there are.
+
+        Raises:
+            StoreError: it cannot be read or written, or not all rows arrived. Nothing was copied.
+        """
+        with self._read() as source, target._write() as db:
+            return pour(source, db)
 
     def touch(self, notes: Sequence[Noted]) -> int:
         """Record which memories were recalled and what was asked; answers the newest access number."""
@@ -183,21 +170,12 @@ class Journal:
     def position(self) -> tuple[int, int]:
         """The newest revision and the newest access number, 0 where there is none: what a reader compares."""
         newest = (sa.func.max(CHANGE_SETS.c.revision), sa.func.max(ACCESSES.c.number))
-        with self._read() as db:
-            row = db.execute(sa.select(*(sa.select(one).scalar_subquery() for one in newest))).one()
+        row = self._connections.poll(sa.select(*(sa.select(one).scalar_subquery() for one in newest)))
         return row[0] or 0, row[1] or 0
 
     def seen(self) -> int | None:
-        """A number that changes when anything is committed to this file, by whomever; ``None`` if it cannot be told.
-
-        SQLite answers it from memory, without a transaction.
-        """
-        if self._watch is None:
-            return None
-        try:
-            return int(self._watch.execute("PRAGMA data_version").fetchone()[0])
-        except sqlite3.Error as error:
-            raise StoreDamaged(f"The journal cannot be read: {error}.") from error
+        """A number that changes when anything is committed to this file, by whomever; ``None`` if it cannot be told."""
+        return self._connections.seen()
 
     def change_set_at(self, revision: int) -> str:
         """The id of the change set of a revision; empty if there is none."""
@@ -239,6 +217,11 @@ class Journal:
         """The text of this name (``personality``, ``settings``) as it should be now."""
         with self._read() as db:
             return db.scalar(sa.select(TEXTS.c.body).where(TEXTS.c.name == name))
+
+    def texts(self) -> dict[str, str | None]:
+        """All texts as they should be now, by name."""
+        with self._read() as db:
+            return {row.name: row.body for row in db.execute(sa.select(TEXTS))}
 
     def pending(self) -> list[ChangeSet]:
         """Change sets that were committed and not marked done, oldest first."""
@@ -293,22 +276,6 @@ class Journal:
             query = sa.select(ENTRIES.c.id, ENTRIES.c.body).where(ENTRIES.c.id.in_(some))
             held |= {row.id: row.body for row in db.execute(query)}
         return held
-
-    @contextmanager
-    def _read(self) -> Iterator[sa.Connection]:
-        try:
-            with self._engine.connect() as db:
-                yield db
-        except DatabaseError as error:
-            raise as_damage(f"The journal cannot be read: {error.orig}.", error.orig) from error
-
-    @contextmanager
-    def _write(self) -> Iterator[sa.Connection]:
-        try:
-            with self._engine.execution_options(**{WRITES: True}).begin() as db:
-                yield db
-        except DatabaseError as error:
-            raise StoreDamaged(f"The journal cannot be written: {error.orig}. Nothing was changed.") from error
 
 
 def _loaded(body: str) -> MemoryEntry:

@@ -45,7 +45,10 @@ class Forgotten:
 
 
 class Bin:
-    """What was forgotten and is still kept. Facts of the personality are not in it: they belong to its text.
+    """What was forgotten and is still kept.
+
+    Facts of the personality are not in it: they belong to its text. Neither are messages and passages: they come and
+    go with their conversation or document.
 
     Args:
         read: a connection to read by.
@@ -115,7 +118,7 @@ def _gone(contains: str, until: int | None) -> list[sa.ColumnElement[bool]]:
         CHANGES.c.revision <= newest,
         ~sa.exists().where(after_it),
         ~sa.exists().where(purged),
-        field(CHANGES.c.before, "tier") != Tier.STATIC.value,
+        field(CHANGES.c.before, "tier").in_([Tier.STM.value, Tier.LTM.value]),
     ]
     if words := contains.strip():
         where.append(holds(document(CHANGES.c.before), words))

@@ -9,8 +9,6 @@ from pathlib import Path
 from .errors import JournalDamaged
 from .journal_tables import as_damage, refuse_foreign
 
-PUT_BACK = "Put journal.sqlite3 back from a backup, or let “python -m memory_system doctor --repair” begin a new one."
-
 
 def refuse_damaged(path: Path, claimed: int, *, thoroughly: bool) -> None:
     """Do nothing if the journal is whole, or there has never been one.

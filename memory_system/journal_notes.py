@@ -22,7 +22,7 @@ def write_notes(db: sa.Connection, notes: Sequence[Noted]) -> int:
     """
     accesses = [Access(*one) for one in notes if not isinstance(one, Asked)]
     if accesses:
-        db.execute(sa.insert(ACCESSES), [_access_row(one) for one in accesses])
+        db.execute(sa.insert(ACCESSES), _access_rows(accesses))
     newest = int(db.scalar(sa.select(sa.func.max(ACCESSES.c.number))) or 0)
     room = AgentSettings.from_json(db.scalar(sa.select(TEXTS.c.body).where(TEXTS.c.name == "settings"))).query_log
     first = newest - len(accesses) + 1  # whoever writes is alone, so that the numbers follow each other
@@ -40,13 +40,16 @@ def write_notes(db: sa.Connection, notes: Sequence[Noted]) -> int:
     return newest
 
 
-def _access_row(access: Access) -> dict[str, Any]:
-    return {
-        "entry_id": access.entry_id,
-        "at": utc(access.at),
-        "revision": access.revision,
-        "noted_at": None if access.noted_at is None else utc(access.noted_at),
-    }
+def _access_rows(accesses: Sequence[Access]) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    written: dict[int, str | None] = {}  # the memories of one answer share their times, which take longest to write
+    for one in accesses:
+        for moment in (one.at, one.noted_at):
+            if id(moment) not in written:
+                written[id(moment)] = None if moment is None else utc(moment)
+        at, noted_at = written[id(one.at)], written[id(one.noted_at)]
+        rows.append({"entry_id": one.entry_id, "at": at, "revision": one.revision, "noted_at": noted_at})
+    return rows
 
 
 def _query_row(asked: Asked, access: int) -> dict[str, Any]:

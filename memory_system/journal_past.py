@@ -7,6 +7,7 @@ world's time: as happened if it is not after the moment's, or if all that tell a
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -15,11 +16,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from .changes import OF_A_CONVERSATION, ChangeSet, load_entry
 from .changes import TEXTS as TEXT_NAMES
-from .changes import ChangeSet, load_entry
 from .entry import MemoryEntry
 from .journal_rows import change_set_of, slices, standing_undos
 from .journal_tables import ACCESSES, CHANGE_SETS, CHANGES
+from .journal_told import field
 from .times import utc
 
 _TOGETHER = timedelta(minutes=5)
@@ -185,6 +187,7 @@ class PastReader:
         heads = heads.where(CHANGE_SETS.c.revision > revision, CHANGE_SETS.c.revision <= newest)
         texts = dict(now)
         with self._read() as db:
+            texts |= _conversations(db, revision, newest)
             for name in TEXT_NAMES:
                 changing = heads.where(CHANGE_SETS.c.details.contains(_written(name), autoescape=True))
                 for head in db.execute(changing.execution_options(yield_per=10)):
@@ -266,6 +269,19 @@ class PastReader:
         query = sa.select(CHANGE_SETS).where(CHANGE_SETS.c.revision > revision).order_by(CHANGE_SETS.c.revision)
         with self._read() as db:
             return [change_set_of(head, ()) for head in db.execute(query)]
+
+
+def _conversations(db: sa.Connection, revision: int, newest: int) -> dict[str, str | None]:
+    """The texts of conversations that were changed since a revision, each as it was before; in one go over all."""
+    starts = (CHANGE_SETS.c.details.contains(f'{{"name": "{start}', autoescape=True) for start in OF_A_CONVERSATION)
+    query = sa.select(field(CHANGE_SETS.c.details, "texts")).where(sa.or_(*starts))
+    query = query.where(CHANGE_SETS.c.revision > revision, CHANGE_SETS.c.revision <= newest)
+    texts: dict[str, str | None] = {}
+    for told in db.scalars(query.order_by(CHANGE_SETS.c.revision).execution_options(yield_per=100)):
+        for text in json.loads(told):
+            if text["name"].startswith(OF_A_CONVERSATION):
+                texts.setdefault(text["name"], text["before"])
+    return texts
 
 
 def _written(name: str) -> str:

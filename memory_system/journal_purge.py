@@ -12,8 +12,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from .changes import dump_entry, load_entry, short
+from .changes import RATE, TEXTS, ChangeSet, dump_entry, load_entry, short
 from .entry import MemoryEntry
+from .errors import StaleChange
 from .journal_rows import slices
 from .journal_tables import CHANGE_SETS, CHANGES, ENTRIES, PURGED, QUERIES, VECTORS, upsert
 from .journal_vectors import content_hash
@@ -29,6 +30,24 @@ _QUOTED = re.compile(r"(“|\")([^“”\"]{1,12})(”|\")")
 def tombstone(entry: MemoryEntry) -> MemoryEntry:
     """What is left of a memory that was purged."""
     return MemoryEntry(PURGED_TEXT, id=entry.id, tier=entry.tier, kind=entry.kind, timestamp=entry.timestamp)
+
+
+def refuse_purged(db: sa.Connection, change_set: ChangeSet) -> None:
+    """Let nothing that was purged come back by a plan that was made before.
+
+    Raises:
+        StaleChange: it would bring such a memory back, or a model was told of memories before one was purged.
+    """
+    coming = [change.entry_id for change in change_set.changes if change.before is None]
+    later = PURGED.c.revision > change_set.base_revision
+    if any(db.scalar(sa.select(sa.exists().where(PURGED.c.entry_id.in_(some), later))) for some in slices(coming)):
+        raise StaleChange("A memory that this would bring back was purged for good since. Preview it again.")
+    told = any(call.task != RATE for call in change_set.calls)
+    if told and db.scalar(sa.select(sa.exists().where(later))):
+        raise StaleChange(
+            "A memory was purged for good since this was planned, and the language model may have been told of it. "
+            "Preview it again."
+        )
 
 
 class Scrubber:
@@ -73,8 +92,13 @@ class Scrubber:
 def _forms(text: str) -> set[str]:
     line = " ".join(text.split())
     forms = {text, text.strip(), line, short(text), text[:60].strip()}
-    escaped = {json.dumps(form, ensure_ascii=ascii_only)[1:-1] for form in forms for ascii_only in (True, False)}
-    return {form for form in forms | escaped if form}
+    escaped = forms | _escaped(forms)
+    # once more: what a model calls a function with is JSON in a text, and its answer is kept as JSON again
+    return {form for form in escaped | _escaped(escaped) if form}
+
+
+def _escaped(forms: Iterable[str]) -> set[str]:
+    return {json.dumps(form, ensure_ascii=ascii_only)[1:-1] for form in forms for ascii_only in (True, False)}
 
 
 def purge(db: sa.Connection, revision: int, ids: Sequence[str]) -> None:
@@ -135,7 +159,17 @@ def _cleaned(details: dict[str, Any], scrubber: Scrubber, in_calls: Scrubber) ->
         for call in details["calls"]
     ]
     kept = [{**one, "reason": scrubber.clean(one["reason"])} for one in details["kept"]]
-    return {**details, "calls": calls, "kept": kept, "notes": [scrubber.clean(note) for note in details["notes"]]}
+    notes = [scrubber.clean(note) for note in details["notes"]]
+    texts = [_cleaned_text(text, scrubber) for text in details["texts"]]
+    return {**details, "calls": calls, "kept": kept, "notes": notes, "texts": texts}
 
 
-__all__ = ["PURGED_TEXT", "Scrubber", "purge", "tombstone"]
+def _cleaned_text(text: dict[str, Any], scrubber: Scrubber) -> dict[str, Any]:
+    """What a conversation was kept by; of an agent's other texts none is made of what its memories say."""
+    if text["name"] in TEXTS:
+        return text
+    ends = {end: text[end] and scrubber.clean(text[end]) for end in ("before", "after")}
+    return {**text, **ends}
+
+
+__all__ = ["PURGED_TEXT", "Scrubber", "purge", "refuse_purged", "tombstone"]

@@ -1,4 +1,4 @@
-"""The journal's tables and their numbered migrations (SQLAlchemy Core, so that another database is an address)."""
+"""The journal's tables and their numbered migrations (SQLAlchemy Core: the same in SQLite and in PostgreSQL)."""
 
 from __future__ import annotations
 
@@ -14,96 +14,102 @@ from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.exc import DatabaseError
 
-from .errors import ForeignStore, JournalDamaged, StoreDamaged
+from . import journal_postgres as postgres
+from .errors import ForeignStore, JournalDamaged, StoreDamaged, StoreError
+from .journal_postgres import NUMBER, TEXT, WRITES
 
 _META = sa.MetaData()
 
-VERSION = sa.Table("version", _META, sa.Column("number", sa.Integer, primary_key=True))
+VERSION = sa.Table("version", _META, sa.Column("number", NUMBER, primary_key=True))
 
 CHANGE_SETS = sa.Table(
     "change_sets",
     _META,
-    sa.Column("revision", sa.Integer, primary_key=True, autoincrement=True),
-    sa.Column("id", sa.Text, nullable=False, unique=True),
-    sa.Column("operation", sa.Text, nullable=False),
-    sa.Column("title", sa.Text, nullable=False),
-    sa.Column("author", sa.Text, nullable=False),
-    sa.Column("reason", sa.Text, nullable=False),
-    sa.Column("planned_at", sa.Text, nullable=False),  # the world's time
-    sa.Column("applied_at", sa.Text, nullable=False),  # the real time
-    sa.Column("undoes", sa.Integer, index=True),
+    sa.Column("revision", NUMBER, primary_key=True, autoincrement=True),
+    sa.Column("id", TEXT, nullable=False, unique=True),
+    sa.Column("operation", TEXT, nullable=False),
+    sa.Column("title", TEXT, nullable=False),
+    sa.Column("author", TEXT, nullable=False),
+    sa.Column("reason", TEXT, nullable=False),
+    sa.Column("planned_at", TEXT, nullable=False),  # the world's time
+    sa.Column("applied_at", TEXT, nullable=False),  # the real time
+    sa.Column("undoes", NUMBER, index=True),
     sa.Column("done", sa.Boolean, nullable=False, index=True),
-    sa.Column("details", sa.Text, nullable=False),
+    sa.Column("details", TEXT, nullable=False),
     sqlite_autoincrement=True,
 )
 
 CHANGES = sa.Table(
     "changes",
     _META,
-    sa.Column("revision", sa.Integer, sa.ForeignKey("change_sets.revision"), primary_key=True),
-    sa.Column("position", sa.Integer, primary_key=True),
-    sa.Column("entry_id", sa.Text, nullable=False, index=True),
-    sa.Column("before", sa.Text),
-    sa.Column("after", sa.Text),
-    sa.Column("reason", sa.Text, nullable=False),
+    sa.Column("revision", NUMBER, sa.ForeignKey("change_sets.revision"), primary_key=True),
+    sa.Column("position", NUMBER, primary_key=True),
+    sa.Column("entry_id", TEXT, nullable=False, index=True),
+    sa.Column("before", TEXT),
+    sa.Column("after", TEXT),
+    sa.Column("reason", TEXT, nullable=False),
 )
 
 ENTRIES = sa.Table(
     "entries",
     _META,
-    sa.Column("id", sa.Text, primary_key=True),
-    sa.Column("tier", sa.Text, nullable=False),
-    sa.Column("body", sa.Text, nullable=False),
-    sa.Column("hash", sa.Text, nullable=False),
+    sa.Column("id", TEXT, primary_key=True),
+    sa.Column("tier", TEXT, nullable=False),
+    sa.Column("body", TEXT, nullable=False),
+    sa.Column("hash", TEXT, nullable=False),
 )
 
 VECTORS = sa.Table(
     "vectors",
     _META,
-    sa.Column("hash", sa.Text, primary_key=True),
-    sa.Column("embedder", sa.Text, primary_key=True),
+    sa.Column("hash", TEXT, primary_key=True),
+    sa.Column("embedder", TEXT, primary_key=True),
     sa.Column("data", sa.LargeBinary, nullable=False),  # float32, little-endian
 )
 
 ACCESSES = sa.Table(
     "accesses",
     _META,
-    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
-    sa.Column("entry_id", sa.Text, nullable=False, index=True),
-    sa.Column("at", sa.Text, nullable=False),  # the world's time
-    sa.Column("revision", sa.Integer, index=True),  # the newest one then; none before the third version
-    sa.Column("noted_at", sa.Text),  # the real time; none before the third version
+    sa.Column("number", NUMBER, primary_key=True, autoincrement=True),
+    sa.Column("entry_id", TEXT, nullable=False, index=True),
+    sa.Column("at", TEXT, nullable=False),  # the world's time
+    sa.Column("revision", NUMBER, index=True),  # the newest one then; none before the third version
+    sa.Column("noted_at", TEXT),  # the real time; none before the third version
     sqlite_autoincrement=True,
 )
 
 QUERIES = sa.Table(
     "queries",
     _META,
-    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
-    sa.Column("cue", sa.Text, nullable=False),
-    sa.Column("at", sa.Text, nullable=False),  # the world's time
-    sa.Column("noted_at", sa.Text, nullable=False),  # the real time
-    sa.Column("author", sa.Text, nullable=False),
-    sa.Column("revision", sa.Integer, nullable=False),
-    sa.Column("access", sa.Integer, nullable=False),
-    sa.Column("body", sa.Text, nullable=False),
+    sa.Column("number", NUMBER, primary_key=True, autoincrement=True),
+    sa.Column("cue", TEXT, nullable=False),
+    sa.Column("at", TEXT, nullable=False),  # the world's time
+    sa.Column("noted_at", TEXT, nullable=False),  # the real time
+    sa.Column("author", TEXT, nullable=False),
+    sa.Column("revision", NUMBER, nullable=False),
+    sa.Column("access", NUMBER, nullable=False),
+    sa.Column("body", TEXT, nullable=False),
     sqlite_autoincrement=True,
 )
 
 TEXTS = sa.Table(
     "texts",
     _META,
-    sa.Column("name", sa.Text, primary_key=True),
-    sa.Column("body", sa.Text, nullable=False),
+    sa.Column("name", TEXT, primary_key=True),
+    sa.Column("body", TEXT, nullable=False),
 )
 
 
 PURGED = sa.Table(
     "purged",
     _META,
-    sa.Column("entry_id", sa.Text, primary_key=True),
-    sa.Column("revision", sa.Integer, nullable=False),  # what was written of it before has left the journal
+    sa.Column("entry_id", TEXT, primary_key=True),
+    sa.Column("revision", NUMBER, nullable=False),  # what was written of it before has left the journal
 )
+
+
+ALL_TABLES = [table for table in _META.sorted_tables if table is not VERSION]
+"""What holds a journal's rows; a table comes after those that it refers to."""
 
 
 def _first(db: sa.Connection) -> None:
@@ -157,48 +163,62 @@ def refuse_foreign(path: Path) -> None:
         raise ForeignStore(f"{path} is a database of something else; it was not touched. Move it away.")
 
 
-WRITES = "memory_system_writes"
-"""The execution option of a connection that is going to write."""
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
-def as_damage(sentence: str, error: BaseException | None) -> StoreDamaged:
-    """The error to raise: that the journal is damaged, unless the file is busy, full, or not to be had."""
+def as_damage(sentence: str, error: BaseException | None) -> StoreError:
+    """The error to raise: that the journal is damaged, unless it is busy, full, or not to be had."""
+    if postgres.is_ours(error):
+        return postgres.as_store_error(sentence, error)
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     damaged = code in _DAMAGED or "decode" in str(error)  # a text that is no UTF-8 has no code of its own
     return JournalDamaged(sentence) if damaged else StoreDamaged(sentence)
 
 
 _SQLITE = "sqlite:///"
+_AT_ONCE = 500
+"""Rows that are copied together."""
 DURABILITY = {"full": "FULL", "normal": "NORMAL"}
 """What an acknowledged change survives, and what SQLite calls it: ``full`` a killed process and a power cut, ``normal``
 a killed process; a power cut may take the last changes with it, and never half of one."""
 
 
-def connect(url: str, durability: str = "full") -> sa.Engine:
-    """An engine for the journal at ``url``, brought to the newest version.
+def connect(place: str | sa.Engine, durability: str = "full") -> sa.Engine:
+    """An engine for the journal at ``place``, brought to the newest version.
 
     Args:
-        url: the address; ``sqlite:///`` and a path, which is taken as it is, whatever signs it holds.
-        durability: one of ``DURABILITY``.
+        place: the address: ``sqlite:///`` and a path, which is taken as it is, whatever signs it holds. Or a schema of
+            a PostgreSQL server (``journal_postgres.of_schema``), whose connections others use too.
+        durability: one of ``DURABILITY``; that of a server is its own.
 
     Raises:
+        ServerUnavailable: the server cannot be reached.
         StoreDamaged: the file is no journal, is damaged, or was written by a newer version.
     """
-    path = url.removeprefix(_SQLITE)
-    engine = sa.create_engine(url if path == url else sa.URL.create("sqlite", database=path))
-    if engine.dialect.name == "sqlite":
-        sa.event.listen(engine, "connect", partial(_sqlite_settings, DURABILITY[durability]))
-        sa.event.listen(engine, "begin", _sqlite_begin)
+    engine = _sqlite(place, durability) if isinstance(place, str) else place
     try:
         _migrate(engine)
     except DatabaseError as error:
-        engine.dispose()
+        close(engine)
         raise as_damage(f"The journal at {engine.url.database} cannot be opened: {error.orig}.", error.orig) from error
     except StoreDamaged:
-        engine.dispose()
+        close(engine)
         raise
     return engine
+
+
+def _sqlite(url: str, durability: str) -> sa.Engine:
+    path = url.removeprefix(_SQLITE)
+    engine = sa.create_engine(url if path == url else sa.URL.create("sqlite", database=path))
+    sa.event.listen(engine, "connect", partial(_sqlite_settings, DURABILITY[durability]))
+    sa.event.listen(engine, "begin", _sqlite_begin)
+    return engine
+
+
+def close(engine: sa.Engine) -> None:
+    """Let go of a file; the connections to a server belong to whoever made them."""
+    if engine.dialect.name == "sqlite":
+        engine.dispose()
 
 
 def watch(engine: sa.Engine) -> sqlite3.Connection | None:
@@ -214,7 +234,9 @@ def watch(engine: sa.Engine) -> sqlite3.Connection | None:
 
 
 def _migrate(engine: sa.Engine) -> None:
-    with engine.begin() as db:
+    with engine.execution_options(**{WRITES: True}).begin() as db:
+        if engine.dialect.name == "postgresql":
+            postgres.look_only_into(db)  # what is not SQLAlchemy's knows no schema
         VERSION.create(db, checkfirst=True)
         number = int(db.scalar(sa.select(sa.func.max(VERSION.c.number))) or 0)
         if number > len(MIGRATIONS):
@@ -251,3 +273,23 @@ def upsert(db: sa.Connection, table: sa.Table, rows: Sequence[dict[str, Any]]) -
     keys = [column.name for column in table.primary_key]
     values = {name: insert.excluded[name] for name in rows[0] if name not in keys}
     db.execute(insert.on_conflict_do_update(index_elements=keys, set_=values), list(rows))
+
+
+def pour(source: sa.Connection, target: sa.Connection) -> int:
+    """Copy every row of one journal into another, which is new and empty; answers how many.
+
+    Raises:
+        StoreDamaged: not all arrived.
+    """
+    poured = 0
+    for table in ALL_TABLES:
+        told = source.execute(sa.select(table).execution_options(yield_per=_AT_ONCE)).mappings()
+        for rows in told.partitions():
+            target.execute(sa.insert(table), [dict(row) for row in rows])
+            poured += len(rows)
+    if target.dialect.name == "postgresql":
+        postgres.count_on(target, ALL_TABLES)
+    arrived = sum(int(target.scalar(sa.select(sa.func.count()).select_from(table)) or 0) for table in ALL_TABLES)
+    if arrived != poured:
+        raise StoreDamaged(f"The journal has {poured} rows, and {arrived} could be copied. Nothing was changed.")
+    return poured

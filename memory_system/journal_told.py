@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from .changes import Change, ChangeSet, is_text, load_entry
 from .errors import InvalidParameter, shown
+from .journal_postgres import lower_case
 from .journal_rows import change_set_of, slices, standing_undos
 from .journal_tables import CHANGE_SETS, CHANGES
 from .times import moment_given, utc
@@ -101,7 +102,7 @@ def _revisions(where: sa.ColumnElement[bool]) -> sa.Select[tuple[int]]:
 
 def holds(column: sa.ColumnElement[str], words: str) -> sa.ColumnElement[bool]:
     """Whether a text has these words, in any case."""
-    return sa.func.lower(column).contains(words.lower(), autoescape=True)
+    return lower_case(column).contains(words.lower(), autoescape=True)
 
 
 def field(body: sa.ColumnElement[str], name: str) -> sa.ColumnElement[str]:

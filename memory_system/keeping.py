@@ -174,7 +174,7 @@ class _Replay:
             if not any(end.tier is Tier.STATIC for end in (change.before, change.after) if end is not None):
                 self._take(change, told)
         for text in told.texts:
-            now = self.texts.get(text.name, self._sides.texts[text.name])
+            now = self.texts.get(text.name, self._sides.texts.get(text.name))
             merged = merge(text.name, text.before, text.after, now)
             if merged.clashes and text.name not in self._overwrite:
                 self.problems.append(f"the {text.name}: the original has another {', '.join(merged.clashes)}.")
@@ -257,7 +257,7 @@ def fits(rehearsal: Rehearsal, branch: AgentKeeper, original: AgentKeeper, told:
     found = {}
     for one in told:
         replay = _Replay(sides, [one], ())
-        changes = replay.changes() or any(sides.texts[name] != text for name, text in replay.texts.items())
+        changes = replay.changes() or any(sides.texts.get(name) != text for name, text in replay.texts.items())
         found[one.revision] = Fit(not changes and not replay.problems, " ".join(replay.problems[:1]))
     return found
 

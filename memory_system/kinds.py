@@ -19,11 +19,22 @@ MAX_DEPTH = 1_000_000
 
 
 class Tier(StrEnum):
-    """Where a memory lives. Recall asks the tiers in this order."""
+    """Where an entry lives. Recall asks those of ``LIVED`` in this order, and never the others."""
 
     STATIC = "static"
     STM = "stm"
     LTM = "ltm"
+    RECALL = "recall"
+    """Every message of every conversation: recall memory, in the words of MemGPT (arXiv 2310.08560, section 2.2)."""
+    ARCHIVE = "archive"
+    """Passages of the documents that a person loaded."""
+
+
+LIVED = (Tier.STATIC, Tier.STM, Tier.LTM)
+"""What an agent is and went through: what ``query_memory``, verdicts, operations, counts and exports range over."""
+SHELVED = (Tier.RECALL, Tier.ARCHIVE)
+"""What stands on a shelf to be looked up. It is stored, journalled and undone as the rest, and no operation touches
+it; an agent without any has no files for it."""
 
 
 class Kind(StrEnum):

@@ -15,19 +15,21 @@ from pathlib import Path
 
 from . import personality as personalities
 from .accesses import AccessLog, Noted
-from .changes import ChangeSet
+from .changes import TEXTS, ChangeSet
+from .chroma_address import ChromaAddress
 from .embedding import Embedder
-from .errors import InvalidPersonality, StaleChange, StoreDamaged, StoreError
+from .errors import InvalidPersonality, StaleChange, StoreDamaged, StoreError, StoreUnavailable
 from .files import as_store_errors
+from .journals import Journals
 from .ledger_checks import refuse_broken
-from .ledger_opening import JOURNAL, LedgerOpening
+from .ledger_turns import LedgerTurns
 from .logged import Asked
 from .memory import Vectors
 from .times import Clock, real_clock
 from .write_lock import WriteLock
 
 
-class Ledger(LedgerOpening):
+class Ledger(LedgerTurns):
     """Everything that is stored of one agent.
 
     Args:
@@ -35,7 +37,8 @@ class Ledger(LedgerOpening):
         personality: the path of its personality file.
         embedder: what turns texts into vectors.
         clock: the real time, for the journal.
-        durability: what a change survives, ``full`` or ``normal``.
+        journals: where journals are; in the agents' folders if not given.
+        chroma: the Chroma server that keeps the store; files in the folder if not given.
 
     Raises:
         JournalDamaged: the journal cannot be relied on; ``read_only.opened`` shows what the store holds.
@@ -43,17 +46,23 @@ class Ledger(LedgerOpening):
     """
 
     def __init__(
-        self, folder: Path, personality: Path, embedder: Embedder, clock: Clock = real_clock, durability: str = "full"
+        self,
+        folder: Path,
+        personality: Path,
+        embedder: Embedder,
+        clock: Clock = real_clock,
+        journals: Journals | None = None,
+        chroma: ChromaAddress | None = None,
     ) -> None:
-        super().__init__(folder, personality, embedder, clock, durability)
+        super().__init__(folder, personality, embedder, clock, journals or Journals(), chroma)
         self._closed = False
         self._inode = 0
         self._accesses = AccessLog(self._write_accesses, self.messages.append, clock, self._lock)
         folder.mkdir(parents=True, exist_ok=True)
         self._file_lock = WriteLock(folder)
-        with self.writing():
+        with self._lock, self._file_lock.held():
             self._open()
-            self._inode = (folder / JOURNAL).stat().st_ino
+            self._inode = self._home.anchor.stat().st_ino
         atexit.register(self._accesses.flush_at_exit)  # for a program that ends without closing
 
     def close(self) -> None:
@@ -70,6 +79,8 @@ class Ledger(LedgerOpening):
             if self._inode and not self.gone:
                 self._accesses.flush()
                 with suppress(StoreError), self.writing():
+                    self._catch_up()
+                    self._take_over_missed()
                     note = self._keep_tables()
         finally:
             self._closed = True
@@ -80,7 +91,7 @@ class Ledger(LedgerOpening):
     def gone(self) -> bool:
         """Whether this was closed, or its journal has been moved, deleted or replaced by somebody else."""
         try:
-            return self._closed or (self.folder / JOURNAL).stat().st_ino != self._inode
+            return self._closed or self._home.anchor.stat().st_ino != self._inode
         except PermissionError:  # it may well be there; what can still be read is shown
             return False
         except OSError:
@@ -99,27 +110,6 @@ class Ledger(LedgerOpening):
             ReadOnly: the agent is shown from its store, since its journal is damaged.
         """
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
-        """Hold the tables still, after taking in what other processes wrote."""
-        with self._lock:
-            self._refuse_closed()
-            self._catch_up()
-            yield
-
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Be the only writer of this agent, among threads and processes.
-
-        Raises:
-            StoreBusy: another process held the lock for 30 seconds.
-        """
-        with self._lock:
-            self._refuse_closed()
-            with self._file_lock.held():
-                self._refuse_closed()  # it may have been moved while another held the lock
-                yield
-
     # -- what is known ---------------------------------------------------------------------------------
 
     @property
@@ -134,6 +124,11 @@ class Ledger(LedgerOpening):
                 self._texts[name] = self.journal.text(name)
             return self._texts[name]
 
+    def texts(self) -> dict[str, str | None]:
+        """All texts by name; ``None`` where one that every agent may have is not there."""
+        with self.reading():
+            return dict.fromkeys(TEXTS) | self.journal.texts()
+
     # -- writing ---------------------------------------------------------------------------------------
 
     def apply(self, change_set: ChangeSet) -> ChangeSet:
@@ -144,6 +139,8 @@ class Ledger(LedgerOpening):
             Conflict: it was planned for another agent. Nothing was changed.
             StaleChange: what it touches has changed since it was planned. Nothing was changed.
             EmbedderError: a new text could not be embedded. Nothing was changed.
+            StoreUnavailable: the server that keeps the store does not answer. Nothing was changed, if the sentence
+                says so.
             StoreError: files cannot be written. If the sentence says that the change is kept, the journal has it and
                 it is finished at the next write; otherwise nothing was changed.
         """
@@ -156,14 +153,16 @@ class Ledger(LedgerOpening):
         with self.writing(), as_store_errors(f"The agent {self.folder.name!r}"):
             self._accesses.flush()  # what comes back by this change keeps the accesses it had
             self._catch_up()
+            self._store_at_hand()
             self._finish_cut_off()
+            self._take_over_missed()
             self._refuse_foreign_edit(change_set)
             self._refuse_unwritable(change_set)
             applied = self.journal.commit(change_set, vectors, self.embedder.identity)
             if applied.revision is not None and applied.revision > self._revision:
+                self._show(applied, vectors)
                 with _kept_all_the_same(self.folder.name):
                     whole = self._carry_out(applied, vectors)
-                self._show(applied, vectors)
                 if whole:
                     # a disk may be full by now: the change stands, and this is done once more by the next write
                     with suppress(StoreDamaged):
@@ -195,6 +194,7 @@ class Ledger(LedgerOpening):
         """
         with self.writing():
             self._catch_up()
+            self._store_at_hand()
             if self._stores.embedder == self.embedder.identity and not self._stores.distances():
                 return None
             return self._store_anew("replaced", self.embedder.identity, progress)
@@ -246,11 +246,23 @@ class Ledger(LedgerOpening):
             if self._carry_out(cut_off, self._vectors_of(cut_off)):
                 self.journal.mark_done(cut_off.revision)
 
+    def _take_over_missed(self) -> None:
+        """Carry out what another machine wrote, which has the same journal and another store."""
+        if self._store_is_behind():
+            for missed in self.journal.since(self._stores.claimed):
+                self._carry_out(missed, self._vectors_of(missed))
+
     def _carry_out(self, applied: ChangeSet, vectors: Mapping[str, Vectors]) -> bool:
-        """Steps 2 and 3, the files included; each can be repeated without harm. Answers whether all is done."""
+        """Steps 2 and 3, the files included; each can be repeated without harm. Answers whether all is done.
+
+        Others may read while the store, which takes longest, is written: recall does not ask it.
+        """
         self._write_personality(applied)
         assert applied.revision is not None, "only what has been committed is carried out"
-        self._stores.carry_out(applied.changes, self._for_store(applied, vectors), applied.revision)
+        wanted = self._for_store(applied, vectors)
+        with self._others_reading():
+            self._stores.carry_out(applied.changes, wanted, applied.revision)
+            self._stores.own(self._origin)
         return self._erase() if applied.purges else True
 
     def _write_personality(self, change_set: ChangeSet) -> None:
@@ -273,7 +285,8 @@ def _kept_all_the_same(agent: str) -> Iterator[None]:
         with as_store_errors(f"The agent {agent!r}"):
             yield
     except StoreError as error:
-        raise StoreDamaged(
+        kind = StoreUnavailable if isinstance(error, StoreUnavailable) else StoreDamaged
+        raise kind(
             f"{error.sentence} The change is kept in the journal all the same, and the store takes it in at the next "
             "write."
         ) from error

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from . import personality as personalities
-from .changes import Change, ChangeSet, TextChange, dump_entry
+from .changes import Change, ChangeSet, TextChange
+from .conversation_texts import refuse_no_state
 from .cues import parse_cues, parse_judgments
 from .dismissed import parse_dismissed
 from .entry import MemoryEntry, Tier
 from .errors import Conflict, InvalidParameter, Protected
-from .journal import content_hash
 from .memory import Memory, Vectors
 from .settings import AgentSettings
+from .sittings import parse_sittings
+from .wanted import Wanted
 
 _ROUNDING = 1e-5
 """How far a number of a stored vector may be from what was handed in."""
@@ -61,8 +65,13 @@ def _refuse_unreadable(text: TextChange) -> None:
             parse_judgments(text.after)
         case "dismissed":
             parse_dismissed(text.after)
-        case _ if text.after is not None:
-            personalities.parse(text.after)
+        case "interviews":
+            parse_sittings(text.after)
+        case "personality":
+            if text.after is not None:
+                personalities.parse(text.after)
+        case _:
+            refuse_no_state(text.name, text.after)
 
 
 @dataclass(frozen=True)
@@ -83,36 +92,53 @@ class Differences:
         return bool(self.missing or self.surplus or self.torn)
 
 
-def differences(
-    memories: Mapping[Tier, Memory], entries: Sequence[MemoryEntry], vectors: Mapping[str, Vectors]
-) -> Differences:
-    """Where the stores do not hold what they should: these entries, each in its tier, and nothing else.
-
-    Args:
-        memories: the store of each tier.
-        entries: what they should hold.
-        vectors: the vectors of their texts, by content hash; one without is stored with zeros.
-    """
+def differences(memories: Mapping[Tier, Memory], wanted: Mapping[Tier, Wanted]) -> Differences:
+    """Where the stores do not hold what they should, each row of each compared with its vector."""
     missing: list[MemoryEntry] = []
     surplus: dict[Tier, list[str]] = {}
     torn: list[str] = []
     for tier, memory in memories.items():
-        stored = memory.snapshot()
-        held = {entry.id: (dump_entry(entry), row) for row, entry in enumerate(stored.entries)}
-        wanted = {entry.id: entry for entry in entries if entry.tier is tier}
-        for key, entry in wanted.items():
-            body, row = held.get(key, (None, 0))
-            if body != dump_entry(entry):
-                missing.append(entry)
-            elif not _near(stored.vectors[row], vectors.get(content_hash(entry.document))):
-                torn.append(key)
-        if gone := sorted(held.keys() - wanted.keys()):
-            surplus[tier] = gone
+        of_tier = wanted[tier]
+        left = {entry_id: row for row, entry_id in enumerate(of_tier.ids)}
+        otherwise: list[int] = []
+        gone: list[str] = []
+        for page in memory.pages():
+            alike: list[tuple[int, int]] = []
+            for place, body in enumerate(page.bodies):
+                row = left.pop(body["id"], None)
+                if row is None:
+                    gone.append(body["id"])
+                elif _same(body, of_tier.body(row)):
+                    alike.append((place, row))
+                else:
+                    otherwise.append(row)
+            torn += [of_tier.ids[row] for row in _torn(page.vectors, alike, of_tier)]
+        missing += [of_tier.entry(row) for row in sorted([*left.values(), *otherwise])]
+        if gone:
+            surplus[tier] = sorted(gone)
     return Differences(missing, surplus, torn)
 
 
-def _near(stored: Vectors, wanted: Vectors | None) -> bool:
-    """Whether a store gives back what it was handed; one that ranks by cosine divides by a length of nearly 1."""
-    if wanted is None:
-        return not stored.any()
-    return stored.shape == wanted.shape and bool(np.abs(stored - wanted).max(initial=0.0) < _ROUNDING)
+def _same(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Whether two tell the same entry; what is equal and yet not the same, as 1 and 1.0, is told apart as text."""
+    if stored != wanted:
+        return False
+    extras = stored.get("extras")
+    return not extras or json.dumps(extras, sort_keys=True) == json.dumps(wanted["extras"], sort_keys=True)
+
+
+def _torn(stored: Vectors, alike: Sequence[tuple[int, int]], wanted: Wanted) -> list[int]:
+    """The rows of which a store does not give back the vector that it was handed; zeros stand for one without.
+
+    A store that ranks by cosine divides by a length of nearly 1.
+    """
+    if not alike:
+        return []
+    held = stored[[place for place, _ in alike]]
+    rows = [row for _, row in alike]
+    vectors = wanted.vectors(rows)
+    if vectors.shape[1] != held.shape[1]:  # there is no vector of that width, or none at all
+        vectors = np.where(np.isnan(vectors).all(axis=1, keepdims=True), np.zeros_like(held), np.inf)
+    vectors = np.where(np.isnan(vectors), 0, vectors)
+    far = ~(np.abs(held - vectors).max(axis=1, initial=0.0) < _ROUNDING)
+    return [rows[place] for place in np.flatnonzero(far)]

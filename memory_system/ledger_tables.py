@@ -9,10 +9,11 @@ from pathlib import Path
 
 from .changes import ChangeSet
 from .embedding import Embedder
-from .entry import MemoryEntry, Tier
+from .entry import LIVED, MemoryEntry, Tier
 from .journal import Journal, content_hash
 from .memory import Vectors
 from .table import Table
+from .table_lock import TableLock
 
 REEMBED = "reembed"
 """The operation under which the history tells that memories were given new vectors; it changes no entry."""
@@ -41,12 +42,20 @@ class LedgerTables:
         self._texts: dict[str, str | None] = {}
         self._revision, self._access, self._touches = 0, 0, 0
         self._seen: int | None = None
-        self._lock = threading.RLock()
+        self._lock = TableLock()
+        self._still = 0  # how many readings hold the tables, one within the other
+        self._turn = threading.RLock()
+        """Held by the thread that writes; never waited for while holding the tables, so that nobody waits for ever."""
 
     @property
     def revision(self) -> int:
         """The revision that the tables show."""
         return self._revision
+
+    @property
+    def lived(self) -> dict[Tier, Table]:
+        """The tables of what recall ranges over: those of ``LIVED``."""
+        return {tier: self.tables[tier] for tier in LIVED}
 
     def find(self, entry_id: str) -> MemoryEntry | None:
         """The memory of this id in any tier, or ``None``."""

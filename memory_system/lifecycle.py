@@ -17,11 +17,12 @@ from pathlib import Path
 
 from .errors import AgentNotFound, AlreadyExists, StoreError
 from .files import as_store_errors
+from .journal_home import JOURNAL, POINTER
+from .journals import Journals
 
 BIN = ".bin"
 KEPT = "personality.json"
 """The name of a personality that lies inside its agent's folder."""
-_JOURNAL = "journal.sqlite3"
 _SECONDS = "%Y%m%dT%H%M%S%f"
 
 
@@ -51,12 +52,13 @@ class Binned:
     folder: Path
 
 
-def duplicate(source: Place, target: Place, beside: Mapping[str, str] | None = None) -> None:
+def duplicate(source: Place, target: Place, journals: Journals, beside: Mapping[str, str] | None = None) -> None:
     """Copy an agent that is closed. The copy appears whole or not at all.
 
     Args:
         source: where it lies.
         target: where the copy is to lie.
+        journals: where the agent's is.
         beside: texts that the copy has from its first moment, by the name of their file.
 
     Raises:
@@ -67,7 +69,7 @@ def duplicate(source: Place, target: Place, beside: Mapping[str, str] | None = N
     half = target.folder.with_name(f".{target.folder.name}-copying")
     shutil.rmtree(half, ignore_errors=True)
     try:
-        _copy(source.folder, half)
+        _copy(source.folder, half, journals)
         if source.personality.exists():
             shutil.copyfile(source.personality, half / KEPT)
         for name, text in (beside or {}).items():
@@ -80,18 +82,19 @@ def duplicate(source: Place, target: Place, beside: Mapping[str, str] | None = N
         raise StoreError(f"{source.folder.name!r} cannot be copied: {why}.") from error
 
 
-def _copy(folder: Path, target: Path) -> None:
-    """Copy an agent's folder; a journal that another program has open is copied by SQLite, which sees it at rest.
+def _copy(folder: Path, target: Path, journals: Journals) -> None:
+    """Copy an agent's folder, with its journal as a file even where that is on a server.
 
-    That program cannot change a memory now, since we hold the lock, but it notes what is recalled without it.
+    A journal that another program has open is copied by SQLite, which sees it at rest. That program cannot change a
+    memory now, since we hold the lock, but it notes what is recalled without it.
     """
-    journal = folder / _JOURNAL
-    open_elsewhere = journal.with_name(f"{_JOURNAL}-wal").exists()  # whoever closes it last removes that
-    shutil.copytree(
-        folder, target, ignore=shutil.ignore_patterns("lock", *([f"{_JOURNAL}*"] if open_elsewhere else []))
-    )
+    journal = folder / JOURNAL
+    open_elsewhere = journal.with_name(f"{JOURNAL}-wal").exists()  # whoever closes it last removes that
+    left_out = ("lock", POINTER, *([f"{JOURNAL}*"] if open_elsewhere else []))
+    shutil.copytree(folder, target, ignore=shutil.ignore_patterns(*left_out))
+    journals.of(folder).copy_into(target / JOURNAL)
     if open_elsewhere:
-        with closing(sqlite3.connect(journal, timeout=10)) as held, closing(sqlite3.connect(target / _JOURNAL)) as copy:
+        with closing(sqlite3.connect(journal, timeout=10)) as held, closing(sqlite3.connect(target / JOURNAL)) as copy:
             held.backup(copy)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+import orjson
 
 from .entry import Tier
 from .facets import Facets
@@ -91,18 +92,15 @@ class LoggedQuery:
 
 def body_of(asked: Asked) -> str:
     """All of a query but its place in the log, as JSON."""
-    return json.dumps(
-        {
-            "query": query_to_json(asked.query),
-            "hits": [_hit_to_json(hit) for hit in asked.hits[:MOST_HITS]],
-            "recalled": len(asked.hits),
-            "given": list(asked.given),
-            "touched": asked.touched,
-            "embedder": asked.embedder,
-        },
-        ensure_ascii=False,
-        separators=(",", ":"),
-    )
+    body = {
+        "query": query_to_json(asked.query),
+        "hits": [_hit_to_json(hit) for hit in asked.hits[:MOST_HITS]],
+        "recalled": len(asked.hits),
+        "given": list(asked.given),
+        "touched": asked.touched,
+        "embedder": asked.embedder,
+    }
+    return orjson.dumps(body).decode()
 
 
 def logged_of(row: Any) -> LoggedQuery:
@@ -126,7 +124,7 @@ def logged_of(row: Any) -> LoggedQuery:
 
 def query_to_json(query: Query) -> dict[str, Any]:
     """All parameters of a query but its cue and time, JSON-ready."""
-    facets = {name: value for name, value in dataclasses.asdict(query.facets).items() if value not in (None, (), "")}
+    facets = {name: value for name, value in vars(query.facets).items() if value not in (None, (), "")}
     for name in ("since", "until"):
         if name in facets:
             facets[name] = facets[name].isoformat()
@@ -135,7 +133,7 @@ def query_to_json(query: Query) -> dict[str, Any]:
         "threshold": query.threshold,
         "static_threshold": query.static_threshold,
         "static_share": query.static_share,
-        "scoring": dataclasses.asdict(query.scoring),
+        "scoring": {**vars(query.scoring), "weights": dict(vars(query.scoring.weights))},
         "facets": facets,
         "requery": query.requery,
     }

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from collections.abc import Mapping
+import weakref
+from collections.abc import Hashable, Mapping
+from datetime import date, datetime, time, tzinfo
+from functools import lru_cache
 
 from . import relevancy
 from .entry import Tier
 from .memory import Vectors
 from .query import Query
 from .recall import Measured, Relevancy
-from .relevancy import Cue, Evidence, TokenStates, evidence, hybrid
+from .relevancy import Cue, Evidence, Kept, TokenStates, evidence, hybrid
 from .table import Table
 
-_KEPT = 32
-"""Answers that are kept, a tier and cue each: who moves a slider, or asks every minute, asks the same ones again."""
-
-_Key = tuple[int, int, Cue]
+_SHORT = 500
+"""Characters of a cue whose reading is remembered."""
 
 
 class Hybrid:
     """Hybrid relevancy over tables that change; thread-safe, as far as the tables are held still.
+
+    What was worked out for a cue is kept with the token states for as long as the texts stay as they are: who asks
+    the same cue again pays for its recency and importance only.
 
     Args:
         tokens: the token states that are compared; where there are none, late interaction is left out.
@@ -29,8 +31,7 @@ class Hybrid:
 
     def __init__(self, tokens: TokenStates) -> None:
         self._tokens = tokens
-        self._lock = threading.Lock()
-        self._kept: OrderedDict[_Key, relevancy.Relevancy] = OrderedDict()
+        self._kept: Kept[relevancy.Relevancy] = tokens.relevancies
 
     def measure(self, query: Query, vector: Vectors, tables: Mapping[Tier, Table]) -> Measured:
         """What answers the relevancies of a table and their parts, for one query.
@@ -65,20 +66,24 @@ class Hybrid:
         return None
 
     def _found(self, cue: Cue, vector: Vectors, table: Table) -> relevancy.Relevancy:
-        key = (id(table), table.version, cue)
-        with self._lock:
-            held = self._kept.get(key)
-            if held is not None:
-                self._kept.move_to_end(key)
-                return held
-        found = hybrid(cue, table.relevancies(vector), table.texts, self._tokens)
-        with self._lock:
-            self._kept[key] = found
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
+        # what else a cue says follows from its text, its names and its times
+        key = weakref.ref(table), cue.text, cue.names, cue.asked
+        found = self._kept.get(key, table.version)
+        if found is None:
+            found = hybrid(cue, table.relevancies(vector), table.texts, self._tokens)
+            self._kept.put(key, table.version, found, found.size + 4 * len(cue.text))
         return found
 
 
 def _read(query: Query, tables: Mapping[Tier, Table]) -> Cue:
     names: frozenset[str] = frozenset().union(*(table.texts.speakers for table in tables.values()))
-    return Cue.read(query.cue, query.now, names)
+    zone = query.now.tzinfo
+    if len(query.cue) > _SHORT or not isinstance(zone, Hashable):
+        return Cue.read(query.cue, query.now, names)
+    return _remembered(query.cue, query.now.date(), zone, names)
+
+
+@lru_cache(maxsize=256)
+def _remembered(text: str, day: date, zone: tzinfo | None, names: frozenset[str]) -> Cue:
+    """The reading of a cue, which counts "yesterday" from the day and its zone: the time of day plays no part."""
+    return Cue.read(text, datetime.combine(day, time(), zone), names)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .changes import entry_from_json, entry_to_json
 from .entry import MemoryEntry
 from .errors import EntryNotFound, InvalidParameter
 
@@ -20,6 +22,19 @@ class Snapshot:
     """All entries of a store and their vectors: ``vectors`` has shape (n, d), row i belongs to entry i."""
 
     entries: tuple[MemoryEntry, ...]
+    vectors: Vectors
+
+
+@dataclass(frozen=True)
+class Page:
+    """Some rows of a store as they are written there, which nobody has made entries of.
+
+    Args:
+        bodies: n entries as ``entry_to_json`` tells them.
+        vectors: shape (n, d), row i belongs to body i.
+    """
+
+    bodies: Sequence[Mapping[str, Any]]
     vectors: Vectors
 
 
@@ -70,8 +85,27 @@ class Memory(ABC):
         """How many entries are held."""
 
     @abstractmethod
+    def pages(self) -> Iterator[Page]:
+        """All rows, some at a time, in no particular order; nothing is written meanwhile.
+
+        Raises:
+            ForeignStore: a row was not written by this system.
+        """
+
     def snapshot(self) -> Snapshot:
-        """All entries with their vectors, ordered by id."""
+        """All entries with their vectors, ordered by id.
+
+        Raises:
+            ForeignStore: a row was not written by this system.
+        """
+        rows = [
+            (entry_from_json(body), vector)
+            for page in self.pages()
+            for body, vector in zip(page.bodies, page.vectors, strict=True)
+        ]
+        rows.sort(key=lambda row: row[0].id)
+        vectors = np.array([vector for _, vector in rows], np.float32) if rows else np.zeros((0, 0), np.float32)
+        return Snapshot(tuple(entry for entry, _ in rows), vectors)
 
     @abstractmethod
     def nearest(self, vector: Vectors, top_k: int) -> list[tuple[str, float]]:
@@ -138,10 +172,9 @@ class InMemory(Memory):
     def count(self) -> int:  # noqa: D102
         return len(self._held)
 
-    def snapshot(self) -> Snapshot:  # noqa: D102
-        rows = [self._held[entry_id] for entry_id in sorted(self._held)]
-        vectors = np.stack([vector for _, vector in rows]) if rows else np.zeros((0, 0), np.float32)
-        return Snapshot(tuple(entry for entry, _ in rows), vectors)
+    def pages(self) -> Iterator[Page]:  # noqa: D102
+        if held := list(self._held.values()):
+            yield Page([entry_to_json(entry) for entry, _ in held], np.stack([vector for _, vector in held]))
 
     def nearest(self, vector: Vectors, top_k: int) -> list[tuple[str, float]]:  # noqa: D102
         if top_k < 1:

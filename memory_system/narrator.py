@@ -8,7 +8,7 @@ from datetime import datetime
 from . import curation, intake_turns
 from .changes import ChangeSet
 from .consolidation import synopsis
-from .consolidation.ground import Ground, Progress
+from .consolidation.ground import Ground, Progress, within
 from .intake_turns import Turns
 from .reader import no_progress
 from .restorer import AgentRestorer
@@ -52,6 +52,4 @@ class AgentNarrator(AgentRestorer):
 
 def _within(ground: Ground, begin: float, end: float) -> Ground:
     """The ground of one step of several, whose progress is a part of the whole."""
-    return dataclasses.replace(
-        ground, progress=lambda done, doing: ground.progress(begin + (end - begin) * done, doing)
-    )
+    return dataclasses.replace(ground, progress=within(ground.progress, begin, end))

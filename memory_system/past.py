@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import NoReturn
 
 from . import curation
-from .changes import ChangeSet
+from .changes import TEXTS, ChangeSet
 from .consolidation import migration
 from .embedding import Embedder
-from .entry import MemoryEntry, Tier
+from .entry import LIVED, MemoryEntry, Tier
 from .errors import ChangeSetNotFound, ReadOnlyPast
 from .facets import Facets
 from .journal_bin import Forgotten
@@ -106,6 +106,15 @@ class _PastLedger:
     def text(self, name: str) -> str | None:
         """The text of this name as it was then."""
         return self._texts.get(name)
+
+    @property
+    def lived(self) -> Mapping[Tier, Table]:
+        """The tables of what recall ranges over."""
+        return {tier: self.tables[tier] for tier in LIVED}
+
+    def texts(self) -> dict[str, str | None]:
+        """All texts as they were then, by name."""
+        return {name: text for name, text in self._texts.items() if text is not None or name in TEXTS}
 
     def find(self, entry_id: str) -> MemoryEntry | None:
         """The memory of this id in any tier, or ``None``."""

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from .changes import TEXTS, load_entry
+from .changes import load_entry
 from .entry import MemoryEntry, Tier
 from .journal import content_hash
 from .journal_past import Bodies, Moment
@@ -50,7 +50,7 @@ def rebuilt(ledger: Ledger, moment: Moment) -> State:
         newest = ledger.revision
         near = past.is_nearer_to_now(moment.revision, newest)
         tables = {tier: table.copied() if near else Table() for tier, table in ledger.tables.items()}
-        now = {name: ledger.text(name) for name in TEXTS}
+        now = ledger.texts()
     bodies = past.back(moment.revision, newest) if near else past.forth(moment.revision)
     _take_in(tables, bodies, lambda hashes: ledger.journal.vectors(hashes, ledger.embedder.identity))
     since = past.accessed_since(moment) if near else None

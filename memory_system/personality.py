@@ -260,8 +260,11 @@ def read(path: Path) -> str | None:
     """The text of a personality file, or ``None`` where there is none.
 
     Raises:
-        InvalidPersonality: it cannot be read, is too large, or not UTF-8.
+        InvalidPersonality: it cannot be read, is a symbolic link, is too large, or not UTF-8.
     """
+    if path.is_symlink():
+        wrong = "it cannot be read: it is a symbolic link, which may lead anywhere; put the file itself there"
+        raise InvalidPersonality((Problem("", wrong),), path.name)
     try:
         raw = read_at_most(path, MAX_BYTES + 1)
     except FileNotFoundError:

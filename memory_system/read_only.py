@@ -20,13 +20,15 @@ import numpy as np
 from . import chroma_files
 from . import personality as personalities
 from .changes import Change, ChangeSet, TextChange, dump_entry
+from .chroma_address import ChromaAddress
 from .embedding import Embedder
 from .entry import MemoryEntry, Tier
 from .errors import InvalidPersonality, JournalDamaged, MemorySystemError, ReadOnly, StoreError
 from .journal import Journal, content_hash
-from .journal_check import PUT_BACK, broken_pages
+from .journal_check import broken_pages
+from .journal_home import JOURNAL, POINTER, JournalHome
+from .journals import Journals
 from .ledger import Ledger
-from .ledger_opening import JOURNAL
 from .ledger_tables import LedgerTables
 from .logged import Asked
 from .memory import Vectors
@@ -40,17 +42,24 @@ RESCUE = "rescue"
 
 
 def open_ledger(
-    folder: Path, personality: Path, embedder: Embedder, clock: Clock = real_clock, *, durability: str = "full"
+    folder: Path,
+    personality: Path,
+    embedder: Embedder,
+    clock: Clock = real_clock,
+    *,
+    journals: Journals | None = None,
+    chroma: ChromaAddress | None = None,
 ) -> Ledger:
     """An agent's ledger; one that can only be read where the journal is damaged and the store is whole.
 
     Raises:
         StoreError: the files cannot be used.
     """
+    journals = journals or Journals()
     try:
-        return Ledger(folder, personality, embedder, clock, durability)
+        return Ledger(folder, personality, embedder, clock, journals, chroma)
     except JournalDamaged as error:
-        return ReadOnlyLedger(folder, personality, embedder, clock, error)
+        return ReadOnlyLedger(folder, personality, embedder, clock, error, journals.of(folder), chroma)
 
 
 class ReadOnlyLedger(Ledger):
@@ -61,32 +70,41 @@ class ReadOnlyLedger(Ledger):
     """
 
     def __init__(
-        self, folder: Path, personality: Path, embedder: Embedder, clock: Clock, damage: JournalDamaged
+        self,
+        folder: Path,
+        personality: Path,
+        embedder: Embedder,
+        clock: Clock,
+        damage: JournalDamaged,
+        home: JournalHome,
+        chroma: ChromaAddress | None = None,
     ) -> None:
         LedgerTables.__init__(self, folder, personality, embedder)  # not Ledger's, which opens the damaged files
         self._clock = clock
+        self._home = home
+        self._chroma = chroma
         self._closed = False
         self._file_lock = WriteLock(folder)
         self._scratch = tempfile.TemporaryDirectory(prefix="memory-rescue-", ignore_cleanup_errors=True)
         try:
             with self._file_lock.held():
-                self._as_found = chroma_files.stamp(folder / JOURNAL)
+                self._as_found = self._journal_files()
                 self._read_back(damage)
         except BaseException:
             self._scratch.cleanup()
             raise
         held = sum(len(table) for table in self.tables.values())
-        self.read_only = f"{damage.sentence} {self._told} {PUT_BACK}"
+        self.read_only = f"{damage.sentence} {self._told} {_what_to_do(home)}"
         self.messages.append(
             f"{self.read_only} Until then nothing can be changed. {held} memories are shown as the store holds them; "
             "they can be recalled, looked at and exported."
         )
 
     def _read_back(self, damage: JournalDamaged) -> None:
-        entries, vectors, made_with = _stored(self.folder, damage)
+        entries, vectors, made_with = _stored(self._home, damage, self._chroma)
         scratch = Path(self._scratch.name) / JOURNAL
         self._told = "Its history and settings are still there."
-        if not _readable(self.folder / JOURNAL, scratch, self._clock):
+        if not _readable(self._home, scratch, self._clock):
             self._told = "Its history and settings, and when memories were recalled, cannot be read."
         self.journal = Journal(f"sqlite:///{scratch}", self._clock)
         try:
@@ -120,7 +138,10 @@ class ReadOnlyLedger(Ledger):
     @property
     def gone(self) -> bool:
         """Whether this was closed, or there is another journal by now, such as one that was put back."""
-        return self._closed or chroma_files.stamp(self.folder / JOURNAL) != self._as_found or not self.folder.exists()
+        return self._closed or self._journal_files() != self._as_found or not self.folder.exists()
+
+    def _journal_files(self) -> dict[str, list[int]]:
+        return chroma_files.stamp(self.folder / JOURNAL, self.folder / POINTER)
 
     def _refuse_closed(self) -> None:
         if self.gone:
@@ -155,6 +176,7 @@ class ReadOnlyLedger(Ledger):
         """
         journal, aside = self.folder / JOURNAL, self.folder / f"journal-damaged-{time.time_ns()}.sqlite3"
         with self.writing():
+            origin = self.journal.change_set_at(1)
             self.journal.close()
             fresh = journal.with_suffix(".part")
             shutil.copyfile(Path(self._scratch.name) / JOURNAL, fresh)
@@ -162,28 +184,35 @@ class ReadOnlyLedger(Ledger):
             for ending in ("-wal", "-shm", ""):
                 if (part := journal.with_name(journal.name + ending)).exists():
                     part.rename(aside.with_name(aside.name + ending))
+            if (named := self.folder / POINTER).exists():
+                named.rename(aside.with_suffix(".json"))
+                was = True
+            self._home.leave_name()
             fresh.rename(journal)
-            stores = Stores(self.folder / "chroma")
+            stores = Stores(self.folder / "chroma", self._chroma)
             try:
-                stores.begin_again(self._revision)
+                stores.begin_again(self._revision, origin)
             finally:
                 stores.close()
         self.close()
         return aside if was else None
 
 
-def _stored(folder: Path, damage: JournalDamaged) -> tuple[list[MemoryEntry], dict[str, Vectors], str | None]:
+def _what_to_do(home: JournalHome) -> str:
+    return f"{home.put_back}, or let “python -m memory_system doctor --repair” begin a new one."
+
+
+def _stored(
+    home: JournalHome, damage: JournalDamaged, server: ChromaAddress | None
+) -> tuple[list[MemoryEntry], dict[str, Vectors], str | None]:
     """What the store holds: entries, their vectors by content hash, and what made those."""
-    chroma = folder / "chroma"
-    problem = chroma_files.problem(chroma)
-    if not (chroma / "chroma.sqlite3").exists():
-        problem = "chroma.sqlite3 is missing"
-    problem = problem or probe(chroma)
+    chroma, what_to_do = home.folder / "chroma", _what_to_do(home)
+    problem = None if server is not None else _problem(chroma)
     if problem is not None:
-        raise JournalDamaged(f"{damage.sentence} Its store cannot be read either: {problem}. {PUT_BACK}") from damage
+        raise JournalDamaged(f"{damage.sentence} Its store cannot be read either: {problem}. {what_to_do}") from damage
     entries: dict[str, MemoryEntry] = {}
     vectors: dict[str, Vectors] = {}
-    with closing(Stores(chroma)) as stores:
+    with closing(Stores(chroma, server)) as stores:
         for memory in stores.memories.values():  # the later tier last: a move writes there before it deletes here
             stored = memory.snapshot()
             for entry, vector in zip(stored.entries, stored.vectors, strict=True):
@@ -192,15 +221,24 @@ def _stored(folder: Path, damage: JournalDamaged) -> tuple[list[MemoryEntry], di
                     vectors[content_hash(entry.document)] = vector
         made_with = stores.made_with
     if not entries:
-        raise JournalDamaged(f"{damage.sentence} Its store holds nothing either. {PUT_BACK}") from damage
+        raise JournalDamaged(f"{damage.sentence} Its store holds nothing either. {what_to_do}") from damage
     return list(entries.values()), vectors, made_with
 
 
-def _readable(journal: Path, copy: Path, clock: Clock) -> bool:
+def _problem(chroma: Path) -> str | None:
+    """What is wrong with Chroma's files; ``None`` if they can be read."""
+    if not (chroma / "chroma.sqlite3").exists():
+        return chroma_files.problem(chroma) or "chroma.sqlite3 is missing"
+    return chroma_files.problem(chroma) or probe(chroma)
+
+
+def _readable(home: JournalHome, copy: Path, clock: Clock) -> bool:
     """Copy a journal, if what can be read of it hangs together."""
-    if not journal.is_file() or not journal.stat().st_size:
+    journal = home.folder / JOURNAL
+    if not home.anchor.is_file() or not home.anchor.stat().st_size:
         return False
     try:
+        home.copy_into(copy)
         for ending in ("", "-wal"):
             if (part := journal.with_name(journal.name + ending)).exists():
                 shutil.copyfile(part, copy.with_name(copy.name + ending))

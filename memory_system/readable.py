@@ -51,6 +51,10 @@ class Readable(Protocol):
         """One table a tier."""
 
     @property
+    def lived(self) -> Mapping[Tier, Table]:
+        """The tables of what recall ranges over: those of ``LIVED``."""
+
+    @property
     def journal(self) -> Told:
         """The history."""
 
@@ -71,6 +75,9 @@ class Readable(Protocol):
 
     def text(self, name: str) -> str | None:
         """The text of this name."""
+
+    def texts(self) -> dict[str, str | None]:
+        """All texts by name; ``None`` where one that every agent may have is not there."""
 
     def find(self, entry_id: str) -> MemoryEntry | None:
         """The memory of this id in any tier, or ``None``."""

@@ -9,7 +9,7 @@ from datetime import datetime
 from . import curation
 from .consolidation.ground import Bare, Ground, Progress
 from .cues import Judgment, SavedCue, judgment_of, judgments_jsonl, parse_cues, parse_judgments
-from .entry import MemoryEntry, Tier
+from .entry import LIVED, MemoryEntry, Tier
 from .errors import InvalidParameter, shown
 from .genealogist import AgentGenealogist
 from .narrative import Hits, Narrative, tell
@@ -69,6 +69,7 @@ class AgentReader(AgentGenealogist):
 
     author = ""
     """Who is behind what is planned."""
+    _at_once = 1
 
     @property
     def saved_cues(self) -> tuple[SavedCue, ...]:
@@ -142,7 +143,7 @@ class AgentReader(AgentGenealogist):
         With ``memories`` every memory stands in a line before them, so that the file can be evaluated by itself;
         what was judged and is forgotten is then left out.
         """
-        entries = [entry for tier in Tier for entry in self.entries(tier)] if memories else None
+        entries = [entry for tier in LIVED for entry in self.entries(tier)] if memories else None
         return judgments_jsonl(self.judgments, entries)
 
     def _tried(self, cue: str, name: str, now: datetime, top_k: int | None) -> Query:
@@ -186,4 +187,5 @@ class AgentReader(AgentGenealogist):
                 recall,
                 progress,
                 self.name,
+                self._at_once,
             )

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from . import scoring as formulas
 from .candidates import Candidates, Judged
-from .entry import MemoryEntry, Tier
-from .exact import Sought, top_rows
+from .entry import LIVED, MemoryEntry, Tier
+from .exact import Sought, best_of, top_measured, top_rows
 from .memory import Vectors
 from .query import Query
 from .requery import second_round
@@ -148,7 +148,7 @@ def answer(
     Args:
         query: what is asked.
         cue_vector: the cue's vector, shape (d,).
-        tables: one table a tier.
+        tables: one table a tier; those of ``LIVED`` are asked.
         agent: the name used in the context text.
         explain: whether every candidate is answered, with its verdict, or the recalled ones only.
         measured: how relevancy is measured where it is not by similarity.
@@ -161,7 +161,7 @@ def answer(
         raise ValueError("A measure other than similarity has to be handed in.")
     started = time.perf_counter()
     asked = _Asked(query, cue_vector, what_if.over(tables) if what_if else tables, measured, tables)
-    considered = sum(map(len, tables.values()))
+    considered = sum(len(tables[tier]) for tier in LIVED)
     if explain:
         everyone = asked.every_candidate()
         return Explanation(query, everyone, considered, agent, (time.perf_counter() - started) * 1000)
@@ -182,7 +182,7 @@ class _Asked:
 
     def hits(self) -> tuple[Candidate, ...]:
         """The recalled candidates only."""
-        ranked = [self._ranked(tier) for tier in Tier]
+        ranked = [self._ranked(tier) for tier in LIVED]
         seats = seats_of(self.query, *(len(tier.best) for tier in ranked))
         found = []
         for tier in ranked:
@@ -194,16 +194,16 @@ class _Asked:
 
     def every_candidate(self) -> Candidates:
         """Every memory with its verdict."""
-        scored = {tier: self._parts(tier) for tier in Tier}
-        admitted = {tier: self._admitted(tier) for tier in Tier}
-        totals = {tier: scored[tier].totals for tier in Tier}
+        scored = {tier: self._parts(tier) for tier in LIVED}
+        admitted = {tier: self._admitted(tier) for tier in LIVED}
+        totals = {tier: scored[tier].totals for tier in LIVED}
         counts = [
             min(int((admitted[tier] & (totals[tier] > self.query.threshold_of(tier))).sum()), self.query.top_k)
-            for tier in Tier
+            for tier in LIVED
         ]
         seats = seats_of(self.query, *counts)
         judged = []
-        for tier in Tier:
+        for tier in LIVED:
             table = self.tables[tier]
             by_score = np.where(np.isnan(totals[tier]), np.inf, -totals[tier])
             order = np.lexsort((table.id_ranks, by_score, ~admitted[tier]))
@@ -221,17 +221,18 @@ class _Asked:
         table, query = self.tables[tier], self.query
         if not len(table):
             return _Ranked(tier, table, [], _NOTHING)
-        simple = query.scoring.measure is Measure.SIMILARITY and not query.scoring.normalise
-        if simple and tier is not Tier.STATIC and len(table) > FEW and table is self.held[tier]:
+        if tier is not Tier.STATIC and not query.scoring.normalise and len(table) > FEW and table is self.held[tier]:
             admitted = self._admitted(tier) if query.facets else None
             sought = Sought(self.cue, query.now, query.scoring, query.threshold_of(tier), query.top_k, admitted)
-            return _Ranked(tier, table, *top_rows(table, sought))
+            if self.measured is None:
+                return _Ranked(tier, table, *top_rows(table, sought))
+            return _Ranked(tier, table, *top_measured(table, sought, *self.measured(tier, table)))
         parts = self._parts(tier)
         totals = parts.totals
         above = totals > query.threshold_of(tier)
         if query.facets:
             above &= self._admitted(tier)
-        best = _best(np.flatnonzero(above), totals, table, query.top_k)
+        best = best_of(np.flatnonzero(above), totals, table.ids, query.top_k)
         return _Ranked(tier, table, best, parts.taken(np.array(best, np.intp)))
 
     def _parts(self, tier: Tier) -> Parts:
@@ -261,16 +262,6 @@ def seats_of(query: Query, static: int, stm: int, ltm: int) -> dict[Tier, int]:
     of_stm = min(stm, query.top_k - of_static)
     of_ltm = min(ltm, query.top_k - of_static - of_stm)
     return {Tier.STATIC: of_static, Tier.STM: of_stm, Tier.LTM: of_ltm}
-
-
-def _best(rows: NDArray[np.intp], totals: Floats, table: Table, top_k: int) -> list[int]:
-    """The ``top_k`` rows of the highest totals; equal totals stand in the order of their ids."""
-    if top_k == 0:
-        return []
-    if len(rows) > top_k:
-        kth = np.partition(totals[rows], len(rows) - top_k)[len(rows) - top_k]
-        rows = rows[totals[rows] >= kth]  # all that tie for the last seat, so that their ids decide
-    return sorted(rows.tolist(), key=lambda row: (-totals[row], table.ids[row]))[:top_k]
 
 
 def _one_line(text: str) -> str:

@@ -18,6 +18,7 @@ from .times import parse_time
 
 FILE = "rehearsal.json"
 MAX_PURPOSE = 80
+MAX_AUTHOR = 1_000
 _MAX_BYTES = 100_000
 _MOST_BYTES = 200
 _JOINERS = " _-'."
@@ -94,7 +95,7 @@ def _checked(name: str, told: Mapping[str, Any]) -> Rehearsal:
     if not isinstance(revision, int) or isinstance(revision, bool) or not 0 <= revision < 2**62:
         raise ValueError("its revision is none")
     words = [told.get(key, "") for key in ("author", "purpose", "together")]
-    if not all(isinstance(word, str) and len(word) <= 1_000 for word in words):
+    if not all(isinstance(word, str) and len(word) <= MAX_AUTHOR for word in words):
         raise ValueError("what it says of itself is not all text")
     times = (parse_time(told["begun_at"]), parse_time(told["world_time"]))
     return Rehearsal(name, checked_name(told["of"]), revision, *times, *words)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Iterable, Sequence
 
-from .changes import TEXTS as TEXT_NAMES
 from .changes import Change, ChangeSet, Kept, TextChange, load_entry, short
 from .consolidation.ground import bare
+from .copying import SET_ASIDE
 from .curation import listed
 from .editor import AgentEditor
 from .entry import MemoryEntry, Tier
-from .errors import Conflict, EntryNotFound, Immutable, InvalidParameter, shown
+from .errors import Conflict, EntryNotFound, Immutable, InvalidParameter, StaleChange, shown
 from .journal_told import Applied
 from .restoring import (
+    AS_BEFORE,
     GO_BACK,
     PURGE,
     REDO,
@@ -39,8 +40,13 @@ class AgentRestorer(AgentEditor):
         """Carry out a previewed change set, once; answers it with its revision.
 
         Raises:
-            StaleChange: what it touches has changed since. Nothing was changed.
+            StaleChange: what it touches has changed since; with going back, anything. Nothing was changed.
         """
+        if isinstance(change_set, ChangeSet) and change_set.operation == GO_BACK:
+            self._ledger.refuse_read_only()
+            with self._ledger.writing():
+                self._refuse_gone_on(change_set)
+                return super().apply(change_set)
         texts: Iterable[str] = ()
         if isinstance(change_set, ChangeSet) and change_set.purges and change_set.problem() is None:
             self._ledger.refuse_read_only()
@@ -127,21 +133,27 @@ class AgentRestorer(AgentEditor):
         Raises:
             InvalidParameter: it is no revision.
             ChangeSetNotFound: there is no such revision.
-            StaleChange: somebody else changed something at the same moment. Nothing was changed.
+            StaleChange: what was previewed is applied after somebody changed something. Nothing was changed.
         """
+        if preview:
+            return self._going_back(revision)
+        self._ledger.refuse_read_only()
+        with self._ledger.writing():  # nobody comes between the plan and what it does
+            return self.apply(self._going_back(revision))
+
+    def _going_back(self, revision: int | ChangeSet) -> ChangeSet:
         number = _number(revision)
         self._refresh()
         with self._ledger.reading():
             journal, newest = self._ledger.journal, self._ledger.revision
             told = journal.get(number)
             bodies = {key: load_entry(body) for key, body in journal.past.back(number, newest).items()}
-            held = {name: self._ledger.text(name) for name in TEXT_NAMES}
-            texts = journal.past.texts(number, newest, held)
+            texts = journal.past.texts(number, newest, self._ledger.texts())
             plan = going_back(number, bodies, texts, self._held(list(bodies)))
         later = newest - number
         notes = (f"It takes back what the {later:,} later changes did.",) if later else ()
         title = f"Go back to right after “{short(told.change_set.title)}”"
-        return self._done(self._take_back(GO_BACK, title, plan, notes=notes), preview)
+        return self._take_back(GO_BACK, title, plan, notes=notes)
 
     def purge(self, ids: str | Sequence[str], *, preview: bool = False) -> ChangeSet:
         """Take what forgotten memories said out of the history and every file of the agent. This cannot be undone.
@@ -151,7 +163,7 @@ class AgentRestorer(AgentEditor):
 
         Raises:
             EntryNotFound: there never was such a memory, or it has been purged before.
-            Immutable: it was a fact of the personality.
+            Immutable: it is, or was, a fact of the personality.
             Conflict: one is still remembered: forget it first.
             StoreError: files cannot be written; what is left to erase is erased at the next change or opening.
         """
@@ -160,6 +172,8 @@ class AgentRestorer(AgentEditor):
             gone, lost = set(wanted), self._ledger.journal.bin.lost(wanted)
             for entry_id in wanted:
                 held = self._ledger.find(entry_id)
+                if held is not None and held.tier is Tier.STATIC:
+                    raise Immutable("This is a fact of the personality, whose earlier texts stay in the history.")
                 if held is not None:
                     raise Conflict(f"“{short(held.document)}” is still remembered. Forget it first, then purge it.")
                 if entry_id in lost:
@@ -177,6 +191,9 @@ class AgentRestorer(AgentEditor):
         ]
         if resting:
             notes.insert(1, f"Derived memories that rest on them are left, and may tell what they said: {resting}.")
+        aside = sorted(path.name for pattern in SET_ASIDE[:2] for path in self._ledger.folder.glob(pattern))
+        if aside:
+            notes.append(f"So do files of the agent that were set aside, until you delete them: {', '.join(aside)}.")
         title = "Purge a memory for good" if len(wanted) == 1 else f"Purge {len(wanted)} memories for good"
         plan = self._planned(PURGE, title if wanted else "Nothing to purge", notes=tuple(notes))
         return self._done(dataclasses.replace(plan, purges=tuple(wanted)), preview)
@@ -200,6 +217,16 @@ class AgentRestorer(AgentEditor):
         if told.undone_by is None:
             raise Conflict(f"“{told.change_set.title}” has not been undone, so there is nothing to do again.")
         return told.undone_by
+
+    def _refuse_gone_on(self, plan: ChangeSet) -> None:
+        """What goes back to a moment takes all back that came since: what came after it was planned, too."""
+        with self._ledger.reading():
+            later = self._ledger.journal.since(plan.base_revision)
+        if later and all(one.id != plan.id for one in later):
+            raise StaleChange(
+                f"“{short(later[0].title)}” by {later[0].author} was done since this was planned, and would not be "
+                "taken back. Preview it again."
+            )
 
     def _present(self, told: Applied) -> Present:
         return self._held([change.entry_id for change in told.change_set.changes])
@@ -230,10 +257,13 @@ class AgentRestorer(AgentEditor):
     def _take_back(
         self, operation: str, title: str, plan: Undoing, *, undoes: int | None = None, notes: tuple[str, ...] = ()
     ) -> ChangeSet:
-        if plan.chosen:
-            title += f"; {plan.chosen} kept as they are" if plan.chosen > 1 else "; one kept as it is"
         if not (plan.changes or plan.texts):
-            title = f"Nothing to do: all is as “{short(title)}” would have it"
+            left = any(one.reason != AS_BEFORE for one in plan.kept)
+            ending = "would change is left as it is" if left else "would have it"
+            title = f"Nothing to do: {'what' if left else 'all is as'} “{short(title)}” {ending}"
+            notes = ()
+        elif plan.chosen:
+            title += f"; {plan.chosen} kept as they are" if plan.chosen > 1 else "; one kept as it is"
         return self._planned(operation, title, plan.changes, plan.texts, plan.kept, notes, undoes)
 
     def _planned(

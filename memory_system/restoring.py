@@ -18,6 +18,8 @@ from .journal_told import Applied
 
 UNDO, REDO, GO_BACK, PURGE = "undo", "redo", "go back", "purge"
 _PERSONALITY = "personality"
+AS_BEFORE = "It is again as it was before."
+_WHYS = ("Undoes: ", "Undoes, over what came later: ", "Does again: ", "Does again, over what came later: ")
 
 
 @dataclass(frozen=True)
@@ -130,20 +132,26 @@ def _undo_change(
     held, key = now.find(change.entry_id), change.entry_id
     stands, wanted = dump_entry(held), dump_entry(change.before)
     if stands == wanted and change.before != change.after:  # one that says the same before and after is a note
-        plan.kept.append(Kept(key, "It is again as it was before."))
+        plan.kept.append(Kept(key, AS_BEFORE))
     elif key in keep:
         plan.chosen += 1
         plan.kept.append(Kept(key, "It is kept as it is now, since that was chosen."))
     elif change.before is not None and now.purged.get(key, 0) > revision:
         plan.clashes.append(Clash(key, change.after, held, change.before, purged=True))
     elif stands == dump_entry(change.after):
-        plan.changes.append(change.inverse(f"Undoes: {change.reason}"))
+        plan.changes.append(change.inverse(_why(change.reason)))
     elif key in overwrite and held is not None and held.protected:
         plan.kept.append(Kept(key, PROTECTED))
     elif key in overwrite:
-        plan.changes.append(Change(held, change.before, f"Undoes, over what came later: {change.reason}"))
+        plan.changes.append(Change(held, change.before, _why(change.reason, ", over what came later")))
     else:
         plan.clashes.append(Clash(key, change.after, held, change.before))
+
+
+def _why(reason: str, how: str = "") -> str:
+    """The reason for taking back what had a reason; an undo that is taken back is done again, however often."""
+    begins = next((one for one in _WHYS if reason.startswith(one)), "")
+    return f"{'Does again' if begins.startswith('Undoes') else 'Undoes'}{how}: {reason.removeprefix(begins)}"
 
 
 def _undo_text(

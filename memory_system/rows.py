@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .changes import entry_from_json
+from .changes import entry_from_json, entry_to_json
 from .entry import MemoryEntry
 from .scoring import Floats
 
@@ -37,9 +37,14 @@ class Saved:
         """The document of one entry, without making the entry."""
         return str(json.loads(self.line(number))["document"])
 
+    def body(self, number: int) -> Mapping[str, Any]:
+        """One entry as ``entry_to_json`` tells it, without making the entry."""
+        told: dict[str, Any] = json.loads(self.line(number))
+        return told
+
     def entry(self, number: int) -> MemoryEntry:
         """One entry."""
-        return entry_from_json(json.loads(self.line(number)))
+        return entry_from_json(self.body(number))
 
 
 NOTHING_SAVED = Saved(np.zeros(0, np.uint8), np.zeros(0, np.uint64))
@@ -74,9 +79,9 @@ class Rows(Sequence[MemoryEntry]):
         seconds = self.accessed[row if row >= 0 else len(self) + row]
         if math.isnan(seconds):
             if entry.last_access is not None:  # as it was before it was ever recalled
-                entry = entry.evolve(last_access=None)
+                entry = entry.accessed(None)
         elif entry.last_access is None or entry.last_access.timestamp() != seconds:
-            entry = entry.evolve(last_access=datetime.fromtimestamp(float(seconds), UTC))
+            entry = entry.accessed(datetime.fromtimestamp(float(seconds), UTC))
         self.held[row] = entry
         return entry
 
@@ -84,6 +89,11 @@ class Rows(Sequence[MemoryEntry]):
         """The document of a row, without making an entry of it."""
         held = self.held[row]
         return self.saved.document(held) if isinstance(held, int) else held.document
+
+    def body(self, row: int) -> Mapping[str, Any]:
+        """A row as ``entry_to_json`` tells it, without making an entry of it."""
+        held = self.held[row]
+        return self.saved.body(held) if isinstance(held, int) else entry_to_json(held)
 
     def copied(self) -> Rows:
         """The rows as they stand now, whatever becomes of the table."""

@@ -15,6 +15,7 @@ from .changes import Change, ChangeSet
 from .clock import About
 from .consolidation import planning, reflection, summarisation
 from .consolidation.ground import bare, by_age
+from .copying import STORE
 from .entry import MemoryEntry, Tier
 from .errors import StoreDamaged
 from .llm import tasks
@@ -37,7 +38,7 @@ def fill_world(world: World, samples: Path, say: Callable[[str], None] = lambda 
     Raises:
         StoreDamaged: a sample file is broken or missing.
     """
-    if world.folder.is_dir() and any(not path.name.startswith(TOKENS) for path in world.folder.iterdir()):
+    if holds_something(world):
         return False
     try:
         about = json.loads((samples / "world.json").read_text(encoding="utf-8"))
@@ -49,15 +50,25 @@ def fill_world(world: World, samples: Path, say: Callable[[str], None] = lambda 
         raise StoreDamaged(f"The samples in {samples} cannot be read: {error}. Get them again.") from error
     half = f"{world.name[: MAX_NAME - 8]}-filling"
     shutil.rmtree(world.folder.with_name(half), ignore_errors=True)
-    settings = world.settings.model_copy(update={"world": half})
+    settings = world.settings.model_copy(update={"world": half, "chroma_url": None})
     with World(settings, embedder=world.embedder, model=world.model) as scratch:
         scratch.stand_at(parse_time(about["clock"]))
+        for name in stories:  # a filling that was killed may have left a journal on a server
+            scratch.journals.of(scratch.folder / name).leave_name()
         scratch.describe(About(about.get("title", ""), about.get("about", ""), about.get("first", "")))
         for number, (name, story) in enumerate(stories.items(), start=1):
             say(f"Filling the world with its characters: {name} ({number} of {len(stories)}, {len(story)} memories).")
             _replay(scratch.agent(name).acting_as("samples"), story)
+    if world.settings.chroma is not None:  # it takes all in, under the world's own name, when an agent is opened
+        for store in scratch.folder.glob(f"*/{STORE}"):
+            shutil.rmtree(store)
     scratch.folder.rename(world.folder)
     return True
+
+
+def holds_something(world: World) -> bool:
+    """Whether a world's folder holds more than what is made by looking at it."""
+    return world.folder.is_dir() and any(not path.name.startswith(TOKENS) for path in world.folder.iterdir())
 
 
 def _replay(agent: AgentMemory, story: list[dict[str, Any]]) -> None:

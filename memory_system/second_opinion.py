@@ -8,6 +8,7 @@ from .changes import ModelCall
 from .consolidation.ground import Progress
 from .errors import ModelError
 from .llm import LanguageModel, comparing
+from .llm.prompts import prompts_of
 from .suspicions import Look, Sort, Suspicion
 
 MOST_ASKED = 60
@@ -36,7 +37,7 @@ def ask(found: Look, who: str, model: LanguageModel, progress: Progress) -> Look
         progress(number / len(parts), f"Asking {model.name}, {number + 1} of {len(parts)}")
         some = asked[begin : begin + len(part)]
         begin += len(part)
-        task = comparing.compare(who, part)
+        task = comparing.compare(who, part).worded(prompts_of(model))
         try:
             done = model.complete(task)
         except ModelError as error:

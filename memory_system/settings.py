@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from .chroma_address import DEADLINE, ChromaAddress
 from .errors import InvalidParameter
 from .presets import DEFAULT
 from .scoring import Scoring, Weights, in_range, whole
@@ -28,7 +29,7 @@ def _cache_folder() -> Path:
 class Settings(BaseSettings):
     """Where things are and which services to use. Each field is also an environment variable."""
 
-    model_config = SettingsConfigDict(extra="ignore", populate_by_name=True)
+    model_config = SettingsConfigDict(extra="ignore", populate_by_name=True, hide_input_in_errors=True)
 
     database: Path = Field(ROOT / "database", validation_alias="MEMORY_DATABASE")
     """The folder of all worlds."""
@@ -44,12 +45,52 @@ class Settings(BaseSettings):
     llm_model: str = Field("gpt-4o-mini", validation_alias="MEMORY_LLM_MODEL")
     llm_deadline: float = Field(60.0, validation_alias="MEMORY_LLM_DEADLINE", gt=0, le=3600)
     """Seconds that one call of the language model may take, retries included."""
+    llm_at_once: int = Field(4, validation_alias="MEMORY_LLM_CONCURRENCY", ge=1, le=64)
+    """How many memories of one batch may be rated at a time."""
+    rerate_seconds: float = Field(30.0, validation_alias="MEMORY_RERATE_SECONDS", ge=0, le=86_400)
+    """How often a server looks for memories that could not be rated when they came; 0 = never."""
     openai_api_key: SecretStr | None = Field(None, validation_alias="OPENAI_API_KEY")
     openai_base_url: str | None = Field(None, validation_alias="OPENAI_BASE_URL")
     durability: str = Field("full", validation_alias="MEMORY_DURABILITY", pattern="^(full|normal)$")
     """What an acknowledged change survives: ``full`` a killed process and a power cut, ``normal`` a killed process."""
+    chroma_url: str | None = Field(None, validation_alias="MEMORY_CHROMA_URL")
+    """The Chroma server that keeps the store, such as ``http://localhost:8000``; files of its own if not given."""
+    chroma_token: SecretStr | None = Field(None, validation_alias="MEMORY_CHROMA_TOKEN")
+    """What that server wants to be shown, if it does."""
+    chroma_deadline: float = Field(DEADLINE, validation_alias="MEMORY_CHROMA_DEADLINE", gt=0, le=3600)
+    """Seconds that one request to it may wait."""
+    journal_url: SecretStr | None = Field(None, validation_alias="MEMORY_JOURNAL_URL")
+    """The address of a PostgreSQL database that keeps the journals; in the agents' folders if not given."""
     dashboard_port: int = Field(8501, validation_alias="MEMORY_DASHBOARD_PORT", ge=1, le=65535)
     api_port: int = Field(5000, validation_alias="MEMORY_API_PORT", ge=1, le=65535)
+    mcp_port: int = Field(5002, validation_alias="MEMORY_MCP_PORT", ge=1, le=65535)
+    host: str = Field("127.0.0.1", validation_alias="MEMORY_HOST", min_length=1, max_length=253)
+    """The address on which dashboard and API listen; any but this machine's own needs a password and a token."""
+    hosts: str = Field("", validation_alias="MEMORY_HOSTS", max_length=4000)
+    """Names, parted by commas, under which the servers are reached, such as that of a proxy before them."""
+    password: SecretStr | None = Field(None, validation_alias="MEMORY_PASSWORD")
+    """Signs a curator in to the dashboard."""
+    viewer_password: SecretStr | None = Field(None, validation_alias="MEMORY_VIEWER_PASSWORD")
+    token: SecretStr | None = Field(None, validation_alias="MEMORY_TOKEN")
+    """Lets a program in to the HTTP API, as ``Authorization: Bearer``, to read and to write."""
+    viewer_token: SecretStr | None = Field(None, validation_alias="MEMORY_VIEWER_TOKEN")
+    role: str = Field("curator", validation_alias="MEMORY_ROLE", pattern="^(curator|viewer)$")
+    """The most that anybody may do at the servers: ``viewer`` is for demonstrations, where nobody changes anything."""
+
+    @field_validator("chroma_url")
+    @classmethod
+    def _readable(cls, url: str | None) -> str | None:
+        if url:
+            ChromaAddress.parse(url)
+        return url or None
+
+    @property
+    def chroma(self) -> ChromaAddress | None:
+        """The Chroma server that keeps the store; ``None`` if each agent has files of its own."""
+        if not self.chroma_url:
+            return None
+        token = self.chroma_token.get_secret_value() if self.chroma_token else None
+        return ChromaAddress.parse(self.chroma_url, token=token, deadline=self.chroma_deadline)
 
     @property
     def backup_folder(self) -> Path:
@@ -64,7 +105,8 @@ class Settings(BaseSettings):
 
 def explained(error: ValidationError) -> str:
     """What is wrong with the environment's settings, in sentences for people."""
-    return " ".join(f"The setting {one['loc'][0]} is wrong: {one['msg']}." for one in error.errors())
+    told = {str(one["loc"][0]): one["msg"].removeprefix("Value error, ").rstrip(".") for one in error.errors()}
+    return " ".join(f"The setting {name} is wrong: {message}." for name, message in told.items())
 
 
 @dataclass(frozen=True)
@@ -81,6 +123,8 @@ class AgentSettings:
         reflection_trigger: the sum of recent ratings at which the agent wants to reflect, 1 to 100,000.
         scoring: weights and decay.
         query_log: how many of the last queries are kept to be lived through again, 0 (none) to 100,000.
+        token_budget: the most tokens that its calls of a language model may take in all, 0 (no limit) to a trillion.
+        cost_budget: the most that they may cost, in the currency of the prices, 0 (no limit) to a billion.
 
     Raises:
         InvalidParameter: one is out of its range.
@@ -95,6 +139,8 @@ class AgentSettings:
     reflection_trigger: float = 150.0
     scoring: Scoring = DEFAULT.scoring
     query_log: int = 1_000
+    token_budget: int = 0
+    cost_budget: float = 0.0
 
     def __post_init__(self) -> None:
         checked = {
@@ -106,6 +152,8 @@ class AgentSettings:
             "migration_threshold": in_range("The migration threshold", self.migration_threshold, 0, 1),
             "reflection_trigger": in_range("The reflection trigger", self.reflection_trigger, 1, 100_000),
             "query_log": whole("query_log", self.query_log, 0, 100_000),
+            "token_budget": whole("token_budget", self.token_budget, 0, 10**12),
+            "cost_budget": in_range("The cost budget", self.cost_budget, 0, 10**9),
         }
         for name, value in checked.items():  # as plain numbers, whatever kind came in
             object.__setattr__(self, name, value)

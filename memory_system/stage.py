@@ -99,6 +99,11 @@ class Stage:
         tried = rehearsal.checked_purpose(purpose)
         with self._lock:
             original = _acting(self.agent(name), author)
+            if len(original.author) > rehearsal.MAX_AUTHOR:
+                raise InvalidParameter(
+                    f"The author has {len(original.author):,} characters; a rehearsal tells at most "
+                    f"{rehearsal.MAX_AUTHOR:,}. Give a shorter one."
+                )
             if (of := rehearsal.read(self.folder / original.name)) is not None:
                 raise Conflict(
                     f"{original.name!r} is a rehearsal of {of.of!r} already. Begin another of {of.of!r}, or copy this "

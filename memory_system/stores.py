@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -11,13 +11,18 @@ import numpy as np
 
 from .changes import Change
 from .chroma import ChromaStore
+from .chroma_address import ChromaAddress
 from .chroma_foreign import OUR_DISTANCE
-from .entry import MemoryEntry, Tier
-from .errors import JournalDamaged, StoreDamaged
+from .entry import LIVED, MemoryEntry, Tier
+from .errors import ForeignStore, JournalDamaged, StoreDamaged
 from .journal import content_hash
 from .ledger_checks import Differences, differences
 from .memory import Memory, Vectors
+from .on_demand import OnDemand
+from .wanted import Wanted
 
+AT_ONCE = 1000
+"""Memories that are written to a new store together."""
 _WIDTH = 384
 """How many zeros stand for no vector in a store that has none yet: as all-MiniLM-L6-v2 makes."""
 
@@ -26,14 +31,22 @@ class Stores:
     """Chroma, as the ledger uses it. Every step can be repeated without harm.
 
     Args:
-        folder: the folder of Chroma's files; made if it is missing.
+        folder: the folder of Chroma's files, ``.../world/agent/chroma``; made if it is missing.
+        server: the Chroma server that holds them instead, under names of that world and agent.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._store = ChromaStore.open(folder)
-        self.embedder = self._store.made_with or ""
-        """The identity of what made the vectors that are stored."""
-        self.memories: Mapping[Tier, Memory] = {tier: self._store.memory(tier) for tier in Tier}
+    def __init__(self, folder: Path, server: ChromaAddress | None = None) -> None:
+        self._store = ChromaStore.open(folder, server)
+        self._made_at_once = LIVED if server is None else ()
+        self.server = server
+        self._owned = False
+        self.embedder = ""
+        """The identity of what made the vectors that are stored, once whoever opened this has found it out."""
+        self.memories: Mapping[Tier, Memory] = {tier: self._memory(tier) for tier in Tier}
+
+    def _memory(self, tier: Tier) -> Memory:
+        memory = self._store.memory(tier)
+        return memory if tier in self._made_at_once else OnDemand(memory, lambda: self._store.has(tier.value))
 
     def close(self) -> None:
         """Let go of all files."""
@@ -58,18 +71,68 @@ class Stores:
         """Say before a write for this revision that it is this process's; the caller holds the agent's file lock."""
         self._store.claim(revision)
 
-    def begin_again(self, revision: int) -> None:
-        """Take the journal at this revision for whole, whatever was claimed before."""
+    def begin_again(self, revision: int, origin: str) -> None:
+        """Take the journal at this revision for whole, whatever was claimed before; ``origin`` is its first change."""
         self._store.begin_again(revision)
+        if self.server is not None:
+            self._store.note_owner(origin)
+
+    @property
+    def where(self) -> str:
+        """The address of the server that holds the store; empty if it is in files of the agent's own."""
+        return self.server.shown if self.server is not None else ""
+
+    def refuse_unreachable(self) -> None:
+        """Do nothing if a write can begin.
+
+        Raises:
+            StoreUnavailable: the server does not answer.
+        """
+        self._store.refuse_unreachable()
+
+    def refuse_others(self, origin: str) -> None:
+        """Do nothing if what a server holds under this agent's name is this agent's, or nobody's.
+
+        Args:
+            origin: the id of the journal's first change set; empty if there is none.
+
+        Raises:
+            ForeignStore: another agent of this name wrote it, as of another installation.
+        """
+        owner = self._store.owner if self.server is not None else None
+        if owner and owner != origin and (origin or not self.claimed):
+            raise ForeignStore(
+                f"The Chroma server at {self.where} holds memories of another agent {self.folder.parent.name!r} in the "
+                f"world {self.folder.parent.parent.name!r}, which were left as they are. Name another database in "
+                "MEMORY_CHROMA_URL, such as http://localhost:8000/mine; or, if those are not needed, let "
+                "“python -m memory_system doctor --repair” delete them."
+            )
+
+    def left_at(self, state: str) -> bool:
+        """Whether a server's collections were let go of in this state of the journal; of files their note tells."""
+        return self.server is None or self._store.left_at == state
+
+    def leave(self, state: str) -> None:
+        """Note in what state of the journal a server's collections are let go of."""
+        if self.server is not None:
+            self._store.note_left(state)
+
+    def own(self, origin: Callable[[], str]) -> None:
+        """Note whose a server's collections are, if that is not noted."""
+        if self.server is not None and not self._owned and (owner := origin()):
+            self._store.note_owner(owner)
+            self._owned = True
 
     def distances(self) -> dict[str, str]:
         """The tiers whose stores rank by another distance than ours, with its name."""
-        found = {tier.value: self._store.shape(tier.value)[1] for tier in self.memories}
+        there = [tier.value for tier in self.memories if tier in self._made_at_once or self._store.has(tier.value)]
+        found = {name: self._store.shape(name)[1] for name in there}
         return {tier: distance for tier, distance in found.items() if distance != OUR_DISTANCE}
 
     def counts(self) -> dict[str, int]:
-        """How many entries each tier's store holds."""
-        return {tier.value: memory.count() for tier, memory in self.memories.items()}
+        """How many entries each tier's store holds; of a shelf that holds none nothing is said."""
+        counts = {tier: memory.count() for tier, memory in self.memories.items()}
+        return {tier.value: count for tier, count in counts.items() if tier in LIVED or count}
 
     def carry_out(self, changes: Sequence[Change], vectors: Mapping[str, Vectors], revision: int) -> None:
         """Write what the changes add, and then delete what they take away.
@@ -113,8 +176,8 @@ class Stores:
 
     def reconcile(
         self,
-        entries: Iterable[MemoryEntry],
-        vectors: Mapping[str, Vectors],
+        wanted: Mapping[Tier, Wanted],
+        vectors: Callable[[Sequence[MemoryEntry]], Mapping[str, Vectors]],
         *,
         revision: int,
         finished: int,
@@ -123,8 +186,8 @@ class Stores:
         """Make the stores hold these entries and no others; says in sentences what was amiss.
 
         Args:
-            entries: what the journal says.
-            vectors: the vectors of their texts, by content hash; one without is stored with zeros.
+            wanted: what the journal says.
+            vectors: the vectors of texts, by content hash; one without is stored with zeros.
             revision: the journal's; 0 = it has nothing to rebuild from.
             finished: how many interrupted changes are finished by this.
             problem: what is known to be wrong with the files, so that they are not opened.
@@ -133,15 +196,16 @@ class Stores:
             JournalDamaged: the stores hold something and the journal nothing.
             StoreDamaged: the stores are damaged and the journal has nothing to rebuild them from.
         """
-        wanted, messages = list(entries), []
+        messages: list[str] = []
         try:
-            found = self._differences(wanted, vectors, problem)
+            found = self._differences(wanted, problem)
         except StoreDamaged as error:
             if not revision:
                 raise  # there is nothing to rebuild it from
-            messages.append(f"{error} The damaged files were set aside and rebuilt from the journal.")
+            what = "files were set aside" if self.server is None else "collections were deleted"
+            messages.append(f"{error} The damaged {what} and rebuilt from the journal.")
             self.set_aside("damaged", self.embedder)
-            found = differences(self.memories, wanted, vectors)
+            found = differences(self.memories, wanted)
         if found.surplus and not revision:
             agent = self.folder.parent
             raise JournalDamaged(
@@ -151,7 +215,9 @@ class Stores:
         self._store.note_embedder(self.embedder)
         if not found:
             return messages
-        self.upsert(found.missing, vectors)
+        for start in range(0, len(found.missing), AT_ONCE):
+            some = found.missing[start : start + AT_ONCE]
+            self.upsert(some, vectors(some))
         for tier, ids in found.surplus.items():
             self.memories[tier].delete(ids)
         removed = sum(map(len, found.surplus.values()))
@@ -159,12 +225,10 @@ class Stores:
         messages.append(f"{len(found.missing)} memories written and {removed} removed to match the journal{cut_off}.")
         return messages
 
-    def _differences(
-        self, wanted: Sequence[MemoryEntry], vectors: Mapping[str, Vectors], problem: str | None
-    ) -> Differences:
+    def _differences(self, wanted: Mapping[Tier, Wanted], problem: str | None) -> Differences:
         if problem is not None:
             raise StoreDamaged(f"Chroma's store is damaged: {problem}.")
-        found = differences(self.memories, wanted, vectors)
+        found = differences(self.memories, wanted)
         if found.torn:
             raise StoreDamaged(f"Chroma's store holds other vectors for {len(found.torn)} memories.")
         return found
@@ -178,9 +242,13 @@ class Stores:
         self._store.wipe_spare()
 
     def set_aside(self, why: str, embedder: str) -> Path:
-        """Begin with an empty store for vectors of this embedder; answers where the old one lies, if there was one."""
+        """Begin with an empty store for vectors of this embedder; answers where the old one lies, if there was one.
+
+        What a server held is deleted: the journal holds all of it.
+        """
         aside = f"{why}-{time.time_ns()}"
         self._store.set_aside(aside)
+        self._owned = False
         self.embedder = embedder
         self._store.note_embedder(embedder)
         return self.folder.with_name(f"{self.folder.name}-{aside}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 import numpy as np
@@ -59,6 +59,7 @@ class Table:
         self._aged: dict[float, tuple[float, NDArray[np.float32]]] = {}
         self._bounds: tuple[int, float, bool] | None = None
         self._texts: TextIndex | None = None
+        self._folded: list[str] | None = None
         self._weighed: tuple[tuple[float, float, float, float], NDArray[np.float32]] | None = None
 
     def __len__(self) -> int:
@@ -165,6 +166,13 @@ class Table:
         return self._texts
 
     @property
+    def folded(self) -> Sequence[str]:
+        """The documents by row, case-folded; made when they are first asked for, and then kept current."""
+        if self._folded is None:
+            self._folded = [self.entries.document(row).casefold() for row in range(len(self))]
+        return self._folded
+
+    @property
     def longest(self) -> float:
         """The length of the longest vector."""
         return self._measured()[1]
@@ -207,6 +215,8 @@ class Table:
         self.entries.held[row] = entry
         if self._texts is not None:
             self._texts.put(row, entry)
+        if self._folded is not None:
+            self._folded[row : row + 1] = [entry.document.casefold()]
         self.tags.pop(entry.id, None)
         if entry.tags:
             self.tags[entry.id] = entry.tags
@@ -223,6 +233,9 @@ class Table:
                 self._texts.move(last, row)
             else:
                 self._texts.drop_last()
+        if self._folded is not None:
+            self._folded[row] = self._folded[last]
+            self._folded.pop()
         if row != last:
             self.columns.move(last, row)
             self.entries.held[row] = self.entries.held[last]

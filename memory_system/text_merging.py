@@ -11,6 +11,7 @@ from . import personality as personalities
 from .cues import dump_cues, dump_judgments, name_key, parse_cues, parse_judgments
 from .dismissed import dump_dismissed, parse_dismissed
 from .settings import AgentSettings
+from .sittings import dump_sittings, parse_sittings
 
 _NONE = object()
 """What stands where there is nothing."""
@@ -33,7 +34,7 @@ def merge(name: str, base: str | None, mine: str | None, theirs: str | None) -> 
     """Put together two versions of a named text of an agent.
 
     Args:
-        name: one of ``changes.TEXTS``.
+        name: see ``changes.is_text_name``.
         base: what both came from.
         mine: the version that goes first where both changed the same.
         theirs: the other.
@@ -45,7 +46,7 @@ def merge(name: str, base: str | None, mine: str | None, theirs: str | None) -> 
         return Merged(mine, ())
     if mine == base:
         return Merged(theirs, ())
-    read, dump = _FORMS[name]
+    read, dump = _FORMS.get(name, _OF_A_CONVERSATION)
     try:
         root, first, second = read(base), read(mine), read(theirs)
     except (ValueError, RecursionError, AttributeError):
@@ -57,7 +58,7 @@ def merge(name: str, base: str | None, mine: str | None, theirs: str | None) -> 
 
 def differing(name: str, before: str | None, after: str | None) -> list[tuple[str, str, str]]:
     """What differs between two versions of a text: what it is, and as words what it was and what it is now."""
-    read = _facts if name == "personality" else _FORMS[name][0]
+    read = _facts if name == "personality" else _FORMS.get(name, _OF_A_CONVERSATION)[0]
     try:
         return list(_leaves(read(before), read(after), ()))
     except (ValueError, RecursionError, AttributeError):
@@ -119,10 +120,6 @@ def _settings(text: str | None) -> Any:
     return json.loads(AgentSettings.from_json(text).to_json())
 
 
-def _personality(text: str | None) -> Any:
-    return {} if text is None else json.loads(text)
-
-
 def _cues(text: str | None) -> Any:
     return {name_key(one.name): _fields(one) for one in parse_cues(text)}
 
@@ -135,6 +132,10 @@ def _dismissed(text: str | None) -> Any:
     return {" ".join(one.texts): _fields(one) for one in parse_dismissed(text)}
 
 
+def _interviews(text: str | None) -> Any:
+    return {f"{one.title} ({one.id[:8]})": _fields(one) for one in parse_sittings(text)}
+
+
 def _fields(record: Any) -> Any:
     """A record as JSON has it, so that it equals what is read back."""
     return json.loads(json.dumps(asdict(record)))
@@ -144,10 +145,19 @@ def _records_text(dump: Callable[[Any], str], parse: Callable[[str], Any]) -> Ca
     return lambda tree: dump(parse(json.dumps(list(tree.values()))))
 
 
+def _plain(text: str | None) -> Any:
+    return {} if text is None else json.loads(text)
+
+
+_OF_A_CONVERSATION: tuple[Callable[[str | None], Any], Callable[[Any], str]] = (
+    _plain,
+    lambda tree: json.dumps(tree, ensure_ascii=False, sort_keys=True, separators=(",", ":")),
+)
 _FORMS: dict[str, tuple[Callable[[str | None], Any], Callable[[Any], str]]] = {
-    "personality": (_personality, lambda tree: json.dumps(tree, ensure_ascii=False, indent=2) + "\n"),
+    "personality": (_plain, lambda tree: json.dumps(tree, ensure_ascii=False, indent=2) + "\n"),
     "settings": (_settings, lambda tree: AgentSettings.from_json(json.dumps(tree)).to_json()),
     "cues": (_cues, _records_text(dump_cues, parse_cues)),
     "judgments": (_judgments, _records_text(dump_judgments, parse_judgments)),
     "dismissed": (_dismissed, _records_text(dump_dismissed, parse_dismissed)),
+    "interviews": (_interviews, _records_text(dump_sittings, parse_sittings)),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from .changes import TEXTS, Change, ChangeSet, ModelCall, TextChange
+from .changes import Change, ChangeSet, ModelCall, TextChange
 from .historian import AgentHistorian
 from .journal import Applied
 from .journal_past import Event
@@ -24,11 +24,6 @@ class AgentUnderstudy(AgentHistorian):
         """What only an agent and its copies have in common: the id of their first change set, if there is one."""
         with self._ledger.reading():
             return self._ledger.journal.change_set_at(1)
-
-    def texts(self) -> dict[str, str | None]:
-        """Personality, settings, saved cues and judgments as the journal keeps them, by name."""
-        self._refresh()
-        return {name: self._ledger.text(name) for name in TEXTS}
 
     def changes_since(self, revision: int) -> list[Applied]:
         """The change sets after a revision (0 = all), the newest first.

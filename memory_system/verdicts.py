@@ -9,11 +9,18 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from .entry import MemoryEntry, Tier
+from .entry import LIVED, MemoryEntry, Tier
 from .query import Query
 from .scoring import Floats, Score
 
-NAMES: Mapping[Tier, str] = {Tier.STATIC: "static", Tier.STM: "short-term", Tier.LTM: "long-term"}
+NAMES: Mapping[Tier, str] = {
+    Tier.STATIC: "static",
+    Tier.STM: "short-term",
+    Tier.LTM: "long-term",
+    Tier.RECALL: "recall",
+    Tier.ARCHIVE: "archival",
+}
+"""What each tier's memory is called."""
 
 
 class Verdict(StrEnum):
@@ -70,7 +77,7 @@ def verdicts_of(
         seats: how many of each tier are recalled.
         query: what was asked.
     """
-    taken = sum(seats[earlier] for earlier in list(Tier)[: list(Tier).index(tier)])
+    taken = sum(seats[earlier] for earlier in LIVED[: LIVED.index(tier)])
     static = tier is Tier.STATIC
     told: list[tuple[NDArray[np.bool_] | bool, Verdict]] = [
         (~admitted, Verdict.FILTERED_OUT),

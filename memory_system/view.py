@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, TypeVar
@@ -24,6 +24,7 @@ from .recall import Explanation, Measured, Recall, answer
 from .relevancy import Evidence, TokenStates
 from .scoring import Measure, Scoring, whole
 from .settings import AgentSettings
+from .table import Table
 from .times import Clock, moment_given
 
 Parsed = TypeVar("Parsed")
@@ -57,6 +58,11 @@ class AgentView:
     def now(self) -> datetime:
         """The world's time."""
         return self._clock()
+
+    @property
+    def embedder(self) -> Embedder:
+        """What turns this agent's texts into vectors."""
+        return self._embedder
 
     @property
     def stamp(self) -> tuple[int, int]:
@@ -99,6 +105,16 @@ class AgentView:
         value: Parsed = held[1]
         return value
 
+    def text(self, name: str) -> str | None:
+        """A text that is kept beside memories, such as ``conversation:`` and an id; ``None`` where there is none."""
+        self._refresh()
+        return self._ledger.text(name)
+
+    def texts(self) -> dict[str, str | None]:
+        """Personality, settings, saved cues, judgments and the states of conversations as they are kept, by name."""
+        self._refresh()
+        return self._ledger.texts()
+
     def entries(self, tier: Tier) -> list[MemoryEntry]:
         """All memories of a tier, ordered by id; touches nothing."""
         self._refresh()
@@ -108,6 +124,22 @@ class AgentView:
             raise InvalidParameter(f"There is no tier {shown(tier)}; there are {', '.join(Tier)}.") from error
         with self._ledger.reading():
             return sorted(self._ledger.tables[wanted].entries, key=lambda entry: entry.id)
+
+    @property
+    def tokens(self) -> TokenStates:
+        """The token states that relevancies are computed from."""
+        return self._tokens
+
+    def embedded(self, texts: Sequence[str]) -> Vectors:
+        """The vectors of texts, shape (n, d), by the embedder in use; they are not stored."""
+        return self._embedder.embed(texts)
+
+    @contextmanager
+    def shelf(self, tier: Tier) -> Iterator[Table]:
+        """The table of a tier, held still for as long as it is looked at. It is not to be changed."""
+        self._refresh()
+        with self._ledger.reading():
+            yield self._ledger.tables[tier]
 
     def find(self, entry_id: str) -> MemoryEntry | None:
         """The memory of this id in any tier, or ``None``; touches nothing."""
@@ -188,12 +220,12 @@ class AgentView:
     def explanation(self, query: Query) -> Explanation:
         """Every memory with its verdict, for a query that is complete; touches nothing."""
         with self._measured(query) as (cue, measured):
-            return answer(query, cue, self._ledger.tables, self.display_name, explain=True, measured=measured)
+            return answer(query, cue, self._ledger.lived, self.display_name, explain=True, measured=measured)
 
     def answer(self, query: Query) -> Recall:
         """What a query that is complete recalls; touches nothing."""
         with self._measured(query) as (cue, measured):
-            return answer(query, cue, self._ledger.tables, self.display_name, explain=False, measured=measured)
+            return answer(query, cue, self._ledger.lived, self.display_name, explain=False, measured=measured)
 
     def _query(
         self,
@@ -226,7 +258,7 @@ class AgentView:
         if query.scoring.measure is not Measure.HYBRID:
             return None
         with self._measured(query) as (cue, _):
-            return self._hybrid.evidence(query, cue, self._ledger.tables, entry_id)
+            return self._hybrid.evidence(query, cue, self._ledger.lived, entry_id)
 
     @contextmanager
     def _measured(self, query: Query) -> Iterator[tuple[Vectors, Measured | None]]:
@@ -238,7 +270,7 @@ class AgentView:
 
     def _measure(self, query: Query, cue: Vectors) -> Measured | None:
         hybrid = query.scoring.measure is Measure.HYBRID
-        return self._hybrid.measure(query, cue, self._ledger.tables) if hybrid else None
+        return self._hybrid.measure(query, cue, self._ledger.lived) if hybrid else None
 
     def _time(self, now: datetime | None) -> datetime:
         return self._clock() if now is None else moment_given("'now'", now)

@@ -6,7 +6,7 @@ import json
 import shutil
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -16,25 +16,36 @@ from . import lifecycle
 from . import personality as static_memory
 from .agent import AgentMemory
 from .authors import running_script
+from .chroma_served import forget
+from .clock import FILE as ABOUT_FILE
 from .clock import About, read_about, read_standing, world_clock, write_about, write_standing
+from .copying import STORE
 from .embedding import CachedEmbedder, Embedder, MiniLM, minilm_of
-from .errors import AgentNotFound, AlreadyExists, InvalidAgentName, InvalidParameter, ModelUnavailable
-from .files import as_store_errors
+from .errors import AgentNotFound, AlreadyExists, InvalidAgentName, InvalidParameter, StoreUnavailable
+from .files import as_store_errors, refuse_links
+from .journal_home import JOURNAL, POINTER
+from .journals import Journals
+from .lease import warn_if_served
 from .lifecycle import Binned, Place
 from .llm import LanguageModel
-from .llm.offline import OfflineModel
+from .llm.once import Once
 from .names import checked_name
+from .prices import FILE as PRICES_FILE
+from .prompt_file import FILE as PROMPTS_FILE
+from .prompt_file import PromptFile
 from .relevancy import TokenStates
+from .rerating import Rerater
 from .settings import Settings
 from .stage import Stage
 from .swapping import Spot, finish
 from .times import real_clock
+from .world_model import WorldModel
 from .write_lock import WriteLock
 
 _NOT_AGENTS = frozenset({"schema"})
 TOKENS = "token-states.sqlite3"
 """Beside the agents; derived from their texts, at most 1 GB, and made anew if it is lost."""
-_STORED = ("journal.sqlite3", "chroma/chroma.sqlite3")
+_STORED = (JOURNAL, POINTER, "chroma/chroma.sqlite3")
 """An agent whose journal is lost is an agent still."""
 
 
@@ -44,7 +55,7 @@ class World(Stage):
     Args:
         settings: where things are and which services to use; from the environment if not given.
         embedder: texts to vectors; all-MiniLM-L6-v2 if not given.
-        model: the language model; chosen by the settings if not given.
+        model: the language model; as chosen in the dashboard, or by the settings, if not given.
         author: who is behind the changes, as the history tells it; the running script's name if not given.
     """
 
@@ -62,9 +73,16 @@ class World(Stage):
         self.folder = Path(self.settings.database) / self.name
         self.spot = Spot(self.folder, Path(self.settings.personalities))
         finish(self.spot)
+        with as_store_errors(f"The world {self.name!r}"):
+            refuse_links(self.folder, TOKENS, ABOUT_FILE, PRICES_FILE, PROMPTS_FILE)
+        warn_if_served(self.folder)
         self.embedder: Embedder = embedder or CachedEmbedder(MiniLM(self.settings.cache))
-        self.model: LanguageModel = model or _model(self.settings, self.embedder)
+        self.models = WorldModel(self.folder, self.settings, self.embedder, model)
+        self.model: LanguageModel = self.models
         self.clock = world_clock(self.folder)
+        self.once = Once()
+        self.rerater = Rerater(self.opened, self.settings.rerate_seconds)
+        self.journals = Journals(self.settings.journal_url, self.settings.durability)
         self._tokens = TokenStates.of(self.embedder, file=self.folder / TOKENS)
         self._watch = self._tokens.keep
         self._watched = minilm_of(self.embedder)
@@ -83,6 +101,7 @@ class World(Stage):
 
     def close(self) -> None:
         """Close all agents."""
+        self.rerater.stop()
         with self._lock:
             for agent in self._agents.values():
                 agent.close()
@@ -90,6 +109,7 @@ class World(Stage):
             if self._watched is not None and self._watch in self._watched.watchers:
                 self._watched.watchers.remove(self._watch)
             self._tokens.close()
+            self.journals.close()
 
     @property
     def standing(self) -> datetime | None:
@@ -109,11 +129,14 @@ class World(Stage):
         """Say what the world is about."""
         write_about(self.folder, about)
 
+    @property
+    def prompts(self) -> PromptFile:
+        """What language models are told in this world, and every earlier wording of it."""
+        return self.models.prompt_file
+
     def agents(self) -> list[str]:
         """The names of all agents, sorted, rehearsals included: those with a personality and those with a folder."""
-        files = (path.stem for path in Path(self.settings.personalities).glob("*.json"))
-        folders = (path.name for path in self.folder.glob("*") if any((path / name).is_file() for name in _STORED))
-        return sorted({name for name in (*files, *folders) if _usable(name)})
+        return agent_names(self.settings)
 
     def agent(self, name: str) -> AgentMemory:
         """The memory of an agent, opened at its first use.
@@ -140,7 +163,9 @@ class World(Stage):
                     clock=self.clock,
                     author=self.author,
                     tokens=self._tokens,
-                    durability=self.settings.durability,
+                    settings=self.settings,
+                    once=self.once,
+                    journals=self.journals,
                 )
             return self._agents[checked]
 
@@ -189,7 +214,7 @@ class World(Stage):
             with source.alone():
                 texts = beside(target, source)
                 with self._closed(name) as place:
-                    lifecycle.duplicate(place, self._place(target), texts)
+                    lifecycle.duplicate(place, self._place(target), self.journals, texts)
             return self.agent(target)
 
     def rename_agent(self, name: str, to: str) -> AgentMemory:
@@ -201,7 +226,9 @@ class World(Stage):
         with self._lock:
             target = self._free(to, but=name)
             with self._closed(name) as place:
+                self.journals.of(place.folder).leave_name()
                 lifecycle.rename(place, self._place(target))
+                self._forget_on_server(place)
             self._follow(place.folder.name, target)
             return self.agent(target)
 
@@ -212,7 +239,10 @@ class World(Stage):
             AgentNotFound, StoreError: nothing was changed.
         """
         with self._lock, self._closed(name) as place:
-            return lifecycle.send_to_bin(place, real_clock())
+            self.journals.of(place.folder).leave_name()
+            binned = lifecycle.send_to_bin(place, real_clock())
+            self._forget_on_server(place)
+            return binned
 
     def deleted_agents(self) -> list[Binned]:
         """The agents in the bin, the last deleted first."""
@@ -250,6 +280,12 @@ class World(Stage):
             self._agents.pop(agent.name).close()
             yield self._place(agent.name)
 
+    def _forget_on_server(self, place: Place) -> None:
+        """Let a server forget an agent that is no longer here, so that another may have its name."""
+        if (server := self.settings.chroma) is not None:
+            with suppress(StoreUnavailable):  # then whoever takes the name is told what is still there
+                forget(place.folder / STORE, server)
+
     @contextmanager
     def let_go(self) -> Iterator[None]:
         """Every agent is closed, and nobody writes any, while the world's files are moved; then all are opened anew.
@@ -264,6 +300,8 @@ class World(Stage):
                     self._agents.pop(name).close()
                 if (self.folder / name).is_dir():
                     held.enter_context(WriteLock(self.folder / name).held())
+                    self.journals.of(self.folder / name).leave_name()
+                self._forget_on_server(self._place(name))
             self._tokens.close()
             yield
 
@@ -272,27 +310,20 @@ class World(Stage):
         return (self.agent(name) for name in self.characters())
 
 
+def agent_names(settings: Settings) -> list[str]:
+    """The names of all agents of a world, sorted, without opening it.
+
+    Raises:
+        InvalidAgentName: the world's name cannot be used.
+    """
+    folder = Path(settings.database) / checked_name(settings.world, "world name")
+    files = (path.stem for path in Path(settings.personalities).glob("*.json"))
+    folders = (path.name for path in folder.glob("*") if any((path / name).is_file() for name in _STORED))
+    return sorted({name for name in (*files, *folders) if _usable(name)})
+
+
 def _usable(name: str) -> bool:
     try:
         return checked_name(name) == name and name not in _NOT_AGENTS
     except InvalidAgentName:
         return False
-
-
-def _model(settings: Settings, embedder: Embedder) -> LanguageModel:
-    if not settings.uses_openai:
-        return OfflineModel(embedder)
-    from .llm.openai import OpenAIModel  # openai takes half a second to import, and few need it
-
-    key = settings.openai_api_key
-    if not key and not settings.openai_base_url:
-        raise ModelUnavailable(
-            "MEMORY_LLM is 'openai', but neither OPENAI_API_KEY nor OPENAI_BASE_URL is set. "
-            "Set one of them, or MEMORY_LLM=offline."
-        )
-    return OpenAIModel(
-        model=settings.llm_model,
-        key=key.get_secret_value() if key else None,
-        base_url=settings.openai_base_url,
-        deadline=settings.llm_deadline,
-    )

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import socket
+import uuid
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+import httpx
 import pytest
 
 from memory_system import AgentMemory, Settings, World
 from memory_system.embedding import CachedEmbedder, MiniLM
 from memory_system.settings import Settings as _Settings
+from tests.chroma_server import ChromaServer
 from tests.fake_server import FakeServer
+from tests.postgres_server import MISSING, PostgresServer, programs
+from tests.served import served_api
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
@@ -41,12 +47,72 @@ def own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.startswith(("OPENAI_", "MEMORY_")) and name != "MEMORY_CACHE_DIR":
             monkeypatch.delenv(name)
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--journals=postgresql`` runs any test with the journals on a server."""
+    parser.addoption("--journals", choices=("sqlite", "postgresql"), default="sqlite")
+
+
+@pytest.fixture(autouse=True)
+def journals_of_the_round(request: pytest.FixtureRequest, own_environment: None) -> None:
+    """Where journals are, unless a test says so itself."""
+    if request.config.getoption("--journals") == "postgresql":
+        request.getfixturevalue("journal_server")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL server of this process's own."""
+    if programs() is None or importlib.util.find_spec("psycopg") is None:
+        pytest.skip(MISSING)
+    with PostgresServer() as server:
+        yield server
+
+
+@pytest.fixture
+def journal_server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Journals are in an empty database of PostgreSQL, also those of child processes; answers its address."""
+    address: str = request.getfixturevalue("postgres").new_database()
+    monkeypatch.setenv("MEMORY_JOURNAL_URL", address)
+    return address
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def each_journal(request: pytest.FixtureRequest) -> None:
+    """Once with journals in files and once with journals on a server; for ``usefixtures``."""
+    if request.param == "postgresql":
+        request.getfixturevalue("journal_server")
 
 
 @pytest.fixture(scope="session")
 def embedder() -> CachedEmbedder:
     """The real all-MiniLM-L6-v2."""
     return CachedEmbedder(MiniLM(_Settings().cache))
+
+
+@pytest.fixture(scope="session")
+def chroma_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChromaServer]:
+    """A Chroma server for all tests that need one; each has a database of its own there."""
+    with ChromaServer(tmp_path_factory.mktemp("chroma-server")) as started:
+        yield started
+
+
+@pytest.fixture
+def on_server(chroma_server: ChromaServer, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Every agent of this test, in its children too, has its store on a Chroma server; answers the address."""
+    address = f"{chroma_server.url}/test-{uuid.uuid4().hex}"
+    monkeypatch.setenv("MEMORY_CHROMA_URL", address)
+    return address
+
+
+@pytest.fixture(params=["in a folder", "on a server"])
+def store_place(request: pytest.FixtureRequest) -> str:
+    """Where the stores of this test are; it is run for both."""
+    if request.param == "on a server":
+        request.getfixturevalue("on_server")
+    return str(request.param)
 
 
 @pytest.fixture
@@ -101,3 +167,10 @@ def server() -> Iterator[FakeServer]:
     """An OpenAI-compatible server on this machine, to be told what to answer."""
     with FakeServer() as started:
         yield started
+
+
+@pytest.fixture
+def api(world: World) -> Iterator[httpx.Client]:
+    """A client of a server over ``world``."""
+    with served_api(world) as address, httpx.Client(base_url=address, timeout=30, trust_env=False) as client:
+        yield client

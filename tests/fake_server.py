@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
 from memory_system.llm.openai import OpenAIModel
@@ -18,8 +19,23 @@ KEY = "sk-test-0123456789abcdef"
 Reply = Callable[["_Handler"], None]
 
 
-def body(status: int, payload: bytes | str | dict[str, Any], content_type: str = "application/json") -> Reply:
-    """Answers this status and payload; a mapping is sent as JSON."""
+def body(
+    status: int,
+    payload: bytes | str | dict[str, Any],
+    content_type: str = "application/json",
+    *,
+    headers: Mapping[str, str] = MappingProxyType({}),
+    cut: int | None = None,
+) -> Reply:
+    """Answers this status and payload; a mapping is sent as JSON.
+
+    Args:
+        status: of HTTP.
+        payload: what is sent.
+        content_type: what it is said to be.
+        headers: more of them.
+        cut: after how many bytes the connection breaks off, if it does.
+    """
     raw = json.dumps(payload) if isinstance(payload, dict) else payload
     data = raw.encode() if isinstance(raw, str) else raw
 
@@ -27,8 +43,10 @@ def body(status: int, payload: bytes | str | dict[str, Any], content_type: str =
         handler.send_response(status)
         handler.send_header("Content-Type", content_type)
         handler.send_header("Content-Length", str(len(data)))
+        for name, value in headers.items():
+            handler.send_header(name, value)
         handler.end_headers()
-        handler.wfile.write(data)
+        handler.wfile.write(data[:cut])
 
     return send
 
@@ -52,9 +70,108 @@ def says(content: object) -> Reply:
     return body(200, completion(json.dumps(content) if isinstance(content, dict) else content))
 
 
-def error(status: int, message: str = "it went wrong") -> Reply:
+def error(
+    status: int,
+    message: str = "it went wrong",
+    code: str | None = None,
+    *,
+    headers: Mapping[str, str] = MappingProxyType({}),
+) -> Reply:
     """An error in the form of OpenAI's."""
-    return body(status, {"error": {"message": message, "type": "test", "code": None}})
+    return body(status, {"error": {"message": message, "type": "test", "code": code}}, headers=headers)
+
+
+def overflow() -> Reply:
+    """What OpenAI answers to messages that are longer than the model's context."""
+    told = "This model's maximum context length is 2000 tokens. However, your messages resulted in 2345 tokens."
+    return error(400, told, "context_length_exceeded")
+
+
+def calling(name: str, arguments: object, number: int = 0) -> dict[str, Any]:
+    """A call of a tool; arguments that are no text are sent as JSON text."""
+    given = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    return {"id": f"call_{number}", "type": "function", "function": {"name": name, "arguments": given}}
+
+
+def talks(content: str | None = None, *calls: dict[str, Any], usage: tuple[int, int] | None = (50, 7)) -> Reply:
+    """An answer with calls of tools, whole or as a stream, as it is asked for; see ``calling``.
+
+    Args:
+        content: the text, if any.
+        calls: of tools.
+        usage: tokens of prompt and completion to report, none if not.
+    """
+
+    def send(handler: _Handler) -> None:
+        counts = {} if usage is None else dict(zip(("prompt_tokens", "completion_tokens"), usage, strict=True))
+        if handler.asked.get("stream"):
+            wanted = bool(handler.asked.get("stream_options", {}).get("include_usage"))
+            streamed(*pieces(content, *calls), *([_counted(counts)] if counts and wanted else []))(handler)
+            return
+        whole = completion(content, **({"tool_calls": list(calls)} if calls else {}))
+        whole["usage"] = counts or None
+        body(200, whole)(handler)
+
+    return send
+
+
+def pieces(content: str | None, *calls: dict[str, Any]) -> list[dict[str, Any]]:
+    """The chunks of a stream: text by words, arguments by seven characters."""
+    deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
+    deltas += [{"content": word} for word in re.findall(r"\S+\s*|\s+", content or "")]
+    for index, call in enumerate(calls):
+        function = call["function"]
+        deltas.append(
+            {"tool_calls": [{**call, "index": index, "function": {"name": function["name"], "arguments": ""}}]}
+        )
+        cut = [function["arguments"][at : at + 7] for at in range(0, len(function["arguments"]), 7)]
+        deltas += [{"tool_calls": [{"index": index, "function": {"arguments": part}}]} for part in cut]
+    chunks = [_chunk([{"index": 0, "delta": delta, "finish_reason": None}]) for delta in deltas]
+    return [*chunks, _chunk([{"index": 0, "delta": {}, "finish_reason": "tool_calls" if calls else "stop"}])]
+
+
+def streamed(*chunks: object, pause: float = 0.0, broken: bool = False) -> Reply:
+    """A stream of events; a text is sent as it is, all else as JSON.
+
+    Args:
+        chunks: what is sent, in order.
+        pause: seconds between them.
+        broken: whether the connection breaks where the end should be.
+    """
+
+    def send(handler: _Handler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Type", "text/event-stream")
+        if broken:
+            handler.send_header("Content-Length", "1000000")
+        handler.end_headers()
+        for chunk in chunks:
+            data = chunk if isinstance(chunk, str) else json.dumps(chunk)
+            handler.wfile.write(f"data: {data}\n\n".encode())
+            handler.wfile.flush()
+            if pause and handler.server.stopping.wait(pause):  # type: ignore[attr-defined]
+                return
+        if not broken:
+            handler.wfile.write(b"data: [DONE]\n\n")
+
+    return send
+
+
+def unless(refused: Callable[[dict[str, Any]], bool], refusal: Reply, reply: Reply) -> Reply:
+    """Refuses what is asked if it is so, and else answers."""
+
+    def choose(handler: _Handler) -> None:
+        (refusal if refused(handler.asked) else reply)(handler)
+
+    return choose
+
+
+def _chunk(choices: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"id": "chat-1", "object": "chat.completion.chunk", "created": 1, "model": "fake", "choices": choices}
+
+
+def _counted(counts: dict[str, int]) -> dict[str, Any]:
+    return {**_chunk([]), "usage": counts}
 
 
 def silent(seconds: float) -> Reply:
@@ -101,8 +218,18 @@ class _Handler(BaseHTTPRequestHandler):
         self.asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         fake: FakeServer = self.server.fake  # type: ignore[attr-defined]
         self.close_connection = True
+        fake.keys.append(self.headers.get("Authorization", ""))
         try:
             fake.next_reply(self.asked)(self)
+        except (BrokenPipeError, ConnectionResetError):
+            return  # the client had enough
+
+    def do_GET(self) -> None:
+        fake: FakeServer = self.server.fake  # type: ignore[attr-defined]
+        self.close_connection = True
+        fake.keys.append(self.headers.get("Authorization", ""))
+        try:
+            fake.listing(self)
         except (BrokenPipeError, ConnectionResetError):
             return  # the client had enough
 
@@ -110,16 +237,24 @@ class _Handler(BaseHTTPRequestHandler):
         """Keep quiet."""
 
 
+class _Http(ThreadingHTTPServer):
+    request_queue_size = 64  # many may knock at once
+    daemon_threads = True
+
+
 class FakeServer:
     """Answers from a queue; when that is empty, by the task's name (``on``), and else with an error 500."""
 
     def __init__(self) -> None:
         self.requests: list[dict[str, Any]] = []
+        self.keys: list[str] = []
+        """What each request sent as its Authorization."""
+        self.listing: Reply = body(200, {"object": "list", "data": [{"id": "fake"}, {"id": "fake-large"}]})
+        """The answer to GET /models."""
         self._queue: deque[Reply] = deque()
         self._tasks: dict[str, Reply] = {}
         self._lock = threading.Lock()
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-        self._http.daemon_threads = True
+        self._http = _Http(("127.0.0.1", 0), _Handler)
         self._http.fake = self  # type: ignore[attr-defined]
         self._http.stopping = threading.Event()  # type: ignore[attr-defined]
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
@@ -151,9 +286,9 @@ class FakeServer:
         """The form that each request asked for."""
         return [asked.get("response_format", {}).get("type", "text") for asked in self.requests]
 
-    def model(self, *, deadline: float = 10.0, key: str = KEY) -> OpenAIModel:
+    def model(self, name: str = "fake", *, deadline: float = 10.0, key: str = KEY) -> OpenAIModel:
         """The language model that asks this server."""
-        return OpenAIModel(model="fake", key=key, base_url=self.url, deadline=deadline)
+        return OpenAIModel(model=name, key=key, base_url=self.url, deadline=deadline)
 
     def close(self) -> None:
         """Stop; whoever asks afterwards is refused."""

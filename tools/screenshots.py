@@ -54,8 +54,34 @@ def select_a_change(page: Page) -> None:
     tick(page, 1)
 
 
+def ask(page: Page) -> None:
+    """Ask the first of the ready examples."""
+    page.locator("[class*='st-key-ask-'] button").first.click()
+    page.get_by_test_id("stChatMessage").nth(1).wait_for()
+    settled(page)
+
+
+def ask_without(page: Page) -> None:
+    """Ask, mute the first memory of the character's life, and ask again."""
+    press(page, "Ask")
+    page.get_by_test_id("stCheckbox").filter(has_text="short-term").first.locator("label").first.click()
+    settled(page)
+    press(page, "Ask again without them")
+    page.mouse.move(0, 0)
+    settled(page)
+
+
+def compare(page: Page) -> None:
+    """Live the sample talk through under every strategy."""
+    press(page, "Compare")
+    page.locator(".st-key-strategies-growth .main-svg").first.wait_for()
+
+
 PAGES: dict[str, tuple[str, dict[str, str], Callable[[Page], None]]] = {
     "overview": ("", {"agent": "mira"}, lambda _page: None),
+    "interview": ("interview", {"agent": "mira"}, ask),
+    "ablation": ("interview", {"agent": "mira", "show": "ablation"}, ask_without),
+    "strategies": ("interview", {"agent": "mira", "show": "strategies"}, compare),
     "recall": ("recall", {"agent": "mira", "cue": "Who has the mill key?"}, lambda _page: None),
     "long_term": ("long_term", {"agent": "mira"}, open_a_reflection),
     "history": ("history", {"agent": "mira"}, select_a_change),
@@ -64,6 +90,8 @@ PAGES: dict[str, tuple[str, dict[str, str], Callable[[Page], None]]] = {
     "personality": ("personality", {"agent": "juno"}, lambda _page: None),
     "short_term": ("short_term", {"agent": "mira"}, lambda page: tick(page, 0)),
     "operations": ("operations", {"agent": "mira", "operation": "Summarise"}, preview),
+    "tidy": ("tidy", {"agent": "mira"}, lambda _page: None),
+    "rehearsal": ("rehearsal", {"agent": "mira"}, lambda _page: None),
     "settings": ("settings", {"agent": "mira"}, lambda _page: None),
 }
 
@@ -109,7 +137,7 @@ def save(picture: bytes, path: Path, height: int | None = None) -> None:
     image = Image.open(io.BytesIO(picture)).convert("RGB")
     if height:
         image = image.crop((0, 0, image.width, min(height, image.height)))
-    image.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(path, optimize=True)
+    image.quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(path, optimize=True)
     print(f"{path.relative_to(ROOT)}  {image.width} x {image.height}  {path.stat().st_size // 1000} kB", flush=True)
 
 

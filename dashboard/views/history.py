@@ -26,7 +26,7 @@ def listed() -> Applied | None:
         else:
             widgets.empty("Nothing has happened yet.", "Add an event on the Short-term page.", agent)
         return None
-    picked = st.dataframe(
+    picked = widgets.table(
         history_tables.history(told),
         hide_index=True,
         on_select="rerun",
@@ -34,16 +34,16 @@ def listed() -> Applied | None:
         key=f"history-{agent.name}-{agent.stamp[0]}-{told[0].revision}",
         column_order=["what", "state", "kind", "who", "memories", "applied", "world time"],
         column_config={
-            "what": st.column_config.TextColumn("What", width=310),
-            "state": st.column_config.TextColumn("State", width=75),
-            "kind": st.column_config.TextColumn("Kind", width=100),
-            "who": st.column_config.TextColumn("Who", width=110),
-            "memories": st.column_config.NumberColumn("Memories", width=85),
+            "what": st.column_config.TextColumn("What", width=265),
+            "state": st.column_config.TextColumn("State", width=70),
+            "kind": st.column_config.TextColumn("Kind", width=95),
+            "who": st.column_config.TextColumn("Who", width=100),
+            "memories": st.column_config.NumberColumn("Memories", width=80),
             "applied": st.column_config.DatetimeColumn(
-                "Done (UTC)", format="D MMM YYYY, HH:mm", timezone="UTC", width=150
+                "Done (UTC)", format="D MMM YYYY, HH:mm", timezone="UTC", width=140
             ),
             "world time": st.column_config.DatetimeColumn(
-                "World time (UTC)", format="D MMM YYYY, HH:mm", timezone="UTC", width=150
+                "World time (UTC)", format="D MMM YYYY, HH:mm", timezone="UTC", width=140
             ),
         },
     )
@@ -57,8 +57,11 @@ def linked() -> Applied | None:
     asked = session.from_link("change")
     if not asked:
         return None
+    if not asked.isdecimal() or len(asked) > 18:
+        st.warning("The change in the link is no number; select one above.")
+        return None
     try:
-        return agent.change(int(asked)) if asked.isdecimal() and len(asked) < 19 else None
+        return agent.change(int(asked))
     except MemorySystemError as error:
         widgets.problem(error)
         return None
@@ -72,7 +75,7 @@ with changes:
             session.to_link("change", str(selected.revision))
         one = selected or linked()
         if one is None:
-            st.caption("Select a change to see what it did, and to undo it.")
+            st.caption(f"Select a change to see what it did{', and to undo it' if changeable else ''}.")
         else:
             history_change.head(one)
             if changeable:

@@ -122,7 +122,7 @@ with st.expander(f"{'Selected' if len(boxed) > 1 else 'All'} {len(rows)} as a ta
     listed = rows.iloc[::-1].head(ROWS)
     if len(rows) > ROWS:
         st.caption(f"The newest {ROWS:,}; narrow the facets to see others.")
-    picked = st.dataframe(
+    picked = widgets.table(
         listed,
         hide_index=True,
         on_select="rerun",

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from dashboard import session, widgets
+from dashboard import session, spending, unrated, widgets
 from memory_system import ChangeSet, MemorySystemError
 
 agent = session.agent()
@@ -21,12 +21,16 @@ if session.moment() is not None:
     widgets.closed(agent)
     st.stop()
 
-NAMES = ["Migrate", "Reflect", "Summarise", "Plan"]
+NAMES = ["Migrate", "Reflect", "Summarise", "Plan", unrated.OPERATION]
 st.session_state.setdefault("operation", session.from_link("operation", NAMES[0]))
 if st.session_state["operation"] not in NAMES:
     st.session_state["operation"] = NAMES[0]
 name = str(st.segmented_control("Operation", NAMES, key="operation", required=True, label_visibility="collapsed"))
 session.to_link("operation", name)
+if name == unrated.OPERATION:
+    unrated.section(agent)
+    spending.section(agent)
+    st.stop()
 
 Show = Callable[[float, str], None]
 plan: Callable[[Show], ChangeSet]
@@ -109,3 +113,4 @@ elif applied is not None and applied.revision is not None:
         widgets.undo_button(agent, applied.revision, applied.title, f"applied-{agent.name}")
 else:
     widgets.empty("Nothing previewed yet.", "Preview shows what would happen, and changes nothing.")
+spending.section(agent)

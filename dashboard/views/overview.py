@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard import safekeeping, session, stale, tables, widgets
+from dashboard import safekeeping, session, spending, stale, tables, unrated, widgets
 from memory_system import Tier
 
 agent = session.agent()
@@ -14,7 +14,8 @@ if story.about:
     with st.container(border=True, gap="small"):
         st.markdown(f"**{widgets.plain(story.title or 'This world')}**")
         st.text(tables.visible(story.about))
-        st.caption("Pick somebody, ask what they remember, and see why. Everything can be changed, and undone.")
+        may = "" if session.viewing() else " Everything can be changed, and undone."
+        st.caption(f"Pick somebody, ask what they remember, and see why.{may}")
         with st.container(horizontal=True, gap="small"):
             for name in dict.fromkeys([*session.world().characters(), agent.name]):
                 chosen = name == agent.name
@@ -37,6 +38,7 @@ for message in () if agent.read_only else agent.messages:
 
 safekeeping.light(agent.name)
 stale.notice(agent)
+unrated.notice(agent)
 waiting = agent.migrate_stm2ltm(preview=True)
 with st.container(horizontal=True):
     for label, value, meaning in (
@@ -56,6 +58,11 @@ with st.container(horizontal=True):
     for cue in session.example_cues(agent.name):
         if st.button(widgets.plain(cue), key=f"cue-{cue}", icon=":material/search:"):
             st.switch_page("views/recall.py", query_params={"agent": agent.name, "cue": cue})
+    if st.button(
+        f"Talk with {widgets.plain(agent.display_name)}", key="overview-talk", icon=":material/forum:",
+        help="The Interview page: ask without leaving a trace. In Python: Interview(agent)",
+    ):  # fmt: skip
+        st.switch_page("views/interview.py", query_params={"agent": agent.name})
 
 checked = session.checked_cues(agent.name, agent.stamp, agent.now)
 if checked:
@@ -85,7 +92,7 @@ for one in told:
 latest = tables.entries(agent.entries(Tier.STM), agent.now, waiting).head(5)
 if len(latest):
     st.header("Latest memories", anchor=False)
-    st.dataframe(
+    widgets.table(
         latest,
         hide_index=True,
         column_order=["memory", "age", "importance", *["marks"] * bool(tables.marked(latest))],
@@ -98,4 +105,5 @@ if len(latest):
             "marks": st.column_config.ListColumn("Marks", width="small"),
         },
     )
-st.caption(widgets.plain(f"Language model: {stats['model']} · Embedding: {stats['embedder']}"))
+spent = "" if session.moment() is not None else f" · {spending.line(agent)}"
+st.caption(widgets.plain(f"Language model: {stats['model']}{spent} · Embedding: {stats['embedder']}"))

@@ -19,7 +19,7 @@ widgets.said()
 
 def facts() -> None:
     """The facts that the personality becomes in memory."""
-    st.dataframe(
+    widgets.table(
         tables.facts(agent.entries(Tier.STATIC)),
         hide_index=True,
         column_config={

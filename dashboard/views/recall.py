@@ -24,12 +24,11 @@ BARS, ROWS = 14, 100
 @st.fragment
 def results(agent: AgentMemory, cue: str) -> None:
     """Controls and answer; a slider runs this part again, and not the whole page."""
+    if not cue.strip():
+        widgets.empty("No cue yet.", "Type a question above, or take one of the examples on the Overview page.")
+        return
     try:
-        asked = recall_controls.controls(agent, cue)
-        if not cue.strip():
-            widgets.empty("No cue yet.", "Type a question above, or take one of the examples on the Overview page.")
-            return
-        _answer(agent, asked)
+        _answer(agent, recall_controls.controls(agent, cue))
     except MemorySystemError as error:
         widgets.problem(error)
 
@@ -109,7 +108,7 @@ def _table(agent: AgentMemory, found: Explanation, shown: list[int], frame: pd.D
         everyone = st.toggle(f"All {len(shown):,} rows, not the first {ROWS} only", key=f"everyone-{agent.name}")
         if everyone:
             frame = tables.candidates(found.candidates[place] for place in shown)
-    picked = st.dataframe(
+    picked = widgets.table(
         frame,
         hide_index=True,
         on_select="rerun",

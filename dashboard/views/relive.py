@@ -99,7 +99,7 @@ def _contexts(relived: Relived) -> None:
 
 def _parameters(relived: Relived) -> None:
     with st.expander("How it was asked then, and would be now"):
-        st.dataframe(
+        widgets.table(
             relive_tables.parameters(relived.then.query, relived.now.query),
             hide_index=True,
             height="content",
@@ -157,7 +157,7 @@ def listed(agent: AgentMemory) -> None:
             _how_they_come(agent)
         return
     shown = logged[:PAGE]
-    picked = st.dataframe(
+    picked = widgets.table(
         relive_tables.queries(shown, datetime.now(UTC)),
         hide_index=True,
         on_select="rerun",

@@ -46,7 +46,7 @@ if marked := tables.marked(frame):
     st.caption(marked)
 shown = f"{agent.name}-{agent.stamp[0]}-{zlib.crc32(' '.join(frame['id']).encode())}"
 everything = st.checkbox(f"Select all {len(frame)} shown", key=f"stm-all-{shown}")
-picked = st.dataframe(
+picked = widgets.table(
     frame,
     hide_index=True,
     on_select="rerun",

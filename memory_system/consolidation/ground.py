@@ -11,8 +11,11 @@ from ..changes import Change, ChangeSet, ModelCall
 from ..entry import MemoryEntry
 from ..errors import ModelError
 from ..llm import LanguageModel, tasks
+from ..llm.prompts import prompts_of
 from ..settings import AgentSettings
 
+UNRATED = "Not rated yet: the language model gave no rating."
+"""The explanation of a memory that was to be rated and could not be, by which whoever rates later knows it."""
 Progress = Callable[[float, str], None]
 """Told how far a long operation is, 0 to 1, and what it does; it may raise to cancel, and nothing is changed."""
 
@@ -32,12 +35,19 @@ class Ground:
     recall: Callable[[str, int], list[MemoryEntry]]
     progress: Progress = lambda _done, _doing: None
     agent: str = ""
+    at_once: int = 1
+    """How many texts may be rated at a time."""
 
     def plan(self, operation: str, title: str, changes: list[Change], **more: Any) -> ChangeSet:
         """A change set planned on this ground."""
         return ChangeSet(
             operation, title, tuple(changes), self.now, self.revision, author=self.author, agent=self.agent, **more
         )
+
+
+def within(progress: Progress, begin: float, end: float) -> Progress:
+    """The progress of one step of several, as a part of the whole."""
+    return lambda done, doing: progress(min(1.0, begin + (end - begin) * done), doing)
 
 
 def by_age(entry: MemoryEntry) -> tuple[float, str]:
@@ -73,11 +83,18 @@ def cited(numbers: Sequence[int], context: Sequence[MemoryEntry]) -> list[Memory
     return [context[number - 1] for number in dict.fromkeys(numbers) if 1 <= number <= len(context)]
 
 
-def rated(entry: MemoryEntry, model: LanguageModel) -> tuple[MemoryEntry, ModelCall]:
-    """The entry with the model's rating; as it was, with the error in the call, if the model did not help."""
-    task = tasks.rate(entry.document)
+def tried(entry: MemoryEntry, model: LanguageModel) -> tuple[MemoryEntry, ModelCall, ModelError | None]:
+    """The entry with the model's rating; marked as still to be rated, and the error, if the model did not help."""
+    task = tasks.rate(entry.document).worded(prompts_of(model))
     try:
         done = model.complete(task)
     except ModelError as error:
-        return entry, ModelCall(task.name, model.name, task.prompt(), "", 0.0, error=error.sentence)
-    return entry.evolve(rating=done.answer.rating, explanation=done.answer.explanation), done.call
+        marked = entry.evolve(explanation=UNRATED) if entry.rating is None and not entry.explanation else entry
+        return marked, ModelCall(task.name, model.name, task.prompt(), "", 0.0, error=error.sentence), error
+    return entry.evolve(rating=done.answer.rating, explanation=done.answer.explanation), done.call, None
+
+
+def rated(entry: MemoryEntry, model: LanguageModel) -> tuple[MemoryEntry, ModelCall]:
+    """As ``tried``, for callers to whom the call tells enough of the error."""
+    after, call, _ = tried(entry, model)
+    return after, call

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from ..changes import Change, ChangeSet, Kept
@@ -37,7 +38,8 @@ def plan(ground: Ground, routine: Sequence[RoutineItem]) -> ChangeSet:
     actions = done.answer.actions
     calls = [done.call]
     if (problem := _problem(actions, now)) is not None:
-        again = tasks.Task(task.name, task.form, f"{task.instructions} An earlier plan was wrong: {problem}", task.data)
+        told = " An earlier plan was wrong: 'mistake' says how."
+        again = replace(task, more=told, data={**task.data, "mistake": problem})  # it quotes the plan
         done = ground.model.complete(again)
         actions = done.answer.actions
         calls.append(done.call)

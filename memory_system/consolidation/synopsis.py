@@ -12,6 +12,7 @@ from ..entry import Kind, MemoryEntry, Scalar, Tier
 from ..errors import ModelError
 from ..grounding import checked, names
 from ..llm import telling
+from ..llm.prompts import prompts_of
 from .ground import Ground
 
 SORTS = {
@@ -90,7 +91,7 @@ def read(ground: Ground, turns: Sequence[MemoryEntry], speakers: Sequence[str]) 
     parts = list(telling.parts(turns))
     for number, part in enumerate(parts):
         ground.progress(number / len(parts), f"Reading part {number + 1} of {len(parts)} of the conversation")
-        task = telling.read_conversation(ground.who, part)
+        task = telling.read_conversation(ground.who, part).worded(prompts_of(ground.model))
         try:
             done = ground.model.complete(task)
         except ModelError as error:

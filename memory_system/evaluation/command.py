@@ -9,15 +9,15 @@ from typing import Annotated
 
 import typer
 
+from ..command.answering import errors_told
+from ..command.arguments import Json
+from ..command.progress import STOPPED
 from ..embedding import Embedder, MiniLM
 from ..settings import Settings
 from .ranker import SCORINGS, checked
 from .report import Section, as_json, as_markdown, as_text, sections
 from .sources import data_sets
 from .trial import Say, run
-
-STOPPED = 130
-"""The exit code of a program that was stopped with Ctrl+C: 128 and the signal's number, 2."""
 
 
 def evaluate(
@@ -27,7 +27,7 @@ def evaluate(
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first questions of each data set.")] = None,
     captions: Annotated[bool, typer.Option(help="Whether captions of pictures are part of LoCoMo memories.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Json = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
 ) -> None:
     """Measure how much of what should be recalled is recalled. Example: python -m memory_system evaluate cues.jsonl.
@@ -39,12 +39,14 @@ def evaluate(
         raise typer.BadParameter("choose --json or --markdown, not both")
     progress = _Progress()
     try:
-        embedder = MiniLM(Settings().cache, say=progress.say)
-        found = outcome(data, preset or (), embedder, progress.say, limit=limit, captions=captions)
-    except KeyboardInterrupt:
+        with errors_told(json=json):
+            embedder = MiniLM(Settings().cache, say=progress.say)
+            found = outcome(data, preset or (), embedder, progress.say, limit=limit, captions=captions)
+    except typer.Exit as done:
         progress.end()
-        typer.echo("Stopped. There is no table, because not everything was asked.", err=True)
-        raise typer.Exit(STOPPED) from None
+        if done.exit_code == STOPPED:
+            typer.echo("There is no table, because not everything was asked.", err=True)
+        raise
     finally:
         progress.end()
     if json:

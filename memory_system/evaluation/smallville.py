@@ -6,7 +6,8 @@ with evidence, the right answer that evidence.
 
 The stream is **replayed**: a thought is asked at the time at which it was thought, of what existed before, and a
 memory of the very same text is kept out. Otherwise later copies of the thought, of which these data are full,
-would answer in place of what it was drawn from, and recall would be a measure of repetition.
+would answer in place of what it was drawn from, and recall would be a measure of repetition. A thought that is
+had again is asked again, and counted apart from the first time: a few of them come more than ten times.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from .forms import Line, Problems, Source, cue_text, field_of, ids_of, time_of
 
 KINDS: Mapping[str, Kind] = {"event": Kind.OBSERVATION, "thought": Kind.REFLECTION, "chat": Kind.CONVERSATION}
 IDLE = " is idle"
+FIRST, AGAIN = "each thought once", "thoughts had again"
+"""The categories of questions: of each description the first that has an answer, and the rest."""
 
 
 def read_smallville(source: Source) -> DataSet:
@@ -98,7 +101,8 @@ def _questions(
         evidence = {memories[one] for one in node["evidence"] if one in memories} - {itself}
         right = frozenset(one for one in evidence if first_told.get(one, now.timestamp()) < now.timestamp())
         if right:
-            questions.append(Question(cue, now, right, itself=itself))
+            category = AGAIN if any(one.itself == itself for one in questions) else FIRST
+            questions.append(Question(cue, now, right, category=category, itself=itself))
         else:
             without += 1
     if not questions and not len(problems):

@@ -8,6 +8,7 @@ from typing import Generic, Protocol, TypeVar
 from pydantic import BaseModel
 
 from ..changes import ModelCall
+from .chat import ChatModel, Usage
 from .tasks import Task
 
 Answer = TypeVar("Answer", bound=BaseModel)
@@ -15,14 +16,15 @@ Answer = TypeVar("Answer", bound=BaseModel)
 
 @dataclass(frozen=True)
 class Completion(Generic[Answer]):
-    """A validated answer, and what was asked and said to get it."""
+    """A validated answer, what was asked and said to get it, and the tokens that the server counted, if it did."""
 
     answer: Answer
     call: ModelCall
+    usage: Usage | None = None
 
 
-class LanguageModel(Protocol):
-    """What answers tasks. Implementations are safe to call from several threads."""
+class LanguageModel(ChatModel, Protocol):
+    """What answers tasks, and talks. Implementations are safe to call from several threads."""
 
     @property
     def name(self) -> str:

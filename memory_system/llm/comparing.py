@@ -9,6 +9,7 @@ from pydantic import Field
 
 from ..entry import MemoryEntry
 from .extractive import short
+from .prompts import shipped
 from .tasks import AnswerForm, Task, Text
 from .telling import MAX_PROMPT, MAX_RECORD
 
@@ -53,10 +54,7 @@ def compare(who: str, pairs: Sequence[Pair]) -> Task[Comparison]:
     return Task(
         "compare",
         Comparison,
-        "You keep a character's memories tidy. For each numbered pair say in one sentence why, then its relation: "
-        "'same' if one of the two could go and nothing that it tells would be lost, 'contradiction' if both cannot "
-        "be true of the same time, 'neither' otherwise. That something happened twice, or changed from one time to "
-        "another, is neither.",
+        shipped("compare"),
         {
             "character": who,
             "pairs": [

@@ -23,8 +23,9 @@ from ..changes import ModelCall
 from ..embedding import Embedder
 from ..errors import ModelNonsense
 from ..memory import Vectors
-from . import offline_plan, offline_telling
+from . import offline_chat, offline_fold, offline_plan, offline_telling, prompted
 from .base import Answer, Completion
+from .chat import Heard, Reply, traced, unheard
 from .extractive import centrality, choose, quote
 from .tasks import Insight, Insights, Questions, Rating, Summary, Task
 
@@ -61,7 +62,9 @@ class OfflineModel:
             "insights": self._insights,
             "summarise": self._summarise,
             "plan": offline_plan.plan,
+            "prompt": prompted.offline,
             "narrate": offline_telling.digest,
+            "fold": offline_fold.fold,
             "synopsis": lambda data: offline_telling.read_conversation(data, self._embedder.embed),
         }
 
@@ -79,6 +82,21 @@ class OfflineModel:
         return Completion(
             answer, ModelCall(task.name, self.name, task.prompt(), answer.model_dump_json(), milliseconds, 0)
         )
+
+    def chat(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        tools: Sequence[Mapping[str, Any]] = (),
+        *,
+        deadline: float | None = None,  # noqa: ARG002
+        heard: Heard = unheard,
+    ) -> Reply:
+        """As ``ChatModel.chat``: the rules of ``offline_chat``. Every answer says that it is offline."""
+        started = time.monotonic()
+        said = offline_chat.answer(messages, tools, self._embedder.embed)
+        if spoken := offline_chat.aloud(said):
+            heard(spoken)
+        return traced(self.name, messages, said.text, said.calls, None, (time.monotonic() - started) * 1000)
 
     def _rate(self, data: Mapping[str, Any]) -> Rating:
         """The similarity-weighted mean of the nearest hand-labelled sentences."""

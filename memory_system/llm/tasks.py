@@ -1,4 +1,4 @@
-"""The tasks that a language model is given: instructions, data, and the form of the answer, all in one place.
+"""The tasks that a language model is given: instructions (worded in ``prompts``), data, and the form of the answer.
 
 Memory text is data from strangers. It is never put into the instructions; it goes into the prompt as JSON,
 and the instructions say so.
@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
+from ..changes import RATE
 from ..entry import MAX_EXPLANATION, MemoryEntry
+from .prompts import PROMPTS, Prompts, filled, shipped
 
 MAX_TEXT = 8000
 """Characters that a text of an answer may have."""
@@ -29,7 +31,7 @@ def _storable(text: str) -> str:
 Text = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TEXT), AfterValidator(_storable)
 ]
-ClockTime = Annotated[str, StringConstraints(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]
+ClockTime = Annotated[str, StringConstraints(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")]
 
 
 class AnswerForm(BaseModel):
@@ -96,17 +98,38 @@ _FENCE = (
 
 @dataclass(frozen=True)
 class Task(Generic[AnswerT]):
-    """What is asked of a model: ``name`` for traces, ``data`` fenced as JSON, and the ``form`` of the answer."""
+    """What is asked of a model.
+
+    Args:
+        name: for traces, and for the prompt of this name.
+        form: of the answer.
+        instructions: the prompt, in which ``{name}`` stands for the ``values``.
+        data: what it is about, fenced as JSON.
+        values: what is filled into the instructions; never memory text.
+        more: instructions that follow, however the prompt is worded.
+    """
 
     name: str
     form: type[AnswerT]
     instructions: str
     data: Mapping[str, Any]
+    values: Mapping[str, str] = field(default_factory=dict)
+    more: str = ""
+
+    def worded(self, prompts: Prompts) -> Self:
+        """The task in the words of a world; one that has words of its own keeps them."""
+        if self.name not in PROMPTS or self.instructions != shipped(self.name):
+            return self
+        return replace(self, instructions=prompts.text(self.name))
+
+    def told(self) -> str:
+        """The instructions with everything filled in."""
+        return f"{filled(self.instructions, self.values)}{self.more}"
 
     def messages(self) -> list[dict[str, str]]:
         """The chat messages: instructions as the system's, data as the user's."""
         form = json.dumps(self.form.model_json_schema(), ensure_ascii=False)
-        system = f"{self.instructions}\n{_FENCE}\nThe JSON object has this form: {form}"
+        system = f"{self.told()}\n{_FENCE}\nThe JSON object has this form: {form}"
         return [
             {"role": "system", "content": system},
             {"role": "user", "content": json.dumps(self.data, ensure_ascii=False, indent=1)},
@@ -133,11 +156,9 @@ def records(entries: Sequence[MemoryEntry]) -> list[dict[str, Any]]:
 def rate(text: str) -> Task[Rating]:
     """Rate the poignancy of a memory (Park et al. 2023, arXiv 2304.03442, section 4.1, "Importance")."""
     return Task(
-        "rate",
+        RATE,
         Rating,
-        "You judge memories. On a scale of 1 to 10, where 1 is purely mundane (brushing teeth, making a bed) and "
-        "10 is extremely poignant (a break-up, a college acceptance), how poignant is the memory likely to be for "
-        "the one who has it? First explain in one sentence, then give the rating as a whole number.",
+        shipped("rate"),
         {"memory": text},
     )
 
@@ -147,9 +168,9 @@ def ask_questions(who: str, entries: Sequence[MemoryEntry], count: int) -> Task[
     return Task(
         "questions",
         Questions,
-        f"Given only these recent memories of a character, which {count} most salient high-level questions can be "
-        "answered about the character and those they know? Give each as one question.",
+        shipped("questions"),
         {"character": who, "count": count, "records": records(entries)},
+        {"count": str(count)},
     )
 
 
@@ -158,10 +179,9 @@ def find_insights(who: str, question: str, entries: Sequence[MemoryEntry], count
     return Task(
         "insights",
         Insights,
-        f"Which high-level insights (at most {count}) answer the question, inferred from the records alone? Write "
-        "each from what the character knows, and list under 'because_of' the numbers of the records it rests on. "
-        "Leave out what no record supports.",
+        shipped("insights"),
         {"character": who, "question": question, "count": count, "records": records(entries)},
+        {"count": str(count)},
     )
 
 
@@ -170,8 +190,7 @@ def summarise(who: str, entries: Sequence[MemoryEntry]) -> Task[Summary]:
     return Task(
         "summarise",
         Summary,
-        "Condense these memories of a character into one short memory of at most 80 words. Keep names, promises and "
-        "when things happened; add nothing.",
+        shipped("summarise"),
         {"character": who, "records": records(entries)},
     )
 
@@ -183,9 +202,7 @@ def plan_day(
     return Task(
         "plan",
         DayPlan,
-        "Plan the rest of the character's day, in five to eight actions if there is time, from the routine and from "
-        "what the records oblige the character to do. Times are HH:MM on today's date, later than now, in order and "
-        "not overlapping; each action has a place, and under 'because_of' the numbers of the records it rests on.",
+        shipped("plan"),
         {
             "character": who,
             "now": now.isoformat(),

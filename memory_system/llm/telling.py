@@ -9,6 +9,8 @@ from pydantic import Field
 
 from ..entry import MemoryEntry
 from .extractive import short
+from .packing import packed
+from .prompts import shipped
 from .tasks import AnswerForm, Task, Text
 
 MAX_PROMPT = 24_000
@@ -45,17 +47,7 @@ class Shown(AnswerForm):
 
 def parts(entries: Iterable[MemoryEntry]) -> Iterator[list[MemoryEntry]]:
     """The entries in their order, in as few parts as have room in one prompt each."""
-    part: list[MemoryEntry] = []
-    filled = 0
-    for entry in entries:
-        size = min(len(entry.document), MAX_RECORD) + _ENVELOPE
-        if part and filled + size > MAX_PROMPT:
-            yield part
-            part, filled = [], 0
-        part.append(entry)
-        filled += size
-    if part:
-        yield part
+    return packed(entries, MAX_PROMPT, lambda entry: min(len(entry.document), MAX_RECORD) + _ENVELOPE)
 
 
 def narrate(who: str, cue: str, entries: Sequence[MemoryEntry]) -> Task[Story]:
@@ -71,10 +63,7 @@ def narrate(who: str, cue: str, entries: Sequence[MemoryEntry]) -> Task[Story]:
     return Task(
         "narrate",
         Story,
-        "Join the records, which are memories of a character, into one narrative that answers the cue, in the order "
-        "of time. Say of everything when it happened, with its date as the record gives it. Add nothing: no name, "
-        "number, date, cause or feeling that no record gives. Answer sentence by sentence, and list under "
-        "'because_of' the numbers of all records that a sentence rests on; leave out what rests on none.",
+        shipped("narrate"),
         {"character": who, "cue": short(cue, MAX_RECORD), "records": records},
     )
 
@@ -89,11 +78,7 @@ def read_conversation(who: str, turns: Sequence[MemoryEntry]) -> Task[Shown]:
     return Task(
         "synopsis",
         Shown,
-        "Read this conversation, and state in short sentences what it shows: 'asked', what somebody asked or wanted; "
-        "'done', what was done, promised or answered; 'felt', how a speaker felt, if it is said; 'preferred', what a "
-        "speaker likes, dislikes or prefers; 'reasons', why an answer was given. Name the speaker in each. Add "
-        "nothing, and leave a list empty where the conversation shows nothing of its sort. List under 'because_of' "
-        "the numbers of all turns that a statement rests on, also those from which it has a name, number or date.",
+        shipped("synopsis"),
         {"character": who, "turns": [_turn(number, turn) for number, turn in enumerate(turns, start=1)]},
     )
 

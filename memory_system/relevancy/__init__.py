@@ -3,6 +3,7 @@
 from .cue import Cue
 from .evidence import DateMatch, Evidence, TokenPair, WordMatch, evidence
 from .index import TextIndex
+from .kept import Kept
 from .mix import PARTS, POOL, Relevancy, hybrid
 from .states import TokenStates
 
@@ -12,6 +13,7 @@ __all__ = [
     "Cue",
     "DateMatch",
     "Evidence",
+    "Kept",
     "Relevancy",
     "TextIndex",
     "TokenPair",

@@ -65,6 +65,11 @@ class Relevancy:
     parts: Mapping[str, Floats]
     pool: NDArray[np.intp]
 
+    @property
+    def size(self) -> int:
+        """Bytes; a part that is 0 everywhere takes none."""
+        return sum(one.nbytes for one in (self.values, self.pool, *self.parts.values()) if any(one.strides))
+
 
 def hybrid(cue: Cue, similarity: Floats, index: TextIndex, tokens: TokenStates) -> Relevancy:
     """The hybrid relevancy of every row of an index.
@@ -109,7 +114,7 @@ def hybrid(cue: Cue, similarity: Floats, index: TextIndex, tokens: TokenStates) 
         raw = weighted(FULL)
     z = _sum(raw)
     share = np.where(lacking, np.nan, np.where(z > 0, -np.expm1(-z) / np.where(z > 0, z, 1.0), 1.0))
-    parts = {name: raw[name] * share for name in PARTS}
+    parts = {name: _slim(raw[name] * share) for name in PARTS}
     return Relevancy(_sum(parts), MappingProxyType(parts), pool)
 
 
@@ -119,6 +124,11 @@ def _sum(parts: Mapping[str, Floats]) -> Floats:
     for name in PARTS[1:]:
         total = total + parts[name]
     return total
+
+
+def _slim(part: Floats) -> Floats:
+    """The same numbers; where all are 0, as most names, times and neighbours are, one 0 stands for them."""
+    return part if part.any() else np.broadcast_to(np.zeros(()), part.shape)
 
 
 def _best(first: Floats, index: TextIndex) -> NDArray[np.intp]:

@@ -7,9 +7,10 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from ..embedding import Embedder, States, states_of
+from .kept import Kept
 from .packed import PackedStates
 from .states_file import StatesFile
 
@@ -35,6 +36,8 @@ class TokenStates:
     ) -> None:
         self._encode = encode
         self._file = file
+        self.relevancies: Kept[Any] = Kept()
+        """What was worked out of them; here, so that all who share the states share the room."""
         self._room = room
         self._held: OrderedDict[bytes, PackedStates] = OrderedDict()
         self._size = 0

@@ -70,4 +70,6 @@ def stem(word: str) -> str:
     bare = plain(word)
     if bare in STOP_WORDS:
         return ""
+    if bare.isdigit():  # the stemmer would leave it, and takes its time over each of a hundred thousand
+        return bare
     return str(EnglishStemmer().stemWord(bare))  # of its own: a stemmer holds the word it works on

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -20,6 +14,7 @@ from playwright.sync_api import Browser, Locator, Page, Request, expect, sync_pl
 
 from memory_system.embedding import CachedEmbedder
 from tests import sample_world
+from tests.running import Running, running
 
 expect.set_options(timeout=20_000)  # a machine that runs two workers at once is slow now and then
 
@@ -40,12 +35,8 @@ def _chromium() -> str:
     return found
 
 
-@dataclass(frozen=True)
-class Dashboard:
+class Dashboard(Running):
     """A running dashboard and its API."""
-
-    url: str
-    api: str
 
     def show(self, page: Page, view: str = "", **link: str) -> None:
         """Open a page by its link and wait until it is drawn."""
@@ -71,12 +62,6 @@ def _at_rest(page: Page, app: Locator) -> None:
     expect(page.locator("[data-testid='stMain'] [data-stale='true']")).to_have_count(0, timeout=30_000)
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @pytest.fixture(scope="session")
 def dashboard(tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder) -> Iterator[Dashboard]:
     """The dashboard on a copy of the sample world; the journeys share it."""
@@ -90,35 +75,8 @@ def dashboard(tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder
 @contextmanager
 def served(places: dict[str, str], log: Path) -> Iterator[Dashboard]:
     """A dashboard of its own on the world that ``places`` lead to."""
-    ports = _free_port(), _free_port()
-    environment = os.environ | places
-    environment |= {"MEMORY_DASHBOARD_PORT": str(ports[0]), "MEMORY_API_PORT": str(ports[1]), "DISPLAY": ""}
-    with log.open("w") as output:
-        server = subprocess.Popen(
-            [sys.executable, "-m", "dashboard.serve"],
-            cwd=sample_world.ROOT,
-            env=environment,
-            stdout=output,
-            stderr=output,
-        )
-    url = f"http://127.0.0.1:{ports[0]}"
-    try:
-        _wait_for(f"{url}/_stcore/health", server, log)
-        yield Dashboard(url, f"http://127.0.0.1:{ports[1]}")
-    finally:
-        server.terminate()
-        server.wait(20)
-
-
-def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    for _ in range(240):
-        assert server.poll() is None, log.read_text()
-        try:
-            with urllib.request.urlopen(url, timeout=2):
-                return
-        except OSError:
-            time.sleep(0.25)
-    pytest.fail(f"The dashboard did not start:\n{log.read_text()}")
+    with running(places, log) as both:
+        yield Dashboard(both.url, both.api)
 
 
 @pytest.fixture(scope="session")

@@ -98,10 +98,18 @@ def pick_day(page: Page, label: str, day: str) -> None:
 
 
 def select(page: Page, label: str, option: str) -> None:
-    """Choose from a field that takes one."""
-    settled(page)  # a list that is open is closed when its page is drawn anew
-    page.get_by_role("combobox", name=label).press("ArrowDown")
-    page.get_by_role("option", name=option, exact=True).click()
+    """Choose from a field that takes one. A list that is open is closed when its page is drawn anew: try again then."""
+    wanted = page.get_by_role("option", name=option, exact=True)
+    for left in (3, 2, 1, 0):
+        settled(page)
+        page.get_by_role("combobox", name=label).press("ArrowDown")
+        try:
+            wanted.click(timeout=5000)
+            break
+        except PlaywrightTimeoutError:
+            if not left:
+                raise
+            page.keyboard.press("Escape")
     settled(page)
 
 
@@ -153,7 +161,7 @@ def _summary(page: Page) -> tuple[str, str]:
 
 
 def chart(page: Page) -> Locator:
-    drawn = page.locator(".js-plotly-plot").last  # those of an open memory stand above it
+    drawn = page.locator(".js-plotly-plot:visible").last  # those of an open memory stand above it
     expect(drawn.locator(".main-svg").first).to_be_visible()
     drawn.scroll_into_view_if_needed()
     page.wait_for_timeout(500)

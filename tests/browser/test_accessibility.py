@@ -22,6 +22,8 @@ NOT_OURS = (
 """Rule and selector of what lies inside Streamlit's own widgets, where no page can change it."""
 PAGES = {
     "overview": ("", {"agent": "mira"}),
+    "interview": ("interview", {"agent": "mira"}),
+    "interview of then": ("interview", {"agent": "mira", "revision": "40"}),
     "recall": ("recall", {"agent": "mira", "cue": "Who has the mill key?"}),
     "long_term": ("long_term", {"agent": "mira"}),
     "history": ("history", {"agent": "mira"}),
@@ -33,6 +35,8 @@ PAGES = {
     "operations": ("operations", {"agent": "mira", "operation": "Summarise"}),
     "tidy": ("tidy", {"agent": "mira"}),
     "settings": ("settings", {"agent": "mira"}),
+    "language model": ("settings", {"agent": "mira", "part": "model"}),
+    "prompts": ("settings", {"agent": "mira", "part": "prompts"}),
 }
 
 

@@ -112,9 +112,3 @@ def test_the_world_clock_is_set(page: Page, dashboard: Dashboard) -> None:
     expect(page.get_by_test_id("stSidebar")).to_contain_text("19:00 UTC")
     stand_at("18")
     expect(page.get_by_test_id("stSidebar")).to_contain_text("18:00 UTC")
-
-
-def test_the_language_model_is_tested(page: Page, dashboard: Dashboard) -> None:
-    dashboard.show(page, "settings", agent="mira")
-    press(page, "Test the language model")
-    said(page, re.compile(r"It answered in \d+ ms: \d+ of 10"))

@@ -21,9 +21,10 @@ pytestmark = pytest.mark.browser
 
 SCRIPT = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"><b>bold</b>"
 MARKDOWN = "![p](https://evil.invalid/n.png) [link](javascript:alert(1)) $x^2$ :red[x] :material/home: # **b** `c`"
+LINKS = "https://evil.invalid www.evil.invalid me@evil.invalid :material/home: :streamlit: a -> b"
 HIDDEN = "\u202egnirts\u202c \u2066isolated\u2069 zero\u200bwidth\u200d\ufeff N\x00UL \x1b[31m 👩‍👩‍👧‍👦 🔥 日本語 Z̷̖a̴l̸g̵o̶"
 LONG = "geese " * 5000
-TEXTS = {"script": SCRIPT, "markdown": MARKDOWN, "hidden": HIDDEN, "long": LONG}
+TEXTS = {"script": SCRIPT, "markdown": MARKDOWN, "links": LINKS, "hidden": HIDDEN, "long": LONG}
 REFUSED = {0x00: None, 0x1B: None}
 """Control characters, which no memory may hold; that they are refused in words is shown by typing them."""
 NAME = "![p](https://evil.invalid/n.png) <b>X</b> $a$ :red[N]"
@@ -31,11 +32,13 @@ VIEWS: dict[str, dict[str, str]] = {
     "": {},
     "recall": {"cue": "geese"},
     "long_term": {},
-    "history": {},
+    "history": {"change": "4"},
+    "relive": {"query": "1"},
     "personality": {},
     "short_term": {},
     "operations": {},
     "tidy": {},
+    "rehearsal": {},
     "settings": {},
 }
 
@@ -65,6 +68,9 @@ def rough(tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder) ->
         )
         ids = [entry.id for entry in hostile.entries(Tier.STM)][-2:]
         hostile.migrate_stm2ltm(ids=ids)
+        hostile.query_memory(LINKS)
+        every = [entry for tier in Tier for entry in hostile.entries(tier)]
+        hostile.edit(next(entry.id for entry in every if entry.document == LINKS), rating=8)
         world.agent("juno").configure(top_k=5000, threshold=25.0)
     journal = settings.database / "mem_test" / "tobias" / "journal.sqlite3"
     for file in journal.parent.glob("journal.sqlite3*"):
@@ -83,7 +89,7 @@ def unharmed(page: Page) -> None:
     assert page.title() != "owned"
     main = page.get_by_test_id("stMain")
     assert main.locator("img:not([src^='data:']):not([src^='blob:'])").count() == 0
-    assert main.locator("[href^='javascript']").count() == 0
+    assert main.locator("[href^='javascript'], [href*='evil'], [aria-label='home icon']").count() == 0
 
 
 @pytest.mark.parametrize("view", VIEWS)

@@ -11,15 +11,23 @@ import pytest
 
 from memory_system import ChromaMemory, InMemory, Kind, Memory, MemoryEntry, Tier
 from memory_system.chroma import ChromaStore
+from memory_system.chroma_address import ChromaAddress
 from memory_system.errors import EntryNotFound, InvalidParameter
+from memory_system.on_demand import OnDemand
 
 WHEN = datetime(2026, 3, 27, 6, 0, tzinfo=UTC)
 WIDTH = 8
 
 
-@pytest.fixture(params=["InMemory", "ChromaMemory"])
+@pytest.fixture(params=["InMemory", "ChromaMemory", "OnDemand", "ChromaMemory on a server", "OnDemand on a server"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Memory]:
-    made = InMemory() if request.param == "InMemory" else ChromaMemory.at(tmp_path / "c")
+    server = None
+    if request.param.endswith("on a server"):
+        server = ChromaAddress.parse(request.getfixturevalue("on_server"))
+    made: Memory = InMemory() if request.param == "InMemory" else ChromaMemory.at(tmp_path / "other", server=server)
+    if request.param.startswith("OnDemand"):
+        chroma = ChromaStore.open(tmp_path / "c", server)
+        made = OnDemand(chroma.memory(Tier.RECALL), lambda: chroma.has(Tier.RECALL.value))
     yield made
     made.close()
 

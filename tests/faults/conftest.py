@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from memory_system import Settings
 from memory_system.embedding import CachedEmbedder
 from tests.faults.survivor import Survivor, prepare
 
@@ -25,9 +26,11 @@ Counted = Callable[..., None]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark three of four cases of the slow files, always the same ones."""
+    """Mark three of four cases of the slow files, and of those on a server, always the same ones."""
     for item in items:
-        if item.path.name in SLOW and zlib.crc32(item.name.encode()) % _SHARE:
+        elsewhere = "on a server" in item.name or (item.path.name == "test_kills.py" and "postgresql" in item.name)
+        slow = item.path.name in SLOW or elsewhere
+        if slow and zlib.crc32(item.name.encode()) % _SHARE:
             item.add_marker(pytest.mark.long)
 
 
@@ -72,7 +75,10 @@ def before(prepared: Path, embedder: CachedEmbedder) -> Survivor:
 
 
 @pytest.fixture
-def root(prepared: Path, before: Survivor, tmp_path: Path) -> Path:
-    """A copy of the prepared world, to be hurt."""
+def root(prepared: Path, before: Survivor, tmp_path: Path, embedder: CachedEmbedder) -> Path:
+    """A copy of the prepared world, to be hurt; on a server it is a copy as soon as it has been opened once."""
     shutil.copytree(prepared, tmp_path / "world")
+    if Settings().chroma is not None:
+        shutil.rmtree(tmp_path / "world/database/mem_test/mira/chroma")
+        Survivor(tmp_path / "world", embedder)
     return tmp_path / "world"

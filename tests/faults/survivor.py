@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from typing import Any
 
 from memory_system import ChangeSet, ChromaMemory, Settings, Tier, World
 from memory_system.changes import dump_entry
+from memory_system.chroma_served import forget
 from memory_system.embedding import CachedEmbedder, Embedder
 from tests.conftest import NOW, PERSONALITY, ROOT
 
@@ -66,7 +68,11 @@ def prepare(root: Path, embedder: Embedder) -> Path:
 
 def start(root: Path, *, prefix: Iterable[str] = (), **order: Any) -> subprocess.Popen[str]:
     """A process of its own that works on the agent "mira"; see ``child``."""
-    settings = settings_of(root)
+    return start_in(settings_of(root), prefix=prefix, **order)
+
+
+def start_in(settings: Settings, *, prefix: Iterable[str] = (), **order: Any) -> subprocess.Popen[str]:
+    """The same in the world of these settings."""
     order |= {"database": str(settings.database), "personalities": str(settings.personalities)}
     command = [*prefix, sys.executable, "-m", "tests.faults.child", json.dumps(order)]
     pipe = subprocess.PIPE
@@ -173,11 +179,18 @@ class Survivor:
         return {revision for revision in acknowledged if revision is not None} - known
 
 
+def lose_store(chroma: Path) -> None:
+    """Delete what a Chroma folder holds, or what the server has for it."""
+    shutil.rmtree(chroma, ignore_errors=True)
+    if (server := Settings().chroma) is not None:
+        forget(chroma, server)
+
+
 def stored(chroma: Path) -> dict[Tier, dict[str, str | None]]:
-    """What a Chroma folder holds; nobody has it open."""
+    """What a Chroma folder holds, or what the server has for it; nobody has it open."""
     found: dict[Tier, dict[str, str | None]] = {}
     for tier in Tier:
-        memory = ChromaMemory.at(chroma, tier)
+        memory = ChromaMemory.at(chroma, tier, Settings().chroma)
         found[tier] = {entry.id: dump_entry(entry) for entry in memory.snapshot().entries}
         memory.close()
     return found

@@ -31,7 +31,7 @@ def test_the_level_is_the_one_of_the_environment(
     monkeypatch.setenv("MEMORY_PERSONALITIES", str(tmp_path / "personalities"))
     with World(embedder=embedder) as world:
         journal = world.create_agent("mira")._ledger.journal
-        with journal._engine.connect() as db:
+        with journal._connections._engine.connect() as db:
             assert db.scalar(sa.text("PRAGMA synchronous")) == number
 
 

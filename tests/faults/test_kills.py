@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -21,13 +20,17 @@ from tests.faults.survivor import (
     Survivor,
     kill,
     killed_at,
+    lose_store,
     settings_of,
     start,
     told_by,
 )
 
+pytestmark = pytest.mark.usefixtures("store_place")
+
 SHORT = {("add", 1), ("edit", 2), ("reflect", 3), ("summarise", 4), ("undo", 0), ("personality", 3)}
 """Beside all of migrate, the steps at which each operation is killed in the short round; in the long one at all."""
+pytestmark = pytest.mark.usefixtures("each_journal")
 SAVED = json.dumps(PERSONALITY | {"facts": ["The heron is a rumour."]})
 ORDERS: dict[str, dict[str, Any]] = {
     "add": {},
@@ -163,7 +166,7 @@ def test_kills_while_it_is_repaired_lose_nothing(
 ) -> None:
     moments = random.Random(number)
     killed_at(root, "after the commit, before the upsert", operation="migrate")
-    shutil.rmtree(root / "database/mem_test/mira/chroma")
+    lose_store(root / "database/mem_test/mira/chroma")
     for _ in range(3):
         child = start(root, operation="ask", cue="key", **{"tell opening": True})
         try:

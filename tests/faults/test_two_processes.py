@@ -18,6 +18,8 @@ from memory_system.errors import StoreBusy
 from tests.conftest import ROOT
 from tests.faults.conftest import Counted
 
+pytestmark = pytest.mark.usefixtures("store_place")
+
 
 def _start(settings: Settings, **order: Any) -> subprocess.Popen[str]:
     order |= {"database": str(settings.database), "personalities": str(settings.personalities), "wait": True}
@@ -50,6 +52,7 @@ def _ids(name: str, count: int) -> set[str]:
 
 
 LONG = pytest.mark.long
+pytestmark = pytest.mark.usefixtures("each_journal")
 
 
 @pytest.mark.parametrize(
@@ -78,7 +81,7 @@ def test_processes_that_write_at_once_lose_nothing(
     revisions = [told.revision for told in again.history(1000)]
     assert revisions == list(range(len(revisions), 0, -1))
     world.close()
-    memory = ChromaMemory.at(world.folder / "mira" / "chroma")
+    memory = ChromaMemory.at(world.folder / "mira" / "chroma", server=world.settings.chroma)
     stored = {entry.id: dump_entry(entry) for entry in memory.snapshot().entries}
     memory.close()
     assert stored == {entry.id: dump_entry(entry) for entry in world.agent("mira").entries(Tier.STM)}
@@ -137,7 +140,7 @@ def test_the_index_on_disk_finds_what_both_wrote_in_turns(world: World, agent: A
     _finished(child)
     batch("after")
     world.close()
-    memory = ChromaMemory.at(world.folder / "mira" / "chroma")
+    memory = ChromaMemory.at(world.folder / "mira" / "chroma", server=world.settings.chroma)
     stored = memory.snapshot()
     found = {entry_id for entry_id, _ in memory.nearest(stored.vectors[0], 480)}
     memory.close()
@@ -178,7 +181,7 @@ def test_a_survivor_finishes_what_a_killed_process_left_half_done(world: World, 
     wanted = _ids("left", 3) | {"mine"}
     assert {entry.id for entry in agent.entries(Tier.STM)} == wanted
     world.close()
-    memory = ChromaMemory.at(world.folder / "mira" / "chroma")
+    memory = ChromaMemory.at(world.folder / "mira" / "chroma", server=world.settings.chroma)
     assert memory.ids() == wanted
     memory.close()
 

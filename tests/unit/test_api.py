@@ -3,34 +3,14 @@
 from __future__ import annotations
 
 import json
-import socket
-import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
 import pytest
-import uvicorn
 
 from memory_system import AgentMemory, Kind, Tier, World
-from memory_system.api import create_app
 from tests.fake_server import FakeServer, error, says
-
-
-@pytest.fixture
-def api(world: World) -> Iterator[httpx.Client]:
-    """A client of a server over ``world``."""
-    listening = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(create_app(lambda: world), log_level="warning"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-    thread.start()
-    host, port = listening.getsockname()
-    with httpx.Client(base_url=f"http://{host}:{port}", timeout=30, trust_env=False) as client:
-        yield client
-    server.should_exit = True
-    thread.join()
-    listening.close()
 
 
 def _problem(answer: httpx.Response, status: int, code: str) -> str:
@@ -87,6 +67,21 @@ def test_plan_takes_a_time_of_its_own_and_a_preview_stores_nothing(api: httpx.Cl
     assert [action["start"] for action in body["actions"]] == ["04:30", "19:00"]
     assert body["now"] == "2026-04-01T04:00:00+02:00"
     assert body["revision"] is None
+    assert agent.entries(Tier.LTM) == []
+
+
+def test_plan_of_a_prompt_is_the_models_own_json_and_stores_nothing(
+    api: httpx.Client, world: World, server: FakeServer, agent: AgentMemory
+) -> None:
+    prompt = {"memory": "You are Mira.\nMeet Tobias at the mill at 20:00 tonight.\nWhat do you do today?"}
+    (action,) = api.post("/plan", json=prompt).json()["actions"]
+    assert (action["start"], action["end"]) == ("20:00", "20:30")
+    assert "Tobias" in action["activity"]
+    world.model = server.model()
+    server.on("prompt", says({"mood": "calm", "steps": [1, {"go": "mill"}]}))
+    assert api.post("/plan", json=prompt).json() == {"mood": "calm", "steps": [1, {"go": "mill"}]}
+    server.on("prompt", says('{"mood": NaN}'))
+    _problem(api.post("/plan", json=prompt), 502, "model-nonsense")
     assert agent.entries(Tier.LTM) == []
 
 
@@ -181,7 +176,7 @@ def test_an_address_or_method_that_is_not_there_is_a_problem(api: httpx.Client) 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "10.0.0.1"])
 def test_a_foreign_host_header_is_refused(api: httpx.Client, host: str) -> None:
     answer = api.post("/rate", json={"memory": "a"}, headers={"Host": host})
-    assert _problem(answer, 400, "foreign-host") == "This server answers to localhost only."
+    assert _problem(answer, 400, "foreign-host") == "This server answers to its own names only; MEMORY_HOSTS adds one."
     assert api.get("/docs", headers={"Host": host}).status_code == 400
 
 
@@ -202,7 +197,7 @@ def test_the_documentation_is_a_page_that_fetches_nothing_from_elsewhere(api: ht
     assert "http://" not in answer.text
     assert "https://" not in answer.text
     assert "<script" not in answer.text
-    for path in ("POST /rate", "POST /plan", "/openapi.json"):
+    for path in ("POST /rate", "POST /plan", "/openapi.json", "PATCH /v1/agents/{name}/settings", "If-Match"):
         assert path in answer.text
 
 
@@ -238,5 +233,5 @@ def test_a_model_that_answers_nonsense_is_a_502(api: httpx.Client, world: World,
 
 def test_the_documented_answers_are_those_given(api: httpx.Client) -> None:
     described = api.get("/openapi.json").json()
-    assert set(described["paths"]) == {"/rate", "/plan"}
+    assert {"/rate", "/plan", "/v1/agents/{name}/query"} <= set(described["paths"])
     assert "application/problem+json" in described["paths"]["/rate"]["post"]["responses"]["503"]["content"]

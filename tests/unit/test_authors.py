@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_system.authors import running_script
+from memory_system.authors import authored_by, running_script
 from tests.conftest import ROOT
 
 
@@ -37,3 +37,11 @@ def test_a_real_script_is_behind_what_it_changes(tmp_path: Path) -> None:
     environment = {"PYTHONPATH": str(ROOT), "PATH": ""}
     done = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "script night watch.py"
+
+
+@pytest.mark.parametrize(
+    ("name", "author"),
+    [("a game", "MCP a game"), ("", "MCP"), (" \n\u202e", "MCP"), ("x" * 300, f"MCP {'x' * 60}")],
+)
+def test_who_calls_itself_something_is_told_by_that(name: str, author: str) -> None:
+    assert authored_by("MCP", name) == author

@@ -12,7 +12,7 @@ import pytest
 
 from memory_system import AgentMemory, Scoring, Weights, World
 from memory_system.changes import ChangeSet, TextChange
-from memory_system.check_command import NONE_SAVED, as_json, as_text
+from memory_system.command.check import NONE_SAVED, as_json, as_text
 from memory_system.cues import SavedCue, dump_cues
 from tests.conftest import NOW, ROOT
 

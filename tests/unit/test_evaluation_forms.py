@@ -13,6 +13,7 @@ import pytest
 from memory_system import Kind, Tier
 from memory_system.errors import InvalidFile
 from memory_system.evaluation.data import TIMELESS_NOW, Form
+from memory_system.evaluation.smallville import AGAIN, FIRST
 from memory_system.evaluation.sources import data_sets
 
 TURNS = [
@@ -173,6 +174,23 @@ def test_a_thought_that_rests_on_its_own_words_only_is_left_out(tmp_path: Path) 
     (found,) = data_sets([path])
     assert len(found.questions) == 1
     assert found.notes == ("1 thought that only repeat themselves left out",)
+
+
+def test_a_thought_had_again_is_counted_apart(tmp_path: Path) -> None:
+    path = written(
+        tmp_path / "agent.jsonl",
+        node(1, "Ann bakes"),
+        node(2, "Ann is a baker", "thought", ("node_1",)),
+        node(3, "Ann sings"),
+        node(4, "Ann is a baker", "thought", ("node_3",)),
+        node(5, "Ann is merry", "thought", ("node_3",)),
+    )
+    (found,) = data_sets([path])
+    assert [(asked.right, asked.category) for asked in found.questions] == [
+        ({"node_1"}, FIRST),
+        ({"node_3"}, AGAIN),
+        ({"node_3"}, FIRST),
+    ]
 
 
 @pytest.mark.parametrize(

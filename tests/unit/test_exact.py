@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memory_system import Facets, Kind, MemoryEntry, Query, Scoring, Tier, Weights
 from memory_system import scoring as formulas
-from memory_system.exact import Sought, top_rows
+from memory_system.exact import Sought, top_measured, top_rows
 from memory_system.recall import answer
 from memory_system.table import Table
 from memory_system.table_file import Place, load, save
@@ -71,6 +71,14 @@ def found(table: Table, sought: Sought, *, codes: bool) -> list[tuple[str, float
     return [(table.ids[row], float(total)) for row, total in zip(rows, parts.totals, strict=True)]
 
 
+def found_measured(table: Table, sought: Sought) -> list[tuple[str, float]]:
+    """As ``found``, of relevancies that are known; what they are made of is that of the same rows."""
+    relevancies = formulas.relevancy(table.vectors, sought.cue)
+    rows, parts = top_measured(table, sought, relevancies, {"thirds": relevancies / 3})
+    assert np.array_equal(parts.sub_parts["thirds"], relevancies[rows] / 3)
+    return [(table.ids[row], float(total)) for row, total in zip(rows, parts.totals, strict=True)]
+
+
 @settings(max_examples=150, deadline=None)
 @given(
     seed=st.integers(0, 2**32),
@@ -104,6 +112,7 @@ def test_it_is_the_full_computation(
         table.touch(table.ids[:9], NOW + timedelta(hours=3))
     for codes in (False, True):
         assert found(table, sought, codes=codes) == plainly(table, sought)
+    assert found_measured(table, sought) == plainly(table, sought)
 
 
 def test_equal_vectors_have_equal_scores_wherever_they_stand() -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from memory_system import AgentMemory, Measure, MemoryEntry, Query, Scoring, Tier, Weights
 from memory_system.ageing import hours_above
 from memory_system.asking import Asker
+from memory_system.entry import LIVED
 from memory_system.errors import EntryNotFound, InvalidParameter
 from memory_system.forecast import YEAR, Forecast, forecasts
 from memory_system.scoring import Score
@@ -157,7 +158,7 @@ def test_the_closed_form_is_where_the_score_meets_the_threshold(
 
 _rows = st.lists(
     st.tuples(
-        st.sampled_from(list(Tier)),
+        st.sampled_from(LIVED),
         st.none() | st.lists(st.integers(-2, 2), min_size=3, max_size=3),
         st.none() | st.sampled_from([1, 5, 10]),
         st.none() | st.sampled_from([-1, 0.5, 1, 2, 30, 3000]) | st.integers(0, 200).map(lambda n: n / 60),

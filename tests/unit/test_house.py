@@ -65,11 +65,16 @@ def test_only_the_dashboard_imports_streamlit() -> None:
 
 
 def test_only_the_chroma_store_imports_chromadb() -> None:
-    assert importers_of("chromadb") == {"memory_system/chroma.py"}
+    modules = {"chroma", "chroma_homes", "chroma_served"}
+    assert importers_of("chromadb") == {f"memory_system/{name}.py" for name in modules}
 
 
 def test_only_the_openai_model_imports_openai() -> None:
     assert importers_of("openai") == {"memory_system/llm/openai.py"}
+
+
+def test_only_the_mcp_server_imports_the_sdk() -> None:
+    assert importers_of("mcp") | importers_of("mcp_types") == {"memory_system/mcp/server.py"}
 
 
 def test_the_system_does_not_import_the_dashboard() -> None:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import dataclasses
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
 import pytest
+from pydantic import SecretStr
 
 from memory_system import AgentMemory, Change, ChangeSet, MemoryEntry, Tier
 from memory_system.changes import Kept, ModelCall, TextChange, dump_entry
 from memory_system.entry import Kind
 from memory_system.errors import ChangeSetNotFound, Conflict, StaleChange, StoreDamaged
 from memory_system.journal import Journal, content_hash
+from memory_system.journal_postgres import Server
 from tests.conftest import NOW
 
 Remember = Callable[..., str]
@@ -26,11 +29,23 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "journal.sqlite3"
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def opening(request: pytest.FixtureRequest, file: Path) -> Iterator[Callable[[], Journal]]:
+    """Opens the same journal, as often as it is called."""
+    if request.param == "sqlite":
+        yield lambda: Journal(f"sqlite:///{file}", lambda: NOW)
+        return
+    address = request.getfixturevalue("postgres").new_database()
+    with closing(Server(SecretStr(address))) as server:
+        with server.writing("test") as db:
+            db.exec_driver_sql("CREATE SCHEMA memory_test")
+        yield lambda: Journal(server.of_schema("memory_test"), lambda: NOW)
+
+
 @pytest.fixture
-def journal(file: Path) -> Iterator[Journal]:
-    opened = Journal(f"sqlite:///{file}", lambda: NOW)
-    yield opened
-    opened.close()
+def journal(opening: Callable[[], Journal]) -> Iterator[Journal]:
+    with closing(opening()) as opened:
+        yield opened
 
 
 def _entry(number: int = 1, **fields: object) -> MemoryEntry:
@@ -94,14 +109,13 @@ def test_the_same_change_set_twice_is_one_revision(journal: Journal) -> None:
     assert len(journal.history()) == 1
 
 
-def test_revisions_count_up_and_survive_closing(file: Path, journal: Journal) -> None:
+def test_revisions_count_up_and_survive_closing(opening: Callable[[], Journal], journal: Journal) -> None:
     assert journal.revision == 0
     assert [_commit(journal, _add(number)).revision for number in (1, 2, 3)] == [1, 2, 3]
     journal.close()
-    again = Journal(f"sqlite:///{file}", lambda: NOW)
-    assert again.revision == 3
-    assert [one.revision for one in again.since(1)] == [2, 3]
-    again.close()
+    with closing(opening()) as again:
+        assert again.revision == 3
+        assert [one.revision for one in again.since(1)] == [2, 3]
 
 
 @pytest.mark.parametrize(
@@ -237,9 +251,15 @@ def test_last_accesses_survive_forgetting_and_restoring(agent: AgentMemory, reme
 # -- files that are no journals ------------------------------------------------------------------------
 
 
-def test_a_journal_from_a_newer_version_is_refused_and_left_as_it_is(file: Path, journal: Journal) -> None:
-    _commit(journal, _add(1))
-    journal.close()
+@pytest.fixture
+def in_a_file(file: Path) -> Iterator[Journal]:
+    with closing(Journal(f"sqlite:///{file}", lambda: NOW)) as opened:
+        yield opened
+
+
+def test_a_journal_from_a_newer_version_is_refused_and_left_as_it_is(file: Path, in_a_file: Journal) -> None:
+    _commit(in_a_file, _add(1))
+    in_a_file.close()
     with sqlite3.connect(file) as db:
         db.execute("INSERT INTO version VALUES (99)")
     db.close()
@@ -255,9 +275,9 @@ def test_a_file_that_is_no_sqlite_is_refused_in_a_sentence(file: Path, content: 
     assert file.read_bytes() == content
 
 
-def test_a_damaged_page_is_told_when_it_is_met(file: Path, journal: Journal) -> None:
-    _commit(journal, _plan(*(Change(None, _entry(n, explanation="e" * 500), "new") for n in range(100))))
-    journal.close()
+def test_a_damaged_page_is_told_when_it_is_met(file: Path, in_a_file: Journal) -> None:
+    _commit(in_a_file, _plan(*(Change(None, _entry(n, explanation="e" * 500), "new") for n in range(100))))
+    in_a_file.close()
     raw = bytearray(file.read_bytes())
     raw[8192:] = b"\x5a" * (len(raw) - 8192)
     file.write_bytes(raw)

@@ -81,7 +81,7 @@ def test_a_kept_table_is_opened_instead_of_the_journal_and_says_the_same(
     world: World, kept: Path, tiers_read: list[Tier]
 ) -> None:
     answer = told(world.agent("mira"))
-    assert tiers_read == [Tier.STM]
+    assert tiers_read == [Tier.STM, Tier.RECALL, Tier.ARCHIVE]
     assert world.agent("mira").messages == ()
     world.close()
     assert answer == afresh(world, kept)

@@ -388,7 +388,7 @@ def test_going_back_over_many_changes_at_once_takes_the_flag_back(agent: AgentMe
     agent.rederive(thought)
     now = [agent.last_version(one) for one in (thought, "m1")]
     changes = tuple(Change(one, old, "Back.") for one, old in zip(now, (derived_first, before), strict=True))
-    agent.apply(ChangeSet("go back", "Go back", changes, NOW, 0))
+    agent.apply(ChangeSet("go back", "Go back", changes, NOW, agent.stamp[0]))
     assert agent.stale() == ()
     agent.edit("m1", document="Sold the flour.")
     assert stale_ids(agent) == [thought]

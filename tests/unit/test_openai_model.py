@@ -241,11 +241,12 @@ def test_with_the_server_down_an_event_is_stored_unrated_and_rated_later(
 
 def test_after_one_failure_the_rest_of_a_batch_is_not_asked_for(agent: AgentMemory, server: FakeServer) -> None:
     agent.model = server.model()
-    server.queue(says(GOOD), error(401))
-    added = agent.add_short_term([{"document": f"event {n}"} for n in range(5)])
-    assert [outcome.rated for outcome in added.outcomes] == [True, False, False, False, False]
+    server.queue(says(GOOD))
+    server.on("rate", error(401))
+    added = agent.add_short_term([{"document": f"event {n}"} for n in range(50)])
+    assert [outcome.rated for outcome in added.outcomes] == [True] + [False] * 49
     assert all("accept the key" in outcome.why for outcome in added.outcomes[1:])
-    assert len(server.requests) == 2
+    assert len(server.requests) <= 1 + 4  # those that were being asked when the first was refused
 
 
 @pytest.mark.parametrize("content", BAD.values(), ids=BAD.keys())
@@ -276,3 +277,24 @@ def test_an_operation_whose_model_fails_changes_nothing(
         getattr(agent, operation)()
     assert server.requests
     assert (agent.stamp, agent.entries(Tier.STM), agent.entries(Tier.LTM)) == before
+
+
+@pytest.mark.parametrize("address", ["http://two..dots/v1", "http://xn--/v1", "http://[::1]x/v1", "127.0.0.1:11434"])
+def test_an_address_that_is_none_leaves_the_event_stored_and_unrated(agent: AgentMemory, address: str) -> None:
+    agent.model = OpenAIModel(model="fake", key=None, base_url=address, deadline=10)
+    assert agent.model.label == "fake at an address that is none"
+    agent.add_short_term({"document": "He lied."})
+    assert [entry.rating for entry in agent.entries(Tier.STM)] == [None]
+    with pytest.raises(ModelUnavailable, match="OPENAI_BASE_URL"):
+        agent.rate("He lied.")
+
+
+def test_memories_are_not_sent_on_to_where_a_server_points(server: FakeServer) -> None:
+    with FakeServer() as other:
+        other.on("rate", says(GOOD))
+        address = f"{other.url}/chat/completions"
+        for status in (301, 302, 307, 308):
+            server.queue(body(status, {}, headers={"Location": address}))
+            with pytest.raises(ModelUnavailable, match=f"another address .{status}"):
+                server.model().complete(TASK)
+        assert other.requests == []

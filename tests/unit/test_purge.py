@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import struct
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from memory_system import AgentMemory, Change, ChangeSet, Tier, World
+from memory_system import AgentMemory, Change, ChangeSet, Tier, World, copying
 from memory_system.changes import Kept, ModelCall, dump_entry
 from memory_system.embedding import CachedEmbedder
-from memory_system.errors import Conflict, EntryNotFound, InvalidParameter, ReadOnly, StaleChange
+from memory_system.errors import Conflict, EntryNotFound, Immutable, InvalidParameter, ReadOnly, StaleChange
 from memory_system.journal import Journal
 from memory_system.journal_purge import PURGED_TEXT, Scrubber
 from memory_system.ledger_opening import LedgerOpening
@@ -35,6 +36,16 @@ def traces(folder: Path) -> list[str]:
             data = path.read_bytes()
             found += [f"{path.name}: {trace}" for trace in TRACES if trace.encode() in data]
             found += [f"{path.name}: {trace}" for trace in TRACES if trace.encode("utf-16-le") in data]
+    return found
+
+
+def spare(folder: Path) -> dict[Path, bytes]:
+    """What lies in each of Chroma's files of elements behind the last one."""
+    found = {}
+    for header in folder.rglob("header.bin"):
+        held, each = struct.unpack_from("<QQ", header.read_bytes(), 20)
+        file = header.with_name("data_level0.bin")
+        found[file] = file.read_bytes()[held * each :]
     return found
 
 
@@ -135,6 +146,24 @@ def test_a_purged_id_can_be_remembered_anew(agent: AgentMemory, remember: Rememb
         agent.restore("key")
 
 
+def test_room_that_chroma_has_left_over_holds_nothing_of_a_process_once_it_is_closed_or_copied(
+    world: World, agent: AgentMemory, remember: Remember, tmp_path: Path
+) -> None:
+    remember("The key")
+    world.close()
+    assert spare(world.folder), "there is room left over"
+    assert not any(map(any, spare(world.folder).values()))
+    world.agent("mira")
+    for path, room in spare(world.folder).items():
+        with path.open("r+b") as file:
+            file.seek(-len(room), 2)
+            file.write(b"\xaa" * len(room))
+    copying.copy(world.folder / "mira", tmp_path / "copy")
+    assert not any(map(any, spare(tmp_path / "copy").values()))
+    world.close()
+    assert not any(map(any, spare(world.folder).values()))
+
+
 # -- what would need it ------------------------------------------------------------------------------------
 
 
@@ -157,6 +186,39 @@ def test_what_would_need_a_purged_memory_says_so(agent: AgentMemory, remember: R
     assert [kept.entry_id for kept in back.kept] == [ids[0]]
     agent.undo(done, keep=ids[0])
     assert {entry.id for entry in agent.entries(Tier.STM)} == set(ids[1:])
+
+
+def test_what_was_planned_before_a_purge_brings_nothing_back_after_it(agent: AgentMemory, remember: Remember) -> None:
+    remember("The first words about the key", id="key")
+    target = agent.history(1)[0].revision
+    done = agent.forget("key")
+    plans = [agent.restore("key", preview=True), agent.undo(done, preview=True)]
+    plans.append(agent.undo_back_to(target, preview=True))
+    agent.purge("key")
+    for plan in plans:
+        with pytest.raises(StaleChange):
+            agent.apply(plan)
+    assert agent.find("key") is None
+    assert not any("first words" in str(one.change_set) for one in agent.history())
+
+
+def test_what_a_model_was_told_before_a_purge_is_not_kept_after_it(agent: AgentMemory, remember: Remember) -> None:
+    for number in range(6):
+        remember(f"Tobias lost the key of the mill, for the time number {number}", rating=8, hours_ago=number)
+    gone = remember("The password of the mill is swordfish", hours_ago=3, rating=9)
+    plan = agent.reflect_from_recent_memory(preview=True)
+    assert any("swordfish" in call.prompt for call in plan.calls)
+    agent.forget(gone)
+    agent.purge(gone)
+    with pytest.raises(StaleChange, match="the language model may have been told of it"):
+        agent.apply(plan)
+    assert agent.reflect_from_recent_memory().revision
+    assert not any("swordfish" in str(one.change_set) for one in agent.history())
+
+
+def test_a_fact_of_the_personality_is_not_told_to_be_forgotten_first(agent: AgentMemory) -> None:
+    with pytest.raises(Immutable, match="a fact of the personality"):
+        agent.purge(agent.entries(Tier.STATIC)[0].id)
 
 
 @pytest.mark.parametrize("wrong", [["nobody"], "nobody", ["a\x00b"], [3], 3, None])
@@ -189,6 +251,13 @@ def test_a_preview_of_a_purge_says_what_it_means_and_changes_nothing(
     assert "Copies that were made before" in plan.notes[-1]
     assert traces(world.folder)
     assert not agent.purge([], preview=True)
+
+
+def test_a_preview_of_a_purge_names_what_was_set_aside(world: World, agent: AgentMemory, secret: str) -> None:
+    (world.folder / "mira" / "chroma-damaged-1").mkdir()
+    assert agent.purge(secret, preview=True).notes[-1] == (
+        "So do files of the agent that were set aside, until you delete them: chroma-damaged-1."
+    )
 
 
 def test_a_made_up_purge_is_refused(agent: AgentMemory, remember: Remember) -> None:
@@ -256,6 +325,7 @@ def test_a_purge_waits_where_somebody_reads_and_is_finished_later(
     assert agent.last_version(secret).document == PURGED_TEXT
     monkeypatch.undo()
     remember("Something else")
+    world.close()  # until then Chroma may fill new room in its files with what lies in this process's memory
     assert traces(world.folder) == []
 
 
@@ -268,7 +338,7 @@ def test_a_reader_keeps_the_file_from_being_cut_and_is_told(
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM entries").fetchone()
         remember("Another one")
-        with journal._engine.connect() as db:
+        with journal._connections._engine.connect() as db:
             db.exec_driver_sql("PRAGMA busy_timeout=50")
         assert journal.compact() == "Another program is reading the journal."
     assert journal.compact() is None

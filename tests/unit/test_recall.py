@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_system import MemoryEntry, Query, Recall, Scoring, Tier, Verdict, Weights
+from memory_system.entry import LIVED
 from memory_system.recall import answer
 from memory_system.scoring import recency
 from memory_system.table import Table
@@ -170,7 +171,7 @@ def test_a_store_of_entries_without_vectors_recalls_nothing() -> None:
 
 _vectors = st.none() | st.lists(st.integers(-2, 2), min_size=3, max_size=3)  # small whole numbers: exact in float32
 _entries = st.tuples(
-    st.sampled_from(list(Tier)),
+    st.sampled_from(LIVED),
     _vectors,
     st.none() | st.sampled_from([1, 5, 10]),
     st.none() | st.sampled_from([-1, 0.5, 1, 2, 30, 3000]),
@@ -199,11 +200,11 @@ def plain_score(entry: MemoryEntry, vector: list[int], scoring: Scoring) -> floa
 
 def plain_answer(rows: list[tuple[MemoryEntry, list[int] | None]], query: Query) -> list[str]:
     """Reserved seats for static memory, the rest for STM and then LTM, and what is free for static memory."""
-    ranked: dict[Tier, list[tuple[float, str]]] = {tier: [] for tier in Tier}
+    ranked: dict[Tier, list[tuple[float, str]]] = {tier: [] for tier in LIVED}
     for entry, vector in rows:
         if vector is not None and (total := plain_score(entry, vector, query.scoring)) > query.threshold_of(entry.tier):
             ranked[entry.tier].append((-total, entry.id))
-    static, stm, ltm = ([name for _, name in sorted(ranked[tier])] for tier in Tier)
+    static, stm, ltm = ([name for _, name in sorted(ranked[tier])] for tier in LIVED)
     reserved = math.ceil(round(query.top_k * query.static_share, 6))
     others = [*stm, *ltm][: query.top_k - len(static[:reserved])]
     return [*static[: query.top_k - len(others)], *others]

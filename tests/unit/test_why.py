@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from memory_system import AgentMemory, Facets, Measure, MemoryEntry, Query, Scoring, Tier, Verdict, Weights
 from memory_system.asking import Asker
+from memory_system.entry import LIVED
 from memory_system.errors import EntryNotFound, InvalidParameter
 from memory_system.recall import Recall
 from memory_system.table import Table
@@ -192,7 +193,7 @@ def test_a_supposed_rating_is_that_of_the_full_computation_and_changes_nothing()
 
 _rows = st.lists(
     st.tuples(
-        st.sampled_from(list(Tier)),
+        st.sampled_from(LIVED),
         st.none() | st.lists(st.integers(-2, 2), min_size=3, max_size=3),
         st.none() | st.sampled_from([1, 3.5, 5, 10]),
         st.none() | st.sampled_from([-1, 0.5, 1, 2, 30, 3000]) | st.integers(0, 30_000).map(lambda n: n / 60),

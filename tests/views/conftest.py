@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session
+from dashboard.visitors import visitors
 from memory_system.embedding import CachedEmbedder
 from tests import sample_world
 
@@ -25,7 +26,8 @@ def open_page(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     """Runs a page: ``open_page("recall", agent="mira", cue="...")``."""
     for name, value in sample_world.copy(template, tmp_path / "world").items():
         monkeypatch.setenv(name, value)
-    session.world.clear()
+    session.opened.clear()
+    visitors.cache_clear()
 
     def run(view: str, agent: str = "mira", **link: str) -> AppTest:
         page = AppTest.from_file(str(VIEWS / f"{view}.py"), default_timeout=30)
@@ -37,5 +39,5 @@ def open_page(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         return page
 
     yield run
-    session.world().close()
-    session.world.clear()
+    session.opened().close()
+    session.opened.clear()

@@ -49,6 +49,14 @@ def test_an_undo_and_a_redo_by_their_buttons(open_page: OpenPage, world_open: Ag
     assert mira().find(entry_id).document.endswith("So they say.")  # type: ignore[union-attr]
 
 
+def test_an_undo_that_would_change_nothing_says_why(open_page: OpenPage, world_open: AgentMemory) -> None:
+    entry_id = world_open.entries(Tier.STM)[0].id
+    done = world_open.edit(entry_id, pinned=True)
+    world_open.edit(entry_id, pinned=False)
+    page = open_page("history", change=str(done.revision))
+    assert "Undo: Nothing changes. It is again as it was before." in shown(page).replace("\\", "")
+
+
 @pytest.mark.parametrize("everything", ["Keep what is there now", "Take it back anyway"])
 def test_an_undo_that_meets_later_work_lets_choose(
     open_page: OpenPage, world_open: AgentMemory, everything: str
@@ -97,6 +105,8 @@ def test_changes_are_found_by_words_kind_and_who(open_page: OpenPage, world_open
 def test_a_link_that_makes_no_sense_shows_the_history(open_page: OpenPage, link: dict[str, str]) -> None:
     page = open_page("history", **link)
     assert len(page.dataframe[0].value) == len(mira().history())
+    warned = [str(one.value) for one in page.warning]
+    assert ("The change in the link is no number; select one above." in warned) is ("change" in link)
 
 
 def test_older_changes_are_on_further_pages(

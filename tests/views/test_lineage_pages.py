@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import family, session, stale, tables
+from dashboard import family, session, tables
 from memory_system import AgentMemory, Kind, MemoryEntry, Tier
 from memory_system.lineage import Kin, Lineage
 from tests.conftest import NOW
@@ -77,15 +77,6 @@ def test_only_the_nearest_of_many_are_drawn(kin: Lineage) -> None:
     assert {one.level for one in drawn} == {0, -1}
     assert len(family.tree(found).data[0].x) == 5 * (family.MOST - 1)
     assert family.drawn(Lineage("s", (), ())) == ()
-
-
-def test_a_word_diff_marks_what_went_and_came_by_signs_and_shows_markup_as_text() -> None:
-    told = stale.word_diff(f"Lent Tobias the key {EVIL}", f"Lent Juno the key {EVIL}")
-    assert told.startswith(r"Lent :red-background[− Tobias] :green-background[\+ Juno] the key")
-    assert r"\<b\>bold" in told
-    assert r"\[link\]" in told
-    assert stale.word_diff("same words", "same words") == "same words"
-    assert stale.word_diff("all of it", "nothing") == ":red-background[− all of it]\n\n:green-background[\\+ nothing]"
 
 
 # -- tables ----------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from dashboard import figures, history_tables, tables
+from dashboard import figures, history_tables, tables, widgets
 from memory_system import AgentMemory, Tier
 
 from ..conftest import NOW
@@ -67,6 +67,27 @@ def test_markup_in_a_memory_is_shown_as_text_in_figures(agent: AgentMemory, reme
 )
 def test_characters_that_hide_or_turn_text_are_left_out(text: str, shown: str) -> None:
     assert tables.visible(text) == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "http://x.org",
+        "www.x.org",
+        "me@x.org",
+        ":material/home:",
+        ":streamlit:",
+        "a -> b",
+        "a <-> b",
+        "a -- b",
+        "a >= b",
+    ],
+)
+def test_what_streamlit_would_replace_is_held_apart_by_what_has_no_width(text: str) -> None:
+    held = widgets.plain(text).replace("\\", "")
+    assert "\u2060" in held
+    assert held.replace("\u2060", "") == text
+    assert "\u2060" not in widgets.plain("She said: a well--known mill/bakery, 3 > 2, at 18:00 - or so.")
 
 
 def test_the_short_term_table_says_what_the_next_migration_does(recalled: AgentMemory) -> None:

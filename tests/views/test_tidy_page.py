@@ -97,7 +97,9 @@ def test_looking_at_the_page_changes_nothing(open_page: OpenPage) -> None:
 
 def test_words_that_differ_stand_out_and_none_is_markup() -> None:
     assert marked("He came at 18:00, alone", "He came at 19:30, alone") == r"He came at **18\:00,** alone"
-    assert marked("![x](http://a) b c", "b c") == r"**\!\[x\]\(http\://a\)** b c"
+    assert marked("![x](http://a) b c", "b c") == "**\\!\\[x\\]\\(http\\:\u2060//a\\)** b c", (
+        "no address becomes a link"
+    )
     assert marked("Baked bread", "Saw smoke at dawn") == "Baked bread", "where nothing is shared nothing stands out"
     assert marked("a* " * 500, "x") == r"a\* " * 499 + r"a\*", "long ones are not compared"
 

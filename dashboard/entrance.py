@@ -1,0 +1,151 @@
+"""The entrance of the dashboard: before anything of it is sent, a browser has to have signed in, if that is wanted."""
+
+from __future__ import annotations
+
+import math
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import parse_qs, quote, urlsplit
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from memory_system.access import Role
+from memory_system.errors import TooMany
+
+from . import sign_in
+from .visitors import COOKIE, Visitors
+
+UPLOADS = "/_stcore/upload_file"
+_OPEN = frozenset({"/_stcore/health"})
+_LOOKS = frozenset({"GET", "HEAD", "OPTIONS"})
+_MAX_FORM = 10_000
+_REFUSED = frozenset({"clear_cache", "set_run_on_save", "debug_shutdown_runtime", "debug_disconnect_websocket"})
+"""What a browser may tell Streamlit that is for developers: it would close the world that everybody looks at."""
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "same-origin",  # with none at all, browsers do not say either which page a form was sent from
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+def largest_upload(path: str) -> int:
+    """How many bytes the dashboard takes at an address: a file that is uploaded, or a small form."""
+    return 501 * 1024 * 1024 if path.startswith(UPLOADS) else _MAX_FORM
+
+
+class Entrance:
+    """Shows the page to sign in at to who has not, and lets no viewer upload anything.
+
+    Args:
+        app: the dashboard.
+        visitors: who has signed in.
+    """
+
+    def __init__(self, app: ASGIApp, visitors: Visitors) -> None:
+        self.app = app
+        self._visitors = visitors
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, if it may be passed on."""
+        if scope["type"] not in ("http", "websocket") or scope["path"] in _OPEN:
+            await self.app(scope, receive, send)
+            return
+        role = self._visitors.role(_cookie(scope))
+        if scope["type"] == "websocket":
+            if role is None:
+                await send({"type": "websocket.close", "code": 1008})
+            else:
+                await self.app(scope, _of_a_user(receive), send)
+            return
+        if scope["path"] in (sign_in.IN, sign_in.OUT) and self._visitors.door.locked:
+            answer = await self._signing(Request(scope, receive))
+        elif role is None:
+            answer = _page(scope, 401 if scope["method"] in _LOOKS else 403)
+        elif role is Role.VIEWER and scope["method"] not in _LOOKS:
+            answer = Response("A viewer changes nothing.", 403)
+        else:
+            await self.app(scope, receive, send)
+            return
+        for name, value in _HEADERS.items():
+            answer.headers[name] = value
+        await answer(scope, receive, send)
+
+    async def _signing(self, request: Request) -> Response:
+        if request.method != "POST":
+            return _page(request.scope, 200)
+        form = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=10)
+        if request.url.path == sign_in.OUT:
+            self._visitors.sign_out(_cookie(request.scope) or "")
+            answer: Response = RedirectResponse(sign_in.IN, 303)
+            answer.delete_cookie(COOKIE, httponly=True, samesite="lax")
+            return answer
+        then = _within(form.get("next", ["/"])[0])
+        address = request.client.host if request.client else ""
+        try:
+            cookie = self._visitors.sign_in(form.get("password", [""])[0], address)
+        except TooMany as error:
+            answer = HTMLResponse(sign_in.page(then, error.sentence), 429)
+            answer.headers["Retry-After"] = str(math.ceil(self._visitors.door.throttle.wait(address)) or 1)
+            return answer
+        if cookie is None:
+            return HTMLResponse(sign_in.page(then, "This is not the password."), 403)
+        answer = RedirectResponse(then, 303)
+        secure = request.headers.get("origin", "").startswith("https://")  # behind a proxy that encrypts
+        answer.set_cookie(COOKIE, cookie, httponly=True, samesite="lax", secure=secure)
+        return answer
+
+
+def _page(scope: Scope, status: int) -> Response:
+    """The page to sign in at; it leads on to what was asked for."""
+    path = scope["path"] if scope["path"] not in (sign_in.IN, sign_in.OUT) else "/"
+    asked = scope["query_string"].decode("latin-1")
+    then = _within(quote(path) + (f"?{asked}" if asked else ""))
+    return HTMLResponse(sign_in.page(then), status)
+
+
+def _within(link: str) -> str:
+    """A link, if it leads to this dashboard; its first page otherwise."""
+    try:
+        parts = urlsplit(link)
+    except ValueError:
+        return "/"
+    here = not parts.scheme and not parts.netloc and link.startswith("/") and not link.startswith(("//", "/\\"))
+    return link if here and link.isascii() and link.isprintable() and len(link) < 4000 else "/"
+
+
+def _cookie(scope: Scope) -> str | None:
+    held: SimpleCookie = SimpleCookie()
+    for name, value in scope["headers"]:
+        if name == b"cookie":
+            try:
+                held.load(value.decode("latin-1"))
+            except CookieError:
+                continue
+    return held[COOKIE].value if COOKIE in held else None
+
+
+def _of_a_user(receive: Receive) -> Receive:
+    """What a browser sends, without the messages that only a developer's would."""
+
+    async def received() -> Message:
+        while True:
+            message = await receive()
+            if not _is_refused(message.get("bytes")):
+                return message
+
+    return received
+
+
+def _is_refused(data: bytes | None) -> bool:
+    if not data:
+        return False
+    told = BackMsg()
+    try:
+        told.ParseFromString(data)
+    except Exception:  # noqa: BLE001 - whatever protobuf raises: Streamlit closes a connection that sends such things
+        return False
+    return told.WhichOneof("type") in _REFUSED

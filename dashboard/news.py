@@ -1,0 +1,74 @@
+"""What others have changed since the page was drawn: a pill says how much, and the page is drawn anew when one likes.
+
+A page is never drawn anew by itself: that would take away what is being typed or read. The pill floats, so that
+nothing moves when it comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+
+from memory_system import AgentMemory, MemorySystemError
+
+from . import session
+
+_SECONDS = 2.0
+"""How often is looked whether anything has changed: a number in memory, and a small read of the journal."""
+_MOST = 99
+_KEY = "news"
+
+
+@contextmanager
+def watched() -> Iterator[None]:
+    """Within it a page is drawn; from then on there is a pill as soon as others change the agent.
+
+    Of the past there is no news, since nobody changes it.
+    """
+    if session.moment() is not None:
+        yield
+        return
+    agent = session.present()
+    began = st.session_state[_KEY] = agent.stamp[0]
+    _pill(agent.name)
+    try:
+        yield
+    finally:  # a page may end early
+        st.session_state[_KEY] = began + _made(agent, began)
+
+
+def _made(agent: AgentMemory, began: int) -> int:
+    """How many changes the page itself made while it was drawn."""
+    try:
+        told = agent.told_since(began) if agent.stamp[0] > began else []
+    except MemorySystemError:  # the agent is gone, which the next run will tell
+        return 0
+    return sum(one.author == agent.author for one in told)
+
+
+@st.fragment(run_every=_SECONDS)
+def _pill(name: str) -> None:
+    place = st.container(key=_KEY)
+    place.html("<i></i>")  # an empty container is not there at all, and what stands below would move when it comes
+    count = _revision(name) - int(st.session_state.get(_KEY, 0))
+    if count <= 0:
+        return
+    many = f"{count if count <= _MOST else f'{_MOST}+'} new {'change' if count == 1 else 'changes'}"
+    if place.button(
+        f"{many} · Refresh",
+        key=f"{_KEY}-refresh",
+        icon=":material/refresh:",
+        type="primary",
+        help="A game or another person has changed this memory since the page was drawn.",
+    ):
+        st.rerun()
+
+
+def _revision(name: str) -> int:
+    """What the agent has gone through by now; nothing if it is gone, which the next run will tell."""
+    try:
+        return session.world().agent(name).stamp[0]
+    except MemorySystemError:
+        return 0

@@ -1,0 +1,120 @@
+"""An answer while it is given: heard piece by piece in a thread of its own, so that looking elsewhere loses nothing."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from memory_system import MemorySystemError
+from memory_system.conversation.messages import SEND
+
+from . import tables, talk_tables, widgets
+
+_PATIENCE = 1.2
+"""Seconds in which an answer is waited for before it is shown as it comes: rules without a network take less."""
+_SECONDS = 0.35
+_RESULT = 160
+
+
+class _Stopped(Exception):
+    """The person no longer wants the answer."""
+
+
+class Live:
+    """An answer that is being given.
+
+    Args:
+        asked: what it answers.
+        do: gives the answer; it is handed this object, whose ``heard`` and ``told`` it calls as it goes.
+    """
+
+    def __init__(self, asked: str, do: Callable[[Live], Any]) -> None:
+        self.asked = asked
+        self.pieces: list[str] = []
+        self.called: list[Any] = []
+        self.step: Any = None
+        self.problem: MemorySystemError | None = None
+        self.stopped = False
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(do,), daemon=True)
+        self._thread.start()
+
+    @property
+    def running(self) -> bool:
+        """Whether the answer is not complete."""
+        return self._thread.is_alive()
+
+    def wait(self, seconds: float) -> None:
+        """Wait for the answer, at most so long."""
+        self._thread.join(seconds)
+
+    @property
+    def stopping(self) -> bool:
+        """Whether it was asked to stop, which it does at the next piece."""
+        return self._stop.is_set()
+
+    def stop(self) -> None:
+        """Ask for no more of it."""
+        self._stop.set()
+
+    def heard(self, piece: str) -> None:
+        """Take a piece of the answer's text."""
+        self._go_on()
+        self.pieces.append(piece)
+
+    def told(self, called: Any) -> None:
+        """Take a function that was called."""
+        self._go_on()
+        if called.name != SEND:  # what it says is heard
+            self.called.append(called)
+
+    def _go_on(self) -> None:
+        if self._stop.is_set():
+            raise _Stopped
+
+    def _run(self, do: Callable[[Live], Any]) -> None:
+        try:
+            self.step = do(self)
+        except MemorySystemError as error:
+            self.problem = error
+        except _Stopped:
+            self.stopped = True
+
+
+def begin(key: str, asked: str, do: Callable[[Live], Any]) -> None:
+    """Ask for an answer; the page goes on when it is there, or shows it as it comes."""
+    live = Live(asked, do)
+    st.session_state[key] = live
+    live.wait(_PATIENCE)
+
+
+def of(key: str) -> Live | None:
+    """The answer that is being given, or was and has not been taken."""
+    found: Live | None = st.session_state.get(key)
+    return found
+
+
+def take(key: str) -> Live:
+    """The answer, which is then no longer waited for."""
+    found: Live = st.session_state.pop(key)
+    return found
+
+
+@st.fragment(run_every=_SECONDS)
+def show(key: str, name: str) -> None:
+    """What has been heard so far, and a button that stops it; the page is drawn anew when all is there."""
+    live = of(key)
+    if live is None or not live.running:
+        st.rerun()
+    for called in live.called:
+        words = f"{called.name}({talk_tables.written(called.arguments)}) → {talk_tables.result(called.result)}"
+        st.caption(widgets.plain(tables.short(words, _RESULT)))
+    text = "".join(live.pieces)
+    st.text(talk_tables.spoken(text) if text else f"{tables.visible(name)} is thinking …")
+    st.button(
+        "Stopping …" if live.stopping else "Stop", key=f"{key}-stop", icon=":material/stop_circle:",
+        on_click=live.stop, disabled=live.stopping, help="Nothing of this turn is kept then.",
+    )  # fmt: skip

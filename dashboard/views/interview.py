@@ -1,0 +1,47 @@
+"""Interview: talk with a character and watch its memory work."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from dashboard import (
+    session,
+    talk_ablation,
+    talk_documents,
+    talk_duet,
+    talk_questions,
+    talk_room,
+    talk_strategies,
+    widgets,
+)
+from memory_system import AgentMemory, MemorySystemError
+
+SHOWN = {  # by its word in the link
+    "talk": "Talk",
+    "ablation": "Mute and ask again",
+    "questions": "Ready questions",
+    "duet": "Two characters",
+    "strategies": "Strategies",
+    "documents": "Documents",
+}
+
+agent = session.agent()
+widgets.heading("Interview", f"Talk, and watch the memory work · {widgets.plain(agent.model.label)}", agent)
+widgets.said()
+linked = SHOWN.get(session.from_link("show"), SHOWN["talk"])
+tabs = dict(zip(SHOWN, st.tabs(list(SHOWN.values()), default=linked, key="talk-shown", on_change="rerun"), strict=True))
+opened = next((name for name, tab in tabs.items() if tab.open), "talk")
+session.to_link("show", None if opened == "talk" else opened)
+SHOW: dict[str, Callable[[AgentMemory], None]] = {
+    "talk": talk_room.show,
+    "ablation": talk_ablation.show,
+    "questions": talk_questions.show,
+    "duet": talk_duet.show,
+    "strategies": talk_strategies.show,
+    "documents": talk_documents.show,
+}
+try:
+    with tabs[opened]:
+        SHOW[opened](agent)
+except MemorySystemError as error:
+    widgets.problem(error)

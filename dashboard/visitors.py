@@ -1,0 +1,85 @@
+"""Who is signed in to the dashboard: what a browser's cookie stands for, kept in this process and nowhere else."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+
+from memory_system import Settings
+from memory_system.access import Door, Role
+
+COOKIE = "memory-visitor"
+SECONDS, MOST = 12 * 3600.0, 10_000
+"""For how long somebody stays signed in who does nothing, and how many may be at once."""
+
+
+@dataclass
+class _Visit:
+    role: Role
+    until: float
+
+
+@dataclass
+class Visitors:
+    """The visits to one dashboard. Thread-safe.
+
+    Args:
+        door: which passwords there are.
+        clock: seconds.
+    """
+
+    door: Door
+    clock: Callable[[], float] = time.monotonic
+    _held: OrderedDict[bytes, _Visit] = field(default_factory=OrderedDict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def sign_in(self, password: str, address: str) -> str | None:
+        """The cookie of somebody who knows a password; ``None`` if it is wrong.
+
+        Raises:
+            TooMany: wrong ones came from this address lately.
+        """
+        role = self.door.role(password, address)
+        if role is None:
+            return None
+        cookie = secrets.token_urlsafe(32)
+        with self._lock:
+            self._held[_key(cookie)] = _Visit(role, self.clock() + SECONDS)
+            while len(self._held) > MOST:
+                self._held.popitem(last=False)
+        return cookie
+
+    def sign_out(self, cookie: str) -> None:
+        """Let a cookie stand for nobody from now on, in every window that shows it."""
+        with self._lock:
+            self._held.pop(_key(cookie), None)
+
+    def role(self, cookie: str | None) -> Role | None:
+        """What the holder of a cookie may do; ``None`` for who has to sign in."""
+        if not self.door.locked:
+            return self.door.most
+        key, now = _key(cookie or ""), self.clock()
+        with self._lock:
+            visit = self._held.get(key)
+            if visit is None or visit.until < now:
+                self._held.pop(key, None)
+                return None
+            visit.until = now + SECONDS
+            self._held.move_to_end(key)
+            return visit.role
+
+
+def _key(cookie: str) -> bytes:
+    return hashlib.sha256(cookie.encode("utf-8", "replace")).digest()  # looked up by it, so that time says nothing
+
+
+@cache
+def visitors() -> Visitors:
+    """Those of this process's dashboard, by the environment's passwords."""
+    return Visitors(Door.of_dashboard(Settings()))

@@ -1,0 +1,145 @@
+"""Asking an agent on a server without leaving a trace, planting a thought, and two agents who talk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from typing import Any, Self
+
+from ..changes import ChangeSet
+from ..conversation import Step, TalkSettings
+from ..conversation.duet import Said
+from ..conversation.messages import Message
+from ..conversation.stepping import Told as Hearing
+from ..conversation.stepping import untold
+from ..curation import listed
+from ..llm.chat import Heard, unheard
+from . import reading, talk_reading
+from .agent import RemoteAgent
+from .reading import RemoteChangeSet
+from .sending import given
+from .talking import RemoteConversation, answered
+
+
+class RemoteInterview:
+    """A talk that leaves no trace; the server keeps it for an hour after the last question.
+
+    Args:
+        agent: whom one talks with.
+        settings: how it is held.
+        human: the name of whom the agent talks with.
+        conversation: a conversation to go on from, as it stands; its settings and name count then.
+    """
+
+    def __init__(
+        self,
+        agent: RemoteAgent,
+        settings: TalkSettings | None = None,
+        *,
+        human: str = "You",
+        conversation: RemoteConversation | None = None,
+    ) -> None:
+        self.agent = agent
+        self.transcript: tuple[Message, ...] = ()
+        wire, of = agent.reached
+        self._wire, self._path = wire, f"{of}/interview"
+        self._begun = given(settings=settings, human=human, conversation=conversation and conversation.id)
+
+    def step(
+        self,
+        text: str,
+        *,
+        now: datetime | None = None,
+        heard: Heard = unheard,
+        told: Hearing = untold,
+        muted: Sequence[str] = (),
+        without: Sequence[str] = (),
+    ) -> Step:
+        """As ``Interview.step``."""
+        done = self._asked(text, now, heard, told, muted, without, keep=True)
+        self.transcript += done.messages
+        return done
+
+    def ask_again(
+        self, text: str, *, now: datetime | None = None, muted: Sequence[str] = (), without: Sequence[str] = ()
+    ) -> Step:
+        """As ``Interview.ask_again``: the talk stays as it is."""
+        return self._asked(text, now, unheard, untold, muted, without, keep=False)
+
+    def _asked(
+        self,
+        text: str,
+        now: datetime | None,
+        heard: Heard,
+        told: Hearing,
+        muted: Sequence[str],
+        without: Sequence[str],
+        *,
+        keep: bool,
+    ) -> Step:
+        body = given(text=text, now=now, muted=listed(muted), without=listed(without), keep=keep)
+        done = answered(self._wire, self._path, self._begun | body, heard, told)
+        self._begun = {"interview": done["interview"]}
+        return talk_reading.step(done)
+
+
+class RemoteDuet:
+    """Two conversations of a server, one in each memory, that answer each other; see ``Duet``."""
+
+    def __init__(self, first: RemoteConversation, second: RemoteConversation) -> None:
+        self.first = first
+        self.second = second
+
+    @classmethod
+    def begin(
+        cls,
+        first: RemoteAgent,
+        second: RemoteAgent,
+        *,
+        title: str = "",
+        settings: TalkSettings | None = None,
+        now: datetime | None = None,
+    ) -> Self:
+        """As ``Duet.begin``."""
+        wire, _ = first.reached
+        body = given(first=first.name, second=second.name, title=title, settings=settings, now=now)
+        told = wire.write("POST", "/v1/duets", body)
+        halves = zip((first, second), (told["first"], told["second"]), strict=True)
+        return cls(*(RemoteConversation(agent, half["conversation"]) for agent, half in halves))
+
+    def talk(
+        self,
+        turns: int,
+        *,
+        opening: str = "",
+        now: datetime | None = None,
+        heard: Heard = unheard,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Iterator[Said]:
+        """As ``Duet.talk``: each thing that is said is answered as soon as it was said, and stored by then."""
+        wire, _ = self.first.agent.reached
+        for _number in range(turns):
+            if cancelled():
+                return
+            body: dict[str, Any] = {
+                side: {"agent": one.agent.name, "conversation": one.id}
+                for side, one in (("first", self.first), ("second", self.second))
+            }
+            asked = body | given(turns=1, opening=opening, now=now)
+            opening = ""
+            for told in answered(wire, "/v1/duets/turns", asked, heard, untold)["items"]:
+                done = talk_reading.said(told)
+                yield done
+                if not done.text:
+                    return
+
+    def undo(self, *, preview: bool = False) -> tuple[ChangeSet, ChangeSet]:
+        """As ``Duet.undo``."""
+        return self.first.remove(events=True, preview=preview), self.second.remove(events=True, preview=preview)
+
+
+def whisper(agent: RemoteAgent, text: str, *, now: datetime | None = None, preview: bool = False) -> RemoteChangeSet:
+    """As ``memory_system.conversation.whisper``: plant a thought."""
+    wire, of = agent.reached
+    address = f"{of}/operations/whisper"
+    return reading.change_set(wire.write("POST", address, given(text=text, now=now), preview=str(preview).lower()))

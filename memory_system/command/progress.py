@@ -1,0 +1,90 @@
+"""How long work shows on the command line: how far it is, on stderr, and stopped by Ctrl+C where it can go on later."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+import typer
+
+from .terminal import seen
+
+STOPPED = 130
+"""The exit code of what Ctrl+C ended: 128 and the signal's number, 2."""
+_WIDTH = 78
+_BAR = 20
+_TENTHS = 10
+
+
+class ProgressLine:
+    """Tells how far it is: on a terminal as a bar on one line, elsewhere on a line for each tenth.
+
+    Args:
+        patience: the seconds for which nothing is told, so that quick work is quiet.
+    """
+
+    def __init__(self, patience: float = 0.0) -> None:
+        self._terminal = sys.stderr.isatty()
+        self._tenth = -1
+        self._held = False
+        self._from = time.monotonic() + patience
+
+    def __call__(self, done: float, doing: str) -> None:
+        """Tell it.
+
+        Args:
+            done: how far, 0 to 1.
+            doing: what is being done.
+        """
+        if time.monotonic() < self._from:
+            return
+        line = f"{done:4.0%}  {seen(doing)}"
+        if self._terminal:
+            full = round(min(max(done, 0.0), 1.0) * _BAR)
+            bar = "█" * full + "░" * (_BAR - full)
+            typer.echo(f"\r{f'{bar} {line}'[:_WIDTH]:{_WIDTH}}", nl=done >= 1, err=True)
+            self._held = done < 1
+        elif int(done * _TENTHS) != self._tenth:
+            self._tenth = int(done * _TENTHS)
+            typer.echo(line[:_WIDTH], err=True)
+
+    def end(self) -> None:
+        """Wipe the bar that stands there still."""
+        if self._held:
+            typer.echo(f"\r{'':{_WIDTH}}\r", nl=False, err=True)
+        self._held = False
+
+
+@contextmanager
+def quiet_progress() -> Iterator[ProgressLine]:
+    """Progress of work that is quick as a rule: told after a second, and wiped at the end."""
+    line = ProgressLine(patience=1.0)
+    try:
+        yield line
+    finally:
+        line.end()
+
+
+@contextmanager
+def stopped_by_ctrl_c() -> Iterator[Callable[[], bool]]:
+    """Within it the first Ctrl+C asks to stop at the next step, and the second one ends the program.
+
+    Yields:
+        Whether to stop.
+    """
+    asked = False
+
+    def ask(_signal: int, _frame: FrameType | None) -> None:
+        nonlocal asked
+        asked = True
+        signal.signal(signal.SIGINT, before)
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield lambda: asked
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,212 @@
+"""Comparing: the same transcript under several strategies: tokens per turn, what is kept, and what is lost."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+
+from ..changes import ModelCall
+from ..consolidation.ground import Progress
+from ..errors import InvalidParameter
+from ..reader import AgentReader, no_progress
+from .context import QUEUE, SUMMARY, Scene, build, counted
+from .messages import Message, Role
+from .playing import nature, scene_of
+from .strategies import STRATEGIES, Relief
+from .summarising import Summariser
+from .talk import Blocks, Strategy, Talk, TalkSettings
+
+MAX_MESSAGES = 2000
+_TELLING = re.compile(r"[^\W_]{4,}|\d+")
+_KEPT = 0.5
+"""The share of a message's telling words that a summary has to hold for the message to count as kept in it."""
+
+
+class Fate(StrEnum):
+    """What has become of a message at the end of a transcript."""
+
+    PROMPT = "in the prompt"
+    SUMMARY = "kept in the summary"
+    SEARCH = "found by search only"
+    """The agent can look it up by its functions."""
+    LOST = "lost"
+    """It is stored, and nothing brings it back into this conversation."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A transcript under one strategy.
+
+    Args:
+        settings: the strategy with its settings.
+        tokens: of the prompt at each turn, estimated.
+        summaries: after each turn, the summary as it was; empty where there is none.
+        fates: what has become of each message, in their order.
+        calls: of the language model, for summaries.
+        notes: what else is to be told.
+    """
+
+    settings: TalkSettings
+    tokens: tuple[int, ...]
+    summaries: tuple[str, ...]
+    fates: tuple[tuple[Message, Fate], ...]
+    calls: tuple[ModelCall, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def summary(self) -> str:
+        """The summary at the end."""
+        return self.summaries[-1] if self.summaries else ""
+
+    def of(self, fate: Fate) -> tuple[Message, ...]:
+        """The messages of one fate."""
+        return tuple(message for message, one in self.fates if one is fate)
+
+
+def compare(
+    agent: AgentReader,
+    transcript: Sequence[Message],
+    settings: Sequence[TalkSettings],
+    *,
+    human: str = "You",
+    now: datetime | None = None,
+    progress: Progress = no_progress,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> tuple[Compared, ...]:
+    """What each of several strategies would have made of the same talk; nothing is stored.
+
+    Only what was said counts: functions and notices of the talk as it was are left out, and nothing is recalled. The
+    language model is asked for summaries alone.
+
+    Args:
+        agent: who talks.
+        transcript: the messages, such as ``Conversation.messages``; at most 2,000.
+        settings: the strategies.
+        human: the name of the other.
+        now: the world's time.
+        progress: told how far it is.
+        cancelled: asked before each turn whether to stop; the strategies done by then are answered.
+
+    Raises:
+        InvalidParameter: the transcript is empty or too long.
+    """
+    said = [message for message in transcript if message.said]
+    if not 0 < len(said) <= MAX_MESSAGES:
+        raise InvalidParameter(f"A transcript has 1 to {MAX_MESSAGES:,} messages of what was said, not {len(said):,}.")
+    plain = [counted(replace(one, number=place, calls=(), call_id="")) for place, one in enumerate(said)]
+    moment = agent.now if now is None else now
+    found = []
+    for number, one in enumerate(settings):
+        progress(number / len(settings), f"Trying {one.strategy}, {number + 1} of {len(settings)}")
+        talk = Talk("comparison", "", human, one)
+        if one.strategy is Strategy.VIRTUAL:
+            talk = replace(talk, blocks=Blocks(nature(agent, one.block_room)))
+        trial = _Trial(
+            talk, scene_of(agent, talk, moment, None, ()), Summariser(agent.display_name, agent.model), plain
+        )
+        if not trial.run(cancelled):
+            break
+        found.append(trial.compared())
+    return tuple(found)
+
+
+class _Trial:
+    """One strategy lived through."""
+
+    def __init__(self, talk: Talk, scene: Scene, summariser: Summariser, messages: Sequence[Message]) -> None:
+        self._talk = talk
+        self._scene = scene
+        self._summariser = summariser
+        self._messages = messages
+        self._tokens: list[int] = []
+        self._summaries: list[str] = []
+        self._calls: list[ModelCall] = []
+        self._notes: list[str] = []
+
+    def run(self, cancelled: Callable[[], bool]) -> bool:
+        """Say everything again; answers whether it came to the end."""
+        strategy = STRATEGIES[self._talk.settings.strategy]
+        for turn in turns(self._messages):
+            if cancelled():
+                return False
+            self._talk = replace(self._talk, queue=strategy.past(self._talk, self._read))
+            for _ in range(40):
+                context = build(self._scene, self._talk, turn[:1])
+                relief = strategy.relieved(self._talk, context.wanted, self._talk.budget, self._summariser)
+                if relief is None:
+                    break
+                self._take(relief)
+            self._tokens.append(context.tokens)
+            queue = (*self._talk.queue, *turn)
+            self._talk = replace(self._talk, queue=queue, next_number=turn[-1].number + 1)
+            if (relief := strategy.ended(self._talk, self._summariser)) is not None:
+                self._take(relief)
+            self._summaries.append(self._talk.summary)
+        return True
+
+    def compared(self) -> Compared:
+        """What came of it: what the next prompt would hold, and what it would not."""
+        strategy = STRATEGIES[self._talk.settings.strategy]
+        talk = replace(self._talk, queue=strategy.past(self._talk, self._read))
+        context = build(self._scene, talk, ())
+        queue = context.section(QUEUE)
+        held = {message.number for message in queue.messages} if queue else set()
+        summary = context.section(SUMMARY)
+        words = _telling(summary.text) if summary else frozenset()
+        virtual = talk.settings.strategy is Strategy.VIRTUAL
+        telling = _own_words(self._messages)
+        fates = tuple(
+            (one, _fate(one.number in held, own, words, searched=virtual))
+            for one, own in zip(self._messages, telling, strict=True)
+        )
+        return Compared(
+            talk.settings,
+            tuple(self._tokens),
+            tuple(self._summaries),
+            fates,
+            tuple(self._calls),
+            tuple(dict.fromkeys(self._notes)),
+        )
+
+    def _read(self, number: int) -> Message | None:
+        return self._messages[number] if 0 <= number < len(self._messages) else None
+
+    def _take(self, relief: Relief) -> None:
+        self._talk = relief.talk
+        self._calls += relief.calls
+        self._notes += relief.notes
+
+
+def turns(messages: Sequence[Message]) -> list[list[Message]]:
+    """The messages in turns: what the human says, and what is answered."""
+    found: list[list[Message]] = []
+    for message in messages:
+        if message.role is Role.USER or not found:
+            found.append([])
+        found[-1].append(message)
+    return found
+
+
+def _fate(held: bool, own: frozenset[str], summary: frozenset[str], *, searched: bool) -> Fate:
+    if held:
+        return Fate.PROMPT
+    if own and len(own & summary) >= _KEPT * len(own):
+        return Fate.SUMMARY
+    return Fate.SEARCH if searched else Fate.LOST
+
+
+def _own_words(messages: Sequence[Message]) -> list[frozenset[str]]:
+    """Of each message the words that tell it from the others; all of its telling words where none does."""
+    all_words = [_telling(message.text) for message in messages]
+    counted_words = Counter(word for words in all_words for word in words)
+    most = max(2, len(messages) // 5)
+    rare = [frozenset(word for word in words if counted_words[word] <= most) for words in all_words]
+    return [own or words for own, words in zip(rare, all_words, strict=True)]
+
+
+def _telling(text: str) -> frozenset[str]:
+    return frozenset(word.casefold() for word in _TELLING.findall(text))

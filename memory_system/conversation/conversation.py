@@ -1,0 +1,293 @@
+"""Conversation: a talk with an agent that is kept: every step a change set, every message found again."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Self
+
+from ..agent import AgentMemory
+from ..changes import Change, ChangeSet, Kept, short
+from ..consolidation.ground import Progress
+from ..curation import listed
+from ..entry import MemoryEntry, new_id
+from ..errors import InvalidParameter
+from ..intake_turns import MAX_SPEAKER
+from ..llm.chat import Heard, unheard
+from ..reader import no_progress
+from ..scoring import whole
+from ..times import moment_given
+from . import kept
+from .context import Context
+from .messages import Message
+from .playing import Ask, Played, checked_blocks, first_blocks, looked_at, play
+from .replaying import Replay, replayed
+from .shelf import conversations, read
+from .shelf_entries import entry_of, message_id
+from .stepping import Told, untold
+from .steps import MUTED, OPERATION, WITHOUT, Step, planned, step_of
+from .taking_leave import removed, synopsis_of
+from .talk import Talk, TalkSettings, checked_settings
+
+MAX_TITLE = 200
+
+
+class Conversation:
+    """A talk with an agent; ``begin`` one or ``open`` one, then ``step``.
+
+    It holds no state of its own: each call reads what is stored, so that an undo, another process or another
+    ``Conversation`` of the same id never leaves it behind.
+    """
+
+    def __init__(self, agent: AgentMemory, conversation: str) -> None:
+        self.agent = agent
+        self.id = conversation
+
+    @classmethod
+    def begin(
+        cls,
+        agent: AgentMemory,
+        *,
+        title: str = "",
+        human: str = "You",
+        settings: TalkSettings | None = None,
+        persona: str | None = None,
+        human_block: str | None = None,
+        now: datetime | None = None,
+    ) -> Self:
+        """A new conversation.
+
+        Args:
+            agent: whom one talks with.
+            title: what it is called, at most 200 characters; made of the name and the date if not given.
+            human: the name of whom the agent talks with, at most 100 characters.
+            settings: how it is held.
+            persona: the first text of that block of core memory; the static memory, as far as it has room, if not
+                given.
+            human_block: the first text of the other block; empty if not given.
+            now: the world's time.
+
+        Raises:
+            InvalidParameter: one is not as described.
+        """
+        moment = agent.now if now is None else moment_given("'now'", now)
+        name = _line("The name", human, MAX_SPEAKER)
+        called = _line("The title", title or f"With {name}, {moment.day} {moment:%b %Y, %H:%M}", MAX_TITLE)
+        talk = Talk(new_id(), called, name, checked_settings(settings))
+        talk = dataclasses.replace(talk, blocks=first_blocks(agent, talk, persona, human_block))
+        plan = planned(agent, f"Begin the conversation “{short(called)}”", moment, texts=kept.text_changes(agent, talk))
+        agent.apply(plan)
+        return cls(agent, talk.id)
+
+    @classmethod
+    def open(cls, agent: AgentMemory, conversation: str) -> Self:
+        """A conversation that was begun before.
+
+        Raises:
+            ConversationNotFound: the agent has none of this id.
+        """
+        kept.loaded(agent, conversation, queue=False)
+        return cls(agent, conversation)
+
+    @classmethod
+    def all(cls, agent: AgentMemory) -> tuple[Self, ...]:
+        """All conversations of an agent, the one that was last talked in first."""
+        return tuple(cls(agent, listed.id) for listed in conversations(agent))
+
+    # -- looking -----------------------------------------------------------------------------------------
+
+    @property
+    def talk(self) -> Talk:
+        """The talk as it stands, with what of its past the strategy shows.
+
+        Raises:
+            ConversationNotFound: it has been undone.
+        """
+        return kept.loaded(self.agent, self.id)
+
+    @property
+    def head(self) -> Talk:
+        """The talk without its messages: title, settings, core memory; quick."""
+        return kept.loaded(self.agent, self.id, queue=False)
+
+    def context(self, now: datetime | None = None) -> Context:
+        """What is in the prompt right now, before a message; looking changes nothing."""
+        return looked_at(self.agent, self.talk, self._time(now))
+
+    def messages(self, start: int = 0, count: int = 100) -> tuple[Message, ...]:
+        """Messages by number, the oldest first.
+
+        Args:
+            start: the first number; below 0 it counts from the end.
+            count: how many at most, 1 to 10,000.
+
+        Raises:
+            InvalidParameter: one is no whole number in its range.
+        """
+        most = self.head.next_number
+        first = whole("start", start, -(2**31), 2**31)
+        first = max(0, most + first) if first < 0 else first
+        return read(self.agent, self.id, first, min(whole("count", count, 1, 10_000), max(0, most - first)))
+
+    # -- talking -----------------------------------------------------------------------------------------
+
+    def step(
+        self,
+        text: str,
+        *,
+        now: datetime | None = None,
+        heard: Heard = unheard,
+        told: Told = untold,
+        preview: bool = False,
+        hold: bool = False,
+        muted: Sequence[str] = (),
+        without: Sequence[str] = (),
+        speaker: str = "",
+    ) -> Step:
+        """Say something to the agent, and hear its answer. Everything is stored as one change set.
+
+        Args:
+            text: what is said, 1 to 32,000 characters.
+            now: the world's time.
+            heard: told the answer as it arrives; it may raise to cancel, and nothing is stored then.
+            told: told each call of a function once it is done; it may raise too.
+            preview: whether to store nothing; the change set can be applied later, without asking the model again.
+            hold: whether the events that the agent would store are offered, instead of stored with the step.
+            muted: ids of memories that are not there, for this once.
+            without: blocks of core memory that are not there, for this once.
+            speaker: who says it, if it is not the human of the conversation.
+
+        Returns:
+            The answer, and how it came about. A language model that fails leaves the message stored; ``problem``
+            says why there is no answer.
+
+        Raises:
+            InvalidEntry, InvalidParameter: the message or a parameter cannot be taken. Nothing was changed.
+            ConversationNotFound: the conversation has been undone.
+            StaleChange: somebody else talked at the same moment. Nothing was changed.
+        """
+        by = _line("The speaker", speaker, MAX_SPEAKER) if speaker else ""
+        ask = Ask(
+            text,
+            self._time(now),
+            heard=heard,
+            told=told,
+            muted=tuple(listed(muted)),
+            without=tuple(listed(without)),
+            touch=not preview,
+            speaker=by,
+        )
+        played = play(self.agent, self.talk, ask)
+        plan = self._planned(played, ask, hold=hold)
+        offered = [self._offered(event, ask.now) for event in played.events] if hold else []
+        return step_of(played, plan if preview else self.agent.apply(plan), tuple(offered))
+
+    def edit_core(self, block: str, text: str, *, preview: bool = False, now: datetime | None = None) -> ChangeSet:
+        """Rewrite a block of core memory, ``persona`` or ``human``.
+
+        Raises:
+            InvalidParameter: there is no such block, or the text has no room in it.
+        """
+        talk = self.talk
+        if block not in ("persona", "human"):
+            raise InvalidParameter("Core memory has two blocks, persona and human.")
+        blocks = checked_blocks(dataclasses.replace(talk.blocks, **{block: text}), talk.settings.block_room)
+        return self._set(f"Edit core memory: {block}", dataclasses.replace(talk, blocks=blocks), preview, now)
+
+    def change(self, settings: TalkSettings, *, preview: bool = False, now: datetime | None = None) -> ChangeSet:
+        """Hold the conversation otherwise from now on; what was said stays, and so does core memory.
+
+        Where a smaller budget leaves less room for a block, the prompt shows its beginning, and says so.
+
+        Raises:
+            InvalidParameter: these are no settings.
+        """
+        if settings is None:
+            raise InvalidParameter("Say which settings: TalkSettings(strategy=..., budget=..., ...).")
+        talk = self.talk
+        after = dataclasses.replace(talk, settings=checked_settings(settings), ceiling=0)
+        return self._set(f"Change how “{short(talk.title)}” is held", after, preview, now)
+
+    def replay(self, revision: int | ChangeSet | None = None) -> Replay:
+        """A step lived through again without the model: the same messages come out, or it says where they differ.
+
+        Nothing is changed. It is asked of the memory as it was then, so that also what was searched comes out again.
+
+        Args:
+            revision: of the step, or its change set; the last step if not given.
+
+        Raises:
+            ChangeSetNotFound, InvalidParameter: it is no step of this conversation.
+        """
+        if revision is None:
+            last = message_id(self.id, self.head.next_number - 1)
+            newest = next(iter(self.agent.history(1, operation=OPERATION, entry_id=last)), None)
+            if newest is None:
+                raise InvalidParameter("Nothing has been said in this conversation, so there is nothing to replay.")
+            revision = newest.revision
+        number = revision.revision if isinstance(revision, ChangeSet) else revision
+        return replayed(self.agent, self.id, whole("The revision", number, 1, 2**62))
+
+    def synopsis(
+        self, *, now: datetime | None = None, preview: bool = False, progress: Progress = no_progress
+    ) -> ChangeSet:
+        """Remember the talk: what it shows, as one memory of STM that rests on its messages.
+
+        It takes in what was said since the last synopsis, at most the last 2,000 messages of it; see
+        ``AgentMemory.remember_conversation`` for what it says.
+
+        Raises:
+            Conflict: nothing was said since.
+        """
+        plan = synopsis_of(self.agent, self.head, self.messages, self._time(now), progress)
+        return plan if preview else self.agent.apply(plan)
+
+    def remove(self, *, events: bool = False, now: datetime | None = None, preview: bool = False) -> ChangeSet:
+        """Take the whole conversation out of memory: its messages, its core memory, its summary. It can be undone.
+
+        Args:
+            events: whether the events that the agent stored while it talked are forgotten too.
+            now: the world's time.
+            preview: whether to plan only.
+        """
+        plan = removed(self.agent, self.head, self._time(now), events=events)
+        return plan if preview else self.agent.apply(plan)
+
+    # -- how ---------------------------------------------------------------------------------------------
+
+    def _set(self, title: str, talk: Talk, preview: bool, now: datetime | None) -> ChangeSet:
+        plan = planned(self.agent, title, self._time(now), texts=kept.text_changes(self.agent, talk))
+        return plan if preview else self.agent.apply(plan)
+
+    def _planned(self, played: Played, ask: Ask, *, hold: bool) -> ChangeSet:
+        outcome = played.outcome
+        said = [Change(None, entry_of(self.id, message), "It was said.") for message in outcome.messages]
+        events = [] if hold else [Change(None, event, _STORED) for event in played.events]
+        summary = kept.summary_change(self.agent, outcome.talk, ask.now)
+        problem = (f"No answer: {outcome.problem}",) if outcome.problem else ()
+        return planned(
+            self.agent,
+            f"Talk: “{short(ask.text)}”",
+            ask.now,
+            (*said, *summary, *events),
+            texts=kept.text_changes(self.agent, outcome.talk),
+            kept=tuple(Kept(entry_id, MUTED) for entry_id in ask.muted),
+            calls=outcome.calls,
+            notes=(*problem, *(WITHOUT.format(name) for name in ask.without), *outcome.notes),
+        )
+
+    def _offered(self, event: MemoryEntry, now: datetime) -> ChangeSet:
+        return planned(self.agent, f"Remember “{short(event.document)}”", now, (Change(None, event, _STORED),))
+
+    def _time(self, now: datetime | None) -> datetime:
+        return self.agent.now if now is None else moment_given("'now'", now)
+
+
+_STORED = "The agent stored it while it talked."
+
+
+def _line(name: str, text: object, most: int) -> str:
+    if not isinstance(text, str) or not text.strip() or not text.strip().isprintable() or len(text.strip()) > most:
+        raise InvalidParameter(f"{name} must be on one line, of 1 to {most} characters.")
+    return text.strip()

@@ -1,0 +1,180 @@
+"""Documents: text, Markdown and PDF that a person loads for an agent to look things up in. They do not fade.
+
+A document is one change set, so that one undo takes it back. Its passages are found by ``archival_search``; recall
+never sees them, since they are nothing that the agent lived through.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from ..agent import AgentMemory
+from ..changes import Change, ChangeSet
+from ..consolidation.ground import Progress, bare
+from ..entry import MemoryEntry, Tier, new_id
+from ..errors import AlreadyExists, EntryNotFound, InvalidParameter, StoreDamaged, shown
+from ..reader import AgentReader, no_progress
+from ..times import moment_given, parse_time
+from .document_reading import Document, read_document
+from .documents_entries import Source, entry_of, passage_id
+
+MAX_PASSAGES = 50_000
+"""Of all documents of one agent."""
+_AT_ONCE = 32
+"""Passages that are embedded before it is told how far that is."""
+_READING = 0.2
+"""The share of the time that reading takes, as it is told."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A document that an agent can look things up in.
+
+    Args:
+        id: of the document.
+        name: what it is called.
+        form: ``text``, ``markdown`` or ``pdf``.
+        loaded: when, by the world's time.
+        passages: how many it was split into.
+        pages: how many it has; 0 where it has none.
+        sha256: of its bytes, in hexadecimal digits.
+    """
+
+    id: str
+    name: str
+    form: str
+    loaded: datetime
+    passages: int
+    pages: int
+    sha256: str
+
+
+def load_document(
+    agent: AgentMemory,
+    source: str | Path | bytes,
+    *,
+    name: str | None = None,
+    now: datetime | None = None,
+    preview: bool = False,
+    progress: Progress = no_progress,
+) -> ChangeSet:
+    """Load a document into an agent's archive, as one change set.
+
+    Args:
+        agent: who is to have it.
+        source: the path of a file, or what it holds: text or Markdown in UTF-8, or a PDF.
+        name: what it is called; the file's name if not given. Has to be given with bytes.
+        now: the world's time.
+        preview: whether to plan only.
+        progress: told how far it is, 0 to 1; it may raise to cancel, and nothing is changed.
+
+    Returns:
+        What was applied, or would be; its notes tell of pages that could not be read.
+
+    Raises:
+        InvalidFile: it cannot be taken: protected, broken, too large, of another kind, or without text.
+        InvalidParameter: it has no name, or the agent has no room for it.
+        AlreadyExists: the agent has it already.
+        EmbedderError: a passage could not be embedded.
+        ReadOnly: the agent can only be read.
+    """
+    moment = agent.now if now is None else moment_given("'now'", now)
+    read = read_document(source, name, lambda share: progress(_READING * share, f"Reading {name or 'it'}"))
+    held = documents(agent)
+    if (same := next((one for one in held if one.sha256 == read.sha256), None)) is not None:
+        raise AlreadyExists(f"{agent.name} has this document already, as “{same.name}”.")
+    if sum(one.passages for one in held) + len(read.passages) > MAX_PASSAGES:
+        raise InvalidParameter(
+            f"{agent.name} would have more than {MAX_PASSAGES:,} passages of documents. Remove a document first."
+        )
+    texts = [passage.text for passage in read.passages]
+    for start in range(0, 0 if preview else len(texts), _AT_ONCE):
+        progress(_READING + (1 - _READING) * start / len(texts), f"{start:,} of {len(texts):,} passages")
+        agent.embedded(texts[start : start + _AT_ONCE])  # which the embedder remembers when it is applied
+    plan = _planned(agent, read, moment)
+    return plan if preview else agent.apply(plan)
+
+
+def _planned(agent: AgentMemory, read: Document, now: datetime) -> ChangeSet:
+    source = Source(new_id(), read.name, read.form, read.sha256, now, read.pages)
+    entries = [entry_of(source, passage, len(read.passages)) for passage in read.passages]
+    unread = ", ".join(map(str, read.unread[:20]))
+    notes = (f"What could not be read, page by page: {unread}.",) if unread else ()
+    count = f"{len(entries):,} passage{'s' if len(entries) != 1 else ''}"
+    changes = tuple(Change(None, entry, "A passage of the document.") for entry in entries)
+    return _plan(agent, "load document", f"Load “{read.name}”: {count}", changes, now, notes)
+
+
+def documents(agent: AgentReader) -> tuple[Loaded, ...]:
+    """The documents in an agent's archive, by name.
+
+    Raises:
+        StoreDamaged: what is kept of one is not as it was written.
+    """
+    with agent.shelf(Tier.ARCHIVE) as table:
+        firsts = [table.get(one) for one in table.ids if one.endswith(passage_id("", 0))]
+    found = [_loaded(entry) for entry in firsts if entry is not None]
+    return tuple(sorted(found, key=lambda one: (one.name.casefold(), one.id)))
+
+
+def _loaded(entry: MemoryEntry) -> Loaded:
+    told = entry.extras
+    try:
+        return Loaded(
+            str(told["source_id"]),
+            str(told["source"]),
+            str(told["form"]),
+            parse_time(told["loaded"]),
+            int(told["passages"]),
+            int(told["pages"]),
+            str(told["sha256"]),
+        )
+    except (KeyError, ValueError) as error:
+        raise StoreDamaged(
+            f"What is kept of the document {entry.id!r:.80} is not as it was written: {error}."
+        ) from error
+
+
+def passages(agent: AgentReader, document: str) -> tuple[MemoryEntry, ...]:
+    """The passages of a document in their order.
+
+    Raises:
+        EntryNotFound: the agent has no such document.
+    """
+    with agent.shelf(Tier.ARCHIVE) as table:
+        beginning = f"{document}-"
+        ids = sorted(one for one in table.ids if one.startswith(beginning))
+        found = tuple(entry for one in ids if (entry := table.get(one)) is not None)
+    if not found:
+        raise EntryNotFound(f"{agent.name} has no document {shown(document)}.")
+    return found
+
+
+def remove_document(
+    agent: AgentMemory, document: str, *, now: datetime | None = None, preview: bool = False
+) -> ChangeSet:
+    """Take a document out of an agent's archive, as one change set; ``undo`` brings it back.
+
+    ``agent.purge`` with the ids of its changes then takes it out of the history, too.
+
+    Raises:
+        EntryNotFound: the agent has no such document.
+    """
+    moment = agent.now if now is None else moment_given("'now'", now)
+    held = passages(agent, document)
+    changes = tuple(Change(bare(entry), None, "Its document was removed.") for entry in held)
+    plan = _plan(agent, "remove document", f"Remove “{held[0].extras.get('source', document)}”", changes, moment)
+    return plan if preview else agent.apply(plan)
+
+
+def _plan(
+    agent: AgentMemory,
+    operation: str,
+    title: str,
+    changes: tuple[Change, ...],
+    now: datetime,
+    notes: tuple[str, ...] = (),
+) -> ChangeSet:
+    return ChangeSet(operation, title, changes, now, agent.stamp[0], author=agent.author, notes=notes, agent=agent.name)

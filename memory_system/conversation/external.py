@@ -1,0 +1,71 @@
+"""External context of an agent: its recall memory and its archive, as the functions of a talk search them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from ..entry import MAX_DOCUMENT, Kind, MemoryEntry
+from ..errors import InvalidEntry
+from ..reader import AgentReader
+from .functions import Found, Page
+from .messages import Message
+from .searching import archival_search, conversation_search, conversation_search_date
+from .talk import Mode
+
+
+class AgentExternal:
+    """Searches one agent's memory, of now or of then; what it inserts is collected, for the step to store.
+
+    Args:
+        agent: whose memory it is.
+        now: the world's time.
+        mode: what becomes of what is inserted.
+        muted: ids of memories and messages that are not there.
+        said: messages that are nowhere stored; those that answer stand before what is stored, on the first page.
+        size: results on a page, 1 to 100.
+    """
+
+    def __init__(
+        self,
+        agent: AgentReader,
+        now: datetime,
+        mode: Mode = Mode.PLAY,
+        muted: tuple[str, ...] = (),
+        said: tuple[Message, ...] = (),
+        size: int = 5,
+    ) -> None:
+        self._agent = agent
+        self._now = now
+        self._mode = mode
+        self._muted = muted
+        self._fleeting = said
+        self._size = size
+        self.inserted: list[str] = []
+
+    def search(self, query: str, page: int) -> Page:
+        """As ``External.search``: by text and meaning, over all conversations of the agent."""
+        found = conversation_search(self._agent, query, page, at=self._now, size=self._size, muted=self._muted)
+        words = {word.casefold().strip("?!.,;:") for word in query.split() if len(word) > 3}
+        said = [one for one in self._fleeting if one.said and any(word in one.said.casefold() for word in words)]
+        if page or not said:
+            return found
+        fleeting = tuple(Found(one.said, one.at, one.speaker) for one in reversed(said[-self._size :]))
+        return Page((*fleeting, *found.found), 0, found.total + len(fleeting), found.size)
+
+    def search_dates(self, start: str, end: str, page: int) -> Page:
+        """As ``External.search_dates``, the oldest first; what is nowhere stored is not among it."""
+        return conversation_search_date(self._agent, start, end, page, at=self._now, size=self._size, muted=self._muted)
+
+    def archive(self, query: str, page: int) -> Page:
+        """As ``External.archive``: the agent's life by its recall score, documents by relevancy."""
+        return archival_search(self._agent, query, page, at=self._now, size=self._size, muted=self._muted)
+
+    def insert(self, text: str) -> str:
+        """As ``External.insert``."""
+        if len(text) > MAX_DOCUMENT:
+            raise InvalidEntry(f"The content has {len(text):,} characters; at most {MAX_DOCUMENT:,} are taken.")
+        MemoryEntry(text, kind=Kind.OBSERVATION, timestamp=self._now)  # what cannot be a memory is answered, not stored
+        self.inserted.append(text)
+        if self._mode is Mode.INTERVIEW:
+            return "Noted for this interview only; nothing of it is kept."
+        return "It goes into short-term memory, as any event."

@@ -1,0 +1,308 @@
+"""Functions: what an agent can do in a talk, by MemGPT's names (arXiv 2310.08560), with their schemas.
+
+A call comes as the model wrote it, and whatever is wrong with it goes back to the model as a result in words.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from ..changes import is_text
+from ..errors import MemorySystemError, shown
+from ..llm.chat import ToolCall
+from ..llm.tokens import estimate
+from .messages import SEND
+from .schemas import HEARTBEAT, NAMES, PARAMETERS
+from .talk import Blocks
+
+MAX_ARGUMENTS = 100_000
+"""Characters of one call's arguments."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """One thing that a search found.
+
+    Args:
+        text: what it says.
+        when: when it was said or happened; ``None`` = timeless.
+        source: who said it, or the document and page that it stands in, or which memory it is of.
+        entry_id: the id of the message, passage or memory; empty for what is nowhere stored.
+        score: how well it answers, 0 or more; comparable within its own kind of source only.
+    """
+
+    text: str
+    when: datetime | None
+    source: str
+    entry_id: str = ""
+    score: float = 0.0
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page of what was found: ``number`` from 0, ``total`` over all pages, ``size`` of a full one."""
+
+    found: tuple[Found, ...]
+    number: int
+    total: int
+    size: int
+
+
+class External(Protocol):
+    """External context: what is searched and stored outside of the prompt. Pages count from 0."""
+
+    def search(self, query: str, page: int) -> Page:
+        """What was said, by text and meaning."""
+
+    def search_dates(self, start: str, end: str, page: int) -> Page:
+        """What was said between two dates.
+
+        Raises:
+            MemorySystemError: they are no dates.
+        """
+
+    def archive(self, query: str, page: int) -> Page:
+        """The agent's life and the documents that were loaded."""
+
+    def insert(self, text: str) -> str:
+        """Remember an event; answers what became of it, in words.
+
+        Raises:
+            MemorySystemError: it cannot be remembered.
+        """
+
+
+@dataclass(frozen=True)
+class FunctionRun:
+    """One call of a function, and what came of it.
+
+    Args:
+        call_id: which call of the model's it was.
+        name: of the function, as the model wrote it.
+        arguments: JSON, as the model wrote them.
+        result: JSON, as it goes back to the model.
+        milliseconds: how long it took.
+        tokens: how long the result is, estimated.
+        failed: whether the result is an error.
+        heartbeat: whether the model asked to go on.
+        said: what ``send_message`` says.
+        blocks: core memory afterwards.
+    """
+
+    call_id: str
+    name: str
+    arguments: str
+    result: str
+    milliseconds: float
+    tokens: int
+    failed: bool
+    heartbeat: bool
+    said: str
+    blocks: Blocks
+
+
+class _Wrong(Exception):
+    """What is wrong with a call, in a sentence for the model."""
+
+
+@dataclass(frozen=True)
+class Functions:
+    """Carries out calls.
+
+    Args:
+        external: what is searched.
+        block_room: characters that a block of core memory may have.
+        result_room: characters that the results of one search may have.
+        muted: blocks of core memory that are not there, for this once.
+    """
+
+    external: External
+    block_room: int
+    result_room: int
+    muted: Sequence[str] = ()
+
+    def run(self, call: ToolCall, blocks: Blocks) -> FunctionRun:
+        """Carry out a call; nothing that the model writes makes it raise.
+
+        Args:
+            call: as the model wrote it.
+            blocks: core memory as it is.
+        """
+        started = time.perf_counter()
+        said, after, failed, heartbeat = "", blocks, False, False
+        try:
+            given = _arguments(call)
+            heartbeat = given.pop(HEARTBEAT, False) in (True, "true", "True")
+            _check(call.name, given)
+            if call.name == SEND:
+                said, result = _filled(given, "message"), _done()
+            elif call.name in _CORE:
+                after = _CORE[call.name](self, blocks, given)
+                result = _done()
+            else:
+                result = _OUTSIDE[call.name](self, given)
+        except _Wrong as error:
+            result, failed = _failure(str(error)), True
+        except MemorySystemError as error:
+            result, failed = _failure(error.sentence), True
+        took = (time.perf_counter() - started) * 1000
+        return FunctionRun(
+            call.id, call.name, call.arguments, result, took, estimate(result), failed, heartbeat, said, after
+        )
+
+    def append(self, blocks: Blocks, given: Mapping[str, Any]) -> Blocks:
+        """Core memory with a text added to a block, on a line of its own."""
+        name, held = self._block(blocks, given)
+        text = _filled(given, "content")
+        return self._with(blocks, name, f"{held}\n{text}" if held else text)
+
+    def replace(self, blocks: Blocks, given: Mapping[str, Any]) -> Blocks:
+        """Core memory with the first place of a text in a block replaced."""
+        name, held = self._block(blocks, given)
+        old = given["old_content"]
+        if not old:
+            raise _Wrong("'old_content' is empty; use core_memory_append to add.")
+        if old not in held:
+            raise _Wrong(f"The block {name} does not hold {shown(old)}; it must be its exact text.")
+        return self._with(blocks, name, held.replace(old, given["new_content"], 1).strip())
+
+    def search(self, given: Mapping[str, Any]) -> str:
+        """The result of ``conversation_search``."""
+        query = _filled(given, "query")
+        return self._told(self.external.search(query, given.get("page", 0)), query)
+
+    def search_dates(self, given: Mapping[str, Any]) -> str:
+        """The result of ``conversation_search_date``."""
+        start, end = given["start_date"], given["end_date"]
+        return self._told(self.external.search_dates(start, end, given.get("page", 0)))
+
+    def archive(self, given: Mapping[str, Any]) -> str:
+        """The result of ``archival_memory_search``."""
+        query = _filled(given, "query")
+        return self._told(self.external.archive(query, given.get("page", 0)), query)
+
+    def insert(self, given: Mapping[str, Any]) -> str:
+        """The result of ``archival_memory_insert``."""
+        return _done(self.external.insert(_filled(given, "content")))
+
+    def _block(self, blocks: Blocks, given: Mapping[str, Any]) -> tuple[str, str]:
+        name = given["name"]
+        if name in self.muted:
+            raise _Wrong(f"The block {name} is not there now.")
+        return name, getattr(blocks, name)
+
+    def _with(self, blocks: Blocks, name: str, text: str) -> Blocks:
+        if len(text) > self.block_room:
+            raise _Wrong(
+                f"The block {name} would have {len(text):,} characters; it has room for {self.block_room:,}. "
+                "Replace something in it, or keep this with archival_memory_insert."
+            )
+        return Blocks(text, blocks.human) if name == "persona" else Blocks(blocks.persona, text)
+
+    def _told(self, page: Page, query: str = "") -> str:
+        """A page as JSON; of what is longer than its share of the room a part, where the query is met."""
+        pages = -(-page.total // page.size) if page.total else 0
+        message = f"Nothing was found on page {page.number}."
+        if page.found:
+            message = f"{len(page.found)} of {page.total} results, page {page.number} of 0 to {max(pages - 1, 0)}."
+        share = max(80, self.result_room // max(1, len(page.found)) - 60)
+        results = [
+            {
+                "when": one.when.isoformat() if one.when else "always",
+                "source": one.source,
+                "text": part_of(one.text, query, share),
+            }
+            for one in page.found
+        ]
+        return json.dumps({"status": "OK", "message": message, "results": results}, ensure_ascii=False)
+
+
+_CORE: Mapping[str, Callable[[Functions, Blocks, Mapping[str, Any]], Blocks]] = {
+    "core_memory_append": Functions.append,
+    "core_memory_replace": Functions.replace,
+}
+_OUTSIDE: Mapping[str, Callable[[Functions, Mapping[str, Any]], str]] = {
+    "conversation_search": Functions.search,
+    "conversation_search_date": Functions.search_dates,
+    "archival_memory_insert": Functions.insert,
+    "archival_memory_search": Functions.archive,
+}
+
+
+def cut(text: str, room: int) -> str:
+    """A text in at most ``room`` characters, which says how much of it is left out."""
+    if len(text) <= room:
+        return text
+    notice = f" […{len(text):,} characters in all]"
+    return text[: max(0, room - len(notice))] + notice
+
+
+def part_of(text: str, query: str, room: int) -> str:
+    """Of a long text ``room`` characters where the longest word of a query stands, from its beginning if none does."""
+    if len(text) <= room:
+        return text
+    folded, words = text.casefold(), sorted(set(query.casefold().split()), key=lambda word: (-len(word), word))
+    place = next((at for word in words if (at := folded.find(word.strip("?!.,;:\"'"))) >= 0), 0)
+    start = min(max(0, place - room // 3), len(text) - room)
+    return cut(text, room) if start <= 0 else cut(f"…{text[start:]}", room)
+
+
+def _arguments(call: ToolCall) -> dict[str, Any]:
+    if call.name not in NAMES:
+        raise _Wrong(f"There is no function {shown(call.name)}; there are {', '.join(NAMES)}.")
+    if len(call.arguments) > MAX_ARGUMENTS:
+        raise _Wrong(f"The arguments have {len(call.arguments):,} characters; at most {MAX_ARGUMENTS:,} are taken.")
+    try:
+        given = json.loads(call.arguments or "{}")
+    except (ValueError, RecursionError):
+        raise _Wrong(f"The arguments of {call.name} are not JSON: {shown(call.arguments)}.") from None
+    if not isinstance(given, dict):
+        raise _Wrong(f"The arguments of {call.name} must be a JSON object.")
+    return given
+
+
+def _check(name: str, given: dict[str, Any]) -> None:
+    """That the arguments are those of the schema; a number that came as text is taken for one."""
+    properties, required = PARAMETERS[name]["properties"], PARAMETERS[name]["required"]
+    if missing := [key for key in required if key not in given]:
+        raise _Wrong(f"{name} needs {missing[0]!r}; it takes {', '.join(properties)}.")
+    if unknown := sorted(key for key in given if key not in properties):
+        raise _Wrong(f"{name} has no argument {shown(unknown[0])}; it takes {', '.join(properties)}.")
+    for key, value in given.items():
+        schema = properties[key]
+        if schema.get("type") == "integer":
+            given[key] = _page(key, value)
+        elif key != HEARTBEAT and not is_text(value):
+            raise _Wrong(f"{key!r} must be a text.")
+        elif "enum" in schema and value not in schema["enum"]:
+            raise _Wrong(f"{key!r} must be {' or '.join(schema['enum'])}, not {shown(value)}.")
+
+
+def _page(key: str, value: object) -> int:
+    if value is None:
+        return 0
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 10**9:
+        raise _Wrong(f"{key!r} must be a whole number, 0 or more, not {shown(value)}.")
+    return value
+
+
+def _filled(given: Mapping[str, Any], key: str) -> str:
+    text: str = given[key].strip()
+    if not text:
+        raise _Wrong(f"{key!r} is empty.")
+    return text
+
+
+def _done(message: str = "") -> str:
+    return json.dumps({"status": "OK", "message": message} if message else {"status": "OK"}, ensure_ascii=False)
+
+
+def _failure(message: str) -> str:
+    return json.dumps({"status": "Failed", "message": message}, ensure_ascii=False)

@@ -1,0 +1,87 @@
+"""Gathering: what of an agent's life, of what was said and of its documents is most relevant to a question.
+
+Of its life, what ``query_memory`` would find above the agent's thresholds counts, whatever its tier. Messages and
+documents do not fade: as static memory they are scored by relevancy alone, and have to exceed its threshold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from enum import StrEnum
+
+import numpy as np
+
+from ..agent import AgentMemory
+from ..entry import Tier
+from ..past import PastView
+from ..recall import Explanation
+from .functions import Page
+from .passages import Hit
+from .searching import archival_search, conversation_search
+
+Remembering = AgentMemory | PastView
+"""An agent as it is, or as it was at a moment."""
+_ALL = 100
+"""Results on the largest page; a search of the archive finds at most two such pages."""
+
+
+class Where(StrEnum):
+    """Where is searched."""
+
+    LIFE = "life"
+    """Personality, short-term and long-term memory."""
+    CONVERSATIONS = "conversations"
+    """What was said."""
+    DOCUMENTS = "documents"
+    """What a person loaded."""
+
+
+def gather(
+    agent: Remembering, question: str, most: int, within: Collection[Where], now: datetime | None
+) -> tuple[Hit, ...]:
+    """The most relevant, in that order; those of equal relevancy in the order of their ids.
+
+    Raises:
+        InvalidParameter: the question is empty or too long, or ``now`` is no time with a zone.
+    """
+    found: list[Hit] = []
+    if Where.LIFE in within:
+        found += _life(agent.explain(question, now=now), most)
+    if Where.CONVERSATIONS in within and _holds(agent, Tier.RECALL):
+        found += _of(agent, conversation_search(agent, question, at=now, size=most), Tier.RECALL)
+    if Where.DOCUMENTS in within and _holds(agent, Tier.ARCHIVE):
+        found += _of_documents(agent, question, now)[:most]
+    return tuple(sorted(found, key=lambda hit: (-hit.relevancy, hit.entry.id))[:most])
+
+
+def _life(answer: Explanation, most: int) -> list[Hit]:
+    """The candidates above their threshold of the highest relevancy."""
+    found: list[tuple[float, str]] = []
+    for tier in answer.candidates.tiers:
+        relevancies = tier.parts.relevancy
+        above = np.flatnonzero(tier.totals > answer.query.threshold_of(tier.tier))
+        best = above[np.argsort(-relevancies[above], kind="stable")]
+        last = relevancies[best[most - 1]] if len(best) > most else -np.inf
+        found += [(-float(relevancies[row]), tier.ids[row]) for row in best.tolist() if relevancies[row] >= last]
+    chosen = (answer.candidates.of(entry_id) for _, entry_id in sorted(found)[:most])
+    return [Hit(one.entry, one.score.total, one.score.relevancy) for one in chosen if one is not None]
+
+
+def _of_documents(agent: Remembering, question: str, now: datetime | None) -> list[Hit]:
+    """The passages of documents, which a search of the archive answers among the agent's life."""
+    first = archival_search(agent, question, at=now, size=_ALL)
+    more = [archival_search(agent, question, 1, at=now, size=_ALL)] if first.total > _ALL else []
+    return [hit for page in (first, *more) for hit in _of(agent, page, Tier.ARCHIVE)]
+
+
+def _holds(agent: Remembering, tier: Tier) -> bool:
+    with agent.shelf(tier) as table:
+        return len(table) > 0
+
+
+def _of(agent: Remembering, page: Page, tier: Tier) -> list[Hit]:
+    """What of a page is of one tier, and relevant enough."""
+    threshold = agent.settings.static_threshold
+    held = ((agent.find(one.entry_id), one.score) for one in page.found if one.score > threshold)
+    return [Hit(entry, score, score) for entry, score in held if entry is not None and entry.tier is tier]

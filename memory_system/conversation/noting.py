@@ -1,0 +1,67 @@
+"""Noting: what was said elsewhere, kept in a conversation without asking a model."""
+
+from __future__ import annotations
+
+import dataclasses
+from datetime import datetime
+
+from ..changes import Change, ChangeSet, is_text, short
+from ..entry import MAX_DOCUMENT
+from ..errors import InvalidEntry
+from ..times import moment_given
+from . import kept
+from .context import counted
+from .conversation import Conversation
+from .messages import Message, Role
+from .shelf_entries import entry_of
+from .steps import planned
+
+NOTE = "note"
+"""The operation under which the history tells of it: no step, since no model was asked, and nothing to replay."""
+
+
+def note(
+    conversation: Conversation,
+    *,
+    heard: str = "",
+    said: str = "",
+    now: datetime | None = None,
+    preview: bool = False,
+) -> ChangeSet:
+    """Keep what was said where this system did not take part, so that it is searched and goes on from there.
+
+    Args:
+        conversation: where it is kept.
+        heard: what the agent was told, at most 32,000 characters; it comes first.
+        said: what the agent answered.
+        now: the world's time.
+        preview: whether to plan only.
+
+    Raises:
+        InvalidEntry: there is nothing to keep, or it is too long. Nothing was changed.
+        ConversationNotFound: the conversation has been undone.
+        StaleChange: somebody else talked at the same moment. Nothing was changed.
+    """
+    agent, talk = conversation.agent, conversation.talk
+    moment = agent.now if now is None else moment_given("'now'", now)
+    messages: list[Message] = []
+    for role, text, speaker in ((Role.USER, heard, talk.human), (Role.ASSISTANT, said, agent.display_name)):
+        if not is_text(text):
+            raise InvalidEntry("A message must be a text.")
+        if len(text) > MAX_DOCUMENT:
+            raise InvalidEntry(f"The message has {len(text):,} characters; at most {MAX_DOCUMENT:,} are taken.")
+        if text.strip():
+            message = Message(talk.next_number + len(messages), role, text, moment, speaker)
+            messages.append(counted(message))
+    if not messages:
+        raise InvalidEntry("The message is empty: say something.")
+    after = dataclasses.replace(talk, queue=(*talk.queue, *messages), next_number=talk.next_number + len(messages))
+    plan = planned(
+        agent,
+        f"Note what was said: “{short(messages[0].text)}”",
+        moment,
+        tuple(Change(None, entry_of(talk.id, message), "It was said.") for message in messages),
+        operation=NOTE,
+        texts=kept.text_changes(agent, after),
+    )
+    return plan if preview else agent.apply(plan)

@@ -1,0 +1,208 @@
+"""Playing: one step of a talk on an agent's memory: what comes to mind, what is searched, and what would be stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from .. import personality as static_memory
+from ..agent import AgentMemory
+from ..changes import ModelCall, is_text
+from ..consolidation.ground import rated
+from ..entry import MAX_DOCUMENT, Kind, MemoryEntry
+from ..errors import InvalidEntry, InvalidParameter, shown
+from ..facets import Facets
+from ..llm import LanguageModel
+from ..llm.chat import Heard, unheard
+from ..llm.prompts import prompts_of
+from ..query import Query
+from ..reader import AgentReader
+from ..recall import Recall
+from ..times import stamp
+from .context import Context, Scene, build
+from .external import AgentExternal
+from .functions import Functions
+from .messages import Message
+from .stepping import Outcome, Stepper, Told, untold
+from .summarising import Summariser
+from .talk import Blocks, Mode, Strategy, Talk
+
+ARCHIVAL = "archival"
+"""The tag of events that an agent stored while it talked."""
+BLOCKS = ("persona", "human")
+_PAGE = 5
+"""Results of a search on a page, where there is room for them."""
+_SHORTEST = 230
+"""Characters that a result is to have at least, with what surrounds it; a page has fewer results in their place."""
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One message to an agent, and how it is asked.
+
+    Args:
+        text: what is said, 1 to 32,000 characters.
+        now: the world's time.
+        mode: what it leaves behind.
+        heard: told the answer's text as it arrives.
+        told: told each call of a function.
+        muted: ids of memories that are not there, for this once.
+        without: names of core blocks that are not there.
+        touch: whether what is recalled in play counts as accessed, and is logged.
+        said: messages that are nowhere stored, for a talk that leaves no trace to search.
+        speaker: who says it; the talk's human if not given.
+        model: what is talked with; the agent's if not given.
+
+    Raises:
+        InvalidEntry: the text cannot be a message.
+        InvalidParameter: a block is none.
+    """
+
+    text: str
+    now: datetime
+    mode: Mode = Mode.PLAY
+    heard: Heard = unheard
+    told: Told = untold
+    muted: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    touch: bool = True
+    said: tuple[Message, ...] = ()
+    speaker: str = ""
+    model: LanguageModel | None = None
+
+    def __post_init__(self) -> None:
+        if not is_text(self.text) or not self.text.strip():
+            raise InvalidEntry("The message is empty: say something.")
+        if len(self.text) > MAX_DOCUMENT:
+            raise InvalidEntry(
+                f"The message has {len(self.text):,} characters; at most {MAX_DOCUMENT:,} are taken. Load a longer "
+                "text as a document of archival memory."
+            )
+        if unknown := [name for name in self.without if name not in BLOCKS]:
+            raise InvalidParameter(f"There is no block {shown(unknown[0])}; there are {' and '.join(BLOCKS)}.")
+
+
+@dataclass(frozen=True)
+class Played:
+    """What came of an ask: the outcome, what was recalled for it, and the events that the agent would store."""
+
+    outcome: Outcome
+    recalled: Recall
+    events: tuple[MemoryEntry, ...] = field(default=())
+
+
+def play(agent: AgentMemory, talk: Talk, ask: Ask) -> Played:
+    """Ask, with the talk as it stands; nothing is stored but what recall touches, where the mode is to play."""
+    played = run(agent, talk, ask)
+    events, calls = list[MemoryEntry](), list[ModelCall]()
+    for event in played.events:
+        entry, call = rated(event, ask.model or agent.model)
+        events.append(entry)
+        calls.append(call)
+    outcome = replace(played.outcome, calls=(*played.outcome.calls, *calls))
+    return Played(outcome, played.recalled, tuple(events))
+
+
+def run(agent: AgentReader, talk: Talk, ask: Ask) -> Played:
+    """As ``play``, of an agent as it is or as it was; the events are not rated."""
+    model = ask.model or agent.model
+    recalled = recall(agent, talk, ask)
+    room = _result_room(talk)
+    external = AgentExternal(agent, ask.now, ask.mode, ask.muted, ask.said, min(_PAGE, max(1, room // _SHORTEST)))
+    functions = Functions(external, talk.settings.block_room, room, ask.without)
+    scene = scene_of(agent, talk, ask.now, recalled, ask.without)
+    summariser = Summariser(agent.display_name, model)
+    stepper = Stepper(talk, scene, model, summariser, functions, ask.now, ask.heard, ask.told)
+    outcome = stepper.run(ask.text, ask.speaker or talk.human)
+    events = tuple(event_of(talk, text, ask.now) for text in external.inserted)
+    return Played(outcome, recalled, events)
+
+
+def looked_at(agent: AgentReader, talk: Talk, now: datetime) -> Context:
+    """The prompt as it is before the next message, which is not there yet."""
+    return build(scene_of(agent, talk, now, None, ()), talk, ())
+
+
+def recall(agent: AgentReader, talk: Talk, ask: Ask) -> Recall:
+    """What comes to the agent's mind; only a normal talk touches and logs it."""
+    settings, facets = agent.settings, Facets(without=ask.muted)
+    top_k = talk.settings.recalled
+    if ask.mode is Mode.PLAY and ask.touch and isinstance(agent, AgentMemory):
+        return agent.query_memory(ask.text, top_k, now=ask.now, facets=facets)
+    return agent.answer(
+        Query(
+            ask.text,
+            ask.now,
+            top_k,
+            settings.threshold,
+            settings.static_threshold,
+            settings.static_share,
+            settings.scoring,
+            facets,
+        )
+    )
+
+
+def scene_of(agent: AgentReader, talk: Talk, now: datetime, recalled: Recall | None, without: Sequence[str]) -> Scene:
+    """What a prompt is made of beside the talk."""
+    lines = tuple(_line(hit.entry) for hit in recalled) if recalled else ()
+    whole = "" if talk.settings.strategy is Strategy.VIRTUAL else nature(agent, talk.settings.block_limit)
+    return Scene(agent.display_name, whole, now, lines, tuple(without), prompts_of(agent.model))
+
+
+def nature(agent: AgentReader, most: int) -> str:
+    """The static memory in words, fact by fact, as many as have room in ``most`` characters."""
+    lines: list[str] = []
+    facts = static_memory.facts(agent.personality) if agent.personality else []
+    left = most
+    for fact in facts:
+        left -= len(fact.document) + 1
+        if left < 0:
+            break
+        lines.append(" ".join(fact.document.split()))
+    return "\n".join(lines)
+
+
+def first_blocks(agent: AgentReader, talk: Talk, persona: str | None, human: str | None) -> Blocks:
+    """Core memory as a talk begins with it.
+
+    Raises:
+        InvalidParameter: a block is no text, or longer than it may be.
+    """
+    room = talk.settings.block_room
+    given = nature(agent, room) if persona is None else persona
+    return checked_blocks(Blocks(given, human or ""), room)
+
+
+def checked_blocks(blocks: Blocks, room: int) -> Blocks:
+    """The blocks, if they are texts of at most ``room`` characters.
+
+    Raises:
+        InvalidParameter: one is not.
+    """
+    for name in BLOCKS:
+        text = getattr(blocks, name)
+        if not is_text(text):
+            raise InvalidParameter(f"The block {name} must be a text.")
+        if len(text) > room:
+            raise InvalidParameter(
+                f"The block {name} has {len(text):,} characters; with these settings at most {room:,} have room. "
+                "Shorten it, or raise 'block_limit' and the budget."
+            )
+    return blocks
+
+
+def event_of(talk: Talk, text: str, now: datetime) -> MemoryEntry:
+    """An event that an agent stores while it talks."""
+    return MemoryEntry(text, {"conversation": talk.id}, kind=Kind.OBSERVATION, timestamp=now, tags=(ARCHIVAL,))
+
+
+def _line(entry: MemoryEntry) -> str:
+    when = stamp(entry.timestamp) if entry.timestamp else "always"
+    return f"({when}) {' '.join(entry.document.split())}"
+
+
+def _result_room(talk: Talk) -> int:
+    """Characters of one search's results: some four tenths of what instructions and functions leave."""
+    return min(6000, max(400, talk.budget - 1300))

@@ -1,0 +1,256 @@
+"""Searching external context: what was said, by text and meaning and by date, and the agent's life and documents.
+
+Looking touches nothing and is the same each time it is done of the same memory, so that pages never overlap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, timedelta
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..entry import Kind, MemoryEntry, Tier
+from ..errors import InvalidParameter, shown
+from ..facets import Facets
+from ..query import Query, checked_cue
+from ..reader import AgentReader
+from ..relevancy import Cue
+from ..scoring import Floats, Measure, whole
+from ..table import KINDS, Table
+from ..times import moment_given, parse_time
+from ..verdicts import NAMES
+from .documents_entries import whence
+from .functions import Found, Page
+from .sifting import POOL, Places, Rows, sift
+
+PAGE = 5
+"""Results on a page."""
+_MOST_PAGE = 10**9
+_MOST_SIZE = 100
+
+
+def conversation_search(
+    agent: AgentReader,
+    query: str,
+    page: int = 0,
+    *,
+    conversation: str | None = None,
+    at: datetime | None = None,
+    size: int = PAGE,
+    muted: Sequence[str] = (),
+) -> Page:
+    """What was said that answers a query, by text and meaning, the best first; touches nothing.
+
+    First comes what has the query as it is written, then the others; both by their hybrid relevancy. What was
+    asked before in the same words answers nothing, and comes last. At most 60 messages are found.
+
+    Args:
+        agent: whose conversations; of an agent as it was, what had been said by then.
+        query: what is looked for, 1 to 32,000 characters.
+        page: which page, from 0.
+        conversation: the id of one conversation; all if not given.
+        at: the world's time, from which "yesterday" counts.
+        size: results on a page, 1 to 100.
+        muted: ids of messages that are not to be found.
+
+    Raises:
+        InvalidParameter: one is out of its range.
+        EmbedderError: the query could not be embedded.
+    """
+    cue = Cue.read(checked_cue(query), _time(agent, at))
+    vector = agent.embedded([cue.text])[0]
+    with agent.shelf(Tier.RECALL) as table:
+        rows = _said(table, conversation, muted)
+        asked = _asked_before(table, rows, cue.text)
+        others = rows[~asked]
+        sifted = sift(table, others, _places(table, others), vector, cue, agent.tokens)
+        order = np.lexsort((np.arange(len(sifted.rows)), ~sifted.phrase))
+        found = np.concatenate([sifted.rows[order], rows[asked][::-1]])[:POOL]
+        scores = np.concatenate([sifted.scores[order], np.zeros(len(found))])
+        return _page(page, size, len(found), lambda place: _message(table, int(found[place]), float(scores[place])))
+
+
+def conversation_search_date(
+    agent: AgentReader,
+    start: str | datetime,
+    end: str | datetime,
+    page: int = 0,
+    *,
+    conversation: str | None = None,
+    at: datetime | None = None,
+    size: int = PAGE,
+    muted: Sequence[str] = (),
+) -> Page:
+    """What was said between two dates or times, both included, the oldest first; touches nothing.
+
+    Args:
+        agent: whose conversations.
+        start: a date such as ``2026-03-27``, which begins at midnight, or a time in ISO 8601; without a zone it is in
+            that of ``at``.
+        end: the same; a date lasts to its end.
+        page: which page, from 0.
+        conversation: the id of one conversation; all if not given.
+        at: the world's time.
+        size: results on a page, 1 to 100.
+        muted: ids of messages that are not to be found.
+
+    Raises:
+        InvalidParameter: one is out of its range, no date, or the end is before the start.
+    """
+    now = _time(agent, at)
+    since, until = _moment("The start", start, now, last=False), _moment("The end", end, now, last=True)
+    if until < since:
+        raise InvalidParameter(f"The end {shown(str(end))} is before the start {shown(str(start))}.")
+    with agent.shelf(Tier.RECALL) as table:
+        rows = _said(table, conversation, muted)
+        times = table.columns["timestamp"][rows]
+        rows = rows[(times >= since.timestamp()) & (times <= until.timestamp())]
+        rows = rows[np.lexsort((table.id_ranks[rows], table.columns["timestamp"][rows]))]
+        return _page(page, size, len(rows), lambda place: _message(table, int(rows[place])))
+
+
+def archival_search(
+    agent: AgentReader,
+    query: str,
+    page: int = 0,
+    *,
+    at: datetime | None = None,
+    size: int = PAGE,
+    muted: Sequence[str] = (),
+) -> Page:
+    """What of the agent's life and its documents answers a query; touches nothing.
+
+    Memories of STM and LTM are ranked by their recall score, so that they fade with time, and only those above the
+    agent's threshold are found. Passages of documents do not fade: they are ranked by their hybrid relevancy alone. The
+    two lists keep their order and are joined by the relevancy of what stands at the head of each. At most 60 of each
+    are found; ``source`` says which it is.
+
+    Args:
+        agent: whose memory.
+        query: what is looked for, 1 to 32,000 characters.
+        page: which page, from 0.
+        at: the world's time.
+        size: results on a page, 1 to 100.
+        muted: ids of memories and passages that are not to be found.
+
+    Raises:
+        InvalidParameter: one is out of its range.
+        EmbedderError: the query could not be embedded.
+    """
+    now, settings = _time(agent, at), agent.settings
+    asked = Query(
+        checked_cue(query),
+        now,
+        POOL,
+        settings.threshold,
+        1.0,  # static memory stands in the prompt already
+        0.0,
+        settings.scoring,
+        Facets(without=tuple(muted)),
+    )
+    lived = [(hit.score.relevancy, hit) for hit in agent.answer(asked) if hit.entry.tier is not Tier.STATIC]
+    life = [
+        (relevancy, _told(hit.entry, f"{NAMES[hit.entry.tier]} memory", hit.score.total)) for relevancy, hit in lived
+    ]
+    found = list(_merged(life, _passages(agent, asked, set(muted))))
+    return _page(page, size, len(found), lambda place: found[place])
+
+
+def _passages(agent: AgentReader, asked: Query, muted: set[str]) -> list[tuple[float, Found]]:
+    vector = agent.embedded([asked.cue])[0]
+    with agent.shelf(Tier.ARCHIVE) as table:
+        rows = np.array([row for row, one in enumerate(table.ids) if one not in muted], np.intp)
+        sifted = sift(table, rows, _places(table, rows), vector, Cue.read(asked.cue, asked.now), agent.tokens)
+        similarity: Floats = table.relevancies(vector)[sifted.rows] if len(sifted.rows) else sifted.scores
+        hybrid = asked.scoring.measure is Measure.HYBRID
+        relevancies = sifted.scores if hybrid else similarity
+        order = np.lexsort((np.arange(len(sifted.rows)), ~sifted.phrase))
+        return [
+            (
+                float(relevancies[place]),
+                _told(entry := table.entries[int(sifted.rows[place])], whence(entry), float(sifted.scores[place])),
+            )
+            for place in order.tolist()
+        ]
+
+
+def _merged(first: Sequence[tuple[float, Found]], second: Sequence[tuple[float, Found]]) -> Iterator[Found]:
+    """Two lists as one that keeps the order of each; of their heads the more relevant goes first."""
+    left, right = list(reversed(first)), list(reversed(second))
+    while left or right:
+        take = left if not right or (left and left[-1][0] >= right[-1][0]) else right
+        yield take.pop()[1]
+
+
+# -- what may be found ---------------------------------------------------------------------------------
+
+
+def _said(table: Table, conversation: str | None, muted: Sequence[str]) -> Rows:
+    """The rows of what was said by the one or the other, in the order in which it was said."""
+    if conversation is not None and not isinstance(conversation, str):
+        raise InvalidParameter("The conversation must be the id of one.")
+    rows = np.flatnonzero(table.columns["kind"][: len(table)] == KINDS.index(Kind.CONVERSATION))
+    if conversation is not None or muted:
+        unwanted, beginning = set(muted), "" if conversation is None else f"{conversation}-"
+        kept = (table.ids[row].startswith(beginning) and table.ids[row] not in unwanted for row in rows.tolist())
+        rows = rows[np.fromiter(kept, np.bool_, len(rows))]
+    return rows[np.argsort(table.id_ranks[rows])]
+
+
+def _places(table: Table, rows: Rows) -> Places:
+    """Where the rows stand: of what their id begins with, and how many of it went before."""
+    groups = [table.ids[row].rpartition("-")[0] for row in rows.tolist()]
+    numbers: dict[str, int] = {}
+    talks = np.fromiter((numbers.setdefault(group, len(numbers)) for group in groups), np.int32, len(groups))
+    order = np.lexsort((table.id_ranks[rows], talks))
+    turns = np.empty(len(rows), np.int64)
+    turns[order] = np.arange(len(rows))
+    return Places(talks, turns)
+
+
+# -- pages ---------------------------------------------------------------------------------------------
+
+
+def _page(page: int, size: int, total: int, told: Callable[[int], Found]) -> Page:
+    number, most = whole("The page", page, 0, _MOST_PAGE), whole("The size of a page", size, 1, _MOST_SIZE)
+    places = range(min(number * most, total), min((number + 1) * most, total))
+    return Page(tuple(told(place) for place in places), number, total, most)
+
+
+def _message(table: Table, row: int, score: float = 0.0) -> Found:
+    entry = table.entries[row]
+    return _told(entry, str(entry.extras.get("speaker") or entry.extras.get("role")), score)
+
+
+def _told(entry: MemoryEntry, source: str, score: float) -> Found:
+    return Found(entry.document, entry.timestamp, source, entry.id, score)
+
+
+def _asked_before(table: Table, rows: Rows, query: str) -> NDArray[np.bool_]:
+    """Which rows ask just what is asked: they answer nothing, and what stands beside them does so no more."""
+    bare, folded = query.casefold().strip("?？!. \n"), table.folded
+    same = (folded[row] for row in rows.tolist())
+    asked = (bare in text and text.rstrip().endswith(("?", "？")) and text.strip("?？!. \n") == bare for text in same)
+    return np.fromiter(asked, np.bool_, len(rows))
+
+
+def _time(agent: AgentReader, at: datetime | None) -> datetime:
+    return agent.now if at is None else moment_given("'at'", at)
+
+
+def _moment(name: str, given: object, now: datetime, *, last: bool) -> datetime:
+    """A date or time that a model or a person wrote."""
+    text = given.isoformat() if isinstance(given, datetime) else given
+    try:
+        if not isinstance(text, str):
+            raise InvalidParameter(f"{name} must be a date, not {shown(given)}.")
+        moment = datetime.fromisoformat(text.strip())
+        moment = parse_time(moment if moment.tzinfo else moment.replace(tzinfo=now.tzinfo))
+    except (ValueError, OverflowError) as error:
+        raise InvalidParameter(
+            f"{name} {shown(given)} is no date; write it like 2026-03-27 or 2026-03-27T18:00:00+00:00."
+        ) from error
+    day = last and len(text.strip()) <= len("2026-03-27")
+    return moment + timedelta(days=1, microseconds=-1) if day and moment.year < datetime.max.year else moment

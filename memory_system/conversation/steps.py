@@ -1,0 +1,79 @@
+"""Steps: what came of a message, as a caller gets it, and the change sets that conversations plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from ..agent import AgentMemory
+from ..changes import Change, ChangeSet
+from ..recall import Recall
+from .context import Context
+from .functions import FunctionRun
+from .messages import Message
+from .playing import Played
+
+OPERATION = "talk"
+"""The operation under which the history tells of conversations."""
+MUTED = "It was muted for this step."
+"""Why a change set says that it kept a memory."""
+WITHOUT = "The block {} of core memory was muted for this step."
+"""The note of a change set that says which block was not there."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """What came of a message.
+
+    Args:
+        answer: what the agent said; empty where there is a problem.
+        change_set: what the step stores; unapplied after a preview, and ``None`` of an interview.
+        messages: those of the step, in order: the one sent, calls and results, the answer.
+        functions: the calls of functions, with arguments, results, time and tokens.
+        context: the last prompt, section by section.
+        recalled: the memories that the message brought to mind.
+        offered: with ``hold``, the events that the agent would store, each as a change set to apply or to drop.
+        problem: why there is no answer, in a sentence; the message is stored all the same.
+        notes: what else is to be told.
+    """
+
+    answer: str
+    change_set: ChangeSet | None
+    messages: tuple[Message, ...]
+    functions: tuple[FunctionRun, ...]
+    context: Context
+    recalled: Recall
+    offered: tuple[ChangeSet, ...] = ()
+    problem: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def step_of(played: Played, change_set: ChangeSet | None, offered: tuple[ChangeSet, ...] = ()) -> Step:
+    """What came of a message, as a caller gets it."""
+    outcome = played.outcome
+    return Step(
+        outcome.answer,
+        change_set,
+        outcome.messages,
+        outcome.functions,
+        outcome.context,
+        played.recalled,
+        offered,
+        outcome.problem,
+        outcome.notes,
+    )
+
+
+def planned(
+    agent: AgentMemory,
+    title: str,
+    now: datetime,
+    changes: tuple[Change, ...] = (),
+    *,
+    operation: str = OPERATION,
+    **more: Any,
+) -> ChangeSet:
+    """A change set of a conversation; planned without a ``Ground``, which reads all memories."""
+    revision, _ = agent.stamp
+    return ChangeSet(operation, title, changes, now, revision, author=agent.author, agent=agent.name, **more)

@@ -1,0 +1,166 @@
+"""Talk: everything a conversation needs to go on, as a value; what was said before lies in recall memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from ..changes import is_text
+from ..errors import InvalidParameter, shown
+from ..scoring import in_range, whole
+from .messages import Message
+
+LEAST_VIRTUAL = 1800
+"""Tokens: with less, functions and core memory leave no room to talk."""
+MAX_TEMPLATE = 4000
+TRANSCRIPT = "{transcript}"
+"""Where a template has what is to be summarised."""
+
+
+class Strategy(StrEnum):
+    """How a conversation's past gets into the prompt."""
+
+    BUFFER = "buffer"
+    """Everything that was said."""
+    WINDOW = "window"
+    """The last messages."""
+    SUMMARY = "summary"
+    """One summary of all, renewed every few turns, and what was said since."""
+    VIRTUAL = "virtual"
+    """MemGPT's virtual context (arXiv 2310.08560, section 2): core memory, a queue, a recursive summary, functions."""
+
+
+class Mode(StrEnum):
+    """What a conversation leaves behind."""
+
+    PLAY = "play"
+    """A normal talk that is remembered."""
+    INTERVIEW = "interview"
+    """Asks without leaving a trace."""
+
+
+@dataclass(frozen=True)
+class TalkSettings:
+    """How a conversation is held.
+
+    Args:
+        strategy: how its past gets into the prompt.
+        budget: tokens that a prompt may have, 500 to 1,000,000; at least 1,800 for ``virtual``, whose functions alone
+            take 1,000.
+        warn_at: the share of the budget at which the model is warned of memory pressure, 0 to 1.
+        evict_at: the share at which the oldest half of the queue goes into the summary, 0 to 1, above ``warn_at``.
+        window: messages that the strategy ``window`` keeps, 1 to 10,000.
+        summary_frequency: turns after which the strategy ``summary`` summarises anew, 1 to 1,000.
+        template: the prompt that summarises; ``{transcript}`` stands for what is to be summarised; empty = the default.
+        block_limit: characters that a block of core memory may have, 100 to 20,000.
+        most_calls: functions that the model may call in one step, 1 to 100.
+        recalled: memories of the agent's life that each message brings to mind, 0 to 50.
+
+    Raises:
+        InvalidParameter: one is out of its range.
+    """
+
+    strategy: Strategy = Strategy.VIRTUAL
+    budget: int = 8000
+    warn_at: float = 0.7
+    evict_at: float = 1.0
+    window: int = 20
+    summary_frequency: int = 3
+    template: str = ""
+    block_limit: int = 2000
+    most_calls: int = 12
+    recalled: int = 5
+
+    def __post_init__(self) -> None:
+        try:
+            object.__setattr__(self, "strategy", Strategy(self.strategy))
+        except ValueError as error:
+            raise InvalidParameter(
+                f"There is no strategy {shown(self.strategy)}; there are {', '.join(Strategy)}."
+            ) from error
+        least = LEAST_VIRTUAL if self.strategy is Strategy.VIRTUAL else 500
+        warn = in_range("'warn_at'", self.warn_at, 0, 1)
+        checked = {
+            "budget": whole("The budget", self.budget, least, 1_000_000),
+            "warn_at": warn,
+            "evict_at": in_range("'evict_at'", self.evict_at, 0, 1),
+            "window": whole("The window", self.window, 1, 10_000),
+            "summary_frequency": whole("'summary_frequency'", self.summary_frequency, 1, 1000),
+            "block_limit": whole("'block_limit'", self.block_limit, 100, 20_000),
+            "most_calls": whole("'most_calls'", self.most_calls, 1, 100),
+            "recalled": whole("'recalled'", self.recalled, 0, 50),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        if not self.warn_at < self.evict_at:
+            raise InvalidParameter("'evict_at' must be above 'warn_at', so that the model is warned first.")
+        if not is_text(self.template) or len(self.template) > MAX_TEMPLATE:
+            raise InvalidParameter(f"The template must be a text of at most {MAX_TEMPLATE:,} characters.")
+        if self.template and TRANSCRIPT not in self.template:
+            raise InvalidParameter(f"The template must hold {TRANSCRIPT}, which stands for what is to be summarised.")
+
+    @property
+    def block_room(self) -> int:
+        """Characters that a block may really have: two of them must leave room for the talk in a small budget."""
+        return max(100, min(self.block_limit, (self.budget - 1300) // 2))
+
+
+def checked_settings(settings: object) -> TalkSettings:
+    """The settings, the defaults for ``None``.
+
+    Raises:
+        InvalidParameter: they are none.
+    """
+    if settings is None:
+        return TalkSettings()
+    if not isinstance(settings, TalkSettings):
+        raise InvalidParameter("The settings must be TalkSettings(strategy=..., budget=..., ...).")
+    return settings
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Core memory: what stands in every prompt of the strategy ``virtual``, and the agent may edit."""
+
+    persona: str = ""
+    human: str = ""
+
+
+@dataclass(frozen=True)
+class Talk:
+    """A conversation as it stands.
+
+    Args:
+        id: of the conversation.
+        title: what it is called.
+        human: the name of whom the agent talks with.
+        settings: how it is held.
+        blocks: core memory.
+        summary: what was evicted, in words; empty before the first eviction.
+        summarised: how many messages, from the first, the summary stands for.
+        queue: the messages that are in the prompt, oldest first.
+        next_number: the number of the next message.
+        warned: whether the model was warned of memory pressure since the last eviction.
+        remembered: messages before this number have gone into a synopsis.
+        scale: what an estimate of tokens is multiplied by: what the server counted, divided by what was estimated.
+        ceiling: tokens that a prompt may have at most, as a server that refused longer ones taught; 0 = not known.
+    """
+
+    id: str
+    title: str = ""
+    human: str = "You"
+    settings: TalkSettings = field(default_factory=TalkSettings)
+    blocks: Blocks = field(default_factory=Blocks)
+    summary: str = ""
+    summarised: int = 0
+    queue: tuple[Message, ...] = ()
+    next_number: int = 0
+    warned: bool = False
+    remembered: int = 0
+    scale: float = 1.0
+    ceiling: int = 0
+
+    @property
+    def budget(self) -> int:
+        """Tokens that a prompt may have: as set, or fewer where the server takes no more."""
+        return min(self.settings.budget, self.ceiling or self.settings.budget)

@@ -1,0 +1,280 @@
+"""Memory as a tool: ``memory_search``, for any agent that may call functions.
+
+It has two forms, after Haystack's memory tools: *extractive*, the most relevant passages with the best sentence of
+each marked, their source and score; and *summarising*, one text with its sources. It is a plain Python function
+(``memory_search``), a tool in OpenAI's form (``MemoryTool.definition`` and ``MemoryTool.call``), and a tool of the MCP
+server.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from ..agent import AgentMemory
+from ..errors import InvalidParameter, MemorySystemError, ModelError, shown
+from ..narrative import Narrative
+from ..query import checked_cue
+from ..scoring import whole
+from .gathering import Remembering, Where, gather
+from .passages import Hit, Passage, passages, source_of
+from .tool_transcript import ToolTranscript, ToolUse
+
+NAME = "memory_search"
+MOST = 50
+"""Passages that one search answers at most."""
+
+
+class Form(StrEnum):
+    """What a search answers."""
+
+    EXTRACTIVE = "extractive"
+    """The most relevant passages, word for word."""
+    SUMMARISING = "summarising"
+    """One text with its sources."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search of memory found.
+
+    Args:
+        question: what was asked.
+        form: in which form it is answered; see ``note``.
+        passages: the most relevant first.
+        narrative: the text of the form ``summarising``, sentence by sentence with the ids it rests on.
+        hits: what the passages are from, in the same order.
+        note: what did not work, in a sentence; empty if all did.
+    """
+
+    question: str
+    form: Form
+    passages: tuple[Passage, ...]
+    narrative: Narrative | None
+    hits: tuple[Hit, ...]
+    note: str = ""
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The ids of the memories that the answer rests on."""
+        if self.narrative is None:
+            return tuple(one.id for one in self.passages)
+        return tuple(dict.fromkeys(one for sentence in self.narrative.sentences for one in sentence.ids))
+
+    @property
+    def summary(self) -> str:
+        """The text of the form ``summarising``, with the numbers of its sources in brackets; else empty."""
+        if self.narrative is None:
+            return ""
+        if not self.narrative.sentences:
+            return self.narrative.text
+        number = {entry_id: at for at, entry_id in enumerate(self.sources, start=1)}
+        return " ".join(
+            f"{sentence.text} {''.join(f'[{number[one]}]' for one in sentence.ids)}"
+            for sentence in self.narrative.sentences
+        )
+
+    @property
+    def text(self) -> str:
+        """The answer as a model reads it."""
+        if self.narrative is not None:
+            entries = {hit.entry.id: hit.entry for hit in self.hits}
+            listed = [f"[{at}] {source_of(entries[one])}; id {one}" for at, one in enumerate(self.sources, start=1)]
+            told = [f"Told by {self.narrative.told_by}."] if self.narrative.told_by else []
+            return "\n".join([self.summary, *(["Sources:", *listed] if listed else []), *told])
+        notes = [self.note] if self.note else []
+        if not self.passages:
+            return "\n".join([*notes, "Nothing in memory answers this. Ask in other words, or about something else."])
+        head = "The most relevant passages, word for word; the sentence that answers best stands in [[ ]]."
+        lines = [
+            f"{at}. {one.marked}\n   ({one.source}; relevancy {one.relevancy:.2f}, score {one.score:.2f}; id {one.id})"
+            for at, one in enumerate(self.passages, start=1)
+        ]
+        return "\n".join([*notes, head, *lines])
+
+
+def memory_search(
+    agent: Remembering,
+    question: str,
+    *,
+    form: Form | str = Form.EXTRACTIVE,
+    top_k: int | None = None,
+    within: Collection[Where | str] = tuple(Where),
+    touch: bool = False,
+    now: datetime | None = None,
+) -> Found:
+    """What an agent's memory has to answer a question: its life, what was said to it, and its documents.
+
+    See ``gathering`` for what counts. Where the language model fails to tell it, the passages are answered, and
+    ``note`` says why.
+
+    Args:
+        agent: whose memory; also as it was at a moment (``as_of``).
+        question: 1 to 32,000 characters.
+        form: ``extractive`` or ``summarising``.
+        top_k: most memories to answer from, 1 to 50; the agent's setting if not given.
+        within: where is searched: ``life``, ``conversations``, ``documents``; everywhere if not given.
+        touch: whether what is found of its life counts as accessed now, which renews its recency.
+        now: the world's time.
+
+    Raises:
+        InvalidParameter: the question is empty or too long, or another parameter is not as described.
+    """
+    try:
+        wanted = Form(form)
+    except ValueError as error:
+        raise InvalidParameter(f"There is no form {shown(form)}; there are {', '.join(Form)}.") from error
+    where = _places(within)
+    if not isinstance(touch, bool):
+        raise InvalidParameter(f"'touch' must be true or false, not {shown(touch)}.")
+    cue = checked_cue(question)
+    most = min(max(agent.settings.top_k, 1), MOST) if top_k is None else whole("top_k", top_k, 1, MOST)
+    hits = gather(agent, cue, most, where, now)
+    if touch and isinstance(agent, AgentMemory):  # the past stays as it was
+        agent.touch([hit.entry.id for hit in hits], now=now)
+    found = passages(cue, hits, agent.embedder)
+    if wanted is Form.EXTRACTIVE:
+        return Found(cue, wanted, found, None, hits)
+    try:
+        return Found(cue, wanted, found, agent.narrate(cue, [hit.told for hit in hits]), hits)
+    except ModelError as error:
+        note = f"No summary could be made: {error.sentence} These are the passages instead."
+        return Found(cue, wanted, found, None, hits, note)
+
+
+def _places(within: object) -> frozenset[Where]:
+    listed = [within] if isinstance(within, str) else within
+    if not isinstance(listed, Collection) or not listed or any(one not in tuple(Where) for one in listed):
+        raise InvalidParameter(f"'within' must be a list of one or more of {', '.join(Where)}, not {shown(within)}.")
+    return frozenset(Where(one) for one in listed)
+
+
+class MemoryTool:
+    """``memory_search`` over one agent's memory, to be handed to a model that may call tools. Thread-safe.
+
+    Args:
+        agent: whose memory.
+        form: in which form it answers where the model does not choose.
+        top_k: most memories to answer from, 1 to 50, where the model does not choose; the agent's setting if not given.
+        within: where is searched; see ``memory_search``.
+        touch: whether what is found of its life counts as accessed, which renews its recency.
+        transcript: where its uses are kept, apart from the memory; one of its own if not given.
+
+    Raises:
+        InvalidParameter: one is not as described.
+    """
+
+    def __init__(
+        self,
+        agent: Remembering,
+        *,
+        form: Form | str = Form.EXTRACTIVE,
+        top_k: int | None = None,
+        within: Collection[Where | str] = tuple(Where),
+        touch: bool = False,
+        transcript: ToolTranscript | None = None,
+    ) -> None:
+        if form not in tuple(Form):
+            raise InvalidParameter(f"There is no form {shown(form)}; there are {', '.join(Form)}.")
+        self.agent = agent
+        self.form = Form(form)
+        self.top_k = None if top_k is None else whole("top_k", top_k, 1, MOST)
+        self.within = _places(within)
+        self.touch = touch
+        self.transcript = ToolTranscript() if transcript is None else transcript
+
+    def definition(self) -> dict[str, Any]:
+        """The tool in the form of OpenAI's chat completions, for ``tools=[...]``."""
+        who = self.agent.display_name
+        return {
+            "type": "function",
+            "function": {
+                "name": NAME,
+                "description": (
+                    f"Search the memory of {who} for what answers a question. 'extractive' answers the most relevant "
+                    "passages word for word, with the best sentence of each marked; 'summarising' answers one text "
+                    "that names its sources."
+                ),
+                "parameters": {
+                    "type": "object",
+                    "properties": {
+                        "query": {"type": "string", "description": "The question, in a sentence or a few words."},
+                        "form": {
+                            "type": "string",
+                            "enum": list(Form),
+                            "description": f"What is answered; {self.form.value} if not given.",
+                        },
+                        "top_k": {
+                            "type": "integer",
+                            "minimum": 1,
+                            "maximum": MOST,
+                            "description": "How many memories to answer from, at most.",
+                        },
+                    },
+                    "required": ["query"],
+                    "additionalProperties": False,
+                },
+            },
+        }
+
+    def __call__(self, query: str, form: Form | str | None = None, top_k: int | None = None) -> str:
+        """The answer as a text.
+
+        Raises:
+            InvalidParameter: see ``memory_search``.
+        """
+        found = memory_search(
+            self.agent,
+            query,
+            form=self.form if form is None else form,
+            top_k=self.top_k if top_k is None else top_k,
+            within=self.within,
+            touch=self.touch,
+        )
+        return found.text
+
+    def call(self, arguments: str | Mapping[str, Any]) -> str:
+        """The answer to a model's call, kept in ``transcript``; what is wrong with the call is answered in words.
+
+        Args:
+            arguments: the JSON text as the model wrote it, or what it says.
+        """
+        started = time.perf_counter()
+        written = arguments if isinstance(arguments, str) else _written(arguments)
+        try:
+            result, failed = self(**_checked(arguments)), False
+        except MemorySystemError as error:
+            result, failed = error.sentence, True
+        self.transcript.add(ToolUse(NAME, written, result, failed, (time.perf_counter() - started) * 1000))
+        return result
+
+
+def _written(arguments: object) -> str:
+    """Arguments that came as no text, as the transcript keeps them."""
+    if not isinstance(arguments, Mapping):
+        return str(arguments)
+    return json.dumps({str(name): value for name, value in arguments.items()}, default=str)
+
+
+def _checked(arguments: str | Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a call by name.
+
+    Raises:
+        InvalidParameter: they are no JSON object, lack the query, or name something unknown.
+    """
+    try:
+        given = json.loads(arguments) if isinstance(arguments, str) else arguments
+    except (ValueError, RecursionError) as error:
+        raise InvalidParameter(f"The arguments of {NAME} are no JSON: {str(error)[:100]}.") from error
+    if not isinstance(given, Mapping):
+        raise InvalidParameter(f'The arguments of {NAME} must be a JSON object, like {{"query": "..."}}.')
+    if unknown := [name for name in given if name not in ("query", "form", "top_k")]:
+        raise InvalidParameter(f"{NAME} has no argument {shown(unknown[0])}; there are query, form and top_k.")
+    if "query" not in given:
+        raise InvalidParameter(f"{NAME} needs the argument 'query': what to look for.")
+    return dict(given)

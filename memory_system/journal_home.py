@@ -1,0 +1,142 @@
+"""Where the journal of an agent is kept: in a file of its folder, or on a server that the folder only names."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager, closing, nullcontext
+from pathlib import Path
+
+from .errors import StoreError
+from .journal import Journal
+from .journal_check import refuse_damaged
+from .times import Clock, real_clock
+
+JOURNAL = "journal.sqlite3"
+"""An agent's journal in SQLite."""
+POINTER = "journal.json"
+"""What lies in the folder of an agent whose journal is on a server, and names it there."""
+
+
+class JournalHome(ABC):
+    """Where one agent's journal is kept. The caller holds the lock on the agent's folder.
+
+    Args:
+        folder: the agent's.
+    """
+
+    shared = False
+    """Whether machines that have another store of their own may write the same journal."""
+    put_back = f"Put {JOURNAL} back from a backup"
+    """What to do where the journal is damaged, beside beginning a new one."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @property
+    @abstractmethod
+    def anchor(self) -> Path:
+        """The file by which the folder tells that this journal is still the agent's."""
+
+    @abstractmethod
+    def prepare(self, claimed: int, *, thoroughly: bool) -> None:
+        """Find the journal, and see that it is whole or that there has never been one, before it is opened.
+
+        Args:
+            claimed: the newest revision that the store was written for.
+            thoroughly: whether a file's pages are checked.
+
+        Raises:
+            JournalDamaged: it is missing or damaged.
+            StoreError: it cannot be reached, or it is not clear which is the agent's.
+        """
+
+    @abstractmethod
+    def open(self, clock: Clock) -> Journal:
+        """The journal, a new one if there is none; ``clock`` is the real time.
+
+        Raises:
+            StoreError: it cannot be opened.
+        """
+
+    @abstractmethod
+    def abandon(self) -> None:
+        """Take back what ``open`` made anew, if nothing has been written into it."""
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Be the only writer among all machines; the lock on the folder keeps away those of this one."""
+        return nullcontext()
+
+    def copy_into(self, file: Path) -> None:
+        """Copy a journal that is not in the folder, as of one moment, into a new file of SQLite's.
+
+        Raises:
+            StoreError: it cannot be read, or the file not be written.
+        """
+        elsewhere = self._elsewhere()
+        if elsewhere is not None:
+            with closing(elsewhere), closing(Journal(f"sqlite:///{file}", real_clock)) as copy:
+                elsewhere.copy_to(copy)
+
+    @abstractmethod
+    def _elsewhere(self) -> Journal | None:
+        """The journal, if it is not in the folder."""
+
+    @abstractmethod
+    def leave_name(self) -> None:
+        """Say that the agent is about to have another name, or none; the folder still tells which journal is its own.
+
+        Raises:
+            StoreError: it cannot be said.
+        """
+
+
+class FileHome(JournalHome):
+    """In a file beside the store.
+
+    Args:
+        folder: the agent's.
+        durability: what a commit survives, ``full`` or ``normal``.
+    """
+
+    def __init__(self, folder: Path, durability: str) -> None:
+        super().__init__(folder)
+        self._durability = durability
+        self._made = False
+
+    @property
+    def anchor(self) -> Path:
+        """The journal itself."""
+        return self.folder / JOURNAL
+
+    def prepare(self, claimed: int, *, thoroughly: bool) -> None:
+        """As ``refuse_damaged``; a folder whose journal is elsewhere is refused, too."""
+        self._elsewhere()
+        refuse_damaged(self.anchor, claimed, thoroughly=thoroughly)
+
+    def _elsewhere(self) -> None:
+        if (self.folder / POINTER).exists():
+            raise StoreError(
+                f"The journal of {self.folder.name!r} is on a PostgreSQL server. Set MEMORY_JOURNAL_URL to its address."
+            )
+
+    def open(self, clock: Clock) -> Journal:
+        """The journal."""
+        self._made = not self.anchor.exists() or not self.anchor.stat().st_size
+        try:
+            return Journal(f"sqlite:///{self.anchor}", clock, self._durability)
+        except BaseException:
+            self.abandon()
+            raise
+
+    def abandon(self) -> None:
+        """Remove a file that was made."""
+        if self._made:
+            self.anchor.unlink(missing_ok=True)
+
+    def leave_name(self) -> None:
+        """Nothing is to be said: the file moves with its folder."""
+
+
+def holds_journal(folder: Path) -> bool:
+    """Whether an agent's folder has a journal, here or on a server; one that is empty counts."""
+    return any((folder / name).is_file() for name in (JOURNAL, POINTER))

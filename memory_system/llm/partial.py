@@ -1,0 +1,78 @@
+"""What is said by a call of a tool, read from its arguments' JSON while that is still arriving."""
+
+from __future__ import annotations
+
+import re
+
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+_OPENING = 200
+"""Characters that are kept while the argument has not begun: more than its name takes."""
+_HEXADECIMAL = re.compile(r"[0-9a-fA-F]{4}")
+
+
+class Spoken:
+    """The value of one text argument, piece by piece; the first of that name in the JSON.
+
+    Args:
+        name: of the argument.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._opening = re.compile(rf'"{re.escape(name)}"\s*:\s*"')
+        self._held = ""
+        self._open = False
+        self._closed = False
+
+    def more(self, piece: str) -> str:
+        """What a further piece of the JSON adds to the value; an escape that is not whole yet waits for the next."""
+        if self._closed:
+            return ""
+        self._held += piece
+        if not self._open:
+            opening = self._opening.search(self._held)
+            if opening is None:
+                self._held = self._held[-_OPENING:]
+                return ""
+            self._open, self._held = True, self._held[opening.end() :]
+        return self._read()
+
+    def _read(self) -> str:
+        said, place, held = list[str](), 0, self._held
+        while place < len(held):
+            letter = held[place]
+            if letter == '"':
+                self._closed = True
+                break
+            if letter != "\\":
+                said.append(letter)
+                place += 1
+                continue
+            taken, value = _escape(held, place)
+            if not taken:
+                break
+            said.append(value)
+            place += taken
+        self._held = held[place:]
+        return "".join(said)
+
+
+def _escape(held: str, place: int) -> tuple[int, str]:
+    """How long the escape at this place is, and what it stands for; 0 if it has not arrived wholly."""
+    if place + 1 >= len(held):
+        return 0, ""
+    if held[place + 1] != "u":
+        return 2, _ESCAPES.get(held[place + 1], held[place + 1])
+    high = held[place + 2 : place + 6]
+    if len(high) < 4:
+        return 0, ""
+    if not _HEXADECIMAL.fullmatch(high):
+        return 2, "u"
+    code = int(high, 16)
+    if not 0xD800 <= code < 0xDC00:
+        return 6, "" if 0xDC00 <= code < 0xE000 else chr(code)
+    if len(held) < place + 12 and '"' not in held[place + 6 :]:
+        return 0, ""
+    low = held[place + 8 : place + 12]
+    if held[place + 6 : place + 8] != "\\u" or not _HEXADECIMAL.fullmatch(low) or not 0xDC00 <= int(low, 16) < 0xE000:
+        return 6, ""
+    return 12, chr(0x10000 + ((code - 0xD800) << 10) + int(low, 16) - 0xDC00)

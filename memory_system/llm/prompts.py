@@ -1,0 +1,230 @@
+"""Every prompt of the system in one place: what a language model is told to do, as it ships and as a world words it.
+
+A prompt never holds memory text: that is sent beside it as data, with a sentence that fences it, and neither the fence
+nor the form of the answer is part of what can be worded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from ..errors import InvalidParameter, shown
+
+MOST = 4000
+"""Characters of a prompt that is sent with a task."""
+MOST_OF_TALK = 2000
+"""Characters of a prompt that stands in every message of a talk, beside all that is said."""
+_PLACE = re.compile(r"\{([a-z_]+)\}")
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """One prompt as it ships.
+
+    Args:
+        name: of the task that it belongs to, as traces tell it.
+        title: what it is called on the page.
+        used: when it is sent, in a sentence.
+        text: what it says; ``{name}`` stands for what is filled in.
+        needed: the names that have to stand in it.
+        allowed: the names that may stand in it beside those.
+        most: characters that a wording of it may have.
+    """
+
+    name: str
+    title: str
+    used: str
+    text: str
+    needed: tuple[str, ...] = ()
+    allowed: tuple[str, ...] = ()
+    most: int = MOST
+
+
+_ALL = (
+    Prompt(
+        "rate",
+        "Rate a memory",
+        "Sent for every event that comes without a rating.",
+        "You judge memories. On a scale of 1 to 10, where 1 is purely mundane (brushing teeth, making a bed) and "
+        "10 is extremely poignant (a break-up, a college acceptance), how poignant is the memory likely to be for "
+        "the one who has it? First explain in one sentence, then give the rating as a whole number.",
+    ),
+    Prompt(
+        "questions",
+        "Reflect: questions",
+        "The first step of a reflection, sent with the recent memories.",
+        "Given only these recent memories of a character, which {count} most salient high-level questions can be "
+        "answered about the character and those they know? Give each as one question.",
+        ("count",),
+    ),
+    Prompt(
+        "insights",
+        "Reflect: insights",
+        "The second step of a reflection, sent for each question with the memories that answer it.",
+        "Which high-level insights (at most {count}) answer the question, inferred from the records alone? Write "
+        "each from what the character knows, and list under 'because_of' the numbers of the records it rests on. "
+        "Leave out what no record supports.",
+        ("count",),
+    ),
+    Prompt(
+        "summarise",
+        "Summarise and forget",
+        "Sent with the memories that one summary is to stand for.",
+        "Condense these memories of a character into one short memory of at most 80 words. Keep names, promises and "
+        "when things happened; add nothing.",
+    ),
+    Prompt(
+        "plan",
+        "Plan the day",
+        "Sent with the routine and with what the character remembers of today.",
+        "Plan the rest of the character's day, in five to eight actions if there is time, from the routine and from "
+        "what the records oblige the character to do. Times are HH:MM on today's date, later than now, in order and "
+        "not overlapping; each action has a place, and under 'because_of' the numbers of the records it rests on.",
+    ),
+    Prompt(
+        "narrate",
+        "Tell as one story",
+        "Sent on the Recall page when what was recalled is joined into one text.",
+        "Join the records, which are memories of a character, into one narrative that answers the cue, in the order "
+        "of time. Say of everything when it happened, with its date as the record gives it. Add nothing: no name, "
+        "number, date, cause or feeling that no record gives. Answer sentence by sentence, and list under "
+        "'because_of' the numbers of all records that a sentence rests on; leave out what rests on none.",
+    ),
+    Prompt(
+        "synopsis",
+        "Remember a conversation",
+        "Sent with the turns of a conversation that becomes a memory.",
+        "Read this conversation, and state in short sentences what it shows: 'asked', what somebody asked or wanted; "
+        "'done', what was done, promised or answered; 'felt', how a speaker felt, if it is said; 'preferred', what a "
+        "speaker likes, dislikes or prefers; 'reasons', why an answer was given. Name the speaker in each. Add "
+        "nothing, and leave a list empty where the conversation shows nothing of its sort. List under 'because_of' "
+        "the numbers of all turns that a statement rests on, also those from which it has a name, number or date.",
+    ),
+    Prompt(
+        "compare",
+        "Find duplicates and contradictions",
+        "Sent from the Tidy page with pairs of memories.",
+        "You keep a character's memories tidy. For each numbered pair say in one sentence why, then its relation: "
+        "'same' if one of the two could go and nothing that it tells would be lost, 'contradiction' if both cannot "
+        "be true of the same time, 'neither' otherwise. That something happened twice, or changed from one time to "
+        "another, is neither.",
+    ),
+    Prompt(
+        "fold",
+        "Summarise a talk",
+        "Sent when a talk grows longer than its prompt; a template of the talk's own goes before it.",
+        "Condense a transcript of a conversation into a short text that can stand for it. Keep who said what of "
+        "themselves, names, numbers, dates, promises, likes and what is still open; where somebody corrected "
+        "themselves, keep the correction. Leave out greetings and whatever can be left out. The transcript: "
+        "{transcript}",
+        ("transcript",),
+    ),
+    Prompt(
+        "talk",
+        "Talk: who it is",
+        "Stands at the beginning of every talk, after who the character is, with whom they talk, and the time.",
+        "Stay in character.",
+        (),
+        ("who", "human"),
+        MOST_OF_TALK,
+    ),
+    Prompt(
+        "functions",
+        "Talk: functions",
+        "Stands there too where the character has functions, which is the usual way to talk.",
+        "You speak only by calling send_message; other text is private thought. Your prompt is short and forgets: it "
+        "holds core memory, a summary and the last messages. Keep lasting facts about the other in core memory (human) "
+        "and about you in (persona), and correct them when they change. Look up what you no longer see with "
+        "conversation_search before you answer. Set request_heartbeat to true to go on after a function.",
+        (),
+        ("who", "human"),
+        MOST_OF_TALK,
+    ),
+    Prompt(
+        "prompt",
+        "Plan by a prompt of the game's own",
+        'Sent before the text of POST /plan {"memory": text}.',
+        "Plan as the user asks. Answer with one JSON object only, in the form that the user asks for; if none is asked "
+        'for, in the form {"actions": [{"start": "HH:MM", "end": "HH:MM", "activity": "...", "place": "..."}]}.',
+    ),
+)
+PROMPTS: Mapping[str, Prompt] = MappingProxyType({one.name: one for one in _ALL})
+"""Every prompt by its name, in the order of a memory's life."""
+
+
+def prompt(name: str) -> Prompt:
+    """The prompt of this name as it ships.
+
+    Raises:
+        InvalidParameter: there is none.
+    """
+    if not isinstance(name, str) or name not in PROMPTS:
+        raise InvalidParameter(f"There is no prompt {shown(name)}; there are {', '.join(PROMPTS)}.")
+    return PROMPTS[name]
+
+
+def shipped(name: str) -> str:
+    """What the prompt of this name says as it ships."""
+    return prompt(name).text
+
+
+def checked(name: str, text: object) -> str:
+    """A wording of a prompt without the space around it, if it can be used.
+
+    Raises:
+        InvalidParameter: it is empty or too long, lacks what has to be filled in, or asks for what is not known.
+    """
+    about = prompt(name)
+    if not isinstance(text, str) or "\x00" in text or not _is_unicode(text):
+        raise InvalidParameter(f"The prompt '{about.title}' must be a text without control characters.")
+    told = text.strip()
+    if not told:
+        raise InvalidParameter(f"The prompt '{about.title}' is empty. Write it, or restore the shipped text.")
+    if len(told) > about.most:
+        raise InvalidParameter(
+            f"The prompt '{about.title}' has {len(told):,} characters; at most {about.most:,} are sent. Shorten it."
+        )
+    places = set(_PLACE.findall(told))
+    if lacking := [one for one in about.needed if one not in places]:
+        raise InvalidParameter(
+            f"The prompt '{about.title}' lacks {{{lacking[0]}}}, which is filled in. Write it where it belongs."
+        )
+    known = (*about.needed, *about.allowed)
+    if strange := sorted(places - set(known)):
+        can = f"only {' and '.join(f'{{{one}}}' for one in known)} can" if known else "nothing can"
+        raise InvalidParameter(
+            f"The prompt '{about.title}' holds {{{strange[0]}}}, and {can} be filled in here. Write it without braces."
+        )
+    return told
+
+
+def filled(text: str, values: Mapping[str, str]) -> str:
+    """The text with what stands for the names of ``values``; all other braces stay as they are."""
+    return _PLACE.sub(lambda found: values.get(found[1], found[0]), text)
+
+
+@dataclass(frozen=True)
+class Prompts:
+    """What a world says in the place of what ships: its own wordings by the prompts' names; none = all as they ship."""
+
+    own: Mapping[str, str] = field(default_factory=dict)
+
+    def text(self, name: str) -> str:
+        """What the prompt of this name says here."""
+        return self.own.get(name) or shipped(name)
+
+
+SHIPPED = Prompts()
+
+
+def prompts_of(model: object) -> Prompts:
+    """The prompts that a language model words its tasks by: those of its world, if it knows them."""
+    held = getattr(model, "prompts", None)
+    return held if isinstance(held, Prompts) else SHIPPED
+
+
+def _is_unicode(text: str) -> bool:
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)

@@ -1,0 +1,135 @@
+"""How many tokens a text takes: an estimate that needs no download and errs high, corrected by what servers report.
+
+Every model cuts text otherwise. The estimate therefore counts what the less lucky of the common tokenizers take
+(cl100k and o200k of OpenAI's, Llama 2 and 3, Mistral, Qwen), by what a byte-level tokenizer can and cannot know:
+
+- no such tokenizer takes more than a token for each UTF-8 byte, which is what scripts count that few of them know;
+- a letter of the Latin, Greek, Cyrillic, Hebrew and Arabic scripts is at most a token of its own, an ideograph,
+  kana or Hangul syllable two, taken together (common ones are one, rare ones three);
+- English words are a token or two, but Finnish ones are four: counted is one for each three letters begun, so that
+  English prose comes out half as much again as it is; what looks like no word (base64, hashes, keys) counts a token
+  for each character, as digits do.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+MESSAGE = 8
+"""Tokens that a message takes beside its text: its role and its borders, 3 with OpenAI, 5 with Llama 3."""
+CALL = 12
+"""Tokens that a call of a tool takes beside its name and arguments."""
+PREAMBLE = 8
+"""Tokens that begin a prompt and the answer."""
+TOOLS = 120
+"""Tokens that templates spend on explaining that there are tools."""
+_WORD = 24
+"""Letters of the longest run that is taken for a word."""
+_PIECE = re.compile(
+    r"(?P<word>[A-Za-z0-9]+)"
+    r"|(?P<marks>[\"{}\[\]:,]+)"
+    r"|(?P<spaces> {2,})"
+    r"|(?P<free> (?=[A-Za-z!-/:-@\[-`{-~]|\Z))"
+    r"|(?P<same>([!-/;-@\\^-`|~])\6{3,})"
+    r"|(?P<letter>[\u00c0-\u024f\u0370-\u052f\u05d0-\u05ea\u0620-\u064a]+)"
+    r"|(?P<syllable>[\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff00-\uffef\u2010-\u2027]+)"
+    r"|(?P<ascii>[\x00-\x7f])"
+    r"|(?P<other>.)",
+    re.DOTALL,
+)
+_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]")
+_LEAST, _MOST = 0.5, 3.0
+_BELIEVED = 0.25
+_EASE = 0.1
+
+
+def estimate(text: str) -> int:
+    """How many tokens a text takes, rather too many than too few; 0 for no text. Takes time linear in its length."""
+    return sum(_size(piece) for piece in _PIECE.finditer(text))
+
+
+def first(text: str, most: int) -> str:
+    """The beginning of a text, as long as it has at most this many tokens by the estimate."""
+    size = 0
+    for piece in _PIECE.finditer(text):
+        size += (needed := _size(piece))
+        if size > most:
+            within = (most - size + needed) // 2  # of one long word as much as has room at the most per character
+            return text[: piece.start() + (within if len(piece.group()) > 2 else 0)]
+    return text
+
+
+def of_messages(messages: Iterable[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]] = ()) -> int:
+    """What a prompt takes: messages and tools in OpenAI's form, with all that surrounds them."""
+    size = PREAMBLE + sum(of_message(message) for message in messages)
+    return size + of_tools(tools)
+
+
+def of_message(message: Mapping[str, Any]) -> int:
+    """What one message in OpenAI's form takes, its calls of tools included."""
+    size = MESSAGE + estimate(str(message.get("content") or "")) + estimate(str(message.get("tool_call_id") or ""))
+    for call in message.get("tool_calls") or ():
+        function = call["function"]
+        size += CALL + estimate(str(function["name"])) + estimate(str(function["arguments"]))
+    return size
+
+
+def of_tools(tools: Sequence[Mapping[str, Any]]) -> int:
+    """What the definitions of tools take; 0 for none."""
+    return TOOLS + estimate(json.dumps(list(tools), ensure_ascii=False)) if tools else 0
+
+
+@dataclass(frozen=True)
+class Correction:
+    """What a server's own counts say about the estimate: by how much it is to be multiplied, 0.5 to 3.
+
+    A count above the estimate is believed at once, since running over the context costs a call. One below is
+    approached in tenths, and not at all under a quarter: some servers leave out what they had cached.
+    """
+
+    factor: float = 1.0
+
+    def of(self, estimated: int) -> int:
+        """The estimate, corrected; rounded up."""
+        return -int(-estimated * self.factor // 1)
+
+    def learned(self, estimated: int, reported: int | None) -> Correction:
+        """The correction after a server reported how many tokens it counted where this many were estimated."""
+        if not reported or estimated <= 0 or reported < _BELIEVED * estimated:
+            return self
+        share = min(max(reported / estimated, _LEAST), _MOST)
+        return Correction(share if share > self.factor else self.factor + _EASE * (share - self.factor))
+
+
+def _size(piece: re.Match[str]) -> int:
+    text = piece.group()
+    match piece.lastgroup:
+        case "word":
+            return _word(text)
+        case "free":
+            return 0  # the space before a word or a mark is part of its token
+        case "spaces":
+            return 1 + len(text) // 16
+        case "marks" | "same":
+            return (len(text) + 1) // 2
+        case "letter":
+            return len(text)
+        case "syllable":
+            return 2 * len(text)
+        case "ascii":
+            return 1
+        case _:
+            return len(text.encode("utf-8", "surrogatepass"))
+
+
+def _word(text: str) -> int:
+    if text.isalpha() and (text.islower() or text[1:].islower() or len(text) == 1) and len(text) <= _WORD:
+        return (len(text) + 2) // 3
+    parts = _PART.findall(text)
+    if len(text) > _WORD or 3 * len(parts) > len(text):
+        return len(text)
+    return sum((len(part) + 1) // 2 if part.isupper() else (len(part) + 2) // 3 for part in parts)

@@ -1,0 +1,48 @@
+"""``python -m memory_system mcp``: memory for any client of the Model Context Protocol."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from ..errors import InvalidParameter
+from ..ports import refuse_busy
+from ..settings import Settings
+from ..world import World
+
+
+def mcp(
+    agent: Annotated[
+        str | None, typer.Option(help="Serve this agent's memory alone; any agent's if not given.")
+    ] = None,
+    http: Annotated[bool, typer.Option("--http", help="Serve streamable HTTP on 127.0.0.1 instead of stdio.")] = False,
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Where to listen, with --http.")] = None,
+) -> None:
+    """Serve memory to MCP clients, over stdio. Example: python -m memory_system mcp --agent mira.
+
+    A client starts it by itself: name the command in its settings, as the README shows. With --http it serves any
+    number of clients at http://127.0.0.1:5002/mcp.
+    """
+    from . import server as serving  # the SDK takes half a second to import, and no other command needs it
+    from .remembering import MEMORY_TOOLS
+    from .talking import TALK_TOOLS
+    from .tool import Tools
+
+    settings = Settings()
+    if port is not None and not http:
+        raise InvalidParameter("--port is for --http; stdio has no port. Add --http, or leave --port out.")
+    chosen = port or settings.mcp_port
+    if http:
+        refuse_busy(chosen, "MCP", "--port")
+    with World(settings, author="MCP") as world:
+        served = world.agent(agent).name if agent else ""
+        server = serving.create_server(world, Tools((*MEMORY_TOOLS, *TALK_TOOLS), served))
+        if http:
+            typer.echo(f"Serving MCP on http://127.0.0.1:{chosen}{serving.PATH}. Ctrl+C stops it.")
+            serving.serve_http(server, chosen)
+            return
+        if sys.stdin.isatty():
+            typer.echo("Serving MCP over stdin and stdout, as a client starts it. Ctrl+D stops it.", err=True)
+        serving.serve_stdio(server)

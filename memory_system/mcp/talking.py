@@ -1,0 +1,264 @@
+"""The tools of talking for MCP clients: MemGPT's functions on the client's own conversation, and a talk with the agent.
+
+Each client has one conversation with each agent, found by what the client calls itself. What it writes there is a
+change set as any other; looking begins no conversation.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from itertools import count
+from typing import Any
+
+from ..agent import AgentMemory
+from ..authors import authored_by
+from ..conversation.conversation import Conversation
+from ..conversation.external import AgentExternal
+from ..conversation.functions import FunctionRun, Functions, Page, cut
+from ..conversation.noting import note
+from ..conversation.playing import ARCHIVAL, first_blocks
+from ..conversation.schemas import HEARTBEAT
+from ..conversation.searching import archival_search, conversation_search, conversation_search_date
+from ..conversation.shelf import conversations
+from ..conversation.talk import Blocks, Talk, TalkSettings
+from ..errors import InvalidEntry, InvalidParameter, ModelError
+from ..llm.chat import ToolCall
+from .forms import Nothing, Stored
+from .remembering import stored
+from .talking_forms import (
+    AppendArguments,
+    Core,
+    DateArguments,
+    InsertArguments,
+    QueryArguments,
+    ReplaceArguments,
+    Result,
+    Results,
+    SendArguments,
+    Sent,
+    TalkArguments,
+    Talked,
+    Used,
+)
+from .tool import Caller, Tool
+
+_TURN = "conversation"
+_RESULT_ROOM = 20_000
+"""Characters that the results of one search may have."""
+
+
+def _talk(caller: Caller, agent: AgentMemory, given: TalkArguments) -> Talked:
+    _refuse_empty(given.message)
+    conversation = _own(caller, agent)
+    counted = count(1)
+
+    def told(run: FunctionRun) -> None:
+        caller.progress(1 - 1 / (next(counted) + 1), f"Called {run.name}")
+
+    step = conversation.step(given.message, told=told)
+    revision = step.change_set.revision if step.change_set else None
+    if step.problem:
+        raise ModelError(f"{step.problem} What you said is kept, as revision {revision}.")
+    return Talked(
+        answer=step.answer,
+        functions=[
+            Used(name=one.name, arguments=one.arguments, result=one.result, milliseconds=one.milliseconds)
+            for one in step.functions
+        ],
+        recalled=[hit.entry.id for hit in step.recalled],
+        conversation=conversation.id,
+        revision=revision,
+        notes=list(step.notes),
+    )
+
+
+def _send(caller: Caller, agent: AgentMemory, given: SendArguments) -> Sent:
+    _refuse_empty(given.message)
+    conversation = _own(caller, agent)
+    done = note(conversation, heard=given.heard, said=given.message)
+    return Sent(conversation=conversation.id, messages=conversation.head.next_number, revision=done.revision)
+
+
+def _core(caller: Caller, agent: AgentMemory, _given: Nothing) -> Core:
+    talk = _held(caller, agent) or _fresh(agent)
+    return _told(talk.blocks, talk.settings.block_room, None)
+
+
+def _edit(function: str, given: AppendArguments | ReplaceArguments, caller: Caller, agent: AgentMemory) -> Core:
+    talk = _held(caller, agent) or _fresh(agent)
+    room = talk.settings.block_room
+    arguments = json.dumps(given.model_dump(exclude={HEARTBEAT}))
+    run = Functions(AgentExternal(agent, agent.now), room, _RESULT_ROOM).run(
+        ToolCall("mcp", function, arguments), talk.blocks
+    )
+    if run.failed:
+        raise InvalidParameter(str(_read(run.result)["message"]))
+    done = _own(caller, agent).edit_core(given.name, getattr(run.blocks, given.name))
+    return _told(run.blocks, room, done.revision)
+
+
+def _append(caller: Caller, agent: AgentMemory, given: AppendArguments) -> Core:
+    return _edit("core_memory_append", given, caller, agent)
+
+
+def _replace(caller: Caller, agent: AgentMemory, given: ReplaceArguments) -> Core:
+    return _edit("core_memory_replace", given, caller, agent)
+
+
+def _search(_caller: Caller, agent: AgentMemory, given: QueryArguments) -> Results:
+    return _page(conversation_search(agent, given.query, given.page))
+
+
+def _search_dates(_caller: Caller, agent: AgentMemory, given: DateArguments) -> Results:
+    return _page(conversation_search_date(agent, given.start_date, given.end_date, given.page))
+
+
+def _archive(_caller: Caller, agent: AgentMemory, given: QueryArguments) -> Results:
+    return _page(archival_search(agent, given.query, given.page))
+
+
+def _insert(_caller: Caller, agent: AgentMemory, given: InsertArguments) -> Stored:
+    return stored(agent.add_short_term({"document": given.content, "tags": (ARCHIVAL,)}))
+
+
+def _title(caller: Caller) -> str:
+    return authored_by("Over MCP:", caller.client) if caller.client else "Over MCP"
+
+
+def _held(caller: Caller, agent: AgentMemory) -> Talk | None:
+    """The client's own conversation with an agent, without its messages; ``None`` before the first."""
+    title = _title(caller)
+    held = next((listed.id for listed in conversations(agent) if listed.title == title), None)
+    return None if held is None else Conversation.open(agent, held).head
+
+
+def _fresh(agent: AgentMemory) -> Talk:
+    """A conversation as it would begin."""
+    talk = Talk("", settings=TalkSettings())
+    return dataclasses.replace(talk, blocks=first_blocks(agent, talk, None, None))
+
+
+def _refuse_empty(message: str) -> None:
+    """Do nothing if something is said; what is refused begins no conversation."""
+    if not message.strip():
+        raise InvalidEntry("The message is empty: say something.")
+
+
+def _own(caller: Caller, agent: AgentMemory) -> Conversation:
+    """The client's own conversation with an agent, begun if there is none."""
+    held = _held(caller, agent)
+    if held is not None:
+        return Conversation.open(agent, held.id)
+    return Conversation.begin(agent, title=_title(caller))
+
+
+def _told(blocks: Blocks, room: int, revision: int | None) -> Core:
+    return Core(persona=blocks.persona, human=blocks.human, room=room, revision=revision)
+
+
+def _read(result: str) -> Mapping[str, Any]:
+    told: Mapping[str, Any] = json.loads(result)
+    return told
+
+
+def _page(page: Page) -> Results:
+    share = _RESULT_ROOM // max(1, len(page.found))
+    return Results(
+        results=[
+            Result(id=one.entry_id, text=cut(one.text, share), when=one.when, source=one.source, score=one.score)
+            for one in page.found
+        ],
+        page=page.number,
+        pages=-(-page.total // page.size),
+        total=page.total,
+    )
+
+
+TALK_TOOLS = (
+    Tool(
+        "talk",
+        "Talk with the character",
+        "Say something to the character and hear its answer; it thinks with its own model and its own memory. What is "
+        "said is kept in your conversation with it.",
+        TalkArguments,
+        Talked,
+        _talk,
+        turn=_TURN,
+    ),
+    Tool(
+        "core_memory",
+        "Read core memory",
+        "The two blocks that should always stand in your prompt: 'persona', who you are, and 'human', whom you talk "
+        "with.",
+        Nothing,
+        Core,
+        _core,
+        looks=True,
+    ),
+    Tool(
+        "core_memory_append",
+        "Add to core memory",
+        "Add a line to a block of core memory.",
+        AppendArguments,
+        Core,
+        _append,
+        turn=_TURN,
+    ),
+    Tool(
+        "core_memory_replace",
+        "Rewrite core memory",
+        "Replace exact text in a block of core memory, such as a name that was wrong.",
+        ReplaceArguments,
+        Core,
+        _replace,
+        turn=_TURN,
+    ),
+    Tool(
+        "send_message",
+        "Say something",
+        "Keep in the conversation what you say to the other one, and what the other one had said, so that "
+        "conversation_search finds it again.",
+        SendArguments,
+        Sent,
+        _send,
+        turn=_TURN,
+    ),
+    Tool(
+        "conversation_search",
+        "Search conversations",
+        "Search all that was ever said, by words and meaning.",
+        QueryArguments,
+        Results,
+        _search,
+        looks=True,
+    ),
+    Tool(
+        "conversation_search_date",
+        "Search conversations by date",
+        "What was said between two dates.",
+        DateArguments,
+        Results,
+        _search_dates,
+        looks=True,
+    ),
+    Tool(
+        "archival_memory_insert",
+        "Store an event",
+        "Remember an event, in short-term memory as any other.",
+        InsertArguments,
+        Stored,
+        _insert,
+    ),
+    Tool(
+        "archival_memory_search",
+        "Search life and documents",
+        "Search the agent's life and the documents that were loaded for it.",
+        QueryArguments,
+        Results,
+        _archive,
+        looks=True,
+    ),
+)
+"""MemGPT's functions by their known names; ``request_heartbeat`` is taken and ignored: the client goes on by itself."""

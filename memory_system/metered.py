@@ -1,0 +1,162 @@
+"""Metered: a language model whose calls are counted on an agent's account, within its budget, and asked once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from .account import Account, Budget, Spent
+from .errors import BudgetSpent, ModelError, ModelNonsense, ModelTimeout, ModelUnavailable, StoreError
+from .llm import LanguageModel, tokens
+from .llm.base import Answer, Completion
+from .llm.chat import TASK, Heard, Reply, Usage, unheard
+from .llm.offline import OfflineModel
+from .llm.once import Once
+from .llm.prompts import Prompts, prompts_of
+from .llm.tasks import Rating, Task
+from .prices import Price
+
+ANSWER = 1_000
+"""Tokens that an answer may have before it is known; a longer one alone can take more than a budget has left."""
+_TRIES = 2
+"""How often a task is asked when the first answer is nonsense; what is asked again holds that answer."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What an agent's calls are counted by."""
+
+    budget: Budget
+    prices: Mapping[str, Price]
+
+
+class Metered:
+    """As the model that it stands for, which may be changed for another while it is in use.
+
+    The offline rules take nothing, and are not counted.
+
+    Args:
+        inner: the model.
+        account: where its calls are counted.
+        terms: answers budget and prices; asked at the first call.
+        once: the ratings that are kept.
+    """
+
+    def __init__(self, inner: LanguageModel, account: Account, terms: Callable[[], Terms], once: Once) -> None:
+        self.inner = inner
+        self._account = account
+        self._ask_terms = terms
+        self._once = once
+
+    @property
+    def name(self) -> str:
+        """The model's name for traces."""
+        return self.inner.name
+
+    @property
+    def label(self) -> str:
+        """What the dashboard says is in use."""
+        return self.inner.label
+
+    @property
+    def prompts(self) -> Prompts:
+        """What the prompts say in the model's world."""
+        return prompts_of(self.inner)
+
+    @cached_property
+    def _terms(self) -> Terms:
+        return self._ask_terms()
+
+    def complete(self, task: Task[Answer], deadline: float | None = None) -> Completion[Answer]:
+        """As ``LanguageModel.complete``; the same text is rated once.
+
+        Raises:
+            BudgetSpent: the budget has no room for it. The model was not asked.
+            ModelUnavailable, ModelTimeout, ModelNonsense: see there.
+        """
+        if self.name == OfflineModel.name:
+            return self.inner.complete(task, deadline)
+        task = task.worded(self.prompts)  # by which it is priced, and known when it comes again
+        if task.form is Rating:
+            asked = f"{self.name}\n{self.label}"
+            return self._once.complete(asked, task, lambda: self._complete(task, deadline))
+        return self._complete(task, deadline)
+
+    def chat(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        tools: Sequence[Mapping[str, Any]] = (),
+        *,
+        deadline: float | None = None,
+        heard: Heard = unheard,
+    ) -> Reply:
+        """As ``ChatModel.chat``.
+
+        Raises:
+            BudgetSpent: the budget has no room for it. The model was not asked.
+            ModelOverflow, ModelUnavailable, ModelTimeout, ModelNonsense: see there.
+        """
+        if self.name == OfflineModel.name:
+            return self.inner.chat(messages, tools, deadline=deadline, heard=heard)
+        call = self._begin(TASK, tokens.of_messages(messages, tools), ANSWER)
+        with call:
+            reply = self.inner.chat(messages, tools, deadline=deadline, heard=heard)
+            call.took(reply.usage, reply.call.answer)
+        return reply
+
+    def _complete(self, task: Task[Answer], deadline: float | None) -> Completion[Answer]:
+        prompt = tokens.of_messages(task.messages())
+        call = self._begin(task.name, prompt, ANSWER, _TRIES)
+        with call:
+            done = self.inner.complete(task, deadline)
+            call.took(done.usage, done.call.answer)
+        return done
+
+    def _begin(self, task: str, prompt: int, answer: int, tries: int = 1) -> _Call:
+        try:
+            return self._held(task, prompt, answer, tries)
+        except StoreError as error:  # an event is remembered all the same, and rated when the file is mended
+            raise ModelUnavailable(f"The language model was not asked. {error.sentence}") from error
+
+    def _held(self, task: str, prompt: int, answer: int, tries: int) -> _Call:
+        price = self._terms.prices.get(self.name)
+        if self._terms.budget.cost and price is None:
+            raise BudgetSpent(
+                f"There is a budget in money, and no price for the model {self.name!r}, so that it cannot be kept. "
+                "Set the price on the Operations page (0 for a local model), or a budget in tokens."
+            )
+        price = price or Price(0, 0)
+        most = tries * prompt + (tries - 1) * answer, tries * answer
+        number = self._account.hold(self._spent(price, task, *most), self._terms.budget)
+        return _Call(self._account, number, lambda sent, got: self._spent(price, task, sent, got), prompt)
+
+    def _spent(self, price: Price, task: str, prompt: int, answer: int) -> Spent:
+        return Spent(self.name, task, 1, prompt, answer, price.of(prompt, answer))
+
+
+class _Call:
+    """A call that is counted when it is over, whatever came of it."""
+
+    def __init__(self, account: Account, number: int | None, spent: Callable[[int, int], Spent], prompt: int) -> None:
+        self._account, self._number, self._spent, self._prompt = account, number, spent, prompt
+        self._usage: Usage | None = None
+
+    def took(self, usage: Usage | None, answer: str) -> None:
+        """Say what it took: what the server counted, else by estimate."""
+        self._usage = usage or Usage(self._prompt, tokens.estimate(answer))
+
+    def __enter__(self) -> None:
+        """Nothing is left to do: it has been held."""
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        usage = self._usage
+        if usage is None and isinstance(error, ModelError) and error.usage is not None:
+            usage = Usage(*error.usage)
+        if usage is None:  # what was refused took nothing; what was answered late or wrongly was read at least
+            read = isinstance(error, ModelTimeout | ModelNonsense) or not isinstance(error, ModelError)
+            usage = Usage(self._prompt if read else 0, 0)
+        with suppress(StoreError):  # the call stays held, which counts more; its answer has been paid for
+            self._account.settle(self._number, self._spent(usage.prompt, usage.completion))

@@ -1,0 +1,54 @@
+"""Kept: what was worked out for a cue, remembered while what it was worked out from stays as it is."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable
+from typing import Generic, TypeVar
+
+Value = TypeVar("Value")
+
+ROOM = 128 * 1024**2
+"""Bytes: the relevancies of some 300 cues to an agent of 10,000 memories, or of 3,000 cues to one of 1,000."""
+AROUND = 2000
+"""Bytes of the objects around one value, estimated."""
+
+
+class Kept(Generic[Value]):
+    """Values by key, each for one version of what it was made from; thread-safe, and bounded in bytes.
+
+    A newer version takes the older one's place, so that an agent that is written to all the time fills no room.
+
+    Args:
+        room: bytes to hold; what was not asked for longest leaves first.
+    """
+
+    def __init__(self, room: int = ROOM) -> None:
+        self._room = room
+        self._held: OrderedDict[Hashable, tuple[int, Value, int]] = OrderedDict()
+        self._size = 0
+        self._lock = threading.Lock()
+
+    @property
+    def size(self) -> int:
+        """How many bytes are held."""
+        return self._size
+
+    def get(self, key: Hashable, version: int) -> Value | None:
+        """What was kept under this key for this version; ``None`` if nothing was, or it has left."""
+        with self._lock:
+            held = self._held.get(key)
+            if held is None or held[0] != version:
+                return None
+            self._held.move_to_end(key)
+            return held[1]
+
+    def put(self, key: Hashable, version: int, value: Value, size: int) -> None:
+        """Keep a value of so many bytes, the key's included; what is larger than the whole room is not kept."""
+        with self._lock:
+            former = self._held.pop(key, None)
+            self._size += size + AROUND - (former[2] if former else 0)
+            self._held[key] = version, value, size + AROUND
+            while self._size > self._room:
+                self._size -= self._held.popitem(last=False)[1][2]

@@ -1,0 +1,172 @@
+"""The bodies of requests that talk with an agent, or let it look things up."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Annotated, Any, Literal
+
+from pydantic import AwareDatetime, Field, StrictBool, StringConstraints
+
+from ..conversation import TalkSettings
+from ..conversation.talk import MAX_TEMPLATE, Strategy
+from ..entry import MAX_DOCUMENT
+from ..query import MAX_CUE
+from .bodies import Body, Id, Ids, Name, Share
+
+Line = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+Block = Literal["persona", "human"]
+Blocks = Annotated[list[Block], Field(max_length=2)]
+Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_DOCUMENT)]
+BlockText = Annotated[str, StringConstraints(max_length=20_000)]
+
+
+def _whole(least: int, most: int) -> Any:
+    return Field(strict=True, ge=least, le=most)
+
+
+class TalkSettingsBody(Body):
+    """How a conversation is held; what is not named stays as it is, or is the default where it begins.
+
+    A budget below 1,800 tokens is for strategies without functions only.
+    """
+
+    strategy: Strategy | None = None
+    budget: Annotated[int, _whole(500, 1_000_000)] | None = None
+    warn_at: Share | None = None
+    evict_at: Share | None = None
+    window: Annotated[int, _whole(1, 10_000)] | None = None
+    summary_frequency: Annotated[int, _whole(1, 1000)] | None = None
+    template: Annotated[str, StringConstraints(max_length=MAX_TEMPLATE)] | None = None
+    block_limit: Annotated[int, _whole(100, 20_000)] | None = None
+    most_calls: Annotated[int, _whole(1, 100)] | None = None
+    recalled: Annotated[int, _whole(0, 50)] | None = None
+
+    def over(self, settings: TalkSettings) -> TalkSettings:
+        """These settings with what is named here.
+
+        Raises:
+            InvalidParameter: they do not fit together.
+        """
+        return dataclasses.replace(settings, **self.model_dump(exclude_none=True))
+
+
+class BeginBody(Body):
+    """A new conversation: with whom, and how it is held; the first texts of core memory may be given."""
+
+    human: Line = "You"
+    title: Annotated[str, StringConstraints(max_length=200)] = ""
+    settings: TalkSettingsBody = TalkSettingsBody()
+    persona: BlockText | None = None
+    human_block: BlockText | None = None
+    now: AwareDatetime | None = None
+
+
+class Asking(Body):
+    """What is said; ids of memories and names of blocks of core memory that are not there for this once."""
+
+    text: Text
+    now: AwareDatetime | None = None
+    muted: Ids = Field(default_factory=list)
+    without: Blocks = Field(default_factory=list)
+
+    def given(self) -> dict[str, Any]:
+        """What ``step`` is to be called with."""
+        return {"text": self.text, "now": self.now, "muted": self.muted, "without": list(self.without)}
+
+
+class SayBody(Asking):
+    """What is said in a conversation; with ``hold`` the events that the agent would store are offered instead."""
+
+    hold: StrictBool = False
+    speaker: Annotated[str, StringConstraints(max_length=100)] = ""
+
+
+class AskBody(Asking):
+    """A question that leaves no trace.
+
+    ``interview`` goes on with one that an answer named; else a new one begins, which ``conversation`` lets go on from
+    how that conversation stands.
+    """
+
+    interview: Id | None = None
+    conversation: Id | None = None
+    human: Line = "You"
+    settings: TalkSettingsBody = TalkSettingsBody()
+    keep: StrictBool = True
+
+
+class CoreBody(Body):
+    """The text of a block of core memory."""
+
+    text: BlockText
+    now: AwareDatetime | None = None
+
+
+class NoteBody(Body):
+    """What was said elsewhere: what the agent heard, and what it said."""
+
+    heard: Annotated[str, StringConstraints(max_length=MAX_DOCUMENT)] = ""
+    said: Annotated[str, StringConstraints(max_length=MAX_DOCUMENT)] = ""
+    now: AwareDatetime | None = None
+
+
+class When(Body):
+    """When it happens; by the world's clock if not given."""
+
+    now: AwareDatetime | None = None
+
+
+class DuetBody(Body):
+    """Two agents who are to talk with each other."""
+
+    first: Name
+    second: Name
+    title: Annotated[str, StringConstraints(max_length=200)] = ""
+    settings: TalkSettingsBody = TalkSettingsBody()
+    now: AwareDatetime | None = None
+
+
+class Half(Body):
+    """One side of a duet: the agent, and its conversation with the other."""
+
+    agent: Name
+    conversation: Id
+
+
+class TurnsBody(Body):
+    """How many things are said at most, and what makes the first one speak."""
+
+    first: Half
+    second: Half
+    turns: Annotated[int, _whole(1, 200)] = 4
+    opening: Annotated[str, StringConstraints(max_length=MAX_DOCUMENT)] = ""
+    now: AwareDatetime | None = None
+
+
+class QuestionBody(Body):
+    """A question of an interview, with its category."""
+
+    category: Annotated[str, StringConstraints(min_length=1, max_length=100)]
+    question: Text
+
+
+class SitBody(Body):
+    """What is asked, all ready questions if not given; ``keep`` keeps the interview, to be compared later."""
+
+    questions: Annotated[list[QuestionBody], Field(min_length=1, max_length=100)] | None = None
+    title: Annotated[str, StringConstraints(max_length=200)] = ""
+    settings: TalkSettingsBody = TalkSettingsBody()
+    now: AwareDatetime | None = None
+    keep: StrictBool = True
+
+
+class SearchBody(Body):
+    """What a model's call of the tool ``memory_search`` says; the agent's settings stand for what is not given."""
+
+    query: Annotated[str, StringConstraints(min_length=1, max_length=MAX_CUE)]
+    form: Literal["extractive", "summarising"] = "extractive"
+    top_k: Annotated[int, _whole(1, 50)] | None = None
+    within: Annotated[list[Literal["life", "conversations", "documents"]], Field(min_length=1, max_length=3)] | None = (
+        None
+    )
+    touch: StrictBool = False

@@ -1,0 +1,232 @@
+"""The client: what ``AgentMemory`` answers and raises, over HTTP."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from memory_system import AgentMemory, Facets, Scoring, Settings, Tier, Weights, World
+from memory_system.access import Door, Role
+from memory_system.client import RemoteAgent, RemoteWorld
+from memory_system.client.asking import RemoteDuet
+from memory_system.client.talking import RemoteConversation
+from memory_system.conversation import Conversation, Duet
+from memory_system.errors import (
+    AgentNotFound,
+    AlreadyExists,
+    EntryNotFound,
+    InvalidEntry,
+    InvalidParameter,
+    InvalidPersonality,
+    NotAllowed,
+    NotSignedIn,
+    ServerUnavailable,
+    StaleChange,
+)
+from tests.conftest import NOW
+from tests.served import served_api
+
+Remember = Callable[..., str]
+
+
+@pytest.fixture
+def remote(world: World, agent: AgentMemory) -> Iterator[RemoteAgent]:
+    """``agent`` by way of a server."""
+    with served_api(world) as address, RemoteWorld(address) as there:
+        yield there.agent("mira")
+
+
+@pytest.fixture
+def there(world: World) -> Iterator[RemoteWorld]:
+    """``world`` by way of a server."""
+    with served_api(world) as address, RemoteWorld(address) as opened:
+        yield opened
+
+
+def alike(one: inspect.Parameter, other: inspect.Parameter) -> bool:
+    """Whether two parameters are given in the same way, and have the same default; each has its own functions."""
+    same = one.default == other.default or all(inspect.isfunction(end.default) for end in (one, other))
+    return same and one.kind == other.kind
+
+
+SAME = sorted(
+    name
+    for name in dir(RemoteAgent)
+    if not name.startswith("_") and callable(getattr(RemoteAgent, name)) and hasattr(AgentMemory, name)
+)
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_a_call_takes_what_the_same_call_takes_in_process(name: str) -> None:
+    here = dict(inspect.signature(getattr(AgentMemory, name)).parameters)
+    over_there = dict(inspect.signature(getattr(RemoteAgent, name)).parameters)
+    left_out = {"cancelled", "expected", "offset", "progress"} | ({"now"} if name == "get_stats" else set())
+    assert list(over_there) == [one for one in here if one in over_there or one not in left_out]
+    for parameter, told in over_there.items():
+        assert alike(told, here[parameter]), parameter
+
+
+def test_the_operations_are_all_there() -> None:
+    planned = {
+        name
+        for name, call in inspect.getmembers(AgentMemory, inspect.isfunction)
+        if not name.startswith("_") and "preview" in inspect.signature(call).parameters
+    }
+    assert planned <= set(SAME)
+
+
+ALIKE = [
+    (there, name, here)
+    for there, here in ((RemoteWorld, World), (RemoteConversation, Conversation), (RemoteDuet, Duet))
+    for name in vars(there)
+    if not name.startswith("_") and callable(getattr(there, name)) and hasattr(here, name)
+]
+
+
+@pytest.mark.parametrize(("there", "name", "here"), ALIKE, ids=lambda part: getattr(part, "__name__", part))
+def test_worlds_and_conversations_take_what_they_take_in_process(there: type, name: str, here: type) -> None:
+    asked = inspect.signature(getattr(here, name)).parameters
+    told = inspect.signature(getattr(there, name)).parameters
+    assert list(told) == list(asked)
+    assert all(alike(told[parameter], asked[parameter]) for parameter in told)
+
+
+def test_a_query_finds_the_same_with_the_same_scores(
+    remote: RemoteAgent, agent: AgentMemory, remember: Remember
+) -> None:
+    for n in range(5):
+        remember(f"Tobias has had the brass key for {n} days.", hours_ago=n, tags=["key"], rating=n + 1)
+    asked = {"top_k": 3, "scoring": Scoring(Weights(1, 0.5, 1), 0.9), "facets": Facets(tags=("key",), until=NOW)}
+    here = agent.query_memory("Who has the key?", touch=False, **asked)
+    found = remote.query_memory("Who has the key?", touch=False, **asked)
+    assert [(hit.entry, hit.score, hit.because) for hit in found] == [
+        (hit.entry, hit.score, hit.because) for hit in here
+    ]
+    assert (found.context, found.query) == (here.context, here.query)
+    explained = remote.explain("Who has the key?", top_k=1)
+    assert list(explained.candidates) == list(agent.explain("Who has the key?", top_k=1).candidates)
+    assert explained.hits == agent.explain("Who has the key?", top_k=1).hits
+
+
+def test_events_of_every_form_are_remembered(remote: RemoteAgent, agent: AgentMemory, tmp_path: Path) -> None:
+    file = tmp_path / "events.json"
+    file.write_text(json.dumps({"documents": ["Swept."], "metadatas": [{"importance_score": 0.3}], "ids": ["swept"]}))
+    remote.add_short_term(file)
+    remote.add_short_term({"document": "Lent the key.", "rating": 7, "tags": ["key"], "metadata": {"place": "mill"}})
+    done = remote.add_short_term([{"document": f"Loaf {n}.", "rating": 1} for n in range(600)])
+    assert len(done.outcomes) == 600
+    assert done.unrated == ()
+    held = {entry.document: entry for entry in agent.entries(Tier.STM)}
+    assert (len(held), held["Swept."].rating, held["Swept."].id) == (602, 3, "swept")
+    assert (held["Lent the key."].extras, held["Lent the key."].timestamp) == ({"place": "mill"}, NOW)
+    assert remote.entries(Tier.STM) == agent.entries(Tier.STM)
+
+
+def test_events_can_be_previewed(remote: RemoteAgent, agent: AgentMemory) -> None:
+    for count in (1, 600):
+        events = [{"document": f"Loaf {n} of {count}.", "rating": 1} for n in range(count)]
+        held = len(agent.entries(Tier.STM))
+        shown = remote.add_short_term(events, preview=True)
+        assert (shown.change_set.revision, len(agent.entries(Tier.STM))) == (None, held)
+        remote.apply(shown.change_set)
+        assert len(agent.entries(Tier.STM)) == held + count
+
+
+def test_a_preview_is_applied_as_it_was_shown_but_for_what_was_refused(
+    remote: RemoteAgent, agent: AgentMemory, remember: Remember
+) -> None:
+    ids = [remember(f"Number {n}.", rating=9) for n in range(3)]
+    plan = remote.migrate_stm2ltm(ids=ids, preview=True)
+    assert (plan.revision, len(plan.of("move")), agent.entries(Tier.LTM)) == (None, 3, [])
+    done = remote.apply(plan.without(ids[:1]))
+    assert sorted(entry.id for entry in agent.entries(Tier.LTM)) == sorted(ids[1:])
+    assert remote.undo(done).undoes == done.revision
+    assert agent.entries(Tier.LTM) == []
+    stale = remote.forget(ids[0], preview=True)
+    agent.edit(ids[0], rating=1)
+    with pytest.raises(StaleChange, match="Preview it again"):
+        remote.apply(stale)
+    with pytest.raises(InvalidParameter, match="preview=True"):
+        remote.apply(agent.forget(ids[0], preview=True))
+
+
+def test_history_bin_and_past_are_told_as_in_process(
+    remote: RemoteAgent, agent: AgentMemory, remember: Remember
+) -> None:
+    held = remember("Lent Tobias the key.")
+    then = agent.stamp[0]
+    remote.edit(held, document="Lent Anna the key.", timestamp=NOW - timedelta(days=1))
+    remote.forget(held)
+    assert [one.change_set.title for one in remote.history()] == [one.change_set.title for one in agent.history()]
+    assert [one.revision for one in remote.history(1, before=then + 1)] == [then]
+    assert remote.change(then).change_set.changes == agent.change(then).change_set.changes
+    assert remote.forgotten() == agent.forgotten()
+    past = remote.as_of(revision=then)
+    assert past.find(held).document == "Lent Tobias the key."  # type: ignore[union-attr]
+    assert [entry.id for entry in past.entries(Tier.STM)] == [held]
+    assert remote.find(held) is None
+    assert remote.get_stats()["revision"] == agent.get_stats()["revision"]
+
+
+def test_errors_are_those_that_python_raises(remote: RemoteAgent, there: RemoteWorld) -> None:
+    with pytest.raises(EntryNotFound, match="There is no memory 'x'"):
+        remote.edit("x", rating=3)
+    with pytest.raises(InvalidEntry, match="Unknown field 'text'"):
+        remote.add_short_term({"document": "a", "text": "b"})
+    with pytest.raises(InvalidParameter, match="a text or a list of texts"):
+        remote.forget(5)  # type: ignore[arg-type]  # the caller's mistake
+    with pytest.raises(InvalidPersonality):
+        remote.save_personality("{}")
+    with pytest.raises(AgentNotFound, match="nobody"):
+        there.agent("nobody")
+    with pytest.raises(AlreadyExists):
+        there.create_agent("mira")
+
+
+def test_a_server_that_is_not_there_is_said_to_be_so() -> None:
+    with RemoteWorld("http://127.0.0.1:9") as nowhere, pytest.raises(ServerUnavailable, match="Is it running"):
+        nowhere.agents()
+
+
+def test_worlds_are_worked_with_alike(there: RemoteWorld, world: World) -> None:
+    there.create_agent("ana").add_short_term({"document": "Woke up.", "rating": 1})
+    there.duplicate_agent("ana", "o'brien 2")
+    assert there.agents() == world.agents() == ["ana", "o'brien 2"]
+    assert len(there.agent("o'brien 2").entries(Tier.STM)) == 1
+    there.rename_agent("ana", "zoë")
+    there.delete_agent("o'brien 2")
+    assert there.agents() == ["zoë"]
+    there.stand_at(None)
+    assert (there.standing, world.standing) == (None, None)
+
+
+def test_whoever_listens_hears_of_each_change(remote: RemoteAgent, remember: Remember) -> None:
+    remember("Number 1.")
+    remember("Number 2.")
+    heard = list(remote.changes(since=remote.get_stats()["revision"] - 1, seconds=0.5))
+    assert [kind for kind, _ in heard] == ["now", "change"]
+    assert heard[1][1]["title"] == "Remember “Number 2.”"
+
+
+def test_a_program_comes_in_by_its_token_and_a_viewers_writes_are_refused(
+    world: World, agent: AgentMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secrets = Settings(token="the-curators-token-1234", viewer_token="the-viewers-token-12345")  # type: ignore[arg-type]
+    with served_api(world, Door.of_api(secrets)) as address:
+        with RemoteWorld(address) as nobody, pytest.raises(NotSignedIn, match="MEMORY_TOKEN"):
+            nobody.agents()
+        with RemoteWorld(address, token="the-viewers-token-12345") as there:
+            assert there.role is Role.VIEWER
+            assert there.agent("mira").query_memory("What is true of the tide mill key?").hits
+            with pytest.raises(NotAllowed, match="as a viewer"):
+                there.agent("mira").add_short_term({"document": "Saw smoke"})
+        monkeypatch.setenv("MEMORY_TOKEN", "the-curators-token-1234")
+        with RemoteWorld(address) as there:
+            assert there.role is Role.CURATOR
+            assert there.agent("mira").add_short_term({"document": "Saw smoke"}).outcomes
+    assert len(agent.entries(Tier.STM)) == 1

@@ -1,0 +1,241 @@
+"""Conversations over HTTP: the calls of ``memory_system.conversation``, by way of a server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from memory_system import AgentMemory, Tier, World
+from memory_system.client import RemoteAgent, RemoteWorld
+from memory_system.client.conversation import (
+    Conversation,
+    Duet,
+    Interview,
+    TalkSettings,
+    archival_search,
+    conversation_search,
+    conversation_search_date,
+    documents,
+    load_document,
+    memory_search,
+    remove_document,
+    whisper,
+)
+from memory_system.conversation import Conversation as Here
+from memory_system.conversation import Interview as Local
+from memory_system.errors import AlreadyExists, ConversationNotFound, EntryNotFound, InvalidFile, InvalidParameter
+from memory_system.service.guard import MAX_BODY
+from memory_system.service.interviews import Interviews
+from tests.conftest import NOW
+from tests.served import served_api
+
+NAME = "My name is John. Who has the mill key?"
+
+
+@pytest.fixture
+def there(world: World, agent: AgentMemory) -> Iterator[RemoteWorld]:
+    """``world`` by way of a server."""
+    with served_api(world) as address, RemoteWorld(address) as opened:
+        yield opened
+
+
+@pytest.fixture
+def mira(there: RemoteWorld) -> RemoteAgent:
+    return there.agent("mira")
+
+
+@pytest.fixture
+def talk(mira: RemoteAgent) -> Conversation:
+    return Conversation.begin(mira, human="John")
+
+
+def test_a_talk_is_the_same_on_both_sides(talk: Conversation, agent: AgentMemory) -> None:
+    heard: list[str] = []
+    functions: list[str] = []
+    step = talk.step(NAME, heard=heard.append, told=lambda run: functions.append(run.name))
+    here = Here.open(agent, talk.id)
+    assert "".join(heard) == step.answer != ""
+    assert functions == [run.name for run in step.functions]
+    assert step.messages == here.messages()
+    assert talk.messages(-1) == here.messages(-1)
+    assert (talk.talk, talk.head) == (here.talk, here.head)
+    assert talk.context() == here.context()
+    assert [one.id for one in Conversation.all(talk.agent)] == [here.id]
+    assert talk.replay().same
+    assert step.change_set is not None
+    assert agent.history(1)[0].change_set.id == step.change_set.id
+
+
+def test_a_step_is_previewed_then_applied_and_taken_back(talk: Conversation, agent: AgentMemory) -> None:
+    shown = talk.step(NAME, preview=True)
+    assert talk.messages() == ()
+    assert shown.change_set is not None
+    talk.agent.apply(shown.change_set)
+    assert len(talk.messages()) == len(shown.messages)
+    done = talk.agent.undo(agent.stamp[0])
+    assert talk.messages() == ()
+    assert done.revision == agent.stamp[0]
+
+
+def test_a_talk_is_held_otherwise_noted_remembered_and_removed(talk: Conversation, agent: AgentMemory) -> None:
+    talk.change(TalkSettings(strategy="window", window=4))
+    assert talk.head.settings == TalkSettings(strategy="window", window=4)
+    talk.edit_core("human", "John is a miller.")
+    assert Here.open(agent, talk.id).head.blocks.human == "John is a miller."
+    with pytest.raises(InvalidParameter):
+        talk.edit_core("human", "x" * 5000)
+    talk.note(heard="I am the new miller.", said="Welcome to the mill, John.")
+    assert [message.text for message in talk.messages()] == ["I am the new miller.", "Welcome to the mill, John."]
+    told = talk.synopsis()
+    assert [change.after.tier for change in told.changes if change.after] in ([], [Tier.STM])
+    talk.remove()
+    with pytest.raises(ConversationNotFound):
+        Conversation.open(talk.agent, talk.id)
+
+
+def test_who_stops_listening_stores_nothing(talk: Conversation, agent: AgentMemory) -> None:
+    class Enough(Exception):
+        pass
+
+    def leave(_piece: str) -> None:
+        raise Enough
+
+    class Slow:
+        """Says one word, and then waits until nobody listens any more."""
+
+        name = label = "slow"
+
+        def chat(self, *_asked: object, heard: Callable[[str], None], **_how: object) -> None:
+            while True:
+                heard("word ")
+
+    revision = agent.stamp[0]
+    agent.model = Slow()  # type: ignore[assignment]
+    with pytest.raises(Enough):
+        talk.step(NAME, heard=leave)
+    assert (talk.messages(), agent.stamp[0]) == ((), revision)
+
+
+def test_an_answer_is_told_as_server_sent_events(world: World, agent: AgentMemory) -> None:
+    begun = Here.begin(agent, human="John")
+    address = f"/v1/agents/mira/conversations/{begun.id}/steps"
+    with served_api(world) as url, httpx.Client(base_url=url, trust_env=False, timeout=60) as client:
+        with client.stream("POST", address, json={"text": NAME}, headers={"Accept": "text/event-stream"}) as answer:
+            assert answer.headers["content-type"].startswith("text/event-stream")
+            lines = list(answer.iter_lines())
+        events = [line.removeprefix("event: ") for line in lines if line.startswith("event: ")]
+        assert events[-1] == "answer"
+        assert set(events) <= {"heard", "function", "answer"}
+        assert "heard" in events
+        last = [line.removeprefix("data: ") for line in lines if line.startswith("data: ")][-1]
+        assert json.loads(last)["answer"] == [message.said for message in begun.messages() if message.said][-1]
+        keyed = {"Accept": "text/event-stream", "Idempotency-Key": "once"}
+        assert client.post(address, json={"text": NAME}, headers=keyed).status_code == 422
+        lost = client.post(f"{address}x".replace(begun.id, "no"), json={"text": NAME}, headers=keyed)
+        assert lost.status_code in (404, 405)
+        wrong = client.post(address, json={"text": " "}, headers={"Accept": "text/event-stream"})
+        assert (wrong.status_code, wrong.json()["code"]) == (422, "invalid-entry")
+
+
+def test_an_interview_goes_on_and_leaves_no_trace(mira: RemoteAgent, agent: AgentMemory) -> None:
+    before = agent.stamp
+    interview = Interview(mira, human="John")
+    first = interview.step("My name is John.")
+    assert first.change_set is None
+    again = interview.ask_again("What is my name?")
+    assert interview.step("What is my name?").answer == again.answer
+    assert len(interview.transcript) > len(first.messages)
+    assert agent.stamp == before
+    assert Conversation.all(mira) == ()
+    with pytest.raises(ConversationNotFound, match="Begin another"):
+        mira.reached[0].ask(f"{mira.reached[1]}/interview", {"text": "Who?", "interview": "gone"})
+
+
+def test_interviews_give_way_to_newer_ones_and_end_after_a_while(agent: AgentMemory) -> None:
+    now = [0.0]
+    kept = Interviews(seconds=10, most=2, clock=lambda: now[0])
+    names = [kept.begin("mira", Local(agent)) for _ in range(3)]
+    with pytest.raises(ConversationNotFound), kept.going_on("mira", names[0]):
+        pass
+    with pytest.raises(ConversationNotFound), kept.going_on("tobias", names[1]):
+        pass
+    now[0] = 9
+    with kept.going_on("mira", names[1]):
+        pass
+    now[0] = 11
+    with kept.going_on("mira", names[1]), pytest.raises(ConversationNotFound), kept.going_on("mira", names[2]):
+        pass
+
+
+def test_a_whispered_thought_is_a_memory(mira: RemoteAgent, agent: AgentMemory) -> None:
+    assert whisper(mira, "The key is under the bin.", preview=True).revision is None
+    whisper(mira, "The key is under the bin.")
+    (held,) = agent.entries(Tier.STM)
+    assert (held.document, held.tags, held.authored) == ("The key is under the bin.", ("whisper",), True)
+
+
+def test_two_characters_talk(there: RemoteWorld, mira: RemoteAgent, world: World) -> None:
+    there.create_agent("tobias")
+    duet = Duet.begin(mira, there.agent("tobias"))
+    said = list(duet.talk(3, opening="You meet at the mill."))
+    assert [one.speaker for one in said] == ["Mira Holloway", "tobias", "Mira Holloway"]
+    assert all(one.step.change_set and one.step.change_set.revision for one in said)
+    duet.undo()
+    assert Here.all(world.agent("tobias")) == ()
+
+
+def test_ready_questions_are_put_and_kept(mira: RemoteAgent, agent: AgentMemory) -> None:
+    wire, of = mira.reached
+    asked = {"questions": [{"category": "memory", "question": "Who has the mill key?"}], "title": "Before"}
+    sitting = wire.ask(f"{of}/interviews", asked)["sitting"]
+    assert [one["title"] for one in wire.get(f"{of}/interviews")["items"]] == ["Before"]
+    wire.write("DELETE", f"{of}/interviews/{sitting['id']}")
+    assert wire.get(f"{of}/interviews")["items"] == []
+
+
+def test_documents_are_loaded_searched_and_removed(mira: RemoteAgent, agent: AgentMemory, tmp_path: Path) -> None:
+    file = tmp_path / "keys.md"
+    file.write_text("# Keys\n\nThe tide mill has one true key, of brass.\n\n# Bread\n\nRye needs a hot oven.\n")
+    heard: list[str] = []
+    load_document(mira, file, progress=lambda _done, doing: heard.append(doing))
+    assert heard
+    (held,) = documents(mira)
+    assert (held.name, held.form) == ("keys.md", "markdown")
+    found = archival_search(mira, "Which key has the mill?")
+    assert found.found[0].text.endswith("The tide mill has one true key, of brass.")
+    assert "keys.md" in memory_search(mira, "Which key has the mill?", within=["documents"])["text"]
+    with pytest.raises(AlreadyExists):
+        load_document(mira, file.read_bytes(), name="twice.md")
+    with pytest.raises(InvalidFile):
+        load_document(mira, b"PK\x03\x04 no text", name="cakes.docx")
+    with pytest.raises(InvalidParameter, match="name"):
+        load_document(mira, b"text")
+    remove_document(mira, held.id)
+    assert documents(mira) == ()
+
+
+@pytest.mark.parametrize("name", [".", ".."])
+def test_a_name_that_steps_up_a_path_removes_nothing_else(mira: RemoteAgent, agent: AgentMemory, name: str) -> None:
+    with pytest.raises(EntryNotFound):
+        remove_document(mira, name)
+    with pytest.raises(ConversationNotFound):
+        Conversation.open(mira, name)
+    assert not agent.gone
+    assert mira.name == "mira"
+
+
+def test_a_large_document_is_taken(mira: RemoteAgent) -> None:
+    text = ("üüüüüüüü " * 150_000).encode()
+    assert len(text) > MAX_BODY
+    assert load_document(mira, text, name="long.txt", preview=True).changes
+
+
+def test_what_was_said_is_found_by_words_and_by_date(talk: Conversation, mira: RemoteAgent) -> None:
+    talk.note(heard="The ferry leaves at six.", now=NOW)
+    assert conversation_search(mira, "When does the ferry leave?").found[0].text == "The ferry leaves at six."
+    assert conversation_search_date(mira, "2026-03-27", "2026-03-27", conversation=talk.id).total == 1
+    assert conversation_search_date(mira, "2026-03-28", "2026-03-29").total == 0

@@ -1,0 +1,383 @@
+"""The commands that ask and change memory: what people see, what programs get, and that looking changes nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memory_system import AgentMemory, MemoryEntry, Tier, World
+from memory_system.command import shapes
+from tests.command_line import COMMANDS, CommandLine, examples
+from tests.conftest import ROOT
+
+Remember = Callable[..., str]
+CUE = "Where is the key of the tide mill?"
+README = (ROOT / "memory_system" / "command" / "README.md").read_text(encoding="utf-8")
+SHAPE = r"<!-- ([a-z-]+) -->\n```json\n(.*?)```"
+CHANGING = ("add", "import", "rate", "migrate", "reflect", "summarise", "plan", "undo", "recall")
+KEEPING = ("export", "backup", "restore", "reembed", "fill")
+HOSTILE = "Read \x1b[2J\u202e[bold red]letters[/bold red] \u2066in\x9b the [/] mill\x07."
+
+
+@pytest.fixture
+def cli(world: World, agent: AgentMemory, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
+    """The command line over a world with one agent, mira."""
+    return CommandLine(world, monkeypatch)
+
+
+# -- help ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_help_has_an_example_that_can_be_called(name: str) -> None:
+    words = examples()[name]
+    assert words[:1] == [name]
+    assert COMMANDS[name].make_context(name, words[1:]) is not None
+
+
+@pytest.mark.parametrize("name", [*CHANGING, *KEEPING])
+def test_whatever_writes_has_a_dry_run(name: str) -> None:
+    assert "--dry-run" in {option for one in COMMANDS[name].params for option in one.opts}
+
+
+def test_the_help_tells_the_exit_codes_and_a_wrong_command_line_ends_with_2(cli: CommandLine) -> None:
+    told = " ".join(cli("--help").out.split())
+    assert "2 the command line is wrong; 130 stopped by Ctrl+C" in told
+    for wrong in (["nonsense"], ["recall", "mira"], ["recall", "mira", CUE, "--top-k", "-1"], ["undo", "mira", "0"]):
+        assert cli(*wrong).code == 2
+
+
+@pytest.mark.parametrize(
+    "option", [["--now", "yesterday"], ["--now", "2026-03-27T18:00:00"], ["--preset", "none"], ["--kind", "dream"]]
+)
+def test_an_option_that_cannot_be_is_refused_before_anything_is_opened(cli: CommandLine, option: list[str]) -> None:
+    done = cli("recall", "mira", CUE, *option)
+    assert (done.code, done.out) == (2, "")
+    assert option[0] in done.err
+
+
+# -- asking ----------------------------------------------------------------------------------------------
+
+
+def test_recall_tells_what_an_agent_remembers_and_counts_as_access(
+    cli: CommandLine, agent: AgentMemory, remember: Remember
+) -> None:
+    remember("Hid the key of the tide mill under the flour bin.", id="key", hours_ago=30)
+    before = agent.stamp
+    done = cli("recall", "mira", CUE)
+    assert (done.code, done.err) == (0, "")
+    assert "Hid the key of the tide mill under the flour bin." in done.out
+    assert "1 day" in done.out or "30 hours ago" in done.out
+    assert agent.stamp != before
+    assert agent.queries()[0].author == "command line"
+
+
+def test_a_dry_run_of_recall_and_explain_touch_nothing(
+    cli: CommandLine, agent: AgentMemory, remember: Remember
+) -> None:
+    remember("Hid the key of the tide mill under the flour bin.", id="key")
+    before = agent.stamp
+    dry = cli("recall", "mira", CUE, "--dry-run", "--json")
+    explained = cli("explain", "mira", CUE, "--json", "--limit", "0")
+    assert agent.stamp == before
+    assert agent.queries() == []
+    assert [one["memory"]["id"] for one in dry.value["recalled"]] == [
+        one["memory"]["id"] for one in explained.value["candidates"] if one["verdict"] == "recalled"
+    ]
+    assert len(explained.value["candidates"]) == explained.value["considered"] > 1
+
+
+def test_the_parts_add_up_to_the_score_in_json(cli: CommandLine, remember: Remember) -> None:
+    remember("Hid the key of the tide mill under the flour bin.", id="key")
+    for one in cli("explain", "mira", CUE, "--json").value["candidates"]:
+        assert sum(one["parts"].values()) == pytest.approx(one["score"], abs=1e-12)
+
+
+def test_a_preset_brings_its_thresholds_and_an_option_goes_before_it(cli: CommandLine) -> None:
+    query = cli("explain", "mira", CUE, "--preset", "classic", "--json").value["query"]
+    assert (query["threshold"], query["static_threshold"], query["scoring"]["measure"]) == (0.35, 0.4, "similarity")
+    query = cli("explain", "mira", CUE, "--preset", "classic", "--threshold", "0.9", "--json").value["query"]
+    assert query["threshold"] == 0.9
+
+
+def test_explain_tells_what_would_recall_one_memory(cli: CommandLine, remember: Remember) -> None:
+    remember("The oven of the bakery needs a new door.", id="oven")
+    told = cli("explain", "mira", CUE, "--memory", "oven", "--json").value
+    assert [one["memory"]["id"] for one in told["candidates"]] == ["oven"]
+    assert told["ways"]
+    unknown = cli("explain", "mira", CUE, "--memory", "nothing")
+    assert (unknown.code, unknown.out) == (1, "")
+    assert unknown.err == "There is no memory 'nothing'.\n"
+
+
+def test_nothing_recalled_is_said_and_ends_with_0(cli: CommandLine) -> None:
+    done = cli("recall", "mira", CUE, "--threshold", "30", "--static-threshold", "1")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("Nothing is recalled, of ")
+
+
+# -- remembering -----------------------------------------------------------------------------------------
+
+
+def test_add_remembers_and_a_dry_run_only_says_so(cli: CommandLine, agent: AgentMemory) -> None:
+    before = agent.stamp
+    dry = cli("add", "mira", "Saw smoke over the north field", "--dry-run")
+    assert (dry.code, dry.err) == (0, "")
+    assert "Nothing was changed" in dry.out
+    assert agent.stamp == before
+    done = cli(
+        "add", "mira", "Saw smoke over the north field", "--tag", "fire", "--rating", "7", "--id", "smoke", "--json"
+    )
+    assert (done.code, done.err) == (0, "")
+    assert done.value["outcomes"] == [{"id": "smoke", "action": "added", "rating": 7, "why": ""}]
+    held = agent.find("smoke")
+    assert held is not None
+    assert (held.document, held.tags, held.rating) == ("Saw smoke over the north field", ("fire",), 7)
+    assert agent.history(1)[0].change_set.author == "command line"
+
+
+def test_add_reads_a_pipe_and_keeps_what_is_held(cli: CommandLine, agent: AgentMemory) -> None:
+    assert cli("add", "mira", "-", "--id", "one", "--no-rate", given="Fed the geese.\n").code == 0
+    done = cli("add", "mira", "Sold the geese.", "--id", "one", "--keep-held")
+    assert "Skipped one" in done.out
+    held = agent.find("one")
+    assert held is not None
+    assert (held.document, held.rating) == ("Fed the geese.", None)
+
+
+@pytest.mark.parametrize("text", ["", "   ", "x" * 32_001])
+def test_what_cannot_be_a_memory_is_refused_in_a_sentence(cli: CommandLine, agent: AgentMemory, text: str) -> None:
+    before = agent.stamp
+    done = cli("add", "mira", text)
+    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
+    assert agent.stamp == before
+
+
+def test_import_takes_all_lines_or_none_unless_bad_ones_are_skipped(
+    cli: CommandLine, agent: AgentMemory, tmp_path: Path
+) -> None:
+    file = tmp_path / "events.csv"
+    file.write_text("document,rating\nSaw smoke,7\nFed the geese,many\nSlept,1\n", encoding="utf-8")
+    before = agent.stamp
+    refused = cli("import", "mira", str(file))
+    assert (refused.code, refused.out) == (1, "")
+    assert "line 3: rating is 'many', which is no number." in refused.err
+    assert agent.stamp == before
+    assert cli("import", "mira", str(file), "--json").value["refused"][0]["line"] == 3
+    dry = cli("import", "mira", str(file), "--skip-bad", "--dry-run")
+    assert "2 added, 1 line refused.\nNothing was changed" in dry.out
+    assert agent.stamp == before
+    done = cli("import", "mira", str(file), "--skip-bad")
+    assert (done.code, len(agent.entries(Tier.STM))) == (0, 2)
+
+
+def test_import_reads_json_lines_from_a_pipe_and_tells_a_missing_file(cli: CommandLine, agent: AgentMemory) -> None:
+    lines = '{"document": "Saw smoke", "rating": 7, "id": "a"}\n{"document": "Slept", "rating": 1, "id": "b"}\n'
+    assert cli("import", "mira", "-", given=lines).code == 0
+    assert {entry.id for entry in agent.entries(Tier.STM)} == {"a", "b"}
+    missing = cli("import", "mira", "nowhere.csv")
+    assert (missing.code, missing.out, missing.err.count("\n")) == (1, "", 1)
+    binary = cli("import", "mira", "-", given=b"\x00\xff")
+    assert (binary.code, binary.err.count("\n")) == (1, 1)
+
+
+# -- operations and history ------------------------------------------------------------------------------
+
+
+def said(err: str) -> list[str]:
+    """The lines that do not tell how far it is, which are told where a machine takes long."""
+    return [line for line in err.splitlines() if not re.match(r"\s*\d+%", line)]
+
+
+def test_each_operation_does_what_its_dry_run_showed(cli: CommandLine, agent: AgentMemory, remember: Remember) -> None:
+    agent.configure(stm_size=3)
+    for number in range(8):
+        remember(f"Tobias came to the bakery for the key, time {number}.", rating=6, hours_ago=9 - number)
+    for words in (["migrate", "mira"], ["reflect", "mira"], ["plan", "mira"], ["summarise", "mira", "--k", "3"]):
+        before = agent.stamp
+        dry = cli(*words, "--dry-run", "--json")
+        assert (dry.code, said(dry.err), agent.stamp) == (0, [], before)
+        assert (dry.value["applied"], dry.value["revision"]) == (False, None)
+        done = cli(*words, "--json")
+        assert (done.code, said(done.err)) == (0, [])
+        assert done.value["counts"] == dry.value["counts"]
+        assert done.value["applied"] is (done.value["revision"] is not None)
+        assert agent.stamp[0] == done.value["revision"], words
+
+
+def test_undo_takes_back_the_last_change_that_stands_and_says_how_to_go_on(
+    cli: CommandLine, agent: AgentMemory, remember: Remember
+) -> None:
+    remember("Fed the geese.", id="one")
+    remember("Sold the geese.", id="two")
+    before = agent.stamp
+    assert "Nothing was changed" in cli("undo", "mira", "--dry-run").out
+    assert agent.stamp == before
+    first = cli("undo", "mira")
+    assert first.code == 0
+    assert f"python -m memory_system undo mira {agent.stamp[0]}" in first.out
+    assert (agent.find("one") is None, agent.find("two") is None) == (False, True)
+    cli("undo", "mira")
+    assert agent.find("one") is None
+    cli("undo", "mira", str(agent.stamp[0]))
+    assert agent.find("one") is not None
+
+
+def test_undo_back_to_takes_back_all_since_and_not_with_a_revision(
+    cli: CommandLine, agent: AgentMemory, remember: Remember
+) -> None:
+    remember("Fed the geese.", id="one")
+    revision = agent.stamp[0]
+    remember("Sold the geese.", id="two")
+    both = cli("undo", "mira", "1", "--back-to", "1")
+    assert (both.code, both.out) == (1, "")
+    assert cli("undo", "mira", "--back-to", str(revision)).code == 0
+    assert (agent.find("one") is None, agent.find("two") is None) == (False, True)
+
+
+def test_history_lists_and_tells_one_whole(cli: CommandLine, agent: AgentMemory, remember: Remember) -> None:
+    remember("Fed the geese.", id="one")
+    agent.forget("one")
+    listed = cli("history", "mira", "--memory", "one", "--json").value["changes"]
+    assert [one["operation"] for one in listed] == ["forget", "add"]
+    whole = cli("history", "mira", "--revision", str(agent.stamp[0]), "--json").value
+    assert whole["changes"][0]["before"]["document"] == "Fed the geese."
+    assert "Forget “Fed the geese.”" in cli("history", "mira").out
+    nowhere = cli("history", "mira", "--revision", "99", "--json")
+    assert (nowhere.code, nowhere.out) == (1, "")
+    assert json.loads(nowhere.err)["error"]["code"] == "change-set-not-found"
+
+
+def test_as_of_shows_and_asks_the_memory_of_then(cli: CommandLine, agent: AgentMemory, remember: Remember) -> None:
+    remember("Hid the key of the tide mill under the flour bin.", id="key")
+    revision = agent.stamp[0]
+    agent.forget("key")
+    before = agent.stamp
+    assert "under the flour bin" in cli("as-of", "mira", "--revision", str(revision), "--limit", "0").out
+    asked = cli("as-of", "mira", "--revision", str(revision), "--cue", CUE, "--json").value
+    assert "key" in [one["memory"]["id"] for one in asked["recalled"]]
+    now = cli("as-of", "mira", "--world-time", "2026-03-27T18:00:00+00:00", "--json", "--limit", "0").value
+    assert "key" not in [one["id"] for one in now["memories"]]
+    assert cli("as-of", "mira").code == 1
+    assert agent.stamp == before
+
+
+def test_agents_lists_rehearsals_and_what_cannot_be_opened(cli: CommandLine, world: World) -> None:
+    world.branch("mira")
+    (Path(world.settings.personalities) / "bo.json").write_text("{", encoding="utf-8")
+    told = {one["agent"]: one for one in cli("agents", "--json").value["agents"]}
+    assert told["mira rehearsal"]["rehearsal_of"] == "mira"
+    assert told["bo"]["problem"]
+    assert told["mira"]["name"] == "Mira Holloway"
+    assert "rehearsal of mira" in cli("agents").out
+
+
+# -- what is printed -------------------------------------------------------------------------------------
+
+
+def test_the_text_of_strangers_steers_no_terminal_and_is_no_markup(
+    cli: CommandLine, agent: AgentMemory, remember: Remember
+) -> None:
+    remember(HOSTILE, id="red", tags=["x"])
+    for words in (["recall", "mira", "red letters", "--threshold", "0"], ["history", "mira"], ["explain", "mira", "x"]):
+        done = cli(*words)
+        assert done.code == 0
+        assert "[bold red]letters[/bold red]" in done.out
+        assert all(sign.isprintable() for sign in done.out.replace("\n", ""))
+    for words in (["explain", "mira", "x", "--json", "--limit", "0"], ["export", "mira"]):
+        done = cli(*words)
+        assert all(sign.isprintable() for sign in done.out.replace("\n", ""))
+    documents = [json.loads(line).get("document") for line in cli("export", "mira").out.splitlines()]
+    assert HOSTILE in documents  # it says the same, in signs that steer nothing
+
+
+def test_an_error_in_json_has_its_code_and_leaves_stdout_empty(cli: CommandLine) -> None:
+    done = cli("recall", "nobody", CUE, "--json")
+    assert (done.code, done.out) == (1, "")
+    assert json.loads(done.err)["error"] == {
+        "code": "agent-not-found",
+        "status": 404,
+        "sentence": json.loads(done.err)["error"]["sentence"],
+    }
+    plain = cli("recall", "nobody", CUE)
+    assert (plain.code, plain.err.count("\n")) == (1, 1)
+
+
+def test_a_wrong_setting_is_an_error_like_any_other(cli: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORY_LLM", "perhaps")
+    done = cli("agents", "--json")
+    assert (done.code, done.out) == (1, "")
+    assert json.loads(done.err)["error"]["sentence"].startswith("The setting MEMORY_LLM is wrong: ")
+
+
+def test_the_shapes_are_those_that_the_readme_tells(cli: CommandLine, agent: AgentMemory, remember: Remember) -> None:
+    remember("Hid the key of the tide mill under the flour bin.", id="key")
+    ran = {
+        "recall": cli("recall", "mira", CUE, "--json").value,
+        "explain": cli("explain", "mira", CUE, "--json").value,
+        "add": cli("add", "mira", "Fed the geese.", "--json").value,
+        "migrate": cli("migrate", "mira", "--dry-run", "--json").value,
+        "history": cli("history", "mira", "--json").value,
+        "as-of": cli("as-of", "mira", "--revision", "1", "--json").value,
+        "agents": cli("agents", "--json").value,
+        "rate": cli("rate", "mira", "--json").value,
+        "spent": cli("spent", "mira", "--json").value,
+    }
+    told = dict(re.findall(SHAPE, README, re.DOTALL))
+    for name, value in ran.items():
+        assert set(json.loads(told[name])) == set(value), name
+    candidate = shapes.candidate(agent.explain(CUE).candidates[0])
+    assert set(json.loads(told["candidate"])) == set(candidate)
+    assert set(json.loads(told["change"])) == set(ran["add"]["change_set"]["changes"][0])
+    assert set(json.loads(told["memory"])) >= set(shapes.memory(MemoryEntry("Fed the geese.")))
+    assert set(json.loads(told["change-set"])) == set(ran["add"]["change_set"])
+
+
+def test_what_keeps_a_world_tells_it_as_json_too(
+    cli: CommandLine, world: World, remember: Remember, tmp_path: Path
+) -> None:
+    remember("Hid the key of the tide mill under the flour bin.", id="key")
+    (tmp_path / "asked.jsonl").write_text(
+        '{"id": "key", "document": "Hid the key."}\n{"cue": "Where is the key?", "right": ["key"]}\n'
+    )
+    file = str(tmp_path / "world.zip")
+    tried = cli("backup", file, "--dry-run", "--json").value
+    ran = {
+        "check": cli("check", "--json").value,
+        "doctor": cli("doctor", "--json").value,
+        "evaluate": cli("evaluate", str(tmp_path / "asked.jsonl"), "--preset", "classic", "--json").value,
+        "reembed": cli("reembed", "--json").value,
+        "fill": cli("fill", str(tmp_path), "--json").value,
+        "backup": cli("backup", file, "--json").value,
+        "restore": cli("restore", file, "--json").value,
+    }
+    told = {name: json.loads(text) for name, text in re.findall(SHAPE, README, re.DOTALL)}
+    for name, value in ran.items():
+        assert set(told[name]) == set(value), name
+    assert set(told["backup"]["agents"][0]) == set(ran["backup"]["agents"][0]) == set(tried["agents"][0])
+    assert set(told["reembed"]["agents"][0]) == set(ran["reembed"]["agents"][0])
+    assert set(told["doctor"]["findings"][0]) == set(ran["doctor"]["findings"][0])
+    assert (tried["made"], ran["backup"]["agents"][0]["memories"], ran["fill"]["filled"]) == (False, 1, False)
+    looked = cli("restore", file, "--look", "--json").value
+    assert set(looked) == set(told["restore"])
+    assert looked["backup"]["world"] == world.name
+    back = cli("restore", ran["restore"]["aside"], "--json").value
+    assert (set(back), back["backup"]) == (set(told["restore"]), None)
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["check nobody", "reembed nobody", "restore nothing.zip", "restore nothing.zip --look", "evaluate nothing.jsonl"],
+)
+def test_an_error_of_what_keeps_a_world_is_json_too(cli: CommandLine, command: str) -> None:
+    done = cli(*command.split(), "--json")
+    assert (done.code, done.out) == (1, "")
+    assert set(json.loads(done.err.splitlines()[-1])["error"]) == {"code", "status", "sentence"}
+
+
+def test_the_readme_names_every_command() -> None:
+    assert [name for name in COMMANDS if f"`{name}`" not in README] == []

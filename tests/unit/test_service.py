@@ -1,0 +1,523 @@
+"""``/v1``: everything that Python can do, over a real socket."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pytest
+
+from memory_system import AgentMemory, Tier, World, export
+from memory_system.errors import ChangeSetNotFound, Conflict
+from memory_system.service import feed
+from memory_system.service.previews import Previews
+from tests.fake_server import FakeServer, says
+from tests.served import served_api
+
+MIRA = "/v1/agents/mira"
+Remember = Callable[..., str]
+
+
+def told(answer: httpx.Response, status: int = 200) -> Any:
+    """The body, if the answer has this status."""
+    assert answer.status_code == status, answer.text
+    return answer.json()
+
+
+def code(answer: httpx.Response, status: int) -> str:
+    """The code of a problem."""
+    assert answer.headers["content-type"] == "application/problem+json"
+    return str(told(answer, status)["code"])
+
+
+# -- what is asked -----------------------------------------------------------------------------------------
+
+
+def test_a_query_answers_what_python_answers(api: httpx.Client, agent: AgentMemory, remember: Remember) -> None:
+    remember("Lent Tobias the brass key.", hours_ago=30)
+    here = agent.explain("Who has the key?", top_k=3)
+    there = told(api.post(f"{MIRA}/query", json={"cue": "Who has the key?", "top_k": 3, "touch": False}))
+    assert [(hit["entry"]["id"], hit["score"]["total"]) for hit in there["hits"]] == [
+        (hit.entry.id, hit.score.total) for hit in here.hits
+    ]
+    assert there["context"] == here.context
+    assert there["hits"][0]["score"]["total"] == sum(there["hits"][0]["score"]["parts"].values())
+
+
+def test_looking_changes_nothing_and_asking_counts_as_access(
+    api: httpx.Client, agent: AgentMemory, remember: Remember
+) -> None:
+    held = remember("Lent Tobias the brass key.", hours_ago=30)
+    told(api.post(f"{MIRA}/explain", json={"cue": "Who has the key?"}))
+    assert agent.find(held).last_access is None  # type: ignore[union-attr]
+    told(api.post(f"{MIRA}/query", json={"cue": "Who has the brass key?"}))
+    assert agent.find(held).last_access is not None  # type: ignore[union-attr]
+    (logged,) = told(api.get(f"{MIRA}/queries"))["items"]
+    assert (logged["cue"], logged["author"]) == ("Who has the brass key?", "API")
+
+
+def test_an_explanation_says_of_each_memory_why_not(api: httpx.Client, remember: Remember) -> None:
+    remember("Swept the yard.", hours_ago=500, rating=1)
+    body = told(api.post(f"{MIRA}/explain", json={"cue": "Who has the key?", "top_k": 1}))
+    assert len(body["hits"]) + len(body["candidates"]) == body["total"]
+    assert all(one["because"].endswith(".") for one in body["candidates"])
+    assert told(api.post(f"{MIRA}/explain", json={"cue": "key", "limit": 0}))["candidates"] == []
+
+
+def test_the_past_answers_as_it_would_have_then(api: httpx.Client, agent: AgentMemory, remember: Remember) -> None:
+    remember("Lent Tobias the brass key.")
+    revision = agent.stamp[0]
+    remember("Tobias gave the brass key to Anna.")
+    body = {"cue": "Who has the brass key?", "as_of": {"revision": revision}}
+    documents = [hit["entry"]["document"] for hit in told(api.post(f"{MIRA}/query", json=body))["hits"]]
+    assert "Lent Tobias the brass key." in documents
+    assert "Tobias gave the brass key to Anna." not in documents
+    assert told(api.get(f"{MIRA}/as-of", params={"revision": revision}))["stm"] == 1
+    assert len(told(api.get(f"{MIRA}/memories", params={"tier": "stm", "revision": revision}))["items"]) == 1
+    assert code(api.get(f"{MIRA}/as-of"), 422) == "invalid-parameter"
+
+
+# -- events ------------------------------------------------------------------------------------------------
+
+
+def test_events_come_singly_in_batches_and_as_lines(api: httpx.Client, agent: AgentMemory) -> None:
+    one = told(api.post(f"{MIRA}/events", json={"events": [{"document": "Saw smoke at dawn.", "rating": 8}]}))
+    assert [outcome["action"] for outcome in one["outcomes"]] == ["added"]
+    many = [{"document": f"Baked loaf {n}.", "id": f"loaf-{n}", "rating": 2} for n in range(30)]
+    assert len(told(api.post(f"{MIRA}/events", json={"events": many}))["outcomes"]) == 30
+    lines = "\n".join(json.dumps({"document": f"Sold loaf {n}.", "rating": 2}) for n in range(40)) + "\n\n"
+    stream = api.post(f"{MIRA}/events.ndjson", content=lines, headers={"Content-Type": "application/x-ndjson"})
+    assert len(told(stream)["outcomes"]) == 40
+    assert len(agent.entries(Tier.STM)) == 71
+    assert {told_.change_set.author for told_ in agent.history(3)} == {"API"}
+
+
+def test_an_event_is_rated_on_arrival_or_stored_unrated(
+    api: httpx.Client, agent: AgentMemory, server: FakeServer
+) -> None:
+    agent.model = server.model()
+    server.close()
+    body = told(api.post(f"{MIRA}/events", json={"events": [{"document": "Lent the key."}]}))
+    assert body["unrated"] == [body["outcomes"][0]["id"]]
+    assert [entry.rating for entry in agent.entries(Tier.STM)] == [None]
+
+
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [
+        ('{"document": "a"}\n{"document": ', "line 2"),
+        ('{"document": "a"}\n[1]', "Line 2"),
+        ('{"document": "a"}\n{"text": "b"}', "Event 2 of 2"),
+        ('{"document": "a", "id": "x"}\n{"document": "b", "id": "x"}', "'x' stands twice"),
+        ("\xff", "UTF-8"),
+    ],
+)
+def test_a_stream_with_one_wrong_line_changes_nothing(
+    api: httpx.Client, agent: AgentMemory, lines: str, problem: str
+) -> None:
+    content = lines.encode("latin-1")
+    answer = api.post(f"{MIRA}/events.ndjson", content=content, headers={"Content-Type": "application/x-ndjson"})
+    assert problem in told(answer, 422)["detail"]
+    assert agent.entries(Tier.STM) == []
+
+
+def test_a_stream_of_another_media_type_is_refused(api: httpx.Client, agent: AgentMemory) -> None:
+    answer = api.post(f"{MIRA}/events.ndjson", content='{"document": "a"}', headers={"Content-Type": "text/plain"})
+    assert code(answer, 415) == "http-error"
+    assert agent.entries(Tier.STM) == []
+
+
+def test_only_a_stream_may_be_larger_than_two_megabytes(api: httpx.Client, agent: AgentMemory) -> None:
+    lines = "\n".join(json.dumps({"document": "word " * 6000, "id": str(n), "rating": 1}) for n in range(80))
+    assert len(lines) > 2_000_000
+    stream = {"Content-Type": "application/x-ndjson"}
+    assert code(api.post(f"{MIRA}/events", content=lines, headers=stream), 413) == "too-large"
+    assert len(told(api.post(f"{MIRA}/events.ndjson", content=lines, headers=stream))["outcomes"]) == 80
+
+
+# -- operations --------------------------------------------------------------------------------------------
+
+
+def test_a_preview_changes_nothing_and_applying_it_does_what_it_showed(
+    api: httpx.Client, agent: AgentMemory, remember: Remember
+) -> None:
+    ids = [remember(f"Number {n} of the loaves.", rating=9, hours_ago=n) for n in range(3)]
+    before = agent.stamp[0]
+    shown = told(api.post(f"{MIRA}/operations/migrate", params={"preview": True}, json={"ids": ids}))
+    assert (shown["revision"], len(shown["changes"]), shown["expires_in"]) == (None, 3, 3600)
+    assert (agent.stamp[0], agent.entries(Tier.LTM)) == (before, [])
+    assert told(api.get(f"{MIRA}/previews/{shown['id']}"))["title"] == shown["title"]
+    address = f"{MIRA}/previews/{shown['id']}/apply"
+    done = told(api.post(address, json={"without": ids[:1]}))
+    assert (done["revision"], len(done["changes"])) == (before + 1, 2)
+    assert sorted(entry.id for entry in agent.entries(Tier.LTM)) == sorted(ids[1:])
+    assert told(api.post(address, json={"without": ids[:1]}))["revision"] == before + 1
+    assert code(api.post(address, json={}), 409) == "conflict"
+    assert agent.stamp[0] == before + 1
+
+
+def test_a_preview_that_no_longer_fits_is_refused(api: httpx.Client, agent: AgentMemory, remember: Remember) -> None:
+    held = remember("Lent Tobias the key.")
+    shown = told(api.post(f"{MIRA}/operations/forget", params={"preview": True}, json={"ids": [held]}))
+    agent.edit(held, rating=9)
+    assert code(api.post(f"{MIRA}/previews/{shown['id']}/apply", json={}), 409) == "stale-change"
+    assert api.delete(f"{MIRA}/previews/{shown['id']}").status_code == 204
+    assert code(api.get(f"{MIRA}/previews/{shown['id']}"), 404) == "change-set-not-found"
+
+
+def test_previews_give_way_to_newer_ones_and_to_time(agent: AgentMemory, remember: Remember) -> None:
+    now = [0.0]
+    previews = Previews(seconds=60, most=2, clock=lambda: now[0])
+    plans = [agent.forget(remember(f"Memory {n}."), preview=True) for n in range(3)]
+    for plan in plans:
+        previews.keep("mira", plan)
+    with pytest.raises(ChangeSetNotFound, match="1 minutes"):
+        previews.get("mira", plans[0].id)
+    assert previews.get("mira", plans[2].id) == plans[2]
+    with pytest.raises(ChangeSetNotFound):
+        previews.get("tobias", plans[2].id)
+    previews.apply("mira", plans[2].id, (), agent.apply)
+    with pytest.raises(Conflict):
+        previews.apply("mira", plans[2].id, [plans[2].changes[0].entry_id], agent.apply)
+    now[0] = 61
+    with pytest.raises(ChangeSetNotFound):
+        previews.get("mira", plans[2].id)
+
+
+@pytest.mark.parametrize(
+    ("operation", "body"),
+    [
+        ("migrate", {"threshold": 0.1}),
+        ("reflect", {}),
+        ("summarise", {"k": 2}),
+        ("plan", {}),
+        ("reset", {}),
+        ("remember-conversation", {"turns": [{"speaker": "Tobias", "text": "I have the key."}]}),
+        ("save-cue", {"name": "key", "cue": "Who has the key?"}),
+        ("undo-back-to", {"revision": 1}),
+    ],
+)
+def test_every_operation_can_be_previewed_and_done(
+    api: httpx.Client, agent: AgentMemory, remember: Remember, operation: str, body: dict[str, Any]
+) -> None:
+    for n in range(4):
+        remember(f"Told Tobias about loaf {n}.", rating=n + 1, hours_ago=n)
+    agent.migrate_stm2ltm(ids=[entry.id for entry in agent.entries(Tier.STM)[:2]])
+    before = agent.stamp[0]
+    shown = told(api.post(f"{MIRA}/operations/{operation}", params={"preview": True}, json=body))
+    assert (shown["revision"], agent.stamp[0]) == (None, before)
+    done = told(api.post(f"{MIRA}/operations/{operation}", json=body))
+    assert done["revision"] == (before + 1 if done["changes"] or done["texts"] else None)
+
+
+def test_undo_and_redo_and_what_stands_in_their_way(api: httpx.Client, agent: AgentMemory, remember: Remember) -> None:
+    held = remember("Lent Tobias the key.")
+    edited = told(api.patch(f"{MIRA}/memories/{held}", json={"rating": 9}))["revision"]
+    undone = told(api.post(f"{MIRA}/operations/undo", json={"revision": edited}))
+    assert undone["undoes"] == edited
+    assert told(api.get(f"{MIRA}/memories/{held}"))["rating"] == 5
+    told(api.post(f"{MIRA}/operations/redo", json={"revision": edited}))
+    told(api.patch(f"{MIRA}/memories/{held}", json={"rating": 2}))
+    (clash,) = told(api.get(f"{MIRA}/history/{edited}/conflicts"))["items"]
+    assert clash["key"] == held
+    history = told(api.get(f"{MIRA}/history", params={"memory": held}))["items"]
+    assert [one["change_set"]["revision"] for one in history] == sorted(
+        (one["change_set"]["revision"] for one in history), reverse=True
+    )
+    assert code(api.get(f"{MIRA}/history/999"), 404) == "change-set-not-found"
+
+
+# -- revisions, keys, cursors ------------------------------------------------------------------------------
+
+
+def test_an_edit_made_on_a_stale_revision_gets_a_412(api: httpx.Client, agent: AgentMemory, remember: Remember) -> None:
+    held = remember("Lent Tobias the key.")
+    loaded = api.get(f"{MIRA}/memories/{held}")
+    assert loaded.headers["etag"] == f'"{agent.stamp[0]}"'
+    remember("A game writes meanwhile.")
+    stale = {"If-Match": loaded.headers["etag"]}
+    refused = [
+        api.patch(f"{MIRA}/memories/{held}", json={"rating": 9}, headers=stale),
+        api.delete(f"{MIRA}/memories/{held}", headers=stale),
+        api.patch(f"{MIRA}/settings", json={"stm_size": 9}, headers=stale),
+        api.put(f"{MIRA}/personality", json={"text": "{}"}, headers=stale),
+        api.post(f"{MIRA}/operations/reset", json={}, headers=stale),
+        api.delete(MIRA, headers=stale),
+    ]
+    assert [code(answer, 412) for answer in refused] == ["stale-revision"] * 6
+    assert agent.find(held).rating == 5  # type: ignore[union-attr]
+    fresh = {"If-Match": api.get(MIRA).headers["etag"]}
+    done = api.patch(f"{MIRA}/memories/{held}", json={"rating": 9}, headers=fresh)
+    assert done.headers["etag"] == f'"{told(done)["revision"]}"'
+
+
+def test_of_ten_edits_made_on_one_revision_one_wins(api: httpx.Client, agent: AgentMemory, remember: Remember) -> None:
+    held = remember("Lent Tobias the key.")
+    loaded = {"If-Match": api.get(MIRA).headers["etag"]}
+    with ThreadPoolExecutor(10) as pool:
+        answers = pool.map(
+            lambda n: api.patch(f"{MIRA}/memories/{held}", json={"explanation": f"By {n}."}, headers=loaded), range(10)
+        )
+    assert sorted(answer.status_code for answer in answers) == [200] + [412] * 9
+
+
+def test_a_write_that_is_sent_again_with_its_key_is_done_once(api: httpx.Client, agent: AgentMemory) -> None:
+    key = {"Idempotency-Key": "dawn-7"}
+    body = {"events": [{"document": "Saw smoke at dawn.", "rating": 8}]}
+    first = api.post(f"{MIRA}/events", json=body, headers=key)
+    again = api.post(f"{MIRA}/events", json=body, headers=key)
+    assert told(again) == told(first)
+    assert again.headers["idempotent-replayed"] == "true"
+    assert len(agent.entries(Tier.STM)) == 1
+    other = {"events": [{"document": "Saw rain.", "rating": 3}]}
+    assert code(api.post(f"{MIRA}/events", json=other, headers=key), 409) == "conflict"
+    assert len(agent.entries(Tier.STM)) == 1
+
+
+def test_twenty_writes_of_one_key_at_once_are_one_write(api: httpx.Client, agent: AgentMemory) -> None:
+    body = {"events": [{"document": "Saw smoke at dawn.", "rating": 8}]}
+    with ThreadPoolExecutor(20) as pool:
+        answers = list(
+            pool.map(lambda _: api.post(f"{MIRA}/events", json=body, headers={"Idempotency-Key": "dawn"}), range(20))
+        )
+    assert len({answer.text for answer in answers}) == 1
+    assert len(agent.history(100, operation="add")) == 1
+
+
+def test_a_write_that_failed_may_be_tried_again_with_its_key(api: httpx.Client, agent: AgentMemory) -> None:
+    key = {"Idempotency-Key": "later"}
+    assert code(api.delete(f"{MIRA}/memories/one", headers=key), 404) == "entry-not-found"
+    agent.add_short_term({"document": "Saw smoke.", "id": "one", "rating": 5})
+    assert told(api.delete(f"{MIRA}/memories/one", headers=key))["operation"] == "forget"
+
+
+def test_events_sent_again_after_a_restart_are_not_doubled(world: World, agent: AgentMemory) -> None:
+    body = {"events": [{"document": "Saw smoke.", "rating": 5}, {"document": "Saw rain.", "rating": 2}]}
+    for _ in range(2):
+        with served_api(world) as address:
+            told(httpx.post(f"{address}{MIRA}/events", json=body, headers={"Idempotency-Key": "k"}, trust_env=False))
+    assert len(agent.entries(Tier.STM)) == 2
+
+
+def test_cursors_lead_through_a_whole_list(api: httpx.Client, agent: AgentMemory, remember: Remember) -> None:
+    ids = sorted(remember(f"Number {n}.") for n in range(7))
+    found, cursor, pages = [], None, 0
+    while pages == 0 or cursor:
+        query = {"tier": "stm", "limit": 3} | ({"cursor": cursor} if cursor else {})
+        page = told(api.get(f"{MIRA}/memories", params=query))
+        found, cursor, pages = found + [one["id"] for one in page["items"]], page["next"], pages + 1
+    assert (found, pages) == (ids, 3)
+    revisions, cursor = [], None
+    while not revisions or cursor:
+        page = told(api.get(f"{MIRA}/history", params={"limit": 3} | ({"cursor": cursor} if cursor else {})))
+        revisions += [one["change_set"]["revision"] for one in page["items"]]
+        cursor = page["next"]
+    assert revisions == list(range(agent.stamp[0], 0, -1))
+
+
+@pytest.mark.parametrize("cursor", ["x", "!!", "WyJoaXN0b3J5Iiwz", "WyJtZW1vcmllcyIsM10"])
+def test_a_cursor_that_is_none_is_refused(api: httpx.Client, agent: AgentMemory, cursor: str) -> None:
+    answer = api.get(f"{MIRA}/memories", params={"tier": "stm", "cursor": cursor})
+    assert code(answer, 422) == "invalid-parameter"
+
+
+# -- agents and worlds -------------------------------------------------------------------------------------
+
+
+def test_agents_are_made_copied_renamed_deleted_and_brought_back(api: httpx.Client, world: World) -> None:
+    assert told(api.post("/v1/agents", json={"name": "ana"}), 201)["agent"] == "ana"
+    assert code(api.post("/v1/agents", json={"name": "ANA"}), 409) == "already-exists"
+    assert code(api.post("/v1/agents", json={"name": "../x"}), 422) == "invalid-agent-name"
+    told(api.post("/v1/agents/ana/copy", json={"to": "bea"}), 201)
+    told(api.post("/v1/agents/bea/rename", json={"to": "cleo"}))
+    deleted = told(api.delete("/v1/agents/cleo"))
+    assert [one["name"] for one in told(api.get("/v1/agents"))["items"]] == ["ana"]
+    assert told(api.get("/v1/bin"))["items"] == [deleted]
+    told(api.post("/v1/bin/restore", json={"name": "cleo"}))
+    assert world.agents() == ["ana", "cleo"]
+    assert code(api.post("/v1/bin/restore", json={"name": "cleo"}), 404) == "agent-not-found"
+
+
+def test_settings_and_personality_are_read_and_changed(api: httpx.Client, agent: AgentMemory) -> None:
+    assert told(api.get(f"{MIRA}/settings"))["stm_size"] == 20
+    told(api.patch(f"{MIRA}/settings", json={"stm_size": 50, "scoring": {"decay": 0.9}}))
+    assert (agent.settings.stm_size, agent.settings.scoring.decay) == (50, 0.9)
+    text = told(api.get(f"{MIRA}/personality"))["text"]
+    changed = json.dumps(json.loads(text) | {"traits": ["late riser"]})
+    shown = told(api.put(f"{MIRA}/personality", params={"preview": True}, json={"text": changed}))
+    assert agent.personality_text == text
+    told(api.post(f"{MIRA}/previews/{shown['id']}/apply", json={}))
+    assert agent.personality_text == changed
+    wrong = api.put(f"{MIRA}/personality", json={"text": '{"identity": {}}'})
+    assert code(wrong, 422) == "invalid-personality"
+
+
+def test_the_world_tells_its_clock_and_lets_it_stand(api: httpx.Client, world: World, agent: AgentMemory) -> None:
+    about = told(api.get("/v1/world"))
+    assert (about["name"], about["standing"], about["agents"]) == ("mem_test", "2026-03-27T18:00:00+00:00", 1)
+    told(api.patch("/v1/world", json={"standing": "2026-04-01T08:00:00+02:00", "title": "Harrow Quay"}))
+    assert world.standing is not None
+    assert world.standing.isoformat() == "2026-04-01T08:00:00+02:00"
+    assert world.about.title == "Harrow Quay"
+    assert told(api.patch("/v1/world", json={"standing": None}))["standing"] is None
+    assert told(api.get("/v1/worlds"))["items"] == [{"name": "mem_test", "served": True}]
+
+
+def test_an_export_is_what_the_command_line_writes(api: httpx.Client, agent: AgentMemory, remember: Remember) -> None:
+    remember("Lent Tobias the key.")
+    answer = api.get(f"{MIRA}/export", params={"vectors": True})
+    assert answer.text.splitlines() == list(export.lines(agent, vectors=True))
+    assert answer.headers["content-type"].startswith("application/x-ndjson")
+
+
+# -- looked into -------------------------------------------------------------------------------------------
+
+
+def test_lineage_staleness_and_suspicions_are_told(api: httpx.Client, agent: AgentMemory, remember: Remember) -> None:
+    ids = [remember(f"Tobias has the brass key, told number {n}.", rating=n + 1, hours_ago=n) for n in range(3)]
+    agent.migrate_stm2ltm(ids=ids)
+    agent.summarize_and_forget(3)
+    (summary,) = agent.entries(Tier.LTM)
+    kin = told(api.get(f"{MIRA}/lineage", params={"memory": summary.id}))["kin"]
+    assert {one["entry"]["id"] for one in kin if one["forgotten"]} == set(ids)
+    assert told(api.get(f"{MIRA}/stale"))["items"] == []
+    for n in range(2):
+        remember("Lent Tobias the brass key.", hours_ago=n)
+    (pair,) = [one for one in told(api.get(f"{MIRA}/suspicions"))["items"] if one["similarity"] == 1]
+    told(api.post(f"{MIRA}/operations/merge", json={"ids": pair["ids"]}))
+    assert len(agent.entries(Tier.STM)) == 1
+    assert code(api.get(f"{MIRA}/lineage", params={"memory": "x"}), 404) == "entry-not-found"
+
+
+def test_recall_is_tested_and_foreseen(api: httpx.Client, agent: AgentMemory, remember: Remember) -> None:
+    held = remember("Lent Tobias the brass key.", hours_ago=3)
+    cue = {"name": "key", "cue": "Who has the brass key?", "must": [held]}
+    told(api.post(f"{MIRA}/operations/save-cue", json=cue))
+    told(api.post(f"{MIRA}/operations/judge", json={"cue": cue["cue"], "id": held, "verdict": True}))
+    (checked,) = told(api.get(f"{MIRA}/cues"))["items"]
+    assert (checked["passed"], checked["missing"]) == (True, [])
+    assert told(api.get(f"{MIRA}/judgments"))["items"][0]["right"] == [held]
+    forecasts = told(api.post(f"{MIRA}/forecast", json={"cue": cue["cue"], "days": 30}))["items"]
+    assert held in {one["id"] for one in forecasts}
+    ways = told(api.post(f"{MIRA}/ways", json={"cue": cue["cue"], "id": held, "threshold": 2}))["items"]
+    assert ways
+    assert [way["size"] for way in ways] == sorted(way["size"] for way in ways)
+    told(api.post(f"{MIRA}/query", json={"cue": cue["cue"]}))
+    (logged,) = told(api.get(f"{MIRA}/queries"))["items"]
+    relived = told(api.get(f"{MIRA}/queries/{logged['number']}/relived"))
+    assert [hit["entry"]["id"] for hit in relived["then"]["hits"]] == logged["hits"]
+
+
+def test_a_rehearsal_is_begun_compared_kept_from_and_dropped(
+    api: httpx.Client, world: World, agent: AgentMemory, remember: Remember
+) -> None:
+    held = remember("Lent Tobias the brass key.")
+    branched = told(api.post(f"{MIRA}/rehearsals", json={"purpose": "what if"}), 201)["agent"]
+    branch = f"/v1/agents/{branched}"
+    told(api.patch(f"{branch}/memories/{held}", json={"rating": 9}))
+    told(api.patch(f"{branch}/settings", json={"stm_size": 7}))
+    apart = told(api.get(f"{branch}/comparison"))
+    assert [(one["id"], one["mine"]["rating"], one["clash"]) for one in apart["memories"]] == [(held, 9, False)]
+    assert [one["name"] for one in apart["texts"]] == ["settings"]
+    shown = told(api.post(f"{branch}/keep", params={"preview": True}, json={"ids": [held]}))
+    assert shown["agent"] == "mira"
+    told(api.post(f"{MIRA}/previews/{shown['id']}/apply", json={}))
+    assert told(api.get(f"{MIRA}/memories/{held}"))["rating"] == 9
+    assert told(api.get(f"{MIRA}/settings"))["stm_size"] == 20
+    assert [one["name"] for one in told(api.get(f"{MIRA}/rehearsals"))["items"]] == [branched]
+    told(api.post(f"{branch}/drop"))
+    assert world.agents() == ["mira"]
+    assert code(api.get(f"{MIRA}/comparison"), 409) == "conflict"
+
+
+# -- changes as they happen --------------------------------------------------------------------------------
+
+
+def test_changes_are_told_as_they_happen(api: httpx.Client, agent: AgentMemory, remember: Remember) -> None:
+    heard: list[tuple[str, dict[str, Any]]] = []
+    listening = threading.Event()
+
+    def listen() -> None:
+        with api.stream("GET", f"{MIRA}/changes", params={"seconds": 10}) as stream:
+            kind = ""
+            for line in stream.iter_lines():
+                name, _, value = line.partition(": ")
+                if name == "event":
+                    kind = value
+                elif name == "data":
+                    heard.append((kind, json.loads(value)))
+                    listening.set()
+                    if kind == "change":
+                        return
+
+    thread = threading.Thread(target=listen)
+    thread.start()
+    assert listening.wait(10)
+    before = agent.stamp[0]
+    started = time.monotonic()
+    agent.add_short_term({"document": "Written in the game.", "rating": 5})
+    thread.join(10)
+    assert time.monotonic() - started < 5
+    assert [kind for kind, _ in heard] == ["now", "change"]
+    assert (heard[0][1]["revision"], heard[1][1]["revision"]) == (before, before + 1)
+
+
+def test_whoever_comes_back_misses_no_change(api: httpx.Client, agent: AgentMemory, remember: Remember) -> None:
+    for n in range(3):
+        remember(f"Number {n}.")
+    last = agent.stamp[0]
+    headers = {"Last-Event-ID": str(last - 2)}
+    lines = api.get(f"{MIRA}/changes", params={"seconds": 0.1}, headers=headers).text.splitlines()
+    assert [line for line in lines if line.startswith("id: ")] == [f"id: {last - 1}", f"id: {last}"]
+    assert code(api.get("/v1/agents/nobody/changes"), 404) == "agent-not-found"
+
+
+def test_more_listeners_than_one_server_takes_are_sent_away(
+    api: httpx.Client, agent: AgentMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feed, "MOST_LISTENERS", 1)
+    with api.stream("GET", f"{MIRA}/changes") as first:
+        lines = first.iter_lines()  # held, since letting go of it ends the listening
+        assert next(lines) == "retry: 2000"
+        assert code(api.get(f"{MIRA}/changes"), 429) == "too-many"
+    until = time.monotonic() + 60
+    while (answer := api.get(f"{MIRA}/changes", params={"seconds": 0.1})).status_code == 429:
+        assert time.monotonic() < until, "whoever left makes room"
+    assert answer.status_code == 200
+
+
+def test_whoever_listens_is_told_that_the_agent_is_gone(api: httpx.Client, world: World, agent: AgentMemory) -> None:
+    with api.stream("GET", f"{MIRA}/changes", params={"seconds": 60}) as stream:
+        lines = stream.iter_lines()
+        assert next(lines) == "retry: 2000"
+        world.delete_agent("mira")
+        assert "event: gone" in lines
+
+
+def test_the_loop_answers_while_a_language_model_thinks(
+    api: httpx.Client, world: World, agent: AgentMemory, server: FakeServer
+) -> None:
+    agent.model = world.model = server.model()
+    released = threading.Event()
+
+    class Thinking:
+        name = label = "slow"
+
+        def complete(self, task: Any, deadline: float | None = None) -> Any:
+            released.wait(20)
+            return server.model().complete(task, deadline)
+
+    server.on("rate", says({"explanation": "x", "rating": 5}))
+    world.model = Thinking()
+    with ThreadPoolExecutor(30) as pool:
+        slow = [pool.submit(api.post, "/rate", json={"memory": f"Memory {n}."}) for n in range(20)]
+        started = time.monotonic()
+        told(api.post(f"{MIRA}/query", json={"cue": "Who has the key?"}))
+        assert time.monotonic() - started < 5
+        released.set()
+        assert [one.result().status_code for one in slow] == [200] * 20

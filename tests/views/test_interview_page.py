@@ -1,0 +1,315 @@
+"""The Interview page: three modes, the inspector, ablation, questions, two characters, strategies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard import session, talk_live, working
+from dashboard.moments import Wanted
+from memory_system import AgentMemory, Tier
+from memory_system.conversation.conversation import Conversation
+from memory_system.conversation.documents import documents
+from memory_system.conversation.questions import sittings
+from memory_system.conversation.talk import Strategy, TalkSettings
+from tests.fake_server import FakeServer, calling, error, pieces, says, streamed, talks
+
+OpenPage = Callable[..., AppTest]
+KEY = "Who has the mill key?"
+LONGEST = 120.0
+LAVA = "My name is John. My mother Brenda baked me a chocolate lava cake."
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No work of another test goes on, and a page waits for its own as long as a slow machine needs."""
+    wait = working.Work.wait
+    monkeypatch.setattr(working.Work, "wait", lambda work, _: wait(work, LONGEST))
+    monkeypatch.setattr(talk_live, "_PATIENCE", LONGEST)
+    yield
+    for name in ("ready-questions", "talk-strategies"):
+        working.put_away(name)
+
+
+def mira() -> AgentMemory:
+    return session.world().agent("mira")
+
+
+def shown(page: AppTest) -> str:
+    kinds = (page.caption, page.text, page.markdown, page.success, page.error, page.info, page.warning)
+    return "\n".join(str(element.value) for kind in kinds for element in kind).replace("\\", "")
+
+
+def press(page: AppTest, begins: str) -> AppTest:
+    next(button for button in page.button if button.label.replace("\\", "").startswith(begins)).click().run()
+    assert not page.exception, page.exception
+    return page
+
+
+def say(page: AppTest, text: str) -> AppTest:
+    page.chat_input[0].set_value(text).run()
+    assert not page.exception, page.exception
+    return page
+
+
+def choose(page: AppTest, option: str) -> AppTest:
+    group = next(one for one in page.button_group if any(option in str(shown) for shown in one.options))
+    group.set_value([option]).run()
+    assert not page.exception, page.exception
+    return page
+
+
+def test_an_interview_answers_from_memory_and_leaves_no_trace(open_page: OpenPage) -> None:
+    before, touched = mira().stamp, {entry.id: entry.last_access for entry in mira().entries(Tier.LTM)}
+    page = open_page("interview")
+    assert "offline rules (no language model)" in shown(page)
+    assert "Asks without leaving a trace." in shown(page)
+    press(page, KEY)
+    told = shown(page)
+    assert KEY in told
+    assert "(offline)" in told, "an answer of rules says that it is one"
+    assert "the tide mill" in told
+    assert mira().stamp == before
+    assert {entry.id: entry.last_access for entry in mira().entries(Tier.LTM)} == touched
+    assert not Conversation.all(mira())
+    assert mira().queries(5) == []
+    press(page, "Begin anew")
+    assert KEY not in {text.value for text in page.text}
+
+
+def test_what_an_interview_writes_into_core_memory_is_its_own(open_page: OpenPage) -> None:
+    page = say(open_page("interview"), "My name is John.")
+    before = mira().stamp
+    page.session_state["inspector-mira"] = "Core memory"
+    page.run()
+    human = next(area for area in page.text_area if area.label.endswith("(human)"))
+    assert "John" in human.value
+    human.set_value("Name: Johanna").run()
+    press(page, "Save")
+    human = next(area for area in page.text_area if area.label.endswith("(human)"))
+    assert human.value == "Name: Johanna"
+    assert mira().stamp == before
+
+
+def test_a_talk_is_kept_undone_and_remembered(open_page: OpenPage) -> None:
+    page = open_page("interview", mode="play")
+    next(field for field in page.text_input if field.label == "Your name").set_value("John").run()
+    press(page, "Begin")
+    (talk,) = Conversation.all(mira())
+    assert page.query_params["talk"] == talk.id
+    say(page, LAVA)
+    say(page, "Actually, my name is Mike.")
+    assert "Mike" in talk.head.blocks.human
+    assert "The last turn is stored." in shown(page)
+    press(page, "Replay")
+    assert "every one as it is stored" in shown(page)
+    press(page, "Undo")
+    assert "Mike" not in talk.head.blocks.human
+    assert "John" in talk.head.blocks.human
+    assert [message.text for message in talk.messages() if message.speaker == "John"] == [LAVA]
+    held = {entry.id for entry in mira().entries(Tier.STM)}
+    press(page, "Leave, and let it be remembered")
+    assert "No synopsis was written" in shown(page)
+    assert not [button for button in page.button if button.label == "Remember it"]
+    say(page, "Where can I leave the cake until tonight?")
+    press(page, "Leave, and let it be remembered")
+    assert {entry.id for entry in mira().entries(Tier.STM)} == held, "a preview changes nothing"
+    press(page, "Remember it")
+    (synopsis,) = [entry for entry in mira().entries(Tier.STM) if entry.id not in held]
+    assert "John" in synopsis.document
+    assert "The character remembers this talk." in shown(page)
+
+
+def test_a_memory_that_the_talk_would_write_is_kept_or_dropped(open_page: OpenPage, server: FakeServer) -> None:
+    talk = Conversation.begin(mira(), human="John")
+    mira().model = server.model()
+    for text in ("John will come at noon", "John likes *bread*"):
+        server.queue(
+            talks(None, calling("archival_memory_insert", {"content": text, "request_heartbeat": True})),
+            talks(None, calling("send_message", {"message": "I shall remember."})),
+            says({"explanation": "A promise.", "rating": 6}),
+        )
+    before = {entry.id for entry in mira().entries(Tier.STM)}
+    page = say(open_page("interview", talk=talk.id), "I come at noon")
+    assert "John will come at noon" in shown(page)
+    assert {entry.id for entry in mira().entries(Tier.STM)} == before
+    press(page, "Keep")
+    say(page, "I like bread")
+    press(page, "Drop")
+    added = [entry.document for entry in mira().entries(Tier.STM) if entry.id not in before]
+    assert added == ["John will come at noon"]
+    assert not [button for button in page.button if button.label in ("Keep", "Drop")]
+
+
+def test_a_model_that_fails_leaves_the_message_and_a_sentence(open_page: OpenPage, server: FakeServer) -> None:
+    talk = Conversation.begin(mira(), human="John")
+    mira().model = server.model()
+    server.on("*", error(401, "no such key"))
+    page = say(open_page("interview", talk=talk.id), "Hello?")
+    assert [message.text for message in talk.messages()] == ["Hello?"]
+    assert "does not accept the key" in shown(page)
+    assert page.warning, "it is said beside the message"
+
+
+@pytest.mark.parametrize("strategy", [Strategy.BUFFER, Strategy.VIRTUAL])
+def test_a_stopped_answer_leaves_nothing(open_page: OpenPage, server: FakeServer, strategy: Strategy) -> None:
+    open_page("interview")
+    talk = Conversation.begin(mira(), settings=TalkSettings(strategy))
+    mira().model = server.model()
+    before = mira().stamp
+    words = calling("send_message", {"message": "word " * 300})
+    chunks = pieces("word " * 300) if strategy is Strategy.BUFFER else pieces(None, words)
+    server.queue(streamed(*chunks, pause=0.05))
+    live = talk_live.Live("Hello?", lambda one: talk.step("Hello?", heard=one.heard, told=one.told))
+    for _ in range(600):
+        if live.pieces:
+            break
+        live.wait(0.05)
+    assert "".join(live.pieces).startswith("w")
+    live.stop()
+    live.wait(10)
+    assert (live.running, live.stopped, live.step, live.problem) == (False, True, None, None)
+    assert mira().stamp == before
+
+
+def test_a_whisper_is_planted_and_undone(open_page: OpenPage) -> None:
+    thought = "The key never left the *mill*"
+    page = open_page("interview", mode="whisper")
+    press(page, "Whisper")
+    assert "Write the thought first." in shown(page)
+    field = next(area for area in page.text_area if area.label == "The thought")
+    field.set_value(thought)
+    before = mira().stamp
+    press(page, "Preview")
+    assert mira().stamp == before
+    assert thought in shown(page)
+    press(page, "Whisper")
+    (entry,) = [entry for entry in mira().entries(Tier.STM) if "whisper" in entry.tags]
+    assert (entry.document, entry.authored, entry.rating is None) == (thought, True, False)
+    press(page, "Undo")
+    assert not [entry for entry in mira().entries(Tier.STM) if "whisper" in entry.tags]
+    assert not [button for button in page.button if button.label == "Undo"]
+
+
+def test_a_muted_memory_is_missing_from_the_second_answer(open_page: OpenPage) -> None:
+    page = open_page("interview", show="ablation")
+    press(page, "Ask")
+    box = next(one for one in page.checkbox if "Tobias owned up" in one.label)
+    assert next(one for one in page.button if one.label.startswith("Ask again")).disabled
+    box.check().run()
+    before = mira().stamp
+    press(page, "Ask again without them")
+    first, second = page.dataframe[0].value, page.dataframe[1].value
+    muted = first.set_index("what").loc["muted"]
+    assert muted["memory"].startswith("Tobias owned up")
+    assert muted["second"] != muted["second"], "it has no rank in the second answer"
+    assert second.set_index("section").loc["came to mind", "told"] == "changed"
+    assert mira().stamp == before
+    block = next(one for one in page.checkbox if one.label == "Core block: persona")
+    block.check().run()
+    press(page, "Ask again without them")
+    assert page.dataframe[1].value.set_index("section").loc["core memory", "difference"] < 0
+
+
+def test_a_muted_fact_that_core_memory_tells_too_is_pointed_out(open_page: OpenPage) -> None:
+    page = open_page("interview", show="ablation")
+    press(page, "Ask")
+    next(one for one in page.checkbox if "only one true key" in one.label).check().run()
+    press(page, "Ask again without them")
+    assert "still stands in core memory; mute its block as well" in shown(page)
+    next(one for one in page.checkbox if one.label == "Core block: persona").check().run()
+    press(page, "Ask again without them")
+    assert "still stands in core memory" not in shown(page)
+
+
+def test_answers_are_kept_and_compared_after_an_edit(open_page: OpenPage) -> None:
+    page = open_page("interview", show="questions")
+    assert "nothing to compare yet" in shown(page)
+    choose(page, "memory")
+    press(page, "Ask 3 questions")
+    press(page, "Keep these answers")
+    (kept,) = sittings(mira())
+    assert {one.category for one in kept.answers} == {"memory"}
+    mira().add_short_term({"document": "Oswin promised me a barrel of salt", "rating": 9}, rate=False)
+    press(page, "Ask 3 questions")
+    assert "3 answers, of which 1 differs" in shown(page)
+    assert any("barrel of salt" in block.proto.body for block in page.get("html"))
+    choose(page, "plans")
+    press(page, "Ask 3 questions")
+    assert "0 answers, of which none differ. 6 questions were asked in one of the two only." in shown(page)
+    press(page, "Drop the earlier one")
+    assert not sittings(mira())
+
+
+def test_two_characters_talk_and_it_is_undone(open_page: OpenPage) -> None:
+    page = open_page("interview", show="duet")
+    tobias = session.world().agent("tobias")
+    next(one for one in page.selectbox if one.label.endswith("talks with")).select("tobias")
+    next(one for one in page.number_input if one.label == "Turns").set_value(2)
+    press(page, "Let them talk")
+    assert [len(Conversation.all(one)) for one in (mira(), tobias)] == [1, 1]
+    assert "**Mira Holloway**" in shown(page)
+    assert "**Tobias Finch**" in shown(page)
+    press(page, "Undo all")
+    assert [len(Conversation.all(one)) for one in (mira(), tobias)] == [0, 0]
+
+
+def test_strategies_are_compared_on_one_transcript(open_page: OpenPage) -> None:
+    page = open_page("interview", show="strategies")
+    before = mira().stamp
+    press(page, "Compare")
+    frame = page.dataframe[0].value.set_index("strategy")
+    assert list(frame.index) == ["buffer", "window, last 8", "summary, every 3", "otherwise, every 1", "virtual"]
+    assert frame.loc["buffer", "in the prompt"] == 30
+    assert frame.loc["window, last 8", "lost"] == 22
+    assert frame.loc["virtual", "lost"] == 0
+    assert frame["most"].max() <= 2000
+    assert "What the summaries say" in shown(page)
+    assert mira().stamp == before
+
+
+def test_a_link_to_a_talk_that_is_not_there_says_so(open_page: OpenPage) -> None:
+    page = open_page("interview", talk="gone")
+    assert "Begin a talk with Mira Holloway" in shown(page)
+    talk = Conversation.begin(mira(), title="About *bread*")
+    page = open_page("interview", talk="gone")
+    assert "The talk in the link does not exist here" in shown(page)
+    assert page.query_params["talk"] == talk.id
+
+
+def test_a_talk_of_the_past_is_only_read(open_page: OpenPage) -> None:
+    talk = Conversation.begin(mira(), title="About bread")
+    talk.step("My name is John.")
+    revision = mira().stamp[0]
+    talk.step("I like rye.")
+    page = open_page("interview", talk=talk.id, revision=str(revision))
+    page.session_state["moment"] = Wanted(revision=revision)
+    page.session_state["moment-of"] = "mira"
+    page.run()
+    assert not page.exception, page.exception
+    told = shown(page)
+    assert "My name is John." in told
+    assert "I like rye." not in told
+    assert page.chat_input[0].disabled
+    assert not [button for button in page.button if button.label in ("Begin", "Undo") or "Leave" in button.label]
+
+
+def test_a_document_is_loaded_searched_undone_and_removed(open_page: OpenPage) -> None:
+    page = open_page("interview", show="documents")
+    assert "There is no document yet." in shown(page)
+    press(page, "Load Hester")
+    (held,) = documents(mira())
+    assert held.name == "receipt_book.md"
+    next(field for field in page.text_input if field.label.startswith("Search as")).set_value("copy of the key").run()
+    assert "The smith's name was Pardoe." in shown(page)
+    press(page, "Look inside")
+    assert "Fog bread" in shown(page)
+    press(page, "Undo")
+    assert not documents(mira())
+    press(page, "Load Hester")
+    press(page, "Remove")
+    assert not documents(mira())
+    press(page, "Undo")
+    assert len(documents(mira())) == 1

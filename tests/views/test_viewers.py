@@ -1,0 +1,137 @@
+"""A viewer sees every page and changes nothing, not even with widgets that were forged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard import session
+from dashboard.visitors import SECONDS, Visitors, visitors
+from memory_system import AgentMemory, Settings, Tier
+from memory_system.access import Door, Role
+from memory_system.errors import NotAllowed, NotSignedIn
+from memory_system.onlookers import OnlookersWorld
+
+Open = Callable[..., AppTest]
+VIEWS = sorted(path.stem for path in (session.SAMPLES.parents[2] / "dashboard" / "views").glob("*.py"))
+_TEXT = "A viewer was here"
+
+
+@pytest.fixture
+def viewer(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> Open:
+    """Runs a page for a viewer."""
+    monkeypatch.setenv("MEMORY_ROLE", "viewer")
+    visitors.cache_clear()
+    return open_page
+
+
+@pytest.fixture
+def forged(viewer: Open, monkeypatch: pytest.MonkeyPatch) -> Open:
+    """Runs a page for a viewer whose browser sends what only a curator's can: every widget is there, and enabled."""
+    monkeypatch.setattr(session, "viewing", lambda: False)
+    monkeypatch.setattr(AgentMemory, "read_only", None)
+    return viewer
+
+
+def held() -> list[Any]:
+    """All that is stored, and all files there are."""
+    world = session.opened()
+    agents = [world.agent(name) for name in world.agents()]
+    stored = [(one.stamp, [one.entries(tier) for tier in Tier], one.texts(), one.personality_text) for one in agents]
+    places = (world.folder.parent, world.settings.personalities, world.settings.backup_folder)
+    files = sorted(str(path) for place in places for path in place.rglob("*") if "chroma" not in path.parts)
+    journals = [name for name in files if not name.endswith(("-wal", "-shm", ".lock"))]
+    return [stored, journals, world.agents(), world.deleted_agents(), world.standing, world.about, world.rehearsals()]
+
+
+def press_everything(page: AppTest) -> int:
+    """Fill every field and press every button, disabled or not, each in a run of its own; answers how many there were.
+
+    What is refused stands on the page as an error, which is not looked at here: what is stored is.
+    """
+    for field in [*page.text_input, *page.text_area]:
+        field.proto.disabled = False
+        field.set_value(_TEXT)
+    for box in page.checkbox:
+        box.proto.disabled = False
+        box.check()
+    page.run()
+    count = len(page.button)
+    for number in range(count):
+        if number < len(page.button):
+            page.button[number].proto.disabled = False
+            page.button[number].click().run()
+    return count
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_page_is_shown_to_a_viewer(viewer: Open, view: str) -> None:
+    before = held()
+    viewer(view, cue="Who has the mill key?")
+    assert held() == before
+
+
+def test_a_viewer_is_told_what_is_so_for_them(viewer: Open) -> None:
+    overview, settings = viewer("overview"), viewer("settings")
+    told = " ".join(one.value for one in [*overview.markdown, *overview.caption])
+    assert "All is well." in told
+    assert "Everything can be changed" not in told
+    captions = " ".join(one.value for one in settings.caption)
+    assert "remembers by these settings" in captions
+    assert "these settings then" not in captions
+    assert "You are here as a viewer." in captions
+    assert "The page says why" not in captions
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_no_forged_widget_changes_anything(forged: Open, view: str) -> None:
+    session.opened()
+    before = held()
+    page = forged(view, cue="Who has the mill key?")
+    press_everything(page)
+    assert held() == before
+
+
+def test_the_same_widgets_change_things_for_a_curator(open_page: Open) -> None:
+    session.opened()
+    before = held()
+    assert press_everything(open_page("short_term")) > 2
+    assert held() != before
+
+
+def test_the_pages_of_a_viewer_hand_out_what_refuses_every_change(viewer: Open) -> None:
+    viewer("overview")
+    world = session.world()
+    assert isinstance(world, OnlookersWorld)
+    with pytest.raises(NotAllowed, match="as a viewer"):
+        world.agent("mira").add_short_term({"document": _TEXT})
+    with pytest.raises(NotAllowed, match="as a viewer"):
+        world.create_agent("ana")
+
+
+def test_who_has_not_signed_in_gets_no_world(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    open_page("overview")
+    monkeypatch.setenv("MEMORY_PASSWORD", "curators-word")
+    visitors.cache_clear()
+    assert visitors().door.locked
+    with pytest.raises(NotSignedIn, match="Sign in again"):
+        session.world()
+
+
+def test_a_visit_has_the_role_of_its_password_and_ends_when_it_is_left_or_idle() -> None:
+    now = [0.0]
+    settings = Settings(password="curators-word", viewer_password="viewers-word")  # type: ignore[arg-type]
+    held_by = Visitors(Door.of_dashboard(settings), lambda: now[0])
+    curator, viewer = (held_by.sign_in(word, "10.0.0.1") for word in ("curators-word", "viewers-word"))
+    assert (held_by.role(curator), held_by.role(viewer)) == (Role.CURATOR, Role.VIEWER)
+    assert held_by.sign_in("another-word", "10.0.0.1") is None
+    assert [held_by.role(one) for one in (None, "", "made up")] == [None] * 3
+    held_by.sign_out(curator or "")
+    assert held_by.role(curator) is None
+    now[0] += SECONDS - 1
+    assert held_by.role(viewer) is Role.VIEWER
+    now[0] += SECONDS + 1
+    assert held_by.role(viewer) is None
