@@ -18,7 +18,7 @@ from .accesses import AccessLog, Noted
 from .changes import TEXTS, ChangeSet
 from .chroma_address import ChromaAddress
 from .embedding import Embedder
-from .errors import InvalidPersonality, StaleChange, StoreDamaged, StoreError, StoreUnavailable
+from .errors import AgentGone, InvalidPersonality, StaleChange, StoreDamaged, StoreError, StoreUnavailable
 from .files import as_store_errors
 from .journals import Journals
 from .ledger_checks import refuse_broken
@@ -99,7 +99,7 @@ class Ledger(LedgerTurns):
 
     def _refuse_closed(self) -> None:
         if self._inode and self.gone:
-            raise StoreError(
+            raise AgentGone(
                 f"The agent {self.folder.name!r} was closed, renamed, deleted or replaced. Open it again by its name."
             )
 

@@ -77,11 +77,11 @@ class World(Stage):
             refuse_links(self.folder, TOKENS, ABOUT_FILE, PRICES_FILE, PROMPTS_FILE)
         warn_if_served(self.folder)
         self.embedder: Embedder = embedder or CachedEmbedder(MiniLM(self.settings.cache))
-        self.models = WorldModel(self.folder, self.settings, self.embedder, model)
+        self.rerater = Rerater(self.opened, self.settings.rerate_seconds)
+        self.models = WorldModel(self.folder, self.settings, self.embedder, model, self.rerater.wake)
         self.model: LanguageModel = self.models
         self.clock = world_clock(self.folder)
         self.once = Once()
-        self.rerater = Rerater(self.opened, self.settings.rerate_seconds)
         self.journals = Journals(self.settings.journal_url, self.settings.durability)
         self._tokens = TokenStates.of(self.embedder, file=self.folder / TOKENS)
         self._watch = self._tokens.keep

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,13 +41,20 @@ class WorldModel:
         settings: the environment's.
         embedder: for the offline rules.
         given: the model that the program decides for, if it does.
+        helps: called whenever there is reason to think that the model in use helps, as it may not have before:
+            another was chosen, or this one has just answered a trial.
 
     Raises:
         ModelUnavailable: the environment decides for a server, and names none.
     """
 
     def __init__(
-        self, folder: Path, settings: Settings, embedder: Embedder, given: LanguageModel | None = None
+        self,
+        folder: Path,
+        settings: Settings,
+        embedder: Embedder,
+        given: LanguageModel | None = None,
+        helps: Callable[[], None] = lambda: None,
     ) -> None:
         self.prompt_file = PromptFile(folder)
         self._folder = folder
@@ -55,6 +62,7 @@ class WorldModel:
         self._settings = settings
         self._offline = OfflineModel(embedder)
         self._given = given
+        self._helps = helps
         self._keys: dict[str, str] = {}  # of this process, by their addresses
         self._lock = threading.RLock()
         self._seen: tuple[int, int, int] | None = _UNREAD
@@ -255,13 +263,17 @@ class WorldModel:
         Raises:
             ModelUnavailable: the keyring does not hand out the key.
         """
-        if self._given is not None:
-            return tried(self._given, prompts=self.prompts)
         choice = self.in_use
-        if choice.offline:
-            return tried(self._offline, prompts=self.prompts)
-        key = self._key(choice.endpoint)
-        return tried(self._present(), lambda: listing.models(choice.endpoint, key, _LISTING), self.prompts)
+        if self._given is not None:
+            trial = tried(self._given, prompts=self.prompts)
+        elif choice.offline:
+            trial = tried(self._offline, prompts=self.prompts)
+        else:
+            key = self._key(choice.endpoint)
+            trial = tried(self._present(), lambda: listing.models(choice.endpoint, key, _LISTING), self.prompts)
+        if not trial.problem:
+            self._helps()
+        return trial
 
     def _present(self) -> LanguageModel:
         if self._given is not None:
@@ -302,3 +314,4 @@ class WorldModel:
     def _forget_made(self) -> None:
         self._turn += 1
         self._made, self._locked, self._seen = None, None, _UNREAD
+        self._helps()

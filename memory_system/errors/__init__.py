@@ -40,6 +40,7 @@
         ├── StoreDamaged               500  files that cannot be opened or do not agree
         │   └── JournalDamaged              the journal's: what the store holds is shown read-only
         ├── ReadOnly                   409  the agent is shown from its store, since its journal is damaged
+        ├── AgentGone                  409  the agent that is held was closed, renamed, deleted or replaced
         └── ForeignStore               409  files that were not made by this system
 
 Every error carries an HTTP ``status``, a short machine-readable ``code`` and a sentence for people that
@@ -81,6 +82,7 @@ from .requests import (
     TooMany,
 )
 from .stores import (
+    AgentGone,
     ForeignStore,
     JournalDamaged,
     ReadOnly,
@@ -92,6 +94,7 @@ from .stores import (
 )
 
 __all__ = [
+    "AgentGone",
     "AgentNotFound",
     "AlreadyExists",
     "BudgetSpent",

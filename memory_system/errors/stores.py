@@ -51,6 +51,13 @@ class ReadOnly(StoreError):
     code = "read-only"
 
 
+class AgentGone(StoreError):
+    """Raise when an agent that is held was closed, renamed, deleted or replaced; ask for it again."""
+
+    status = 409
+    code = "agent-gone"
+
+
 class ForeignStore(StoreError):
     """Raise when files were not made by this system, before anything in them is run."""
 

@@ -17,7 +17,7 @@ from .problems import told
 _OPEN = frozenset({"/", "/docs", "/openapi.json"})
 """What says nothing but how the API is asked."""
 _LOOKS = frozenset({"GET", "HEAD", "OPTIONS"})
-_ASKS = re.compile(r"/v1/agents/[^/]+/(query|explain|narrate|ways|forecast)|/rate")
+_ASKS = re.compile(r"/v1/agents/[^/]+/(query|explain|narrate|ways|forecast|search|interview)|/rate")
 """What changes nothing although it is sent by POST, because questions are long."""
 _ASKING: ContextVar[Role | None] = ContextVar("asking", default=None)
 

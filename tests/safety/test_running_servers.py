@@ -147,6 +147,13 @@ def test_a_viewer_looks_at_everything_and_writes_nothing(both: Running) -> None:
     logged = asked(both.api, "/v1/agents/mira/queries", headers=bearer(TOKEN)).json()
     found = asked(both.api, "/v1/agents/mira/query", "POST", json={"cue": "Who has the mill key?"}, headers=headers)
     assert found.json()["hits"]
+    for path, body, told in (
+        ("interview", {"text": "Who has the mill key?"}, "interview"),
+        ("search", {"query": "mill key", "touch": True}, "question"),
+    ):
+        answer = asked(both.api, f"/v1/agents/mira/{path}", "POST", json=body, headers=headers)
+        assert answer.status_code == 200, answer.text
+        assert told in answer.json(), answer.json()
     assert 1 <= asked(both.api, "/rate", "POST", json={"memory": "Smoke"}, headers=headers).json()["rating"] <= 10
     for path in ("/v1/prompts", "/v1/rerating", "/v1/prices", "/v1/agents/mira/spent"):
         assert asked(both.api, path, headers=headers).status_code == 200, path
@@ -162,6 +169,8 @@ def test_a_viewer_looks_at_everything_and_writes_nothing(both: Running) -> None:
         ("PATCH", "/v1/agents/mira/settings", {"top_k": 1}),
         ("PUT", "/v1/agents/mira/personality", {"personality": "{}"}),
         ("DELETE", "/v1/agents/mira", None),
+        ("GET", "/v1/doctor", None),
+        ("GET", "/v1/backups", None),
     ):
         answer = asked(both.api, path, method, json=body, headers=headers)
         assert (answer.status_code, answer.json()["code"]) == (403, "not-allowed"), path

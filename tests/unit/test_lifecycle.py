@@ -13,6 +13,7 @@ import pytest
 
 from memory_system import AgentMemory, Settings, Tier, World
 from memory_system.errors import (
+    AgentGone,
     AgentNotFound,
     AlreadyExists,
     EmbedderError,
@@ -216,7 +217,7 @@ def test_who_still_holds_an_agent_that_was_moved_is_told_so(
         lambda: lived.apply(plan),
         lambda: lived.acting_as("a friend").reset_memory(),
     ):
-        with pytest.raises(StoreError, match=GONE):
+        with pytest.raises(AgentGone, match=GONE):
             attempt()
     for name in world.agents():
         assert world.agent(name) is not lived

@@ -15,9 +15,9 @@ from memory_system.errors import Conflict
 from memory_system.llm.openai import OpenAIModel
 from memory_system.rerating import AUTHOR, Rerater
 from tests.fake_server import FakeServer, Reply, error, says
+from tests.waiting import LONG, until
 
 GOOD = {"explanation": "A promise.", "rating": 7}
-LONG = 60.0
 
 
 def events(count: int) -> list[dict[str, str]]:
@@ -237,16 +237,6 @@ def started(world: World) -> Iterator[Callable[[], Rerater]]:
     yield start
     for worker in workers:
         worker.stop()
-
-
-def until(true: Callable[[], object]) -> None:
-    """Wait for it, a minute at most."""
-    waited = threading.Event()
-    for _ in range(int(LONG / 0.02)):
-        if true():
-            return
-        waited.wait(0.02)
-    raise AssertionError("It did not happen.")
 
 
 def test_what_came_while_the_model_was_away_is_rated_when_it_is_back(

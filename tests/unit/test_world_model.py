@@ -17,6 +17,7 @@ from memory_system.model_choice import OPENAI, PROVIDERS, ModelChoice, checked, 
 from tests import keyrings
 from tests.fake_server import KEY, FakeServer, body, error, says, silent, trickling
 from tests.keyrings import DrawerKeyring
+from tests.waiting import until
 
 RATED = {"explanation": "It says so.", "rating": 9}
 OTHER_KEY = "sk-other-9876543210zyxwvu"
@@ -367,3 +368,25 @@ def test_a_server_that_does_not_list_its_models_is_told_apart(server: FakeServer
 def test_names_of_models_are_names_and_never_the_key(server: FakeServer) -> None:
     server.listing = body(200, named("b", "a", "b", 7, "", "c" * 300, "x\u202ey", f"it-is-{KEY}"))
     assert listing.models(server.url, KEY, 10) == ("a", "b", "it-is-[key]")
+
+
+def test_what_could_not_be_rated_is_when_another_model_is_chosen_or_this_one_answers_a_trial(
+    settings: Settings, embedder: CachedEmbedder, server: FakeServer
+) -> None:
+    hourly = settings.model_copy(update={"rerate_seconds": 3600.0})
+    with World(hourly, embedder=embedder) as world:
+        agent = world.create_agent("ana")
+        world.models.use(ModelChoice("http://127.0.0.1:9/v1", "fake"))
+        agent.add_short_term({"document": "Saw smoke over the field"})
+        (unrated,) = agent.unrated()
+        assert unrated.document.startswith("Saw smoke")
+        world.rerater.start()
+        server.on("rate", says(RATED))
+        world.models.use(ModelChoice(server.url, "fake"))
+        until(lambda: not agent.unrated())
+        server.on("rate", error(500, "out of order"))
+        agent.add_short_term({"document": "Heard the bell at night"})
+        assert agent.unrated()
+        server.on("rate", says(RATED))
+        assert not world.models.try_in_use().problem
+        until(lambda: not agent.unrated())
