@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import signal
 import socket
 import uuid
 from collections.abc import Callable, Iterator
@@ -48,6 +49,12 @@ def own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         if name.startswith(("OPENAI_", "MEMORY_")) and name != "MEMORY_CACHE_DIR":
             monkeypatch.delenv(name)
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
+
+
+def pytest_configure() -> None:
+    """Take Ctrl+C as usual, for the programs that tests start and interrupt: a shell's background job ignores it."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
