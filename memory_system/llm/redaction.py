@@ -12,8 +12,10 @@ from collections.abc import Iterator
 _HIDDEN = "[key]"
 _LEAST = 8
 """Characters: local servers take any key, and "local" need not be blotted out of every text."""
-_LONGEST = 6
-"""Characters that one of the key's has when it is written as an escape."""
+_NESTED = 4
+"""Backslashes before an escape: one, two in JSON within JSON, four in that within JSON."""
+_LONGEST = _NESTED + 5
+"""Characters that one of the key's has at most when it is written as an escape."""
 _QUOTED = 200
 _LIKE_A_KEY = re.compile(r"\bsk-[\w-]{8,}")
 
@@ -95,12 +97,13 @@ class Stream:
 
 
 def _escaped(letter: str) -> Iterator[str]:
-    """A character as JSON and addresses escape it."""
-    if letter == "/":
-        yield r"\/"
+    """A character as addresses and JSON escape it, also JSON within JSON, which escapes the backslash too."""
     if ord(letter) < 0x80:
         yield f"%{ord(letter):02x}"
-    yield rf"\u{ord(letter):04x}"
+    for slashes in range(1, _NESTED + 1):
+        yield "\\" * slashes + f"u{ord(letter):04x}"
+        if letter == "/":
+            yield "\\" * slashes + letter
 
 
 def _in_any_case(way: str) -> str:

@@ -144,6 +144,7 @@ WRITTEN = {
     "escaped": ESCAPED,
     "half": f"{ESCAPED[:36]}{KEY[6:]}",
     "percent": PERCENT,
+    "nested": json.dumps(ESCAPED)[1:-1],
     "base64": base64.b64encode(KEY.encode()).decode(),
 }
 
@@ -180,7 +181,7 @@ ODD_KEY = r"%2/\u00%a+=" * 2
 
 def ways_of_writing(letter: str) -> list[str]:
     code = ord(letter)
-    ways = [letter, f"\\u{code:04x}", f"\\u{code:04X}", f"%{code:02x}", f"%{code:02X}"]
+    ways = [letter, f"\\u{code:04x}", f"\\u{code:04X}", f"\\\\u{code:04x}", f"%{code:02x}", f"%{code:02X}"]
     return [*ways, r"\/"] if letter == "/" else ways
 
 
