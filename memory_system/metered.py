@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from .account import Account, Budget, Spent
 from .errors import BudgetSpent, ModelError, ModelNonsense, ModelTimeout, ModelUnavailable, StoreError
@@ -36,7 +36,8 @@ class Terms:
 class Metered:
     """As the model that it stands for, which may be changed for another while it is in use.
 
-    The offline rules take nothing, and are not counted.
+    Each call is asked of the model that was in use when it began, and counted as its. The offline rules take nothing,
+    and are not counted.
 
     Args:
         inner: the model.
@@ -77,13 +78,14 @@ class Metered:
             BudgetSpent: the budget has no room for it. The model was not asked.
             ModelUnavailable, ModelTimeout, ModelNonsense: see there.
         """
-        if self.name == OfflineModel.name:
-            return self.inner.complete(task, deadline)
         task = task.worded(self.prompts)  # by which it is priced, and known when it comes again
+        model = _present(self.inner)
+        if model.name == OfflineModel.name:
+            return model.complete(task, deadline)
         if task.form is Rating:
-            asked = f"{self.name}\n{self.label}"
-            return self._once.complete(asked, task, lambda: self._complete(task, deadline))
-        return self._complete(task, deadline)
+            asked = f"{model.name}\n{model.label}"
+            return self._once.complete(asked, task, lambda: self._complete(model, task, deadline))
+        return self._complete(model, task, deadline)
 
     def chat(
         self,
@@ -99,42 +101,53 @@ class Metered:
             BudgetSpent: the budget has no room for it. The model was not asked.
             ModelOverflow, ModelUnavailable, ModelTimeout, ModelNonsense: see there.
         """
-        if self.name == OfflineModel.name:
-            return self.inner.chat(messages, tools, deadline=deadline, heard=heard)
-        call = self._begin(TASK, tokens.of_messages(messages, tools), ANSWER)
+        model = _present(self.inner)
+        if model.name == OfflineModel.name:
+            return model.chat(messages, tools, deadline=deadline, heard=heard)
+        call = self._begin(model.name, TASK, tokens.of_messages(messages, tools), ANSWER)
         with call:
-            reply = self.inner.chat(messages, tools, deadline=deadline, heard=heard)
+            reply = model.chat(messages, tools, deadline=deadline, heard=heard)
             call.took(reply.usage, reply.call.answer)
         return reply
 
-    def _complete(self, task: Task[Answer], deadline: float | None) -> Completion[Answer]:
+    def _complete(self, model: LanguageModel, task: Task[Answer], deadline: float | None) -> Completion[Answer]:
         prompt = tokens.of_messages(task.messages())
-        call = self._begin(task.name, prompt, ANSWER, _TRIES)
+        call = self._begin(model.name, task.name, prompt, ANSWER, _TRIES)
         with call:
-            done = self.inner.complete(task, deadline)
+            done = model.complete(task, deadline)
             call.took(done.usage, done.call.answer)
         return done
 
-    def _begin(self, task: str, prompt: int, answer: int, tries: int = 1) -> _Call:
+    def _begin(self, model: str, task: str, prompt: int, answer: int, tries: int = 1) -> _Call:
         try:
-            return self._held(task, prompt, answer, tries)
+            return self._held(model, task, prompt, answer, tries)
         except StoreError as error:  # an event is remembered all the same, and rated when the file is mended
             raise ModelUnavailable(f"The language model was not asked. {error.sentence}") from error
 
-    def _held(self, task: str, prompt: int, answer: int, tries: int) -> _Call:
-        price = self._terms.prices.get(self.name)
+    def _held(self, model: str, task: str, prompt: int, answer: int, tries: int) -> _Call:
+        price = self._terms.prices.get(model)
         if self._terms.budget.cost and price is None:
             raise BudgetSpent(
-                f"There is a budget in money, and no price for the model {self.name!r}, so that it cannot be kept. "
+                f"There is a budget in money, and no price for the model {model!r}, so that it cannot be kept. "
                 "Set the price on the Operations page (0 for a local model), or a budget in tokens."
             )
         price = price or Price(0, 0)
-        most = tries * prompt + (tries - 1) * answer, tries * answer
-        number = self._account.hold(self._spent(price, task, *most), self._terms.budget)
-        return _Call(self._account, number, lambda sent, got: self._spent(price, task, sent, got), prompt)
 
-    def _spent(self, price: Price, task: str, prompt: int, answer: int) -> Spent:
-        return Spent(self.name, task, 1, prompt, answer, price.of(prompt, answer))
+        def spent(sent: int, got: int) -> Spent:
+            return Spent(model, task, 1, sent, got, price.of(sent, got))
+
+        number = self._account.hold(spent(tries * prompt + (tries - 1) * answer, tries * answer), self._terms.budget)
+        return _Call(self._account, number, spent, prompt)
+
+
+def _present(model: LanguageModel) -> LanguageModel:
+    """The model itself; of one that can be exchanged, the one in its place now.
+
+    Raises:
+        ModelUnavailable: the keyring does not hand out its key.
+    """
+    present = getattr(model, "present", None)
+    return cast("LanguageModel", present()) if callable(present) else model
 
 
 class _Call:

@@ -34,7 +34,7 @@ _TOLD = frozenset(
 )
 """What a world tells; whatever else it has, or gets one day, is refused until it is named here."""
 _TOLD_OF = {
-    "model": frozenset({"chat", "complete", "label", "name", "prompts"}),
+    "model": frozenset({"chat", "complete", "label", "name", "present", "prompts"}),
     "prompts": frozenset({"problem", "prompts", "versions"}),
     "rerater": frozenset({"state"}),
 }

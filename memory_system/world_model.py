@@ -84,19 +84,38 @@ class WorldModel:
         """The name of the model in use."""
         if self._given is not None:
             return self._given.name
-        return self._offline.name if self.in_use.offline else self.in_use.model
+        choice = self.in_use
+        return self._offline.name if choice.offline else choice.model
 
     @property
     def label(self) -> str:
         """What is in use, in a few words."""
         if self._given is not None:
             return self._given.label
-        return self._offline.label if self.in_use.offline else self.in_use.label
+        choice = self.in_use
+        return self._offline.label if choice.offline else choice.label
 
     @property
     def prompts(self) -> Prompts:
         """What the prompts say in this world."""
         return self.prompt_file.prompts
+
+    def present(self) -> LanguageModel:
+        """The model in use now, which stays the same for whoever asks it: one call is one model's.
+
+        It knows nothing of the world's words, see ``Task.worded``.
+
+        Raises:
+            ModelUnavailable: the keyring does not hand out the key.
+        """
+        if self._given is not None:
+            return self._given
+        turn, choice, made = self._turn, self.in_use, self._made
+        if choice.offline:
+            return self._offline
+        if made is None or made[:2] != (choice, turn):
+            self._made = made = choice, turn, self._server(choice, self._key(choice.endpoint))
+        return made[2]
 
     def complete(self, task: Task[Answer], deadline: float | None = None) -> Completion[Answer]:
         """As ``LanguageModel.complete``, in the world's words.
@@ -104,7 +123,7 @@ class WorldModel:
         Raises:
             ModelError: see there; ``ModelUnavailable`` also if the keyring does not hand out the key.
         """
-        return self._present().complete(task.worded(self.prompts), deadline)
+        return self.present().complete(task.worded(self.prompts), deadline)
 
     def chat(
         self,
@@ -119,7 +138,7 @@ class WorldModel:
         Raises:
             ModelError: see there; ``ModelUnavailable`` also if the keyring does not hand out the key.
         """
-        return self._present().chat(messages, tools, deadline=deadline, heard=heard)
+        return self.present().chat(messages, tools, deadline=deadline, heard=heard)
 
     # -- which one --------------------------------------------------------------------------------------
 
@@ -270,20 +289,10 @@ class WorldModel:
             trial = tried(self._offline, prompts=self.prompts)
         else:
             key = self._key(choice.endpoint)
-            trial = tried(self._present(), lambda: listing.models(choice.endpoint, key, _LISTING), self.prompts)
+            trial = tried(self.present(), lambda: listing.models(choice.endpoint, key, _LISTING), self.prompts)
         if not trial.problem:
             self._helps()
         return trial
-
-    def _present(self) -> LanguageModel:
-        if self._given is not None:
-            return self._given
-        turn, choice, made = self._turn, self.in_use, self._made
-        if choice.offline:
-            return self._offline
-        if made is None or made[:2] != (choice, turn):
-            self._made = made = choice, turn, self._server(choice, self._key(choice.endpoint))
-        return made[2]
 
     def _server(self, choice: ModelChoice, key: str) -> LanguageModel:
         from .llm.openai import OpenAIModel  # openai takes half a second to import, and few need it

@@ -22,6 +22,8 @@ _MARKUP = ("{", "[", "`")
 _MOST_CALLS = 64
 _MOST_TEXT = 200_000
 """Characters of a text or of a call's arguments; no answer that means something is longer."""
+_MOST_ID = 200
+"""Characters of a call's id; those of the servers that are known have forty at most."""
 _UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
 
 
@@ -97,7 +99,7 @@ class Gathering:
         """
         text = self._clean(_THOUGHT.sub("", "".join(self._text), count=1)).strip()
         calls = tuple(
-            ToolCall(made.id or _new_id(), self._clean(made.name), self._clean(made.arguments) or "{}")
+            ToolCall(self._fit(made.id) or _new_id(), self._clean(made.name), self._clean(made.arguments) or "{}")
             for made in self._made[:_MOST_CALLS]
             if made.name
         )
@@ -172,6 +174,10 @@ class Gathering:
             self.told = True
             if certain := self._aloud.more(text):
                 self.hears(certain)
+
+    def _fit(self, call_id: str) -> str:
+        """A call's id as the server gave it; empty if it cannot be kept, or holds what must not stand in the answer."""
+        return call_id if len(call_id) <= _MOST_ID and self._clean(call_id) == call_id else ""
 
     def _clean(self, text: str) -> str:
         return self.redaction.text(_UNSTORABLE.sub("", text))

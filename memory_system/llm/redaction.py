@@ -1,12 +1,21 @@
-"""Redaction: a key that a server echoes is taken out of all that it says, also as JSON escapes or cut in pieces."""
+"""Redaction: a key that a server echoes is taken out of all that it says, however it is written or cut in pieces.
+
+Written plainly, as JSON escapes, percent-encoded, or as base64 alone or within something else, such as a whole header.
+"""
 
 from __future__ import annotations
 
+import base64
 import re
+from collections.abc import Iterator
 
 _HIDDEN = "[key]"
 _LEAST = 8
 """Characters: local servers take any key, and "local" need not be blotted out of every text."""
+_NESTED = 4
+"""Backslashes before an escape: one, two in JSON within JSON, four in that within JSON."""
+_LONGEST = _NESTED + 5
+"""Characters that one of the key's has at most when it is written as an escape."""
 _QUOTED = 200
 _LIKE_A_KEY = re.compile(r"\bsk-[\w-]{8,}")
 
@@ -20,10 +29,14 @@ class Redaction:
 
     def __init__(self, key: str) -> None:
         self._key = key if len(key) >= _LEAST else ""
-        self._written = re.compile("".join(map(_as_written, self._key)))
+        self._letters = [(letter, *_escaped(letter)) for letter in self._key]
+        self._encoded = tuple(_encoded(self._key)) if self._key else ()
+        self._first = {way[0] for way in (*self._encoded, *(self._letters[0] if self._letters else ()))}
+        letters = "".join(f"(?:{'|'.join(map(_in_any_case, ways))})" for ways in self._letters)
+        self._written = re.compile("|".join((letters, *map(re.escape, self._encoded))))
 
     def text(self, text: str) -> str:
-        """The text without the key, however JSON may have it written."""
+        """The text without the key, however it is written there."""
         return self._written.sub(_HIDDEN, text) if self._key else text
 
     def strict(self, text: str) -> str:
@@ -41,8 +54,26 @@ class Redaction:
 
     def begun(self, text: str) -> int:
         """How many characters at the end of a text may be the beginning of the key."""
-        most = min(len(self._key) - 1, len(text))
-        return next((size for size in range(most, 0, -1) if self._key.startswith(text[-size:])), 0)
+        sizes = range(min(len(self._key) * _LONGEST, len(text)), 0, -1)
+        return next((size for size in sizes if text[-size] in self._first and self._begins(text[-size:])), 0)
+
+    def _begins(self, text: str) -> bool:
+        """Whether the key may go on where this text ends."""
+        if any(one.startswith(text) for one in self._encoded):
+            return True
+        places = {0}  # a sign such as % may be meant by itself, or begin an escape
+        for letter, *escapes in self._letters:
+            reached = set[int]()
+            for place in places:
+                ahead = text[place : place + _LONGEST]
+                if any(way.startswith(ahead.lower()) for way in escapes):
+                    return True
+                reached |= {place + len(way) for way in escapes if ahead.lower().startswith(way)}
+                reached |= {place + 1} if ahead.startswith(letter) else set()
+            if len(text) in reached:
+                return True
+            places = reached
+        return False
 
 
 class Stream:
@@ -65,8 +96,30 @@ class Stream:
         return held
 
 
-def _as_written(letter: str) -> str:
-    """A pattern of a character, plain or as JSON escapes it."""
-    code = "".join(f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in f"{ord(letter):04x}")
-    plain = r"\\?/" if letter == "/" else re.escape(letter)
-    return rf"(?:{plain}|\\u{code})"
+def _escaped(letter: str) -> Iterator[str]:
+    """A character as addresses and JSON escape it, also JSON within JSON, which escapes the backslash too."""
+    if ord(letter) < 0x80:
+        yield f"%{ord(letter):02x}"
+    for slashes in range(1, _NESTED + 1):
+        yield "\\" * slashes + f"u{ord(letter):04x}"
+        if letter == "/":
+            yield "\\" * slashes + letter
+
+
+def _in_any_case(way: str) -> str:
+    """A pattern of a character, or of an escape, whose digits may be large or small."""
+    return re.escape(way) if len(way) == 1 else f"(?i:{re.escape(way)})"
+
+
+def _encoded(key: str) -> Iterator[str]:
+    """What stands in base64 for a key alone and within something else, in both of its alphabets.
+
+    Its letters stand for six bits, those of the key for eight, so it depends on where the key begins: there are three
+    ways, each without the letters at both ends that stand for something else too.
+    """
+    data = key.encode("utf-8", "replace")
+    for before in range(3):
+        whole = base64.b64encode(bytes(before) + data).decode()
+        inner = whole[-(-before * 8 // 6) : (before + len(data)) * 8 // 6]
+        yield inner
+        yield inner.translate(str.maketrans("+/", "-_"))

@@ -49,7 +49,7 @@ def event(kind: str, data: Any, number: int | None = None) -> str:
     return f"{head}event: {kind}\ndata: {json.dumps(data)}\n\n"
 
 
-class _Listened(StreamingResponse):
+class Listened(StreamingResponse):
     """A stream that says when nobody listens any more, also to one that left before it began."""
 
     def __init__(self, events: AsyncIterator[str], left: Callable[[], None], headers: Mapping[str, str]) -> None:
@@ -91,7 +91,7 @@ class Pieces:
         if first is not None and first[0] == "problem":
             raise cast("MemorySystemError", first[1])
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        return _Listened(self._events(first), self._left.set, headers)
+        return Listened(self._events(first), self._left.set, headers)
 
     def _tell(self, kind: str, data: Any) -> None:
         if self._left.is_set():

@@ -590,6 +590,17 @@ def test_a_key_echoed_in_an_answer_is_neither_kept_nor_traced(server: FakeServer
     assert KEY not in repr(reply)
 
 
+@pytest.mark.parametrize(
+    "call_id", [f"call-{KEY}", "call\x00", "call\ud800", "c" * 1000], ids=["key", "nul", "half", "long"]
+)
+def test_a_call_whose_id_cannot_be_kept_gets_another(server: FakeServer, call_id: str) -> None:
+    server.queue(*[talks(None, {**calling("conversation_search", {"query": "x"}), "id": call_id})] * 2)
+    for reply in (server.model().chat(ASKED, SEARCH), heard_of(server.model(), SEARCH)[0]):
+        assert 0 < len(reply.calls[0].id) < 100
+        assert call_id not in repr(reply)
+        reply.call.answer.encode()
+
+
 def test_a_key_that_cannot_be_sent_is_told_in_words(server: FakeServer) -> None:
     with pytest.raises(ModelUnavailable, match=r"cannot be (?:sent|reached)"):
         server.model(key="ключ-ключ-ключ").chat(ASKED)

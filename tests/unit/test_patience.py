@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import itertools
 import json
 import time
 import traceback
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -136,7 +138,18 @@ def test_an_answer_without_room_says_so(server: FakeServer) -> None:
 ESCAPED = "".join(f"\\u{ord(letter):04x}" for letter in KEY)
 
 
-@pytest.mark.parametrize("written", [KEY, ESCAPED, f"{ESCAPED[:36]}{KEY[6:]}"], ids=["plain", "escaped", "half"])
+PERCENT = "".join(f"%{ord(letter):02X}" for letter in KEY)
+WRITTEN = {
+    "plain": KEY,
+    "escaped": ESCAPED,
+    "half": f"{ESCAPED[:36]}{KEY[6:]}",
+    "percent": PERCENT,
+    "nested": json.dumps(ESCAPED)[1:-1],
+    "base64": base64.b64encode(KEY.encode()).decode(),
+}
+
+
+@pytest.mark.parametrize("written", WRITTEN.values(), ids=WRITTEN)
 def test_a_key_in_an_answer_is_in_no_rating_and_no_trace(server: FakeServer, written: str) -> None:
     server.queue(says(f'{{"explanation": "I saw {written}.", "rating": 3}}'))
     done = server.model().complete(TASK)
@@ -144,7 +157,7 @@ def test_a_key_in_an_answer_is_in_no_rating_and_no_trace(server: FakeServer, wri
     assert done.call.answer == '{"explanation": "I saw [key].", "rating": 3}'
 
 
-@pytest.mark.parametrize("written", [KEY, ESCAPED], ids=["plain", "escaped"])
+@pytest.mark.parametrize("written", WRITTEN.values(), ids=WRITTEN)
 def test_a_key_in_a_call_of_a_tool_is_not_told(server: FakeServer, written: str) -> None:
     tool = {"type": "function", "function": {"name": "search", "parameters": {}}}
     server.queue(talks(None, calling("search", f'{{"query": "{written}"}}')))
@@ -152,8 +165,9 @@ def test_a_key_in_a_call_of_a_tool_is_not_told(server: FakeServer, written: str)
     assert json.loads(call.arguments) == {"query": "[key]"}
 
 
-def test_a_key_that_comes_in_pieces_is_not_heard(server: FakeServer) -> None:
-    text = f"My key is {KEY}, and s is a letter: s"
+@pytest.mark.parametrize("written", WRITTEN.values(), ids=WRITTEN)
+def test_a_key_that_comes_in_pieces_is_not_heard(server: FakeServer, written: str) -> None:
+    text = f"My key is {written}, and s is a letter: s"
     chunks = [pieces(letter)[1] for letter in text]
     server.queue(streamed(*chunks))
     heard: list[str] = []
@@ -161,15 +175,44 @@ def test_a_key_that_comes_in_pieces_is_not_heard(server: FakeServer) -> None:
     assert reply.text == "".join(heard) == "My key is [key], and s is a letter: s"
 
 
-@given(before=st.text(max_size=30), after=st.text(max_size=30), cuts=st.lists(st.integers(0, 90), max_size=8))
-def test_however_a_text_is_cut_its_pieces_say_the_same_as_the_whole(before: str, after: str, cuts: list[int]) -> None:
-    redaction = Redaction(KEY)
-    text = f"{before}{KEY}{after}"
+ODD_KEY = r"%2/\u00%a+=" * 2
+"""Its signs begin escapes of others."""
+
+
+def ways_of_writing(letter: str) -> list[str]:
+    code = ord(letter)
+    ways = [letter, f"\\u{code:04x}", f"\\u{code:04X}", f"\\\\u{code:04x}", f"%{code:02x}", f"%{code:02X}"]
+    return [*ways, r"\/"] if letter == "/" else ways
+
+
+@pytest.mark.parametrize("key", [KEY, ODD_KEY], ids=["plain", "odd"])
+@given(data=st.data(), before=st.text(max_size=30), after=st.text(max_size=30))
+def test_however_a_text_is_cut_its_pieces_say_the_same_as_the_whole(
+    key: str, data: st.DataObject, before: str, after: str
+) -> None:
+    redaction = Redaction(key)
+    written = "".join(data.draw(st.sampled_from(ways_of_writing(letter))) for letter in key)
+    text = f"{before}{written}{after}"
+    cuts = data.draw(st.lists(st.integers(0, len(text)), max_size=8))
     places = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
     stream = redaction.stream()
     told = "".join(stream.more(text[start:end]) for start, end in itertools.pairwise(places))
     assert told + stream.rest() == redaction.text(text)
-    assert KEY not in redaction.text(text)
+    assert written not in redaction.text(text)
+
+
+@pytest.mark.parametrize("key", [KEY, f"{KEY}g", f"{KEY}gh", "\xff\xfe?>" * 4], ids=len)
+@pytest.mark.parametrize("before", ["", "B", "Bearer ", "user:"])
+@pytest.mark.parametrize("after", ["", "\r", "\r\n"])
+@pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode])
+def test_a_key_in_base64_is_not_told(key: str, before: str, after: str, encode: Callable[[bytes], bytes]) -> None:
+    written = encode(f"{before}{key}{after}".encode()).decode()
+    redaction = Redaction(key)
+    told = redaction.text(f"I got {written}, my friend.")
+    assert "[key]" in told
+    assert len(told) < len("I got [key], my friend.") + 20
+    stream = redaction.stream()
+    assert "".join(map(stream.more, f"I got {written}, my friend.")) + stream.rest() == told
 
 
 def test_no_error_carries_what_the_server_said_behind_it(server: FakeServer) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 import time
@@ -13,8 +14,9 @@ import httpx
 import pytest
 
 from memory_system import AgentMemory, Tier, World, export
-from memory_system.errors import ChangeSetNotFound, Conflict
+from memory_system.errors import AgentNotFound, ChangeSetNotFound, Conflict, TooMany
 from memory_system.service import feed
+from memory_system.service.desk import Desk
 from memory_system.service.previews import Previews
 from tests.fake_server import FakeServer, says
 from tests.served import served_api
@@ -497,6 +499,37 @@ def test_whoever_listens_is_told_that_the_agent_is_gone(api: httpx.Client, world
         assert next(lines) == "retry: 2000"
         world.delete_agent("mira")
         assert "event: gone" in lines
+
+
+def test_whoever_listens_does_not_hear_another_agent_of_the_same_name(
+    api: httpx.Client, world: World, remember: Remember
+) -> None:
+    remember("She heard the bell.")
+    with api.stream("GET", f"{MIRA}/changes", params={"seconds": 10}) as stream:
+        lines = stream.iter_lines()
+        assert next(lines) == "retry: 2000"
+        with world._lock:  # so fast that nobody looks in between
+            world.delete_agent("mira")
+            world.create_agent("mira").add_short_term({"document": "Another heard it.", "rating": 5})
+        assert "event: gone" in lines
+        assert "agent-gone" in next(lines)
+
+
+def test_listeners_who_come_all_at_once_are_counted(world: World, agent: AgentMemory) -> None:
+    feeds = feed.Feed(Desk(lambda: world))
+
+    async def come(number: int) -> object:
+        try:
+            return await feeds.listen("mira" if number else "nobody", None, None)
+        except (AgentNotFound, TooMany) as error:
+            return error.code
+
+    async def all_at_once() -> list[object]:
+        return await asyncio.gather(*map(come, range(feed.MOST_LISTENERS + 3)))
+
+    came = asyncio.run(all_at_once())
+    assert came[0] == "agent-not-found"
+    assert [one for one in came[1:] if isinstance(one, str)] == ["too-many"] * 3
 
 
 def test_the_loop_answers_while_a_language_model_thinks(

@@ -6,10 +6,12 @@ import json
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memory_system import AgentMemory, Settings, Tier, World
+from memory_system.account import Account
 from memory_system.embedding import CachedEmbedder
 from memory_system.errors import Conflict, InvalidParameter, ModelError, ModelUnavailable, StoreError
 from memory_system.llm import listing
@@ -390,3 +392,33 @@ def test_what_could_not_be_rated_is_when_another_model_is_chosen_or_this_one_ans
         server.on("rate", says(RATED))
         assert not world.models.try_in_use().problem
         until(lambda: not agent.unrated())
+
+
+@pytest.mark.parametrize("later", [False, True], ids=["before it is sent", "before it is answered"])
+def test_a_call_is_asked_of_counted_as_and_kept_as_that_of_the_model_in_use_when_it_began(
+    world: World, agent: AgentMemory, server: FakeServer, monkeypatch: pytest.MonkeyPatch, later: bool
+) -> None:
+    hold = Account.hold
+
+    def exchange() -> None:
+        world.models.use(ModelChoice(server.url, "second"), KEY)
+
+    def held(account: Account, *about: Any) -> int | None:
+        number = hold(account, *about)
+        exchange()
+        return number
+
+    def answered(handler: Any) -> None:
+        if later and handler.asked["model"] == "first":
+            exchange()
+        says({"explanation": f"By the {handler.asked['model']}.", "rating": 3})(handler)
+
+    if not later:
+        monkeypatch.setattr(Account, "hold", held)
+    server.on("*", answered)
+    server.on("rate", answered)
+    for _ in range(2):  # the second time it is the one that was kept
+        world.models.use(ModelChoice(server.url, "first"), KEY)
+        assert agent.rate("Lent Tobias the key.").explanation == "By the first."
+    assert [(one.model, one.calls) for one in agent.spent] == [("first", 1)]
+    assert [asked["model"] for asked in server.requests] == ["first"]
