@@ -161,7 +161,7 @@ def _api(address: ChromaAddress) -> ServerAPI:
     settings = Settings(
         anonymized_telemetry=False,
         chroma_api_impl="chromadb.api.fastapi.FastAPI",
-        chroma_server_host=address.host,
+        chroma_server_host=address.origin,  # a bare host loses its port if it begins with "http", or is an IPv6 one
         chroma_server_http_port=address.port,
         chroma_server_ssl_enabled=address.ssl,
         chroma_server_headers=header,

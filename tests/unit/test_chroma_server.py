@@ -12,11 +12,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from chromadb.api.fastapi import FastAPI
 
 from memory_system import AgentMemory, Settings, Tier, World, backup, backup_restoring
 from memory_system.changes import dump_entry
 from memory_system.chroma import ChromaStore
 from memory_system.chroma_address import ChromaAddress, prefix
+from memory_system.chroma_served import _api
 from memory_system.doctor import examine, light
 from memory_system.embedding import CachedEmbedder
 from memory_system.errors import ForeignStore, InvalidParameter, StoreUnavailable
@@ -81,6 +83,10 @@ def test_an_address_is_read_and_shown_without_its_token() -> None:
         "http://u:s3cret@h",
         "http://h/?token=s3cret",
         "http://h/a/b",
+        "http://h:0",
+        "http://a..b:1",
+        "http://\N{SMALL ROMAN NUMERAL EIGHT}.example:1",
+        f"http://{'a' * 64}:1",
     ],
 )
 def test_an_address_that_is_none_is_refused_and_not_repeated(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
@@ -92,6 +98,15 @@ def test_an_address_that_is_none_is_refused_and_not_repeated(monkeypatch: pytest
         Settings()
     assert "s3cret" not in str(also.value)
     assert "s3cret" not in explained(also.value)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("host", ["[::1]", "httpd.localhost"])
+def test_a_server_is_asked_at_its_port_whatever_its_host_is_called(host: str) -> None:
+    session = _api(ChromaAddress.parse(f"http://{host}:8001")).get_settings()
+    assert (
+        FastAPI.resolve_url(session.chroma_server_host or "", chroma_server_http_port=session.chroma_server_http_port)
+        == f"http://{host}:8001"
+    )
 
 
 def test_collections_are_named_by_world_and_agent_and_no_two_agents_share_a_name() -> None:
