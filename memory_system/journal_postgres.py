@@ -191,6 +191,8 @@ def _address(url: SecretStr) -> sa.URL:
         raise InvalidParameter(wrong) from None  # what it is made of is said nowhere
     if address.drivername.split("+")[0] not in ("postgresql", "postgres") or not address.database:
         raise InvalidParameter(wrong)
+    if "@" in f"{address.host} {address.database}":  # the rest of a password, which would be told as a host's name
+        raise InvalidParameter(f"{wrong} In a password @ is written as %40, / as %2F, and : as %3A.")
     return address.set(drivername="postgresql+psycopg", database=unquote(address.database))
 
 
