@@ -384,6 +384,29 @@ def test_a_password_with_a_sign_that_is_not_written_as_it_must_be_is_not_taken_f
         assert "h1dden" not in _told(told.value)
 
 
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+def test_a_database_that_cannot_hold_every_letter_is_refused_before_anything_is_written(
+    postgres: PostgresServer, settings: Settings, embedder: CachedEmbedder, encoding: str
+) -> None:
+    name = f"of_{encoding.lower()}"
+    postgres.run("postgres", f"CREATE DATABASE {name} ENCODING '{encoding}' TEMPLATE template0")
+    wrong = settings.model_copy(update={"journal_url": SecretStr(postgres.address(name))})
+    with World(wrong, embedder=embedder) as world:
+        with pytest.raises(StoreError, match=f"keeps texts in {encoding}.* with ENCODING 'UTF8'"):
+            world.create_agent("mira")
+        assert not (world.folder / "mira").exists()
+
+
+def test_a_server_that_is_only_read_is_told_as_one_that_cannot_be_used_now(
+    postgres: PostgresServer, settings: Settings, embedder: CachedEmbedder
+) -> None:
+    address = postgres.new_database()
+    postgres.run("postgres", f"ALTER DATABASE {sa.make_url(address).database} SET default_transaction_read_only = on")
+    standby = settings.model_copy(update={"journal_url": SecretStr(address)})
+    with World(standby, embedder=embedder) as world, pytest.raises(ServerUnavailable, match="in a read-only transac"):
+        world.create_agent("mira")
+
+
 # -- what names the journal ----------------------------------------------------------------------------
 
 
