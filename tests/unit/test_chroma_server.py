@@ -255,6 +255,17 @@ def test_a_server_that_dies_in_the_midst_of_a_change_leaves_it_to_the_next_one(
         monkeypatch.undo()
         assert agent.find("midst") is not None
         own_server.start()
+        at_hand = agent._ledger._store_at_hand
+
+        def dies_again() -> None:
+            at_hand()
+            own_server.kill()
+
+        monkeypatch.setattr(agent._ledger, "_store_at_hand", dies_again)
+        with pytest.raises(StoreUnavailable, match=r"cannot be reached.*Nothing was changed"):
+            agent.add_short_term({"document": "Too soon", "id": "soon", "rating": 5})
+        monkeypatch.undo()
+        own_server.start()
         agent.add_short_term({"document": "After it", "id": "after", "rating": 5})
         assert set(on_it(hurt)) == {"m0", "m1", "m2", "midst", "after"}
 
@@ -372,6 +383,24 @@ def test_another_installations_agent_of_the_same_name_is_left_alone(
         with pytest.raises(ForeignStore, match=r"another agent 'mira'.*MEMORY_CHROMA_URL"):
             begun(world)
         assert on_it(served) == held
+
+
+def test_another_installations_agent_of_the_same_name_outlives_a_restored_backup(
+    served: Settings, embedder: CachedEmbedder, tmp_path: Path
+) -> None:
+    with opened(served, embedder) as world:
+        begun(world)
+        held = on_it(served)
+    here = Settings(database=tmp_path / "other", personalities=tmp_path / "others", llm="offline")
+    with opened(here.model_copy(update={"chroma_url": None}), embedder) as world:
+        begun(world)
+        made = backup.make(world, tmp_path / "other.zip")
+        assert made is not None
+    with opened(here, embedder) as world:
+        assert backup_restoring.restore(world, made.path) is not None
+        assert on_it(served) == held != {}
+        with pytest.raises(ForeignStore, match="another agent 'mira'"):
+            world.agent("mira")
 
 
 def test_the_doctor_tells_what_a_server_holds_otherwise_and_repairs_it(
