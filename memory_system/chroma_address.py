@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Self
 from urllib.parse import urlsplit
 
+import httpx
+
 from .errors import InvalidParameter
 
 DATABASE = "default_database"
@@ -46,9 +48,13 @@ class ChromaAddress:
     @property
     def shown(self) -> str:
         """The address for people, without the token."""
+        return self.origin if self.database == DATABASE else f"{self.origin}/{self.database}"
+
+    @property
+    def origin(self) -> str:
+        """The server alone, as ``http://host:port``."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        database = "" if self.database == DATABASE else f"/{self.database}"
-        return f"http{'s' * self.ssl}://{host}:{self.port}{database}"
+        return f"http{'s' * self.ssl}://{host}:{self.port}"
 
     @classmethod
     def parse(cls, url: str, *, token: str | None = None, deadline: float = DEADLINE) -> Self:
@@ -68,9 +74,15 @@ class ChromaAddress:
                 f"The address of the Chroma server holds more than a place. {_FORM}; a token goes into "
                 "MEMORY_CHROMA_TOKEN."
             )
-        if parts.scheme not in _PORTS or not parts.hostname or not _PLAIN.fullmatch(database):
+        if parts.scheme not in _PORTS or not parts.hostname or port == 0 or not _PLAIN.fullmatch(database):
             raise InvalidParameter(f"The address of the Chroma server is none. {_FORM}.")
-        return cls(parts.hostname, port or _PORTS[parts.scheme], parts.scheme == "https", database, token, deadline)
+        made = cls(parts.hostname, port or _PORTS[parts.scheme], parts.scheme == "https", database, token, deadline)
+        try:
+            httpx.URL(made.origin)
+            made.host.encode("idna")  # as it is looked up
+        except (httpx.InvalidURL, UnicodeError) as error:
+            raise InvalidParameter(f"The address of the Chroma server names no host. {_FORM}.") from error
+        return made
 
 
 def prefix(world: str, agent: str) -> str:

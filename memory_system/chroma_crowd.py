@@ -1,6 +1,6 @@
 """How many of Chroma's clients are open in this process at once.
 
-An embedded client holds about 15 files and 9 MB, and is needed only while something is written. An agent that nobody
+An embedded client holds about 15 files and 10 MB, and is needed only while something is written. An agent that nobody
 writes to does without: its store gives its client up when others need one, and makes a new one at its next use.
 """
 

@@ -19,6 +19,8 @@ from .errors import StoreDamaged, StoreError
 
 MADE_WITH = "made_with"
 """What is noted beside the collections: the identity of what made their vectors."""
+OWNER = "owner"
+"""What is noted beside collections on a server: whose they are."""
 _FILE = "made_with.txt"
 _HNSW = {"space": OUR_DISTANCE, "sync_threshold": 100, "batch_size": 50}
 

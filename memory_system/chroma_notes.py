@@ -8,9 +8,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from . import generation
-from .chroma_homes import MADE_WITH, Home
+from .chroma_homes import MADE_WITH, OWNER, Home
 
-_OWNER, _LEFT = "owner", "left_at"
+_LEFT = "left_at"
 
 
 class ChromaNotes:
@@ -67,7 +67,7 @@ class ChromaNotes:
     @property
     def owner(self) -> str | None:
         """Whose the collections on a server are; ``None`` if nobody's yet, or if they are files."""
-        return self._noted(_OWNER)
+        return self._noted(OWNER)
 
     @property
     def left_at(self) -> str | None:
@@ -85,7 +85,7 @@ class ChromaNotes:
 
     def note_owner(self, owner: str) -> None:
         """Note on a server whose the collections are."""
-        self._note(**{_OWNER: owner})
+        self._note(**{OWNER: owner})
 
     def note_left(self, state: str) -> None:
         """Note on a server in what state of the journal the collections are let go of."""

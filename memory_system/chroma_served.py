@@ -31,7 +31,7 @@ from chromadb.errors import (
 
 from .chroma_address import DATABASE, TENANT, ChromaAddress, prefix
 from .chroma_foreign import OUR_DISTANCE
-from .chroma_homes import Home
+from .chroma_homes import OWNER, Home
 from .entry import Tier
 from .errors import StoreDamaged, StoreError, StoreUnavailable
 
@@ -141,15 +141,21 @@ class OnServer(Home):
             raise self.as_ours(error) from error
 
 
-def forget(folder: Path, server: ChromaAddress) -> None:
+def forget(folder: Path, server: ChromaAddress, origin: str | None = None) -> None:
     """Delete what a server holds of the agent whose files would lie in this folder; the journal still has all of it.
+
+    Args:
+        folder: where the files would lie.
+        server: the server.
+        origin: the id of the journal's first change set, to leave alone what another agent of the name wrote.
 
     Raises:
         StoreUnavailable: the server cannot be reached.
     """
     home = OnServer(server, folder)
     try:
-        home.set_aside("forgotten")
+        if origin is None or home.noted().get(OWNER) in (None, origin):
+            home.set_aside("forgotten")
     except home.errors as error:
         raise home.as_ours(error) from error
 
@@ -161,7 +167,7 @@ def _api(address: ChromaAddress) -> ServerAPI:
     settings = Settings(
         anonymized_telemetry=False,
         chroma_api_impl="chromadb.api.fastapi.FastAPI",
-        chroma_server_host=address.host,
+        chroma_server_host=address.origin,  # a bare host loses its port if it begins with "http", or is an IPv6 one
         chroma_server_http_port=address.port,
         chroma_server_ssl_enabled=address.ssl,
         chroma_server_headers=header,

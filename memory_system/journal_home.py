@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from pathlib import Path
 
 from .errors import StoreError
 from .journal import Journal
 from .journal_check import refuse_damaged
+from .journal_tables import refuse_foreign
 from .times import Clock, real_clock
 
 JOURNAL = "journal.sqlite3"
@@ -77,6 +78,18 @@ class JournalHome(ABC):
             with closing(elsewhere), closing(Journal(f"sqlite:///{file}", real_clock)) as copy:
                 elsewhere.copy_to(copy)
 
+    def origin(self) -> str:
+        """What only the agent and its copies have in common; empty if there is no journal, or it cannot be read."""
+        with suppress(StoreError):
+            journal = self._to_look_at()
+            if journal is not None:
+                with closing(journal):
+                    return journal.change_set_at(1)
+        return ""
+
+    def _to_look_at(self) -> Journal | None:
+        return self._elsewhere()
+
     @abstractmethod
     def _elsewhere(self) -> Journal | None:
         """The journal, if it is not in the folder."""
@@ -118,6 +131,13 @@ class FileHome(JournalHome):
             raise StoreError(
                 f"The journal of {self.folder.name!r} is on a PostgreSQL server. Set MEMORY_JOURNAL_URL to its address."
             )
+
+    def _to_look_at(self) -> Journal | None:
+        self._elsewhere()
+        if not self.anchor.is_file() or not self.anchor.stat().st_size:
+            return None
+        refuse_foreign(self.anchor)
+        return Journal(f"sqlite:///{self.anchor}", real_clock)
 
     def open(self, clock: Clock) -> Journal:
         """The journal."""

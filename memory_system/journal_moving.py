@@ -12,6 +12,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from .errors import JournalDamaged, StoreDamaged, StoreError
+from .files import read_at_most
 from .journal import Journal
 from .journal_check import refuse_damaged
 from .journal_home import JOURNAL, POINTER, JournalHome
@@ -59,6 +60,8 @@ class ServerHome(JournalHome):
             StoreError: the server cannot be reached, or there are two journals that are not the same.
         """
         file = self.folder / JOURNAL
+        with self._server.reading() as db:
+            self._refuse_anothers(db)
         if self._schema is None or file.exists():
             if file.exists():
                 refuse_damaged(file, claimed, thoroughly=thoroughly)
@@ -80,6 +83,21 @@ class ServerHome(JournalHome):
                 _leave(db, self._place)
                 _name(db, self._schema, self._place)
         self._refuse_incomplete(claimed)
+
+    def _refuse_anothers(self, db: sa.Connection) -> None:
+        """See that no other folder names the same schema, as a copy made by hand does: both would write one journal."""
+        place = _place_of(db, self._schema) if self._schema is not None else None
+        if place in (None, self._place):
+            return
+        other: str | None = None
+        with suppress(StoreDamaged):  # what is wrong in that folder is told when it is opened
+            other = _pointed_at(self.folder.parent.parent / place)
+        if other == self._schema:
+            raise StoreError(
+                f"{self.anchor} names the journal of another agent, {place}. If its folder is a copy that was made by "
+                f"hand, remove it, and duplicate the agent instead; otherwise remove {POINTER}, and the server finds "
+                "the journal by the agent's name."
+            )
 
     def _take_in(self, file: Path) -> None:
         """Move SQLite's journal; one that was moved already, and whose file is still there, is compared."""
@@ -161,15 +179,18 @@ class ServerHome(JournalHome):
 
 
 def _pointed_at(folder: Path) -> str | None:
+    wrong = (
+        f"{folder / POINTER} does not name a journal. Move it away: the server finds the journal by the name of the "
+        "agent, and begins none anew."
+    )
     try:
-        with (folder / POINTER).open("rb") as file:
-            name = json.loads(file.read(_MOST))["schema"]
+        name = json.loads(read_at_most(folder / POINTER, _MOST))["schema"]
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise StoreDamaged(f"{folder / POINTER} does not name a journal. Put it back from a backup.") from error
+        raise StoreDamaged(wrong) from error
     if not (isinstance(name, str) and name.startswith("memory_") and name.isidentifier() and name.isascii()):
-        raise StoreDamaged(f"{folder / POINTER} does not name a journal. Put it back from a backup.")
+        raise StoreDamaged(wrong)
     return name
 
 
@@ -178,6 +199,13 @@ def _found(db: sa.Connection, place: str) -> str | None:
     query = sa.text("SELECT nspname FROM pg_namespace WHERE obj_description(oid, 'pg_namespace') = :told")
     found: str | None = db.scalar(query, {"told": f"{_MARK}{place}"})
     return found
+
+
+def _place_of(db: sa.Connection, schema: str) -> str | None:
+    """The world and the agent that the comment of a schema names, parted by a stroke."""
+    query = sa.text("SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = :name")
+    told: str | None = db.scalar(query, {"name": schema})
+    return told.removeprefix(_MARK) if told is not None and told.startswith(_MARK) else None
 
 
 def _is_there(db: sa.Connection, schema: str) -> bool:

@@ -31,8 +31,9 @@ _CONNECTIONS, _MORE = 5, 25
 _COMMITS = {"full": "on", "normal": "off"}
 _DAMAGED = ("XX001", "XX002", "3F000", "42P01", "42703")
 """Broken pages and indexes; a schema, table or column that is no longer there."""
-_UNREACHABLE = ("08", "57P", "53300", "28", "3D")
-"""How the codes begin of a connection that is gone or refused: shut down, too many, not admitted, no such database."""
+_UNREACHABLE = ("08", "57P", "53300", "28", "3D", "25006")
+"""How the codes begin of a connection that is gone or refused: shut down, too many, not admitted, no such database, or
+one that is only read, such as of a standby."""
 _NO_SIGN = "\N{SYMBOL FOR NULL}"
 
 
@@ -96,7 +97,11 @@ class Server:
                 max_overflow=_MORE,
                 pool_timeout=LOCK_SECONDS,
                 hide_parameters=True,
-                connect_args={"connect_timeout": _CONNECT_SECONDS, "application_name": "memory-system"},
+                connect_args={
+                    "connect_timeout": _CONNECT_SECONDS,
+                    "application_name": "memory-system",
+                    "client_encoding": "utf8",
+                },
                 # a server that was started anew is not told by an error
                 **{"pool_pre_ping": True, **options},
             )
@@ -111,6 +116,7 @@ class Server:
             connection.execute(f"SET synchronous_commit = {_COMMITS[durability]}")
             connection.autocommit = before
 
+        sa.event.listen(engine, "do_connect", _connected)
         sa.event.listen(engine, "connect", prepare)
         sa.event.listen(engine, "begin", _begin)
         return engine
@@ -191,7 +197,22 @@ def _address(url: SecretStr) -> sa.URL:
         raise InvalidParameter(wrong) from None  # what it is made of is said nowhere
     if address.drivername.split("+")[0] not in ("postgresql", "postgres") or not address.database:
         raise InvalidParameter(wrong)
+    if "@" in f"{address.host} {address.database}":  # the rest of a password, which would be told as a host's name
+        raise InvalidParameter(f"{wrong} In a password @ is written as %40, / as %2F, and : as %3A.")
     return address.set(drivername="postgresql+psycopg", database=unquote(address.database))
+
+
+def _connected(dialect: sa.Dialect, _record: object, arguments: Sequence[Any], named: dict[str, Any]) -> Any:
+    """A connection to a database that keeps every text as it is; seen before SQLAlchemy reads a text of its own."""
+    connection: Any = dialect.connect(*arguments, **named)
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        connection.close()
+        raise StoreError(
+            f"The journals' PostgreSQL database keeps texts in {encoding}, which has not every letter. Make one with "
+            "ENCODING 'UTF8', and name it in MEMORY_JOURNAL_URL."
+        )
+    return connection
 
 
 def _begin(db: sa.Connection) -> None:

@@ -154,8 +154,9 @@ class Ledger(LedgerTurns):
             self._accesses.flush()  # what comes back by this change keeps the accesses it had
             self._catch_up()
             self._store_at_hand()
-            self._finish_cut_off()
-            self._take_over_missed()
+            with _nothing_changed():
+                self._finish_cut_off()
+                self._take_over_missed()
             self._refuse_foreign_edit(change_set)
             self._refuse_unwritable(change_set)
             applied = self.journal.commit(change_set, vectors, self.embedder.identity)
@@ -276,6 +277,15 @@ class Ledger(LedgerTurns):
             return personalities.read(self.personality_path) in (None, text)
         except InvalidPersonality:
             return False
+
+
+@contextmanager
+def _nothing_changed() -> Iterator[None]:
+    """What a server that goes away keeps from being made up for is not the change that was asked for."""
+    try:
+        yield
+    except StoreUnavailable as error:
+        raise StoreUnavailable(f"{error.sentence} Nothing was changed.") from error
 
 
 @contextmanager

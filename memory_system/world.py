@@ -280,11 +280,11 @@ class World(Stage):
             self._agents.pop(agent.name).close()
             yield self._place(agent.name)
 
-    def _forget_on_server(self, place: Place) -> None:
+    def _forget_on_server(self, place: Place, origin: str | None = None) -> None:
         """Let a server forget an agent that is no longer here, so that another may have its name."""
         if (server := self.settings.chroma) is not None:
             with suppress(StoreUnavailable):  # then whoever takes the name is told what is still there
-                forget(place.folder / STORE, server)
+                forget(place.folder / STORE, server, origin)
 
     @contextmanager
     def let_go(self) -> Iterator[None]:
@@ -300,8 +300,9 @@ class World(Stage):
                     self._agents.pop(name).close()
                 if (self.folder / name).is_dir():
                     held.enter_context(WriteLock(self.folder / name).held())
-                    self.journals.of(self.folder / name).leave_name()
-                self._forget_on_server(self._place(name))
+                    home = self.journals.of(self.folder / name)
+                    home.leave_name()
+                    self._forget_on_server(self._place(name), home.origin())  # it may never have been opened
             self._tokens.close()
             yield
 

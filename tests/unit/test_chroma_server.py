@@ -12,11 +12,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from chromadb.api.fastapi import FastAPI
 
 from memory_system import AgentMemory, Settings, Tier, World, backup, backup_restoring
 from memory_system.changes import dump_entry
 from memory_system.chroma import ChromaStore
 from memory_system.chroma_address import ChromaAddress, prefix
+from memory_system.chroma_served import _api
 from memory_system.doctor import examine, light
 from memory_system.embedding import CachedEmbedder
 from memory_system.errors import ForeignStore, InvalidParameter, StoreUnavailable
@@ -81,6 +83,10 @@ def test_an_address_is_read_and_shown_without_its_token() -> None:
         "http://u:s3cret@h",
         "http://h/?token=s3cret",
         "http://h/a/b",
+        "http://h:0",
+        "http://a..b:1",
+        "http://\N{SMALL ROMAN NUMERAL EIGHT}.example:1",
+        f"http://{'a' * 64}:1",
     ],
 )
 def test_an_address_that_is_none_is_refused_and_not_repeated(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
@@ -92,6 +98,15 @@ def test_an_address_that_is_none_is_refused_and_not_repeated(monkeypatch: pytest
         Settings()
     assert "s3cret" not in str(also.value)
     assert "s3cret" not in explained(also.value)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("host", ["[::1]", "httpd.localhost"])
+def test_a_server_is_asked_at_its_port_whatever_its_host_is_called(host: str) -> None:
+    session = _api(ChromaAddress.parse(f"http://{host}:8001")).get_settings()
+    assert (
+        FastAPI.resolve_url(session.chroma_server_host or "", chroma_server_http_port=session.chroma_server_http_port)
+        == f"http://{host}:8001"
+    )
 
 
 def test_collections_are_named_by_world_and_agent_and_no_two_agents_share_a_name() -> None:
@@ -240,6 +255,17 @@ def test_a_server_that_dies_in_the_midst_of_a_change_leaves_it_to_the_next_one(
         monkeypatch.undo()
         assert agent.find("midst") is not None
         own_server.start()
+        at_hand = agent._ledger._store_at_hand
+
+        def dies_again() -> None:
+            at_hand()
+            own_server.kill()
+
+        monkeypatch.setattr(agent._ledger, "_store_at_hand", dies_again)
+        with pytest.raises(StoreUnavailable, match=r"cannot be reached.*Nothing was changed"):
+            agent.add_short_term({"document": "Too soon", "id": "soon", "rating": 5})
+        monkeypatch.undo()
+        own_server.start()
         agent.add_short_term({"document": "After it", "id": "after", "rating": 5})
         assert set(on_it(hurt)) == {"m0", "m1", "m2", "midst", "after"}
 
@@ -359,6 +385,24 @@ def test_another_installations_agent_of_the_same_name_is_left_alone(
         assert on_it(served) == held
 
 
+def test_another_installations_agent_of_the_same_name_outlives_a_restored_backup(
+    served: Settings, embedder: CachedEmbedder, tmp_path: Path
+) -> None:
+    with opened(served, embedder) as world:
+        begun(world)
+        held = on_it(served)
+    here = Settings(database=tmp_path / "other", personalities=tmp_path / "others", llm="offline")
+    with opened(here.model_copy(update={"chroma_url": None}), embedder) as world:
+        begun(world)
+        made = backup.make(world, tmp_path / "other.zip")
+        assert made is not None
+    with opened(here, embedder) as world:
+        assert backup_restoring.restore(world, made.path) is not None
+        assert on_it(served) == held != {}
+        with pytest.raises(ForeignStore, match="another agent 'mira'"):
+            world.agent("mira")
+
+
 def test_the_doctor_tells_what_a_server_holds_otherwise_and_repairs_it(
     served: Settings, embedder: CachedEmbedder
 ) -> None:
@@ -410,4 +454,4 @@ def test_what_is_purged_is_gone_from_the_server(served: Settings, embedder: Cach
         agent.forget(["m0"])
         agent.purge(["m0"])
         assert set(on_it(served)) == {"m1", "m2"}
-        assert any("chroma vacuum" in said for said in agent.messages)
+        assert any("chroma vacuum --path" in said for said in agent.messages)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -28,9 +30,11 @@ from memory_system.errors import (
     ReadOnly,
     ServerUnavailable,
     StoreBusy,
+    StoreDamaged,
     StoreError,
 )
 from memory_system.findings import State
+from memory_system.journal_postgres import Server
 from memory_system.journals import Journals
 from tests.conftest import NOW
 from tests.faults.survivor import go, start_in, told_by
@@ -371,6 +375,86 @@ def test_an_address_that_does_not_work_is_told_without_its_password(
         assert quote(PASSWORD, safe="") not in said
         assert not isinstance(told.value, JournalDamaged)
         assert not (world.folder / "mira").exists()
+
+
+def test_a_password_with_a_sign_that_is_not_written_as_it_must_be_is_not_taken_for_a_host() -> None:
+    for address in ("postgresql://u:p@h1dden@localhost/db", "postgresql://u:p@h1dden/more@localhost:9/db"):
+        with pytest.raises(InvalidParameter, match="@ is written as %40") as told:
+            Server(SecretStr(address))
+        assert "h1dden" not in _told(told.value)
+
+
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+def test_a_database_that_cannot_hold_every_letter_is_refused_before_anything_is_written(
+    postgres: PostgresServer, settings: Settings, embedder: CachedEmbedder, encoding: str
+) -> None:
+    name = f"of_{encoding.lower()}"
+    postgres.run("postgres", f"CREATE DATABASE {name} ENCODING '{encoding}' TEMPLATE template0")
+    wrong = settings.model_copy(update={"journal_url": SecretStr(postgres.address(name))})
+    with World(wrong, embedder=embedder) as world:
+        with pytest.raises(StoreError, match=f"keeps texts in {encoding}.* with ENCODING 'UTF8'"):
+            world.create_agent("mira")
+        assert not (world.folder / "mira").exists()
+
+
+def test_a_server_that_is_only_read_is_told_as_one_that_cannot_be_used_now(
+    postgres: PostgresServer, settings: Settings, embedder: CachedEmbedder
+) -> None:
+    address = postgres.new_database()
+    postgres.run("postgres", f"ALTER DATABASE {sa.make_url(address).database} SET default_transaction_read_only = on")
+    standby = settings.model_copy(update={"journal_url": SecretStr(address)})
+    with World(standby, embedder=embedder) as world, pytest.raises(ServerUnavailable, match="in a read-only transac"):
+        world.create_agent("mira")
+
+
+# -- what names the journal ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("left", ["", "{", "5", '{"schema": "public"}', '{"schema": "memory_x\\""}', None])
+def test_a_note_that_names_no_journal_is_said_so_and_the_journal_is_found_without_it(
+    world: World, agent: AgentMemory, remember: Remember, left: str | None
+) -> None:
+    remember("Saw smoke", id="m1")
+    world.close()
+    note = world.folder / "mira/journal.json"
+    note.unlink()
+    if left is None:
+        os.mkfifo(note)
+    else:
+        note.write_text(left)
+    with pytest.raises(StoreDamaged, match=r"does not name a journal\. Move it away"):
+        world.agent("mira")
+    note.unlink()
+    assert [entry.id for entry in world.agent("mira").entries(Tier.STM)] == ["m1"]
+
+
+def test_a_folder_that_names_the_journal_of_another_agent_is_refused(
+    world: World, agent: AgentMemory, remember: Remember
+) -> None:
+    remember("Saw smoke", id="m1")
+    world.create_agent("tobias")
+    world.close()
+    shutil.copytree(world.folder / "mira", world.folder / "ana")
+    with pytest.raises(StoreError, match=r"names the journal of another agent, mem_test/mira\. .* duplicate the agent"):
+        world.agent("ana")
+    mine, others = world.folder / "mira/journal.json", world.folder / "tobias/journal.json"
+    mine.write_bytes(others.read_bytes())
+    with pytest.raises(StoreError, match=r"of another agent, mem_test/tobias\. .* otherwise remove journal\.json"):
+        world.agent("mira")
+    assert world.agent("tobias").entries(Tier.STM) == []
+    mine.unlink()
+    assert [entry.id for entry in world.agent("mira").entries(Tier.STM)] == ["m1"]
+
+
+def test_a_folder_that_was_moved_keeps_its_journal(
+    world: World, agent: AgentMemory, remember: Remember, settings: Settings, embedder: CachedEmbedder
+) -> None:
+    remember("Saw smoke", id="m1")
+    history = len(agent.history())
+    world.close()
+    world.folder.rename(world.folder.with_name("moved"))
+    with World(world.settings.model_copy(update={"world": "moved"}), embedder=embedder) as moved:
+        assert len(moved.agent("mira").history()) == history
 
 
 # -- several machines ----------------------------------------------------------------------------------
