@@ -73,7 +73,10 @@ def fill(
             state = "empty; it would be filled" if empty else "not empty; nothing would be changed"
             typer.echo(f"The world {world.name!r} is {state}.")
         else:
-            typer.echo(f"The world {world.name!r} is {'filled' if filled else 'not empty; nothing was changed'}.")
+            told = "filled" if filled else f"{'empty' if empty else 'not empty'}; nothing was changed"
+            typer.echo(f"The world {world.name!r} is {told}.")
+            if empty and not filled:
+                typer.echo(f"None of these characters has a file in {world.settings.personalities}.")
 
 
 def serve(
