@@ -54,7 +54,7 @@ app = typer.Typer(
 
 def fetch_model() -> None:
     """Fetch and check the embedding model, unless it is there already. Example: python -m memory_system fetch-model."""
-    weights.ensure(Settings().cache, typer.echo)
+    typer.echo(f"The embedding model is in {weights.ensure(Settings().cache, typer.echo)}.")
 
 
 def fill(
