@@ -47,7 +47,8 @@ def style() -> None:
         "[data-testid='stLayoutWrapper']:has(>div>[data-testid='stLayoutWrapper']>.st-key-news){position:absolute}"
         ".st-key-news{position:fixed;right:1.4rem;bottom:1.2rem;width:auto!important;z-index:900}"
         ".st-key-news button{border-radius:2rem;box-shadow:0 2px 10px #0005}"
-        "@media(max-width:640px){[data-testid='stMainBlockContainer']{padding:4.6rem 1rem 3rem}}"
+        "@media(max-width:640px){[data-testid='stMainBlockContainer']{padding:4.6rem 1rem 3rem}"
+        "button[data-variant='segmented_control']{padding-inline:.7rem!important}}"
         "</style>"
     )
 

@@ -54,7 +54,7 @@ app = typer.Typer(
 
 def fetch_model() -> None:
     """Fetch and check the embedding model, unless it is there already. Example: python -m memory_system fetch-model."""
-    weights.ensure(Settings().cache, typer.echo)
+    typer.echo(f"The embedding model is in {weights.ensure(Settings().cache, typer.echo)}.")
 
 
 def fill(
@@ -73,7 +73,10 @@ def fill(
             state = "empty; it would be filled" if empty else "not empty; nothing would be changed"
             typer.echo(f"The world {world.name!r} is {state}.")
         else:
-            typer.echo(f"The world {world.name!r} is {'filled' if filled else 'not empty; nothing was changed'}.")
+            told = "filled" if filled else f"{'empty' if empty else 'not empty'}; nothing was changed"
+            typer.echo(f"The world {world.name!r} is {told}.")
+            if empty and not filled:
+                typer.echo(f"None of these characters has a file in {world.settings.personalities}.")
 
 
 def serve(

@@ -20,9 +20,12 @@ from .entry import MemoryEntry, Tier
 from .errors import StoreDamaged
 from .llm import tasks
 from .names import MAX_NAME
-from .settings import AgentSettings
+from .settings import ROOT, AgentSettings
 from .times import parse_time
-from .world import TOKENS, World
+from .world import TOKENS, World, agent_names
+
+SHIPPED = ROOT / "agent_personalities"
+"""Where the story's characters are described."""
 
 SETTINGS = AgentSettings(stm_size=20, top_k=6, static_share=0.3, migration_threshold=0.25)
 """How the characters of the story remember: all but what is purely mundane."""
@@ -34,6 +37,9 @@ def fill_world(world: World, samples: Path, say: Callable[[str], None] = lambda 
     Every ``<agent>.jsonl`` of the folder is lived through in the world's time: remembered, migrated every night, and
     reflected on, summarised and planned as its author wrote it down, through the same change sets as any other data.
     It is made under another name and renamed when it is whole, so that no half-filled world is ever opened.
+
+    Where the folder of personalities holds none, those that ship are copied there. Where it holds somebody's own, a
+    character of the story without a file in it stays away, and if that is all of them, nothing is filled.
 
     Raises:
         StoreDamaged: a sample file is broken or missing.
@@ -48,6 +54,9 @@ def fill_world(world: World, samples: Path, say: Callable[[str], None] = lambda 
         }
     except (OSError, ValueError) as error:
         raise StoreDamaged(f"The samples in {samples} cannot be read: {error}. Get them again.") from error
+    stories = _described(world, stories)
+    if not stories:
+        return False
     half = f"{world.name[: MAX_NAME - 8]}-filling"
     shutil.rmtree(world.folder.with_name(half), ignore_errors=True)
     settings = world.settings.model_copy(update={"world": half, "chroma_url": None})
@@ -69,6 +78,17 @@ def fill_world(world: World, samples: Path, say: Callable[[str], None] = lambda 
 def holds_something(world: World) -> bool:
     """Whether a world's folder holds more than what is made by looking at it."""
     return world.folder.is_dir() and any(not path.name.startswith(TOKENS) for path in world.folder.iterdir())
+
+
+def _described(world: World, stories: dict[str, list[dict[str, Any]]]) -> dict[str, list[dict[str, Any]]]:
+    """The stories of the characters that have a personality file."""
+    personalities = Path(world.settings.personalities)
+    if not agent_names(world.settings):
+        personalities.mkdir(parents=True, exist_ok=True)
+        for name in stories:
+            if (file := SHIPPED / f"{name}.json").is_file():
+                shutil.copyfile(file, personalities / file.name)
+    return {name: story for name, story in stories.items() if (personalities / f"{name}.json").is_file()}
 
 
 def _replay(agent: AgentMemory, story: list[dict[str, Any]]) -> None:

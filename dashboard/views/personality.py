@@ -29,12 +29,13 @@ def facts() -> None:
     )
 
 
-if session.moment() is not None:
+past = session.moment() is not None
+if past or session.viewing():
     if agent.personality_text is None:
-        widgets.empty("There was no personality yet.", "Look at a later moment, or go back to now.")
+        widgets.empty(f"There {'was no personality yet' if past else 'is no personality'}.", "", agent)
     else:
         facts()
-        with st.expander("The personality of then, as JSON"):
+        with st.expander(f"The personality{' of then' if past else ''}, as JSON"):
             st.code(agent.personality_text, language=None, wrap_lines=True)
     widgets.closed(agent)
     st.stop()

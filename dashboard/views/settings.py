@@ -9,13 +9,13 @@ agent = session.agent()
 widgets.heading("Settings", "How this character remembers, and what its whole world uses.", agent)
 widgets.said()
 PARTS = {
-    "Memory and world": None,
+    "General": None,
     "Language model": model_settings.LINK,
     "Prompts": prompt_settings.LINK,
     "Backup and check": safekeeping.LINK,
 }
 linked = session.from_link("part")
-first = next((name for name, link in PARTS.items() if link == linked), "Memory and world")
+first = next((name for name, link in PARTS.items() if link == linked), "General")
 tabs = st.tabs(list(PARTS), default=first, key="settings-part", on_change="rerun")
 set_up, model, prompts, safe = tabs
 session.to_link("part", next((link for tab, link in zip(tabs, PARTS.values(), strict=True) if tab.open), None))

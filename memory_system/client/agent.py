@@ -10,7 +10,8 @@ from typing import Any, Self
 from .. import intake
 from ..account import Spent
 from ..changes import ChangeSet, is_text
-from ..consolidation.ground import Progress
+from ..consolidation.ground import Progress, by_age
+from ..entry import MemoryEntry, Tier
 from ..errors import InvalidParameter
 from ..intake import Added, Events
 from ..journal_bin import Forgotten
@@ -83,6 +84,11 @@ class RemoteAgent(RemoteOperating):
     def rate(self, text: str) -> Rating:
         """How poignant a text is, 1 to 10, and why; stores nothing."""
         return Rating.model_validate(self._wire.ask("/rate", {"memory": text}))
+
+    def unrated(self) -> list[MemoryEntry]:
+        """As ``AgentMemory.unrated``."""
+        held = (*self.entries(Tier.STM), *self.entries(Tier.LTM))
+        return sorted((entry for entry in held if entry.rating is None and not entry.protected), key=by_age)
 
     def rate_unrated(self, *, only_wanted: bool = False, but: Collection[str] = (), most: int | None = None) -> Rerated:
         """As ``AgentMemory.rate_unrated``; what stopped it is told in words alone."""

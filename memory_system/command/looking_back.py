@@ -151,6 +151,8 @@ def as_of(
         say(_told(then))
         if shown:
             show_memories(shown, then.now)
+        else:
+            say("Nothing was remembered yet. TIME is real time; --world-time takes a time of the world.")
         if len(shown) < len(memories):
             say(f"{len(shown)} of {len(memories):,}; --limit 0 shows all.")
 

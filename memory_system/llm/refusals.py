@@ -91,7 +91,9 @@ def in_words(refusal: Refusal, model: str, label: str, redaction: Redaction) -> 
     if refusal.kind is Kind.LATE:
         return late(model)
     if refusal.kind is Kind.UNREACHED:
-        return ModelUnavailable(f"The language model server cannot be reached ({label}).")
+        return ModelUnavailable(
+            f"The language model server cannot be reached ({label}). Is it running, and its address right?"
+        )
     if refusal.kind is Kind.BROKEN_OFF:
         return ModelUnavailable(f"The language model server broke off before its answer was whole ({label}).")
     if refusal.too_long:

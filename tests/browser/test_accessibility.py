@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from .conftest import Dashboard, settled
 from .hands import choose, open_tab, press, tick, write
@@ -115,3 +116,16 @@ def test_a_conversation_before_it_is_remembered_has_no_violation_of_ours(tinted:
     write(tinted, "The conversation", "Mira: Who had the key last?\nTobias: I did, until Wednesday.")
     press(tinted, "Preview", exact=False)
     assert not violations(tinted)
+
+
+@pytest.mark.parametrize(("name", "role", "number"), [("settings", "tab", 4), ("operations", "radio", 5)])
+def test_on_a_phone_every_part_of_a_page_can_be_chosen_from_one_line(
+    page: Page, dashboard: Dashboard, name: str, role: Literal["tab", "radio"], number: int
+) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    dashboard.show(page, name, agent="mira")
+    parts = page.get_by_test_id("stMain").get_by_role(role)
+    expect(parts).to_have_count(number)
+    boxes = [part.bounding_box() or pytest.fail("it is not drawn") for part in parts.all()]
+    assert {box["y"] for box in boxes} == {boxes[0]["y"]}
+    assert all(0 <= box["x"] <= box["x"] + box["width"] <= 390 for box in boxes)

@@ -262,6 +262,7 @@ def test_as_of_shows_and_asks_the_memory_of_then(cli: CommandLine, agent: AgentM
     assert "key" in [one["memory"]["id"] for one in asked["recalled"]]
     now = cli("as-of", "mira", "--world-time", "2026-03-27T18:00:00+00:00", "--json", "--limit", "0").value
     assert "key" not in [one["id"] for one in now["memories"]]
+    assert "Nothing was remembered yet." in cli("as-of", "mira", "2020-01-01T00:00+00:00").out
     assert cli("as-of", "mira").code == 1
     assert agent.stamp == before
 

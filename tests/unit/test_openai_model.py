@@ -160,7 +160,7 @@ def test_each_refusal_is_told_in_words(server: FakeServer, status: int, words: s
 def test_a_server_that_is_not_there_is_told_in_words(server: FakeServer) -> None:
     model = server.model()
     server.close()
-    with pytest.raises(ModelUnavailable, match=r"cannot be reached \(fake at 127.0.0.1\)"):
+    with pytest.raises(ModelUnavailable, match=r"cannot be reached \(fake at 127.0.0.1\)\. Is it running"):
         model.complete(TASK)
 
 

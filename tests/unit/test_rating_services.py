@@ -79,6 +79,8 @@ def test_the_client_has_the_same_calls(world: World, talker: AgentMemory) -> Non
         remote = there.agent("mira")
         done = remote.rate_unrated(most=2)
         assert (len(done.rated), done.left) == (2, 4)
+        assert remote.unrated() == talker.unrated()
+        assert len(remote.unrated()) == done.left
         assert remote.spent == talker.spent
         remote.configure(token_budget=1)
         with pytest.raises(BudgetSpent):

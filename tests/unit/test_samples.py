@@ -146,14 +146,43 @@ def test_a_broken_sample_is_told_and_the_world_stays_empty(
         assert not world.folder.exists()
 
 
-def test_a_fill_that_is_cut_off_begins_again(embedder: CachedEmbedder, tmp_path: Path) -> None:
-    settings = Settings(database=tmp_path, personalities=ROOT / "agent_personalities", llm="offline")
-    samples = tmp_path / "samples"
-    samples.mkdir()
+def _short_story(folder: Path) -> Path:
+    """A story of Ines and Mira in which next to nothing happens."""
+    folder.mkdir()
     for name in ("ines", "mira"):
         event = {"id": f"{name}-1", "document": "event", "timestamp": "2026-03-27T06:00:00+00:00", "rating": 5}
-        (samples / f"{name}.jsonl").write_text(json.dumps(event) + "\n")
-    (samples / "world.json").write_text('{"clock": "2026-03-27T18:00:00+00:00"}')
+        (folder / f"{name}.jsonl").write_text(json.dumps(event) + "\n")
+    (folder / "world.json").write_text('{"clock": "2026-03-27T18:00:00+00:00"}')
+    return folder
+
+
+def test_where_nobody_is_described_the_characters_that_ship_come(embedder: CachedEmbedder, tmp_path: Path) -> None:
+    settings = Settings(database=tmp_path / "worlds", personalities=tmp_path / "characters", llm="offline")
+    with World(settings, embedder=embedder) as world:
+        assert fill_world(world, _short_story(tmp_path / "samples"))
+        assert world.agents() == ["ines", "mira"]
+        assert world.agent("mira").display_name == "Mira Holloway"
+
+
+@pytest.mark.parametrize(("own", "come"), [("ana", []), ("mira", ["mira"])])
+def test_where_somebody_has_characters_of_their_own_no_others_come(
+    embedder: CachedEmbedder, tmp_path: Path, own: str, come: list[str]
+) -> None:
+    personalities = tmp_path / "characters"
+    personalities.mkdir()
+    (personalities / f"{own}.json").write_text('{"identity": {"name": "My own"}}')
+    settings = Settings(database=tmp_path / "worlds", personalities=personalities, llm="offline")
+    with World(settings, embedder=embedder) as world:
+        assert fill_world(world, _short_story(tmp_path / "samples")) is bool(come)
+        assert world.agents() == [own]
+        assert world.agent(own).display_name == "My own"
+        assert [entry.id for entry in world.agent(own).entries(Tier.STM)] == [f"{name}-1" for name in come]
+    assert [file.name for file in personalities.iterdir()] == [f"{own}.json"]
+
+
+def test_a_fill_that_is_cut_off_begins_again(embedder: CachedEmbedder, tmp_path: Path) -> None:
+    settings = Settings(database=tmp_path, personalities=ROOT / "agent_personalities", llm="offline")
+    samples = _short_story(tmp_path / "samples")
 
     def cut_off_at_the_second(line: str) -> None:
         if "2 of 2" in line:

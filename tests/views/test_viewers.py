@@ -86,6 +86,15 @@ def test_a_viewer_is_told_what_is_so_for_them(viewer: Open) -> None:
     assert "The page says why" not in captions
 
 
+def test_a_viewer_reads_a_personality_and_is_offered_no_field_that_takes_nothing(viewer: Open) -> None:
+    page = viewer("personality")
+    assert not page.text_input
+    assert not page.text_area
+    assert "fact" in page.dataframe[0].value.columns
+    assert "Mira Holloway" in page.expander[0].code[0].value
+    assert any("You are here as a viewer." in one.value for one in page.caption)
+
+
 @pytest.mark.parametrize("view", VIEWS)
 def test_no_forged_widget_changes_anything(forged: Open, view: str) -> None:
     session.opened()
