@@ -230,7 +230,7 @@ class LedgerStore(LedgerTables):
                 if self._stores.server is not None:
                     self.messages.append(
                         f"What was purged is gone from the history, and from the Chroma server at {self._stores.where}."
-                        " Its files are the server's own: “chroma vacuum --path” with their folder takes the last bytes."
+                        " Its files are its own: “chroma vacuum --path” with their folder takes the last bytes."
                     )
             except OSError as error:
                 problem = f"{error.filename or self.folder} cannot be written: {error.strerror or error}."
