@@ -105,5 +105,7 @@ if len(latest):
             "marks": st.column_config.ListColumn("Marks", width="small"),
         },
     )
+elif not agent.entries(Tier.LTM):
+    widgets.empty("Nothing is remembered yet.", "Add an event on the Short-term page, or let a game send some.", agent)
 spent = "" if session.moment() is not None else f" · {spending.line(agent)}"
 st.caption(widgets.plain(f"Language model: {stats['model']}{spent} · Embedding: {stats['embedder']}"))

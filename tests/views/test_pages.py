@@ -59,6 +59,13 @@ def test_overview_shows_counts_and_what_is_in_use(open_page: OpenPage) -> None:
     assert "all-MiniLM-L6-v2" in shown(page)
 
 
+def test_the_overview_of_somebody_who_remembers_nothing_says_what_to_do(open_page: OpenPage) -> None:
+    session.opened().create_agent("ana")
+    page = open_page("overview", agent="ana")
+    assert any("Nothing is remembered yet" in one.value for one in page.markdown)
+    assert any("Short" in one.value and "page, or let a game send some" in one.value for one in page.caption)
+
+
 def test_recall_shows_the_number_recalled_and_the_context_text(open_page: OpenPage) -> None:
     page = open_page("recall", cue="Who has the mill key?")
     assert f"{len(mira().explain('Who has the mill key?'))} recalled of" in shown(page)
