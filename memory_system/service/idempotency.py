@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ..errors import Conflict
+from ..errors import Conflict, InvalidParameter
 from .problems import told
 
 SECONDS, MOST, MOST_BYTES = 24 * 3600.0, 10_000, 64_000_000
@@ -47,7 +47,12 @@ class Idempotency:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer from memory, or pass the request on and remember."""
-        key = dict(scope["headers"]).get(b"idempotency-key", b"") if scope["type"] == "http" else b""
+        headers = scope["headers"] if scope["type"] == "http" else ()
+        keys = [value for name, value in headers if name == b"idempotency-key"]
+        if len(keys) > 1:  # by one of them it might be another write's, and by the other be done again
+            await told(InvalidParameter("Send one Idempotency-Key, not several."))(scope, receive, send)
+            return
+        key = keys[0] if keys else b""
         if not 0 < len(key) <= MAX_KEY or scope["method"] not in _WRITES or not scope["path"].startswith("/v1/"):
             await self.app(scope, receive, send)
             return

@@ -291,6 +291,15 @@ def test_twenty_writes_of_one_key_at_once_are_one_write(api: httpx.Client, agent
     assert len(agent.history(100, operation="add")) == 1
 
 
+def test_two_idempotency_keys_are_refused(api: httpx.Client, agent: AgentMemory) -> None:
+    before = agent.stamp
+    for second in ("noon", ""):
+        keys = [("Idempotency-Key", "dawn"), ("Idempotency-Key", second)]
+        body = {"events": [{"document": "Dawn.", "rating": 3}]}
+        assert code(api.post(f"{MIRA}/events", json=body, headers=keys), 422) == "invalid-parameter"
+    assert agent.stamp == before
+
+
 def test_a_write_that_failed_may_be_tried_again_with_its_key(api: httpx.Client, agent: AgentMemory) -> None:
     key = {"Idempotency-Key": "later"}
     assert code(api.delete(f"{MIRA}/memories/one", headers=key), 404) == "entry-not-found"
