@@ -34,6 +34,8 @@ _DAMAGED = ("XX001", "XX002", "3F000", "42P01", "42703")
 _UNREACHABLE = ("08", "57P", "53300", "28", "3D", "25006")
 """How the codes begin of a connection that is gone or refused: shut down, too many, not admitted, no such database, or
 one that is only read, such as of a standby."""
+_ALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 4, "tcp_user_timeout": 30_000}
+"""Seconds, but the last, which are milliseconds: a network cut in silence is noticed in half a minute."""
 _NO_SIGN = "\N{SYMBOL FOR NULL}"
 
 
@@ -101,6 +103,7 @@ class Server:
                     "connect_timeout": _CONNECT_SECONDS,
                     "application_name": "memory-system",
                     "client_encoding": "utf8",
+                    **_ALIVE,
                 },
                 # a server that was started anew is not told by an error
                 **{"pool_pre_ping": True, **options},
