@@ -1,16 +1,20 @@
-"""What 10, 100 and 1,000 agents of 1,000 memories cost on one machine, stored in files or on a Chroma server.
+"""What 10, 100 and 1,000 agents of 1,000 memories cost on one machine, in files or on servers.
 
-    python -m benchmarks.scaling [--agents 10 100] [--memories 1000] [--where folder server] [--keep FOLDER]
+    python -m benchmarks.scaling [--agents 10 100] [--memories 1000] [--where folder server]
+                                 [--journals sqlite postgresql] [--keep FOLDER]
 
-Lives one agent through (real vectors, change sets), copies it under other names, and lets each open once, so that a
-server holds them all. Then a process of its own opens every agent and tells: how long that took, how much memory it and
-the server have, how many files it holds open; what a question costs (cached cues, agents drawn at random), one event,
-and a batch of 100. CPU is that of both processes together; other programs do not count in it.
+Lives one agent through (real vectors, change sets), copies it under other names, and lets each open once, so that the
+servers hold them all. Then a process of its own opens every agent and tells: how long that took, how much memory it and
+the servers have, how many files it holds open; what a question costs (cached cues, agents drawn at random), one event,
+and a batch of 100. CPU is that of all these processes together; other programs do not count in it. PostgreSQL waits
+for its disk at each commit, as SQLite does.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import itertools
 import json
 import os
 import random
@@ -22,12 +26,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from memory_system import Change, ChangeSet, MemoryEntry, Settings, Tier, World
+from tests.postgres_server import PostgresServer
 
 NOW = datetime(2026, 3, 27, 18, 0, tzinfo=UTC)
 CUES = ("Who has the brass key?", "smoke over the mill", "What did Tobias promise?", "bread for the guest", "the lamp")
@@ -35,6 +41,7 @@ _WHO = ("Tobias", "Ines", "Juno", "Edda", "Oswin")
 _DID = ("borrowed the brass key", "saw smoke over the mill", "promised bread", "lit the lamp", "told nobody")
 QUERIES, EVENTS, BATCHES = 300, 100, 10
 _STARTS_WITHIN = 60.0
+_POSTGRES = ("listen_addresses=", "max_connections=120")
 
 
 def memories(count: int) -> list[MemoryEntry]:
@@ -51,16 +58,24 @@ def memories(count: int) -> list[MemoryEntry]:
     ]
 
 
-def settings_of(folder: Path, url: str | None) -> Settings:
+@dataclass(frozen=True)
+class Servers:
+    """Where stores and journals are, if not in files, and the processes that keep them."""
+
+    chroma: str | None = None
+    journals: str | None = None
+    processes: tuple[int, ...] = ()
+
+
+def settings_of(folder: Path, servers: Servers) -> Settings:
     """A world in this folder."""
-    return Settings(
-        database=folder / "database", personalities=folder / "people", llm="offline", chroma_url=url or None
-    )
+    places: dict[str, Any] = {"chroma_url": servers.chroma, "journal_url": servers.journals}
+    return Settings(database=folder / "database", personalities=folder / "people", llm="offline", **places)
 
 
 def live(folder: Path, agents: int, count: int) -> None:
     """Make the first agent and its copies, in files; what there is already is left."""
-    settings = settings_of(folder, None)
+    settings = settings_of(folder, Servers())
     first = settings.database / settings.world / name(0)
     if not first.exists():
         with World(settings) as world:
@@ -87,9 +102,9 @@ def name(number: int) -> str:
 
 @dataclass
 class Cost:
-    """What was done, on the clock and by processors, here and in the server."""
+    """What was done, on the clock and by processors, here and in the servers."""
 
-    server: int
+    servers: tuple[int, ...]
 
     def of(self, act: Callable[[], object]) -> tuple[float, float]:
         """Seconds on the clock, and of processors."""
@@ -98,35 +113,51 @@ class Cost:
         return time.perf_counter() - wall, self._cpu() - cpu
 
     def _cpu(self) -> float:
-        return sum(_cpu_of(pid) for pid in (os.getpid(), self.server) if pid)
+        return sum(_cpu_of(pid) for pid in (os.getpid(), *self.servers))
 
 
 def _cpu_of(pid: int) -> float:
-    told = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
-    return (int(told[11]) + int(told[12])) / float(os.sysconf("SC_CLK_TCK"))
+    """Of a process, those that it began, and those of them that have ended."""
+    ticks = sum(map(int, _stat(pid)[11:15])) + sum(sum(map(int, _stat(child)[11:13])) for child in _children(pid))
+    return ticks / float(os.sysconf("SC_CLK_TCK"))
+
+
+def _stat(pid: int) -> list[str]:
+    try:
+        told = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+    except OSError:  # it has ended since
+        return ["0"] * 20
+    return told.rpartition(")")[2].split()
+
+
+def _children(pid: int) -> list[int]:
+    processes = (int(one.name) for one in Path("/proc").iterdir() if one.name.isdigit())
+    return [one for one in processes if _stat(one)[1] == str(pid)]
 
 
 def _megabytes(pid: int) -> float:
-    for line in Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace").splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) / 1000
-    return 0.0
+    """Of a process and those that it began; what they share counts once."""
+    total = 0
+    for one in (pid, *_children(pid)):
+        lines = Path(f"/proc/{one}/smaps_rollup").read_text(encoding="ascii", errors="replace").splitlines()
+        total += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+    return total / 1000
 
 
-def measure(folder: Path, url: str | None, agents: int, server: int, *, only_open: bool) -> dict[str, float]:
+def measure(folder: Path, servers: Servers, agents: int, *, only_open: bool) -> dict[str, float]:
     """Open all agents and use them."""
-    cost, drawn = Cost(server), random.Random(7)  # noqa: S311 - which agent is asked
-    world = World(settings_of(folder, url))
+    cost, drawn = Cost(servers.processes), random.Random(7)  # noqa: S311 - which agent is asked
+    world = World(settings_of(folder, servers))
     names = [name(number) for number in range(agents)]
     world.embedder.embed(list(CUES))
-    before, before_server = _megabytes(os.getpid()), _megabytes(server) if server else 0.0
+    before, before_server = _megabytes(os.getpid()), sum(map(_megabytes, servers.processes))
     wall, cpu = cost.of(lambda: [world.agent(one) for one in names])
     told = {"open_s": wall, "open_cpu_s": cpu}
     if only_open:
         world.close()
         return told
     told["mb"] = _megabytes(os.getpid()) - before
-    told["mb_server"] = _megabytes(server) if server else 0.0
+    told["mb_server"] = sum(map(_megabytes, servers.processes))
     told["mb_server_before"] = before_server
     told["files"] = sum(1 for _ in Path("/proc/self/fd").iterdir())
 
@@ -181,8 +212,18 @@ def _answers(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def _child(folder: Path, url: str | None, agents: int, server: int, *, only_open: bool) -> dict[str, float]:
-    order = json.dumps([str(folder), url, agents, server, only_open])
+@contextmanager
+def postgres(server: PostgresServer) -> Iterator[int]:
+    """A PostgreSQL server that is started anew: its process."""
+    server.start()
+    try:
+        yield server.process
+    finally:
+        server.stop()
+
+
+def _child(folder: Path, servers: Servers, agents: int, *, only_open: bool) -> dict[str, float]:
+    order = json.dumps([str(folder), dataclasses.astuple(servers), agents, only_open])
     command = [sys.executable, "-m", "benchmarks.scaling", "--child", order]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -191,23 +232,36 @@ def _child(folder: Path, url: str | None, agents: int, server: int, *, only_open
     return told
 
 
-def run(folder: Path, where: str, agents: int, count: int) -> None:
-    """One row of each table."""
-    place = folder / where
+def run(folder: Path, where: str, journals: str, agents: int, count: int) -> None:
+    """One row of the table."""
+    place = folder / f"{where}-{journals}-{agents}"
     live(place, agents, count)
-    if where == "folder":
-        told = _child(place, None, agents, 0, only_open=False)
-        first: dict[str, float] = {}
-    else:
+    if where == "server":
         for store in place.glob("database/*/*/chroma"):
             shutil.rmtree(store)
-        with chroma(folder / "chroma-server") as (url, pid):
-            first = _child(place, url, agents, pid, only_open=True)
-        with chroma(folder / "chroma-server") as (url, pid):  # started anew, as a machine is
-            told = _child(place, url, agents, pid, only_open=False)
-    folders = [place] if where == "folder" else [place, folder / "chroma-server"]
-    size = sum(file.stat().st_size for one in folders for file in one.glob("**/*") if file.is_file())
-    print(json.dumps({"where": where, "agents": agents, "disk_mb": size / 1e6, "first": first, **told}), flush=True)
+    row: dict[str, Any] = {"where": where, "journals": journals, "agents": agents}
+    folders = [place]
+    with ExitStack() as whole:
+        server = whole.enter_context(PostgresServer(options=_POSTGRES)) if journals == "postgresql" else None
+        address = server.new_database() if server is not None else None
+        if server is not None:
+            server.stop()
+            folders.append(server.folder)
+        for only_open in (True, False):  # moved to where they are to be; then servers are started anew, as a machine is
+            with ExitStack() as started:
+                url, processes = None, []
+                if where == "server":
+                    folders.append(store := place.with_name(f"{place.name}-chroma"))
+                    url, pid = started.enter_context(chroma(store))
+                    processes.append(pid)
+                if server is not None:
+                    processes.append(started.enter_context(postgres(server)))
+                told = _child(place, Servers(url, address, tuple(processes)), agents, only_open=only_open)
+            row |= {"first": told} if only_open else told
+        row["disk_mb"] = (
+            sum(file.stat().st_size for one in set(folders) for file in one.glob("**/*") if file.is_file()) / 1e6
+        )
+    print(json.dumps(row), flush=True)
 
 
 def main() -> None:
@@ -216,18 +270,19 @@ def main() -> None:
     parser.add_argument("--agents", type=int, nargs="+", default=[10, 100])
     parser.add_argument("--memories", type=int, default=1000)
     parser.add_argument("--where", nargs="+", default=["folder", "server"], choices=["folder", "server"])
+    parser.add_argument("--journals", nargs="+", default=["sqlite"], choices=["sqlite", "postgresql"])
     parser.add_argument("--keep", type=Path, help="a folder to work in, and to leave")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.child:
-        folder, url, agents, server, only_open = json.loads(asked.child)
-        print(json.dumps(measure(Path(folder), url, agents, server, only_open=only_open)))
+        folder, (chroma_url, journal_url, processes), agents, only_open = json.loads(asked.child)
+        servers = Servers(chroma_url, journal_url, tuple(processes))
+        print(json.dumps(measure(Path(folder), servers, agents, only_open=only_open)))
         return
     with tempfile.TemporaryDirectory(prefix="scaling-") as scratch:
         folder = asked.keep or Path(scratch)
-        for where in asked.where:
-            for agents in asked.agents:
-                run(folder, where, agents, asked.memories)
+        for where, journals, agents in itertools.product(asked.where, asked.journals, asked.agents):
+            run(folder, where, journals, agents, asked.memories)
 
 
 if __name__ == "__main__":

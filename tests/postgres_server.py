@@ -11,6 +11,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -43,9 +44,14 @@ def _end_with_the_tests() -> None:
 
 
 class PostgresServer:
-    """A server that runs; ``new_database`` answers the address of an empty database."""
+    """A server that runs; ``new_database`` answers the address of an empty database.
 
-    def __init__(self) -> None:
+    Args:
+        options: how it is set up; as it is, a power cut would cost what was written last, which no test is about.
+    """
+
+    def __init__(self, options: Sequence[str] = _FAST) -> None:
+        self._options = options
         found = programs()
         assert found is not None, MISSING
         self._programs = found
@@ -87,8 +93,15 @@ class PostgresServer:
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
-        options = [part for option in _FAST for part in ("-c", option)]
-        command = [self._programs / "postgres", "-D", self.folder / "data", "-k", self.folder, *options]
+        options = [part for option in self._options for part in ("-c", option)]
+        command: list[str | Path] = [
+            self._programs / "postgres",
+            "-D",
+            self.folder / "data",
+            "-k",
+            self.folder,
+            *options,
+        ]
         with (self.folder / "log").open("ab") as log:
             self._running = subprocess.Popen(
                 command,
@@ -108,6 +121,11 @@ class PostgresServer:
                 assert self._running.poll() is None, told
                 assert time.monotonic() < until, told
                 time.sleep(0.05)
+
+    @property
+    def process(self) -> int:
+        """The id of the process that began all others of the server; 0 while it does not run."""
+        return 0 if self._running is None else self._running.pid
 
     def stop(self) -> None:
         """Stop it, whoever is connected."""
