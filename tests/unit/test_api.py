@@ -20,7 +20,7 @@ def _problem(answer: httpx.Response, status: int, code: str) -> str:
     body = answer.json()
     assert body.keys() == {"type", "title", "status", "code", "detail"}
     assert (body["status"], body["code"]) == (status, code)
-    assert body["detail"].endswith(".")
+    assert body["detail"].endswith((".", "?"))
     return str(body["detail"])
 
 
