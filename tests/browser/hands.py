@@ -19,6 +19,16 @@ def press(page: Page, name: str, *, exact: bool = True) -> None:
     settled(page)
 
 
+def press_until(page: Page, name: str, shown: Locator) -> None:
+    """Press a button until something is shown: a press on what is drawn anew at that moment is lost."""
+    for _ in range(3):
+        press(page, name, exact=False)
+        with suppress(PlaywrightTimeoutError):
+            shown.wait_for(timeout=8000)
+            break
+    expect(shown).to_be_visible()
+
+
 def choose(page: Page, group: str, option: str) -> None:
     """Take one segment of a segmented control."""
     page.get_by_role("radiogroup", name=group).get_by_role("radio", name=option, exact=True).click()
