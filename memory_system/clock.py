@@ -40,6 +40,7 @@ def _read(folder: Path) -> dict[str, Any]:
 
 def _write(folder: Path, told: Mapping[str, Any]) -> None:
     with as_store_errors(f"The world's folder {folder}"):
+        folder.mkdir(parents=True, exist_ok=True)
         replace_text(folder / FILE, json.dumps(dict(told), ensure_ascii=False) + "\n")
 
 

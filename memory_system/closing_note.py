@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from .chroma_files import altered, stamp
+from .files import replace_text
 
 _CLOSED, _OPENED = "closed.json", "opened.json"
 
@@ -77,10 +78,5 @@ def write(folder: Path, note: Note) -> None:
     """
     told = asdict(note) | {"files": _files(folder)}
     del told["clean"]
-    beside = folder / f"{_CLOSED}.part"
-    try:
-        beside.write_text(json.dumps(told), encoding="utf-8")
-        beside.replace(folder / _CLOSED)
-    finally:
-        beside.unlink(missing_ok=True)
+    replace_text(folder / _CLOSED, json.dumps(told))
     (folder / _OPENED).unlink(missing_ok=True)

@@ -45,19 +45,38 @@ def read_at_most(path: Path, most: int) -> bytes:
         return file.read(most)
 
 
-def replace_text(path: Path, text: str) -> None:
-    """Save a text so that a reader sees the old file or the new one, never half; its folder is made if need be.
+@contextmanager
+def beside(path: Path, text: str, *, durable: bool = False) -> Iterator[Path]:
+    """A text in a file beside the path, whose folder is there; at the end it is gone, if it is still there.
+
+    Args:
+        path: beside what.
+        text: written in UTF-8.
+        durable: whether it is on the disk before the block begins, and so outlives a power cut.
 
     Raises:
         OSError: it cannot be written.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    scratch = path.with_name(f".{path.name}-{uuid4().hex}.tmp")  # two may save at once; the last one counts
+    scratch = path.with_name(f".{path.stem[:50]}-{uuid4().hex}.part")  # two may save at once; the last one counts
     try:
-        scratch.write_text(text, encoding="utf-8")
-        os.replace(scratch, path)
+        with scratch.open("wb") as file:
+            file.write(text.encode("utf-8"))
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        yield scratch
     finally:
         scratch.unlink(missing_ok=True)
+
+
+def replace_text(path: Path, text: str, *, durable: bool = False) -> None:
+    """Save a text so that a reader sees the old file or the new one, never half; see ``beside``.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    with beside(path, text, durable=durable) as scratch:
+        scratch.replace(path)
 
 
 def refuse_links(place: Path, *names: str) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from .files import replace_text
+
 _NAME = "generation"
 
 
@@ -21,7 +23,4 @@ def read(folder: Path) -> tuple[str, int]:
 
 def write(folder: Path, token: str, revision: int) -> None:
     """Stamp the store in this folder; a kill between two steps leaves the stamp that was there."""
-    path = folder.with_name(_NAME)
-    beside = path.with_suffix(".part")
-    beside.write_text(f"{token} {revision}", encoding="ascii")
-    beside.replace(path)
+    replace_text(folder.with_name(_NAME), f"{token} {revision}")

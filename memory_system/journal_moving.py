@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import uuid
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
@@ -12,7 +11,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from .errors import JournalDamaged, StoreDamaged, StoreError
-from .files import read_at_most
+from .files import read_at_most, replace_text
 from .journal import Journal
 from .journal_check import refuse_damaged
 from .journal_home import JOURNAL, POINTER, JournalHome
@@ -117,12 +116,7 @@ class ServerHome(JournalHome):
             file.with_name(file.name + ending).unlink(missing_ok=True)
 
     def _point(self) -> None:
-        beside = self.anchor.with_suffix(".json.part")
-        with beside.open("w", encoding="utf-8") as written:
-            json.dump({"schema": self._schema}, written)
-            written.flush()
-            os.fsync(written.fileno())
-        beside.replace(self.anchor)
+        replace_text(self.anchor, json.dumps({"schema": self._schema}), durable=True)
 
     def _refuse_incomplete(self, claimed: int) -> None:
         assert self._schema is not None, "it has been found, or made"

@@ -187,6 +187,7 @@ class ChoiceFile:
             told = (
                 {"use": "offline"} if choice.offline else server | {"key": "keyring" if choice.keyring else "not kept"}
             )
+            self.path.parent.mkdir(parents=True, exist_ok=True)
             replace_text(self.path, json.dumps(told, indent=2) + "\n")
 
     def about(self) -> tuple[int, int, int] | None:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from .entry import Kind, MemoryEntry, Tier
 from .errors import InvalidEntry, InvalidPersonality, Problem
-from .files import read_at_most
+from .files import beside, read_at_most
 from .json_source import LineIndex, parse_strict
 
 MAX_PROBLEMS = 100
@@ -285,9 +282,10 @@ def write(path: Path, text: str | None) -> None:
     if text is None:
         path.unlink(missing_ok=True)
         return
-    with _beside(path, text) as scratch:
-        os.chmod(scratch, 0o644)
-        os.replace(scratch, path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with beside(path, text, durable=True) as scratch:
+        scratch.chmod(0o644)
+        scratch.replace(path)
 
 
 def refuse_unwritable(path: Path, text: str) -> None:
@@ -296,20 +294,6 @@ def refuse_unwritable(path: Path, text: str) -> None:
     Raises:
         OSError: it could not, such as for want of room or of permission.
     """
-    with _beside(path, text):
-        pass
-
-
-@contextmanager
-def _beside(path: Path, text: str) -> Iterator[Path]:
-    """The text in a file beside the path, on the disk; it is gone at the end, if it is still there."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem[:50]}-", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(text.encode("utf-8"))
-            file.flush()
-            os.fsync(file.fileno())
-        yield Path(scratch)
-    finally:
-        Path(scratch).unlink(missing_ok=True)
+    with beside(path, text, durable=True):
+        pass

@@ -76,6 +76,7 @@ def write(folder: Path, prices: Mapping[str, Price]) -> None:
     """
     told = {name: {"prompt": price.prompt, "answer": price.answer} for name, price in checked(prices).items()}
     with as_store_errors(f"The world's folder {folder}"):
+        folder.mkdir(parents=True, exist_ok=True)
         replace_text(folder / FILE, json.dumps(told, ensure_ascii=False, indent=1, sort_keys=True) + "\n")
 
 

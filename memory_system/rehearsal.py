@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import InvalidParameter, StoreDamaged
-from .files import as_store_errors, read_at_most
+from .files import as_store_errors, read_at_most, replace_text
 from .names import MAX_NAME, checked_name
 from .times import parse_time
 
@@ -108,9 +108,7 @@ def write(folder: Path, rehearsal: Rehearsal) -> None:
         StoreError: the folder cannot be written.
     """
     with as_store_errors(f"The rehearsal {rehearsal.name!r}"):
-        scratch = folder / f".{FILE}.tmp"
-        scratch.write_text(rehearsal.to_json(), encoding="utf-8")
-        scratch.replace(folder / FILE)
+        replace_text(folder / FILE, rehearsal.to_json())
 
 
 def free_name(of: str, taken: set[str]) -> str:

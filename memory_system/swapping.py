@@ -8,7 +8,6 @@ opens the world next and finds that file finishes what was cut off.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from filelock import FileLock, Timeout
 
 from . import asides
 from .errors import StoreBusy, StoreError
-from .files import as_store_errors
+from .files import as_store_errors, replace_text
 from .lifecycle import KEPT, Place, pack, unpack
 
 _LOCK_SECONDS = 30.0
@@ -132,13 +131,7 @@ def _pointer(spot: Spot) -> Path:
 
 
 def _write_pointer(spot: Spot, ready: Path) -> None:
-    pointer = _pointer(spot)
-    beside = pointer.with_suffix(".part")
-    with beside.open("w", encoding="utf-8") as file:
-        json.dump({"ready": ready.name}, file)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(pointer)
+    replace_text(_pointer(spot), json.dumps({"ready": ready.name}), durable=True)
 
 
 def _pointed_at(spot: Spot) -> Path | None:
