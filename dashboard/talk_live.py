@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +11,7 @@ from memory_system import MemorySystemError
 from memory_system.conversation.messages import SEND
 
 from . import tables, talk_tables, widgets
+from .working import Going
 
 _PATIENCE = 1.2
 """Seconds in which an answer is waited for before it is shown as it comes: rules without a network take less."""
@@ -23,7 +23,7 @@ class _Stopped(Exception):
     """The person no longer wants the answer."""
 
 
-class Live:
+class Live(Going):
     """An answer that is being given.
 
     Args:
@@ -36,29 +36,8 @@ class Live:
         self.pieces: list[str] = []
         self.called: list[Any] = []
         self.step: Any = None
-        self.problem: MemorySystemError | None = None
         self.stopped = False
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, args=(do,), daemon=True)
-        self._thread.start()
-
-    @property
-    def running(self) -> bool:
-        """Whether the answer is not complete."""
-        return self._thread.is_alive()
-
-    def wait(self, seconds: float) -> None:
-        """Wait for the answer, at most so long."""
-        self._thread.join(seconds)
-
-    @property
-    def stopping(self) -> bool:
-        """Whether it was asked to stop, which it does at the next piece."""
-        return self._stop.is_set()
-
-    def stop(self) -> None:
-        """Ask for no more of it."""
-        self._stop.set()
+        super().__init__(lambda: self._run(do))
 
     def heard(self, piece: str) -> None:
         """Take a piece of the answer's text."""
@@ -72,7 +51,7 @@ class Live:
             self.called.append(called)
 
     def _go_on(self) -> None:
-        if self._stop.is_set():
+        if self.stopping:
             raise _Stopped
 
     def _run(self, do: Callable[[Live], Any]) -> None:

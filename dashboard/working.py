@@ -18,16 +18,13 @@ Do = Callable[[Progress, Callable[[], bool]], Any]
 _SECONDS = 0.7
 
 
-class Work:
-    """One piece of work in a thread of its own, which outlives the page that began it."""
+class Going:
+    """Something that goes on in a thread of its own, which outlives the page that began it, until it is stopped."""
 
-    def __init__(self, do: Do) -> None:
-        self.share = 0.0
-        self.doing = "Beginning"
-        self.result: Any = None
+    def __init__(self, run: Callable[[], None]) -> None:
         self.problem: MemorySystemError | None = None
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, args=(do,), daemon=True)
+        self._thread = threading.Thread(target=run, daemon=True)
         self._thread.start()
 
     @property
@@ -47,6 +44,16 @@ class Work:
     def stop(self) -> None:
         """Ask it to stop at its next step."""
         self._stop.set()
+
+
+class Work(Going):
+    """One piece of work that tells how far it is."""
+
+    def __init__(self, do: Do) -> None:
+        self.share = 0.0
+        self.doing = "Beginning"
+        self.result: Any = None
+        super().__init__(lambda: self._run(do))
 
     def _run(self, do: Do) -> None:
         try:
