@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Set-up without make's help: ``python3 tools/setup.py run|test|faults|lint|format|bench|screenshots|audit|licences``.
+"""Set-up without make's help: ``python3 tools/setup.py test``, or another of ``TARGETS``.
 
 Needs nothing but Python's own library, and is written so that an old Python can still say that it is too old.
 """
@@ -13,6 +13,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 VENV = os.path.join(ROOT, ".venv")
+TARGETS = ("run", "test", "faults", "mutants", "lint", "format", "bench", "screenshots", "audit", "licences")
 NEEDED = (3, 11)
 ROOM = 2 * 1024**3
 AUDIT = os.path.join(ROOT, ".venv-audit")
@@ -208,8 +209,8 @@ def not_checked(why):
 
 def main():
     target = sys.argv[1] if len(sys.argv) == 2 else ""
-    if target not in ("run", "test", "faults", "lint", "format", "bench", "screenshots", "audit", "licences"):
-        stop("Say what to do: python3 tools/setup.py run|test|faults|lint|format|bench|screenshots|audit|licences")
+    if target not in TARGETS:
+        stop("Say what to do: python3 tools/setup.py " + "|".join(TARGETS))
     os.chdir(ROOT)
     python = make_venv(suitable_python())
     tell_where(python)
@@ -235,6 +236,9 @@ def main():
     if target == "faults":
         everything = [python, "-m", "pytest", "-n", "2", "-m", "long or not long", "tests/faults"]
         sys.exit(run([[python, "-m", "memory_system", "fetch-model"], everything], os.environ))
+    if target == "mutants":
+        tried = [python, os.path.join("tools", "mutants.py")]
+        sys.exit(run([[python, "-m", "memory_system", "fetch-model"], tried], os.environ))
     if target == "lint":
         checks = [["ruff", "format", "--check", "."], ["ruff", "check", "."], ["mypy"]]
         sys.exit(run([[python, "-m"] + check for check in checks], os.environ))

@@ -80,6 +80,53 @@ def test_the_many_addresses_of_one_network_wait_together_and_not_all_are_remembe
     assert throttle.wait("2001:db8::1") == 0
 
 
+def test_another_network_of_ipv6_does_not_wait() -> None:
+    throttle = Throttle(lambda: 100.0)
+    for _ in range(5):
+        throttle.failed("2001:db8:0:1::1")
+    assert throttle.wait("2001:db8:0:1:ffff::1") == 1
+    assert throttle.wait("2001:db8:0:2::1") == 0
+
+
+def test_what_is_no_address_waits_by_its_first_hundred_letters() -> None:
+    throttle = Throttle(lambda: 100.0)
+    for _ in range(5):
+        throttle.failed("x" * 100 + "a")
+    assert throttle.wait("x" * 100 + "b") == 1
+    assert throttle.wait("x" * 99) == 0
+
+
+def test_a_wrong_secret_is_forgotten_after_more_than_a_quarter_of_an_hour() -> None:
+    now = [100.0]
+    throttle = Throttle(lambda: now[0])
+    for _ in range(4):
+        throttle.failed("10.0.0.1")
+    now[0] += 900
+    throttle.failed("10.0.0.1")
+    assert throttle.wait("10.0.0.1") == 1
+    now[0] += 900.5
+    throttle.failed("10.0.0.1")
+    assert throttle.wait("10.0.0.1") == 0
+
+
+def test_ten_thousand_addresses_are_remembered_and_the_one_that_failed_longest_ago_makes_room() -> None:
+    throttle = Throttle(lambda: 100.0)
+    for _ in range(5):
+        throttle.failed("10.0.0.1")
+    for number in range(9_999):
+        throttle.failed(f"address {number}")
+    assert throttle.wait("10.0.0.1") == 1
+    throttle.failed("one more")
+    assert throttle.wait("10.0.0.1") == 0
+
+
+def test_however_many_wrong_secrets_came_the_wait_is_a_minute() -> None:
+    throttle = Throttle(lambda: 100.0)
+    for _ in range(1_100):
+        throttle.failed("10.0.0.1")
+    assert throttle.wait("10.0.0.1") == 60
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost", "LOCALHOST"])
 def test_an_address_of_this_machine_needs_no_secret(host: str) -> None:
     assert is_this_machine(host)
@@ -107,6 +154,10 @@ def test_a_secret_each_is_enough_and_only_for_what_is_served() -> None:
     refuse_unsafe(settings(host="0.0.0.0", password="curators-word", token=CURATOR), dashboard=True, api=True)
     refuse_unsafe(settings(host="0.0.0.0", token=CURATOR), dashboard=False, api=True)
     refuse_unsafe(settings(host="0.0.0.0", viewer_token=VIEWER, role="viewer"), dashboard=False, api=True)
+
+
+def test_secrets_of_just_the_shortest_length_are_taken() -> None:
+    refuse_unsafe(settings(host="0.0.0.0", password="8letters", token="just-16-letters!"), dashboard=True, api=True)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_system import Facets, Kind, MemoryEntry, Query, Scoring, Tier, Weights
+from memory_system import Facets, Kind, MemoryEntry, Query, Scoring, Tier, Weights, exact
 from memory_system import scoring as formulas
 from memory_system.exact import Sought, top_measured, top_rows
 from memory_system.recall import answer
@@ -201,3 +201,102 @@ def test_the_bound_of_a_code_holds() -> None:
     error = used["vectors"][rows] - used["codes"][rows].astype(np.float64) * used["scales"][rows, None]
     assert (np.linalg.norm(error, axis=1) <= used["residuals"][rows]).all()
     assert not math.isnan(float(used["residuals"].max()))
+
+
+# -- estimates and their bounds ------------------------------------------------------------------------
+
+
+@settings(max_examples=150, deadline=None)
+@given(seed=st.integers(0, 2**32), width=st.sampled_from([1, 2, 3, 384]), length=st.sampled_from([0.01, 1.0, 30.0]))
+def test_an_estimated_distance_errs_by_no_more_than_it_says(seed: int, width: int, length: float) -> None:
+    rng = np.random.default_rng(seed)
+    table = Table()
+    drawn = (rng.standard_normal((40, width)) * length).astype(np.float32)
+    for number, vector in enumerate(drawn):
+        table.put(MemoryEntry("lamp", id=f"m{number:02d}", tier=Tier.LTM), vector)
+    cue = (rng.standard_normal(width) * rng.choice([0.1, 1, 10])).astype(np.float32)
+    wide = drawn.astype(np.float64), cue.astype(np.float64)
+    true_distances = np.square(wide[0] - wide[1]).sum(axis=1)
+    size = float(np.square(wide[0]).sum(axis=1).max() + np.square(wide[1]).sum() + 1)
+    for codes in (False, True):
+        _, relevancies, error = exact._estimate(table, Sought(cue, NOW, Scoring(), 0.0, 1), codes=codes)
+        apart = np.abs(1.0 / relevancies.astype(np.float64) - 1 - true_distances)
+        assert (apart <= error + 8 * 2.0**-24 * size).all(), "but for the rounding of a few float32 numbers"
+        assert error < (0.1 if codes else 1e-3) * size, "a bound that is met by everything would be of no use"
+
+
+def estimating_as_badly_as_allowed(monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator, error: float) -> None:
+    """Let each distance and each score be estimated too high or too low by as much as the bounds allow for."""
+
+    def estimate(table: Table, sought: Sought, *, codes: bool) -> tuple[np.ndarray, np.ndarray, float]:
+        rounding = 64 * 2.0**-24 * (sum(vars(sought.scoring.weights).values()) + 1.0) * 0.9
+        true = formulas.relevancy(table.vectors, sought.cue)
+        up = rng.choice([-1.0, 1.0], len(table))  # a score too high, and a distance too short, or the other way
+        relevancies = 1.0 / np.maximum(1.0 / true - up * error, 1.0)
+        parts = formulas.score(relevancies, table.importance, table.last_access, sought.now, sought.scoring)
+        return parts.totals + up * rounding, relevancies, error
+
+    monkeypatch.setattr(exact, "_estimate", estimate)
+
+
+@pytest.mark.parametrize("weights", [(0.25, 0.25, 1), (0, 0, 1), (1, 3, 0.2), (0, 0, 10)], ids=str)
+@pytest.mark.parametrize("error", [0.0, 1e-3, 0.3, 2.0])
+@pytest.mark.parametrize("alike", [True, False], ids=["all alike", "of all sorts"])
+def test_estimates_that_err_as_much_as_they_may_change_no_answer(
+    monkeypatch: pytest.MonkeyPatch, weights: tuple[float, float, float], error: float, alike: bool
+) -> None:
+    rng = np.random.default_rng(11)
+    estimating_as_badly_as_allowed(monkeypatch, rng, error)
+    for round_ in range(12):
+        table = Table()
+        drawn = vectors(rng, 60)
+        for number in range(60):
+            vector = drawn[0] + rng.standard_normal(WIDTH).astype(np.float32) * 1e-6 if alike else drawn[number]
+            entry = MemoryEntry("lamp", id=f"m{number:02d}", tier=Tier.LTM, rating=5, timestamp=NOW)
+            table.put(entry, vector)
+        cue = drawn[0] if round_ % 2 else drawn[1]
+        scores = sorted((total for _, total in plainly(table, Sought(cue, NOW, Scoring(Weights(*weights)), 0.0, 60))))
+        for threshold in (0.0, scores[30], scores[-3]):  # which some scores meet exactly
+            for top_k in (1, 5, 59, 60, 61):
+                sought = Sought(cue, NOW, Scoring(Weights(*weights)), threshold, top_k)
+                assert found(table, sought, codes=False) == plainly(table, sought)
+
+
+@pytest.mark.parametrize(("rows", "codes"), [(2000, False), (6000, True), (6000, None)])
+@pytest.mark.parametrize("top_k", [1, 3, 10])
+def test_few_scores_are_computed_exactly(
+    monkeypatch: pytest.MonkeyPatch, rows: int, codes: bool | None, top_k: int
+) -> None:
+    rng = np.random.default_rng(4)
+    table = Table()
+    for number in range(rows):
+        vector = rng.standard_normal(64)
+        entry = MemoryEntry("lamp", id=f"m{number:04d}", tier=Tier.LTM, rating=5, timestamp=NOW)
+        table.put(entry, (vector / np.linalg.norm(vector)).astype(np.float32))
+    computed: list[int] = []
+    parts_of = exact.parts_of
+    monkeypatch.setattr(
+        exact, "parts_of", lambda table, rows, sought: computed.append(len(rows)) or parts_of(table, rows, sought)
+    )
+    cue = table.vectors[rows // 2]
+    sought = Sought(cue, NOW, Scoring(), 0.0, top_k)
+    found_rows, parts = top_rows(table, sought, codes=codes)
+    assert [(table.ids[row], total) for row, total in zip(found_rows, parts.totals, strict=True)] == plainly(
+        table, sought
+    )
+    assert computed[0] < rows / 40
+
+
+def test_codes_are_scanned_where_there_are_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bool] = []
+    estimate = exact._estimate
+    monkeypatch.setattr(
+        exact, "_estimate", lambda table, sought, *, codes: asked.append(codes) or estimate(table, sought, codes=codes)
+    )
+    monkeypatch.setattr(exact, "CODES_FROM", 30)
+    drawn = vectors(np.random.default_rng(1), 31)
+    table = Table()
+    for number, vector in enumerate(drawn):
+        table.put(MemoryEntry("lamp", id=f"m{number:02d}", tier=Tier.LTM), vector)
+        top_rows(table, Sought(drawn[0], NOW, Scoring(), 0.0, 1))
+    assert asked == [False] * 29 + [True] * 2

@@ -33,8 +33,10 @@ def test_nothing_moves_while_there_is_room(agent: AgentMemory, remember: Remembe
     done = agent.migrate_stm2ltm()
     assert not done
     assert done.revision is None
-    assert "nothing overflows" in done.notes[0]
+    assert done.notes == ("Short-term memory holds 5 of 5: nothing overflows (0 free).",)
     assert len(_ids(agent, Tier.STM)) == 5
+    agent.configure(stm_size=7)
+    assert agent.migrate_stm2ltm().notes == ("Short-term memory holds 5 of 7: nothing overflows (2 free).",)
 
 
 def test_as_many_as_overflow_leave_and_the_oldest_first(agent: AgentMemory, remember: Remember) -> None:
@@ -96,6 +98,63 @@ def test_it_says_how_many_over_the_size_have_to_stay(agent: AgentMemory, remembe
     done = agent.migrate_stm2ltm()
     assert not done
     assert done.notes == ("3 more than fit must stay.",)
+
+
+@pytest.mark.parametrize(
+    ("ratings", "title"),
+    [
+        ((8, 9), "Migrate: move 2 to long-term memory"),
+        ((8, 1), "Migrate: move 1 to long-term memory, forget 1"),
+        ((2, 1), "Migrate: forget 2"),
+        ((None, None), "Migrate: nothing may leave"),
+    ],
+)
+def test_the_title_tells_how_many_move_and_how_many_are_forgotten(
+    agent: AgentMemory, remember: Remember, ratings: tuple[int | None, ...], title: str
+) -> None:
+    for rating in ratings:
+        remember(f"rated {rating}", rating=rating, hours_ago=2)
+    remember("fresh", rating=None)
+    agent.configure(stm_size=1)
+    done = agent.migrate_stm2ltm(0.5)
+    assert done.title == title
+    assert done.notes == (() if done.changes else ("2 more than fit must stay.",))
+
+
+def test_of_one_age_the_more_important_leave_first_and_then_those_of_the_lower_id(
+    agent: AgentMemory, remember: Remember
+) -> None:
+    for name, rating in (("c", 6), ("a", 6), ("d", 9), ("b", 6)):
+        remember(f"lamp {name}", id=name, rating=rating, hours_ago=3)
+    remember("older, and dull", id="old", rating=1, hours_ago=4)
+    agent.configure(stm_size=2)
+    assert [change.entry_id for change in agent.migrate_stm2ltm(0.5).changes] == ["old", "d", "a"]
+
+
+def test_what_only_meets_the_threshold_is_kept_where_a_person_wrote_it(agent: AgentMemory, remember: Remember) -> None:
+    meets = remember("rated 5", rating=5, hours_ago=3, authored=True)
+    exceeds = remember("rated 6", rating=6, hours_ago=2, authored=True)
+    remember("fresh")
+    agent.configure(stm_size=1)
+    done = agent.migrate_stm2ltm(0.5)
+    assert [(kept.entry_id, kept.reason) for kept in done.kept] == [
+        (meets, "A person wrote it, so it is not forgotten by itself.")
+    ]
+    assert [(change.entry_id, change.reason) for change in done.of("move")] == [
+        (exceeds, "Short-term memory is full; importance 0.60 exceeds 0.50.")
+    ]
+
+
+@pytest.mark.parametrize("chosen", [True, False])
+def test_what_is_protected_does_not_leave_and_the_reason_is_told(
+    agent: AgentMemory, remember: Remember, chosen: bool
+) -> None:
+    held = remember("protected", rating=9, hours_ago=5, protected=True)
+    remember("fresh")
+    agent.configure(stm_size=1)
+    done = agent.migrate_stm2ltm(ids=[held] if chosen else None)
+    assert [(kept.entry_id, kept.reason) for kept in done.kept] == [(held, "It is protected.")]
+    assert held in _ids(agent, Tier.STM)
 
 
 def test_chosen_ids_move_whatever_their_importance(agent: AgentMemory, remember: Remember) -> None:

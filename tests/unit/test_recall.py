@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_system import MemoryEntry, Query, Recall, Scoring, Tier, Verdict, Weights
+from memory_system import Measure, MemoryEntry, Query, Recall, Scoring, Tier, Verdict, Weights
 from memory_system.entry import LIVED
-from memory_system.recall import answer
+from memory_system.recall import FEW, answer, seats_of
 from memory_system.scoring import recency
 from memory_system.table import Table
 from tests.conftest import NOW
@@ -165,6 +165,70 @@ def test_recency_counts_from_the_last_access_and_only_where_there_is_a_time() ->
 
 def test_a_store_of_entries_without_vectors_recalls_nothing() -> None:
     assert ids(ask(tables_of(stm=[("a", None), ("b", None)]), threshold=0)) == []
+
+
+@pytest.mark.parametrize(
+    ("above", "seats"),
+    [
+        ((5, 20, 5), (2, 8, 0)),  # a fifth of ten seats is reserved, and STM takes the other eight
+        ((5, 3, 9), (2, 3, 5)),
+        ((5, 3, 2), (5, 3, 2)),  # STM and LTM leave five seats free
+        ((1, 4, 9), (1, 4, 5)),  # a seat that static memory does not fill goes to the others
+        ((20, 1, 0), (9, 1, 0)),
+        ((0, 0, 3), (0, 0, 3)),
+    ],
+)
+def test_the_seats_of_ten_are_given_out_as_counted_by_hand(above: tuple[int, ...], seats: tuple[int, ...]) -> None:
+    query = Query("cue", NOW, top_k=10, static_share=0.2)
+    assert tuple(seats_of(query, *above).values()) == seats
+
+
+def test_the_context_of_memories_with_and_without_a_time() -> None:
+    tables = tables_of(static=[("fact", FULL)], ltm=[("timeless", FULL)])
+    entry = MemoryEntry("Two\nlines", id="dated", tier=Tier.STM, timestamp=NOW - timedelta(hours=2))
+    tables[Tier.STM].put(entry, np.array(FULL, np.float32))
+    assert ask(tables).context.splitlines() == [
+        "What is always true of Mira:",
+        "- Memory fact",
+        "What Mira remembers (now: Fri 27 Mar 2026, 18:00 UTC):",
+        "- [Fri 27 Mar 2026, 16:00 UTC; 2 hours ago] Two lines",
+        "- Memory timeless",
+    ]
+
+
+@pytest.mark.parametrize("explain", [True, False])
+def test_an_answer_says_how_many_milliseconds_it_took(monkeypatch: pytest.MonkeyPatch, explain: bool) -> None:
+    times = [10.0, 10.25]
+    monkeypatch.setattr("memory_system.recall.time.perf_counter", lambda: times.pop(0) if times else 11.0)
+    assert ask(tables_of(stm=[("a", FULL)]), explain=explain).milliseconds == 250
+
+
+def test_a_measure_that_takes_more_than_vectors_has_to_be_handed_in() -> None:
+    with pytest.raises(ValueError, match="has to be handed in"):
+        ask(tables_of(), scoring=Scoring(measure=Measure.HYBRID))
+
+
+def test_in_a_large_tier_whose_parts_are_scaled_the_best_are_those_of_the_scaled_scores() -> None:
+    tables = {tier: Table() for tier in Tier}
+    rng = np.random.default_rng(5)
+    for number in range(FEW + 100):
+        when = NOW - timedelta(hours=float(rng.integers(0, 400)))
+        entry = MemoryEntry("x", id=f"{number:03}", tier=Tier.LTM, rating=int(rng.integers(4, 7)), timestamp=when)
+        tables[Tier.LTM].put(entry, rng.standard_normal(3).astype(np.float32))
+    table, scoring = tables[Tier.LTM], Scoring(Weights(1, 1, 1), 0.995, normalise=True)
+    scaled = [
+        (part - part.min()) / (part.max() - part.min())
+        for part in (
+            recency(table.last_access, NOW.timestamp(), 0.995),
+            table.importance,
+            1 / (1 + np.square(table.vectors.astype(np.float64) - CUE).sum(axis=1)),
+        )
+    ]
+    totals = sum(scaled)
+    best = sorted(range(len(table)), key=lambda row: (-totals[row], table.ids[row]))[:5]
+    found = ask(tables, top_k=5, threshold=1.5, scoring=scoring)
+    assert ids(found) == [table.ids[row] for row in best]
+    assert [hit.score.total for hit in found] == pytest.approx([totals[row] for row in best])
 
 
 # -- against a plain full computation ------------------------------------------------------------------

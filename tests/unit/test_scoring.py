@@ -66,6 +66,22 @@ def test_other_weights_and_decay_count() -> None:
     assert one(relevancy=0.6, importance=0.4, minutes_ago=180, scoring=scoring).total == pytest.approx(2.25)
 
 
+def test_parts_are_scaled_by_their_least_and_greatest_and_what_is_unrated_plays_no_part() -> None:
+    relevancies = np.array([0.3, 0.4, 0.7, 0.99])
+    importance = np.array([0.2, 0.5, 0.8, NAN])
+    fresh = np.full(4, NOW.timestamp())
+    parts = score(relevancies, importance, fresh, NOW, Scoring(Weights(1, 2, 4), normalise=True))
+    assert parts.recency.tolist() == [0.5, 0.5, 0.5, 1]  # the same for all three that are scaled
+    assert parts.importance[:3].tolist() == pytest.approx([0, 0.5, 1])  # (0.5 - 0.2) / (0.8 - 0.2)
+    assert parts.relevancy.tolist() == pytest.approx([0, 0.25, 1, 0.99])  # (0.4 - 0.3) / (0.7 - 0.3)
+    assert parts.totals.tolist() == pytest.approx([0.5, 2.5, 6.5, 0.99])  # 0.5 + 2 * 0.5 + 4 * 0.25 = 2.5
+
+
+def test_where_nothing_is_rated_nothing_is_scaled() -> None:
+    parts = score(np.array([0.3, 0.7]), np.full(2, NAN), np.full(2, NAN), NOW, Scoring(normalise=True))
+    assert parts.totals.tolist() == [0.3, 0.7]
+
+
 def test_without_importance_or_time_relevancy_alone_counts_unweighted() -> None:
     heavy = Scoring(Weights(1, 1, 3))
     unrated = one(relevancy=0.6, importance=NAN, scoring=heavy)
@@ -86,6 +102,13 @@ def test_relevancy_is_one_over_one_plus_the_squared_distance() -> None:
     rows = np.array([[1, 0], [0, 1], [-1, 0], [0.6, 0.8]], np.float32)
     # squared distances 0, 2, 4 and 0.16 + 0.64 = 0.8
     assert relevancy(rows, cue).tolist() == pytest.approx([1, 1 / 3, 1 / 5, 1 / 1.8])
+
+
+def test_relevancy_of_many_rows_is_that_of_each_alone() -> None:
+    drawn = np.random.default_rng(1).standard_normal((2500, 3)).astype(np.float32)
+    cue = np.array([1, 2, 3], np.float32)
+    wanted = [1 / (1 + sum((float(a) - float(b)) ** 2 for a, b in zip(row, cue, strict=True))) for row in drawn]
+    assert relevancy(drawn, cue).tolist() == pytest.approx(wanted, rel=1e-12)
 
 
 def test_relevancy_of_no_rows_and_of_rows_without_vectors() -> None:
@@ -136,6 +159,11 @@ def test_a_decay_that_is_not_between_0_and_1_is_refused_with_the_range(value: ob
 def test_weights_that_are_no_weights_are_refused() -> None:
     with pytest.raises(InvalidParameter, match="must be Weights"):
         Scoring((0.25, 0.25, 1))  # type: ignore[arg-type]
+
+
+def test_a_number_that_no_float_can_hold_is_refused_in_a_short_sentence() -> None:
+    with pytest.raises(InvalidParameter, match="The recency weight is a number of over 300 digits; it must be from 0"):
+        Weights(recency=10**400)
 
 
 def test_the_ends_of_a_range_are_taken_and_become_floats() -> None:
