@@ -68,7 +68,8 @@ async def ask(
             return {"type": "http.disconnect"}
         piece = left.pop(0)
         number = last - len([one for one in left if isinstance(one, bytes)])
-        return {"type": "http.request", "body": piece, "more_body": number < last or not ends}
+        more = {"more_body": True} if number < last or not ends else {}  # what is not said is that there is no more
+        return {"type": "http.request", "body": piece, **more}
 
     async def send(message: Message) -> None:
         exchange.sent.append(message)

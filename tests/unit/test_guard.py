@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 from starlette.responses import PlainTextResponse
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from memory_system.service import guard
 from memory_system.service.guard import Guard, largest_body
@@ -73,6 +73,21 @@ def test_a_body_that_says_it_is_smaller_than_it_is_is_refused_where_it_grows_too
     assert answer.status == 413
     assert answer.headers["connection"] == "close"
     assert answer.received == 4, "what was on its way is read, so that the sender listens"
+
+
+def test_an_app_is_handed_nothing_of_what_is_too_much() -> None:
+    handed = []
+
+    async def keeps(scope: Scope, receive: Receive, send: Send) -> None:
+        async def receiving() -> Message:
+            message = await receive()
+            handed.append(message["body"])
+            return message
+
+        await length_of_body(scope, receiving, send)
+
+    assert sent([b"012345", b"67890", b"more"], app=keeps).status == 413
+    assert handed == [b"012345"]
 
 
 def test_nothing_is_read_on_where_the_body_ended_with_what_was_too_much() -> None:

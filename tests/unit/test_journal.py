@@ -182,6 +182,40 @@ def test_the_newest_access_of_each_memory_counts(journal: Journal) -> None:
     assert journal.last_accesses(number) == ({}, number)
 
 
+def test_the_newest_access_of_some_memories_is_told_of_those_alone(journal: Journal) -> None:
+    journal.touch([("a", NOW), ("b", NOW + timedelta(hours=1)), ("c", NOW)])
+    journal.touch([("b", NOW)])
+    assert journal.last_access_of(["a", "b", "never"]) == {"a": NOW, "b": NOW + timedelta(hours=1)}
+    assert journal.last_access_of([]) == {}
+
+
+def test_the_past_is_rebuilt_from_the_end_that_fewer_changes_part_it_from(journal: Journal) -> None:
+    edited = _entry(1, rating=3)
+    for plan in (
+        _plan(Change(None, _entry(1), "new"), Change(None, _entry(2), "new")),
+        _plan(Change(_entry(1), edited, "edited")),
+        _plan(Change(_entry(2), None, "gone")),
+        _plan(Change(None, _entry(3), "new")),
+    ):
+        _commit(journal, plan)
+    past = journal.past
+    # two changes up to revision 1; one, two and three after it, up to revisions 2, 3 and 4
+    assert [past.is_nearer_to_now(1, newest) for newest in (2, 3, 4)] == [True, True, False]
+    assert (past.is_nearer_to_now(0, 1), past.is_nearer_to_now(0, 0)) == (False, True)
+    assert past.back(1, 2) == {"m1": dump_entry(_entry(1))}
+    assert past.back(1, 4) == {"m1": dump_entry(_entry(1)), "m2": dump_entry(_entry(2)), "m3": None}
+    assert past.forth(1) == {"m1": dump_entry(_entry(1)), "m2": dump_entry(_entry(2))}
+    assert past.forth(3) == {"m1": dump_entry(edited), "m2": None}
+
+
+def test_a_memory_is_told_as_it_last_was_though_it_is_gone(journal: Journal) -> None:
+    edited = _entry(1, rating=3)
+    for change in (Change(None, _entry(1), "new"), Change(_entry(1), edited, "edited"), Change(edited, None, "gone")):
+        _commit(journal, _plan(change))
+    assert journal.last_version("m1") == edited
+    assert journal.last_version("m2") is None
+
+
 def test_more_ids_than_one_statement_takes(journal: Journal) -> None:
     many = [Change(None, _entry(number), "new") for number in range(1200)]
     _commit(journal, _plan(*many))

@@ -253,6 +253,14 @@ def test_going_back_takes_no_access_back(agent: AgentMemory, remember: Remember)
     assert agent.find(entry_id) == accessed
 
 
+@pytest.mark.parametrize("number", [2**62 + 1, 2**70])
+def test_a_number_that_no_journal_could_hold_is_no_revision(agent: AgentMemory, number: int) -> None:
+    with pytest.raises(InvalidParameter, match="The revision"):
+        agent.undo(number)
+    with pytest.raises(ChangeSetNotFound, match=f"no revision {2**62}"):
+        agent.undo(2**62)
+
+
 def test_going_back_to_now_does_nothing(agent: AgentMemory, remember: Remember) -> None:
     remember("event")
     revision = agent.history(1)[0].revision
