@@ -33,7 +33,11 @@ def show(agent: AgentMemory, *, changeable: bool) -> None:
     pages = max(1, -(-count // PAGE))
     page = 1
     if pages > 1:
-        page = int(st.number_input(f"Page, of {pages}", 1, pages, key=f"bin-page-{agent.name}", width=150))
+        page = int(
+            st.number_input(
+                f"Page, of {pages}", 1, pages, key=f"bin-page-{agent.name}", width=150, persist_state="session"
+            )
+        )
     found = agent.forgotten(PAGE, words, offset=(page - 1) * PAGE)
     st.caption(f"{tables.counted(count, 'memory', 'memories')}, the last forgotten first.")
     if not found:

@@ -24,9 +24,8 @@ def show(labels: Mapping[str, str], key: str, first: str | None = None) -> dict[
     held, drawn = f"{key}-open", f"{key}-labels"
     before: Mapping[str, str] = st.session_state.get(drawn, {})
     clicked = next((name for name, label in before.items() if label == st.session_state.get(key)), None)
-    opened = clicked or st.session_state.get(held) or first
-    if opened not in labels:
-        opened = next(iter(labels))
+    wanted = clicked or st.session_state.get(held) or first
+    opened = str(wanted) if wanted in labels else next(iter(labels))
     if st.session_state.get(key) != labels[opened]:
         st.session_state[key] = labels[opened]
     st.session_state[held], st.session_state[drawn] = opened, dict(labels)

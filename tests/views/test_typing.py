@@ -129,6 +129,8 @@ NOT_KEPT = {
     ("views/personality", "Personality JSON"): "the page keeps it itself, as the draft of form and JSON",
     ("sign_in", "Password"): "a password is kept nowhere",
 }
+FORMS = {"model_settings: what stands in the form use-a-server is not kept before it is sent off"}
+"""That of a key, which is a secret."""
 WRITTEN_INTO = {"text_input", "text_area", "number_input", "date_input", "time_input"}
 
 
@@ -153,21 +155,27 @@ def test_every_field_keeps_what_is_typed_by_a_key_without_revision_or_value() ->
         if kind in WRITTEN_INTO | {"data_editor", "chat_input"} and ("stamp" in key or "hash(" in key):
             wrong.append(f"{module}: {label} has a revision or a value in its key")
         if kind == "form":
-            wrong.append(f"{module}: what stands in a form is not kept before it is sent off")
+            wrong.append(f"{module}: what stands in the form {label} is not kept before it is sent off")
         if kind == "tabs" and "default" in given:
             wrong.append(f"{module}: tabs with a default are other tabs when it changes")
-    assert [one for one in wrong if not one.startswith(("model_settings: use-a-server", "sign_in"))] == []
+    assert [one for one in wrong if one not in FORMS] == []
 
 
 # -- one memory ---------------------------------------------------------------------------------------------
+
+
+def choose(page: AppTest, entry_id: str) -> None:
+    """Choose a memory of the table: the runner cannot click into one."""
+    held = page.session_state["chosen-stm-mira"]
+    held.ids, held.forced = [entry_id], True
+    page.run()
 
 
 def edited(open_page: Open, written: str) -> tuple[AppTest, str]:
     """Short-term memory with the first memory of the table open, and a text written into its form."""
     page = open_page("short_term")
     entry_id = page.dataframe[0].value["id"].iloc[0]
-    page.session_state["chosen-stm-mira"] = drafts._Chosen(ids=[entry_id])
-    page.run()
+    choose(page, entry_id)
     page.text_area(key=f"draft-edit/mira/{entry_id}-document").set_value(written).run()
     return page, entry_id
 
@@ -183,7 +191,7 @@ def test_an_edit_is_saved_although_a_game_adds_an_event_meanwhile(open_page: Ope
     found = mira().find(entry_id)
     assert found is not None
     assert found.document == "The key lies under the flour bin."
-    assert "Saved." in page.success[0].value
+    assert page.success[0].value.startswith("Saved")
 
 
 def test_what_a_game_changes_in_another_field_meanwhile_stays(open_page: Open) -> None:
@@ -226,8 +234,7 @@ def test_what_was_written_about_a_memory_that_is_forgotten_meanwhile_is_kept(ope
     assert any("was forgotten" in one.value for one in page.markdown)
     assert "Text: The key lies under the flour bin." in [one.value for one in page.text]
     page.button(key=f"restore-unfinished-{entry_id}").click().run()
-    page.session_state["chosen-stm-mira"] = drafts._Chosen(ids=[entry_id])
-    page.run()
+    choose(page, entry_id)
     assert page.text_area(key=f"draft-edit/mira/{entry_id}-document").value == "The key lies under the flour bin."
 
 
