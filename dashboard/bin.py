@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import zlib
+
 import streamlit as st
 
 from memory_system import AgentMemory, MemorySystemError
 from memory_system.journal_bin import Forgotten
 
-from . import history_tables, tables, widgets
+from . import drafts, history_tables, tables, widgets
 
 PAGE = 200
 WORD = "purge"
@@ -19,23 +21,35 @@ def show(agent: AgentMemory, *, changeable: bool) -> None:
     if not held:
         widgets.empty("Nothing is in the bin.", "What is forgotten lies here until it is restored or purged.")
         return
-    words = st.text_input("Search the bin", placeholder="words of a memory", max_chars=500, width=330)
+    words = st.text_input(
+        "Search the bin",
+        placeholder="words of a memory",
+        max_chars=500,
+        width=330,
+        key=f"bin-words-{agent.name}",
+        persist_state="session",
+    )
     count = agent.count_forgotten(words)
     pages = max(1, -(-count // PAGE))
     page = 1
     if pages > 1:
-        page = int(st.number_input(f"Page, of {pages}", 1, pages, key=f"bin-page-{agent.name}", width=150))
+        page = int(
+            st.number_input(
+                f"Page, of {pages}", 1, pages, key=f"bin-page-{agent.name}", width=150, persist_state="session"
+            )
+        )
     found = agent.forgotten(PAGE, words, offset=(page - 1) * PAGE)
     st.caption(f"{tables.counted(count, 'memory', 'memories')}, the last forgotten first.")
     if not found:
         widgets.empty("No forgotten memory has these words.", "Search for others, or for none to see all.")
         return
-    picked = widgets.table(
-        history_tables.forgotten(found),
+    table = history_tables.forgotten(found)
+    table["id"] = [one.entry.id for one in found]
+    ids = drafts.chosen(
+        table,
+        f"bin-{agent.name}",
+        since=st.session_state.get("bin-round", 0),
         hide_index=True,
-        on_select="rerun",
-        selection_mode="multi-row",
-        key=f"bin-{agent.name}-{agent.stamp[0]}-{page}-{words}",
         column_order=["memory", "when", "who", "why", "kind", "tier"],
         column_config={
             "memory": st.column_config.TextColumn("Memory", width=400),
@@ -46,7 +60,7 @@ def show(agent: AgentMemory, *, changeable: bool) -> None:
             "tier": st.column_config.TextColumn("Was in", width=90),
         },
     )
-    chosen = [found[row] for row in picked["selection"]["rows"] if row < len(found)]
+    chosen = [one for one in found if one.entry.id in set(ids)]
     if not changeable:
         return
     if not chosen:
@@ -56,7 +70,6 @@ def show(agent: AgentMemory, *, changeable: bool) -> None:
         with st.container(border=True, gap="small"):
             st.text(tables.visible(one.entry.document))
             st.caption(widgets.plain(f"{one.title} · by {one.author} · {tables.exact(one.applied_at)} · {one.reason}"))
-    ids = [one.entry.id for one in chosen]
     if st.button(
         f"Restore {tables.counted(len(ids), 'memory', 'memories')}",
         icon=":material/restore_from_trash:",
@@ -68,10 +81,16 @@ def show(agent: AgentMemory, *, changeable: bool) -> None:
         except MemorySystemError as error:
             widgets.problem(error)
         else:
+            _let_go()
             widgets.say_next(f"{tables.counted(len(ids), 'memory is', 'memories are')} back. It can be undone.")
             st.rerun()
     with st.expander("Purge for good …", icon=":material/delete_forever:"):
         _purge(agent, chosen)
+
+
+def _let_go() -> None:
+    """What was chosen is done with."""
+    st.session_state["bin-round"] = st.session_state.get("bin-round", 0) + 1
 
 
 def _purge(agent: AgentMemory, chosen: list[Forgotten]) -> None:
@@ -87,7 +106,9 @@ def _purge(agent: AgentMemory, chosen: list[Forgotten]) -> None:
     )
     for note in plan.notes:
         st.caption(widgets.plain(note))
-    typed = st.text_input(f"Type “{WORD}” to confirm", key=f"confirm-{agent.name}-{agent.stamp[0]}", max_chars=20)
+    typed = st.text_input(
+        f"Type “{WORD}” to confirm", key=f"confirm-{agent.name}-{zlib.crc32(' '.join(ids).encode())}", max_chars=20
+    )
     if st.button(
         "Purge for good",
         icon=":material/delete_forever:",
@@ -100,5 +121,6 @@ def _purge(agent: AgentMemory, chosen: list[Forgotten]) -> None:
         except MemorySystemError as error:
             widgets.problem(error)
         else:
+            _let_go()
             widgets.say_next(f"Purged: {tables.counted(len(ids), 'memory', 'memories')}.")
             st.rerun()

@@ -56,7 +56,7 @@ def do(agent: AgentMemory, act: Callable[[], ChangeSet], name: str = "") -> None
     else:
         told = f"{name}: {tables.counted(len(done.changes), 'memory', 'memories')}" if name else done.title
         st.session_state[_done_key(agent)] = done.revision, f"{told}.{why}"
-    st.session_state["bulk-round"] = _round() + 1  # what was chosen for these is not kept for others
+    let_go()
     st.rerun()
 
 
@@ -69,7 +69,7 @@ def panel(agent: AgentMemory, entries: Sequence[MemoryEntry], whose: str) -> Non
         whose: names the place on the page, for the keys.
     """
     ids = [entry.id for entry in entries]
-    chosen = _fields(agent, entries, f"{whose}-{_round()}")
+    chosen = _fields(agent, entries, f"{whose}-{agent.name}-{round_()}")
     counted = tables.counted(len(ids), "memory", "memories")
     if not chosen:
         st.caption(f"Choose what to change in {counted}. It is one change, and one undo takes it back.")
@@ -118,13 +118,26 @@ def forget_and_restore(agent: AgentMemory, entries: Sequence[MemoryEntry], whose
             do(agent, lambda: agent.restore(originals))
 
 
-def narrowed(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a table of memories that search, kinds and tags leave, as chosen above it."""
+def narrowed(frame: pd.DataFrame, whose: str) -> pd.DataFrame:
+    """The rows of a table of memories that search, kinds and tags leave, as chosen above it; of each agent its own."""
     left, middle, right = st.columns(3, vertical_alignment="bottom")
-    wanted = left.text_input("Contains", placeholder="Search", icon=":material/search:", key="narrow-words").strip()
-    kinds = middle.multiselect("Kinds", sorted(set(frame["kind"])), placeholder="Any", key="narrow-kinds")
+    wanted = left.text_input(
+        "Contains",
+        placeholder="Search",
+        icon=":material/search:",
+        key=f"narrow-words-{whose}",
+        persist_state="session",
+    ).strip()
+    kinds = middle.multiselect(
+        "Kinds", sorted(set(frame["kind"])), placeholder="Any", key=f"narrow-kinds-{whose}", persist_state="session"
+    )
     tags = right.multiselect(
-        "Tags ", list(tables.tag_counts(frame)), format_func=tables.visible, placeholder="Any", key="narrow-tags"
+        "Tags ",
+        list(tables.tag_counts(frame)),
+        format_func=tables.visible,
+        placeholder="Any",
+        key=f"narrow-tags-{whose}",
+        persist_state="session",
     )
     keep = frame["memory"].str.contains(wanted, case=False, regex=False)
     if kinds:
@@ -146,11 +159,13 @@ def _fields(agent: AgentMemory, entries: Sequence[MemoryEntry], key: str) -> dic
         accept_new_options=True,
         placeholder="Choose or write",
         max_selections=20,
+        persist_state="session",
     )
     removing = right.multiselect(
         "Remove tags",
         held,
         key=f"bulk-remove-{key}",
+        persist_state="session",
         placeholder="Choose" if held else "They have none",
         disabled=not held,
     )
@@ -159,12 +174,14 @@ def _fields(agent: AgentMemory, entries: Sequence[MemoryEntry], key: str) -> dic
         "Set importance",
         [_AS_IS, *range(1, 11), _UNRATED],
         key=f"bulk-rating-{key}",
+        persist_state="session",
         help="1 mundane, 10 extremely poignant.",
     )
     mark = right.selectbox(
         "Pin or protect",
         list(_MARKS),
         key=f"bulk-mark-{key}",
+        persist_state="session",
         help="A pinned memory is never forgotten or migrated; a protected one is not changed at all.",
     )
     chosen: dict[str, Any] = {}
@@ -202,8 +219,14 @@ def _shown(value: object) -> str:
     return "unrated" if value is None else f"{value}"
 
 
-def _round() -> int:
+def round_() -> int:
+    """How often something was done with what was chosen: what is chosen counts for one round."""
     return int(st.session_state.setdefault("bulk-round", 0))
+
+
+def let_go() -> None:
+    """What was chosen is done with: what was chosen for these memories is not kept for others."""
+    st.session_state["bulk-round"] = round_() + 1
 
 
 def _done_key(agent: AgentMemory) -> str:

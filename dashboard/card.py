@@ -9,7 +9,7 @@ from memory_system.errors import EntryNotFound
 from memory_system.lineage import Lineage
 from memory_system.times import ago, stamp
 
-from . import family, figures, stale, tables, widgets
+from . import family, figures, stale, tables, tabs, widgets
 
 
 def show(agent: AgentMemory, entry: MemoryEntry) -> None:
@@ -73,24 +73,27 @@ def _links(agent: AgentMemory, entry: MemoryEntry) -> None:
     """What a memory rests on, what was built on it, what is near to it in meaning, and its id."""
     sources, unknown = _sources(agent, entry)
     built = agent.built_on(entry.id)
-    groups = {}
-    if sources:
-        groups[f"Rests on {tables.counted(len(sources), 'memory', 'memories')}"] = sources
-    if built:
-        groups[f"{tables.counted(len(built), 'memory rests', 'memories rest')} on it"] = built
+    groups, labels = {}, {}
     lineage = agent.lineage(entry.id)
-    names = ["Lineage"] * (len(lineage.kin) > 1) + [*groups, "Similar", "When forgotten", "Details"]
-    tabs = dict(zip(names, st.tabs(names, on_change="rerun", key=f"card-{entry.id}"), strict=True))
-    if "Lineage" in tabs and tabs["Lineage"].open:
-        with tabs["Lineage"]:
+    if len(lineage.kin) > 1:
+        labels["Lineage"] = "Lineage"
+    if sources:
+        groups["below"], labels["below"] = sources, f"Rests on {tables.counted(len(sources), 'memory', 'memories')}"
+    if built:
+        groups["above"] = built
+        labels["above"] = f"{tables.counted(len(built), 'memory rests', 'memories rest')} on it"
+    labels |= {name: name for name in ("Similar", "When forgotten", "Details")}
+    shown = tabs.show(labels, f"card-{entry.id}")
+    if "Lineage" in shown and shown["Lineage"].open:
+        with shown["Lineage"]:
             _lineage(agent, lineage)
     for name, linked in groups.items():
-        with tabs[name]:
+        with shown[name]:
             for other in linked[:50]:
                 _link(agent, other, other.kind.value, entry.id)
             if linked is sources and unknown:
                 st.caption(f"{tables.counted(unknown, 'more is', 'more are')} not known to this character.")
-    with tabs["Similar"]:
+    with shown["Similar"]:
         if entry.tier is Tier.STATIC:
             st.caption("Facts of the personality are not compared.")
         elif agent.find(entry.id) is None:
@@ -98,12 +101,12 @@ def _links(agent: AgentMemory, entry: MemoryEntry) -> None:
         else:
             for other, cosine in agent.similar(entry.id, 5):
                 _link(agent, other, f"{cosine:.2f}", entry.id)
-    with tabs["When forgotten"]:
+    with shown["When forgotten"]:
         if agent.find(entry.id) is None:
             st.caption("It is forgotten.")
-        elif tabs["When forgotten"].open:
+        elif shown["When forgotten"].open:
             _forgetting(agent, entry)
-    with tabs["Details"]:
+    with shown["Details"]:
         st.code(f"id: {entry.id}", language=None)
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 from memory_system import AgentMemory, MemorySystemError
 from memory_system.times import ago, real_clock
 
-from . import session, tables, widgets
+from . import drafts, session, tables, widgets
 
 
 def manage(agent: AgentMemory | None) -> None:
@@ -21,7 +21,7 @@ def manage(agent: AgentMemory | None) -> None:
         st.caption(
             "The name is the file's: letters, digits, spaces. What others call the character is in its personality."
         )
-        name = st.text_input("Name", key="cast-name", placeholder="ana")
+        name = st.text_input("Name", key=drafts.turn("cast-name"), placeholder="ana", persist_state="session")
         with st.container(horizontal=True):
             if st.button("New", icon=":material/add:", disabled=not name.strip()):
                 _do(lambda: world.create_agent(name.strip()), name.strip(), f"{name.strip()} was created.")
@@ -47,6 +47,7 @@ def _do(act: Callable[[], object], then: str | None, words: str) -> None:
     except MemorySystemError as error:
         widgets.problem(error)
         return
+    drafts.next_turn("cast-name")
     session.choose_next(then)
     widgets.say_next(tables.visible(words))
     st.rerun()

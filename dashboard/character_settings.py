@@ -8,7 +8,7 @@ import streamlit as st
 
 from memory_system import PRESETS, AgentMemory, AgentSettings, Measure, MemorySystemError, Scoring, Weights
 
-from . import looking_back, widgets
+from . import drafts, looking_back, widgets
 
 _NO_PART_OF_A_PRESET = ("stm_size", "top_k", "static_share", "migration_threshold", "reflection_trigger", "query_log")
 _FIELDS: dict[str, tuple[str, str, float, float, float]] = {
@@ -25,6 +25,10 @@ _FIELDS: dict[str, tuple[str, str, float, float, float]] = {
     "relevancy": ("Weight of relevancy", "How much it counts that it answers the question.", 0.0, 10.0, 0.05),
     "query_log": ("Queries kept to be re-lived", "0 keeps none. What is over is dropped for good.", 0, 100_000, 100),
 }
+_LABELS = {name: label for name, (label, *_) in _FIELDS.items()} | {
+    "measure": "Relevancy by",
+    "normalise": "Scale each part by its min and max",
+}
 
 
 def show(agent: AgentMemory) -> None:
@@ -33,39 +37,41 @@ def show(agent: AgentMemory) -> None:
     with st.container(border=True):
         st.header("Memory and score", anchor=False)
         st.caption("How this character remembers. Every change is in the history and can be undone.")
-        values = _numbers(agent, now, usual)
-        _measures(agent, now, values)
-        _presets(agent, now)
+        draft = drafts.Draft(f"settings/{agent.name}", now, _LABELS)
+        values = _numbers(agent, now, usual, draft)
+        _measures(values, draft)
+        _presets(agent, now, draft)
+        settled = draft.told()
+        draft.unsaved()
         with st.container(horizontal=True):
-            if st.button("Save", type="primary", icon=":material/save:", disabled=values == now):
-                _save(agent, values, "Saved. The History page can undo it.")
+            if st.button("Save", type="primary", icon=":material/save:", disabled=not settled or values == now):
+                _save(agent, values, "Saved. The History page can undo it.", draft, tuple(values))
             if st.button("Reset all", icon=":material/restart_alt:", disabled=now == usual):
-                _save(agent, usual, "All settings are back at their defaults.")
+                _save(agent, usual, "All settings are back at their defaults.", draft, tuple(usual))
 
 
 def then(agent: AgentMemory, present: AgentSettings) -> None:
     """The settings for who cannot change them: as they were at the moment looked at, beside those of now."""
-    labels = {name: label for name, (label, *_) in _FIELDS.items()}
-    labels |= {"measure": "Relevancy by", "normalise": "Scale each part by its min and max"}
     was, became = _flat(agent.settings), _flat(present)
-    looking_back.settings(agent, {name: (label, was[name], became[name]) for name, label in labels.items()})
+    looking_back.settings(agent, {name: (label, was[name], became[name]) for name, label in _LABELS.items()})
 
 
-def _numbers(agent: AgentMemory, now: dict[str, Any], usual: dict[str, Any]) -> dict[str, Any]:
+def _numbers(agent: AgentMemory, now: dict[str, Any], usual: dict[str, Any], draft: drafts.Draft) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for number, (name, (label, meaning, low, high, step)) in enumerate(_FIELDS.items()):
         if number % 2 == 0:
             columns = st.columns(2)
         with columns[number % 2]:
             shape = "%.4f" if name == "decay" else None
+            stands = st.session_state[draft.field(name)]
             values[name] = st.number_input(
                 label,
-                min(low, now[name]),
-                max(high, now[name]),
-                now[name],
-                step,
-                shape,
-                key=f"{name}-{agent.name}-{now[name]}",
+                min(low, now[name], stands),
+                max(high, now[name], stands),
+                step=step,
+                format=shape,
+                key=draft.field(name),
+                persist_state="session",
             )
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.caption(meaning)
@@ -74,26 +80,26 @@ def _numbers(agent: AgentMemory, now: dict[str, Any], usual: dict[str, Any]) -> 
                     help=f"{label}: back to its default.",
                 )  # fmt: skip
                 if back:
-                    _save(agent, {**now, name: usual[name]}, f"{label} is back at its default.")
+                    _save(agent, {**now, name: usual[name]}, f"{label} is back at its default.", draft, (name,))
     return values
 
 
-def _measures(agent: AgentMemory, now: dict[str, Any], values: dict[str, Any]) -> None:
+def _measures(values: dict[str, Any], draft: drafts.Draft) -> None:
     left, right = st.columns(2)
     with left:
         values["measure"] = st.segmented_control(
-            "Relevancy by", [one.value for one in Measure], default=now["measure"], required=True,
-            key=f"measure-set-{agent.name}-{now['measure']}",
+            "Relevancy by", [one.value for one in Measure], required=True, key=draft.field("measure"),
+            persist_state="session",
         )  # fmt: skip
         st.caption("Similarity compares meanings as wholes; hybrid also words, names, times and neighbours.")
     with right:
         values["normalise"] = st.toggle(
-            "Scale each part by its min and max", now["normalise"], key=f"normalise-set-{agent.name}-{now['normalise']}"
+            "Scale each part by its min and max", key=draft.field("normalise"), persist_state="session"
         )
         st.caption("As in the paper on generative agents; scores then compare within one answer only.")
 
 
-def _presets(agent: AgentMemory, now: dict[str, Any]) -> None:
+def _presets(agent: AgentMemory, now: dict[str, Any], draft: drafts.Draft) -> None:
     st.caption("Or take all of it, thresholds included, from a preset:")
     for name, preset in PRESETS.items():
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -104,7 +110,8 @@ def _presets(agent: AgentMemory, now: dict[str, Any]) -> None:
                 "static_threshold": preset.static_threshold,
             } | {kept: now[kept] for kept in _NO_PART_OF_A_PRESET}
             if st.button(name.capitalize(), key=f"preset-set-{name}", disabled=taken == now):
-                _save(agent, taken, f"The character recalls by the preset {name} now.")
+                changed = tuple(one for one in taken if one not in _NO_PART_OF_A_PRESET)
+                _save(agent, taken, f"The character recalls by the preset {name} now.", draft, changed)
             st.caption(widgets.plain(preset.source))
 
 
@@ -129,8 +136,10 @@ def _flat(settings: AgentSettings) -> dict[str, Any]:
     }
 
 
-def _save(agent: AgentMemory, values: dict[str, Any], words: str) -> None:
-    """Store the values, say so, and begin the page anew."""
+def _save(
+    agent: AgentMemory, values: dict[str, Any], words: str, draft: drafts.Draft, settled: tuple[str, ...]
+) -> None:
+    """Store the values, say so, and begin the page anew; what is written into other fields than these stays."""
     rest = dict(values)
     weights = Weights(*(rest.pop(name) for name in ("recency", "importance", "relevancy")))
     scoring = Scoring(weights, rest.pop("decay"), rest.pop("measure"), rest.pop("normalise"))
@@ -139,5 +148,6 @@ def _save(agent: AgentMemory, values: dict[str, Any], words: str) -> None:
     except MemorySystemError as error:
         widgets.problem(error)
     else:
+        draft.let_go(*settled)
         widgets.say_next(words)
         st.rerun()

@@ -6,7 +6,7 @@ import streamlit as st
 
 from memory_system import AgentMemory, MemorySystemError
 
-from . import tables, widgets
+from . import drafts, tables, widgets
 
 _MOST = 200_000
 
@@ -15,7 +15,7 @@ def show(agent: AgentMemory) -> None:
     """A field for the turns; nothing is stored before the preview has been accepted."""
     st.caption("A turn a line, as “Name: what was said”. A synopsis is written beside the turns, and linked to them.")
     text = st.text_area(
-        "The conversation", height=160, max_chars=_MOST, key=f"talk-{agent.name}",
+        "The conversation", height=160, max_chars=_MOST, key=drafts.turn(f"talk-{agent.name}"), persist_state="session",
         placeholder="Mira: Who had the key last?\nTobias: I did, until Wednesday.",
     )  # fmt: skip
     held = f"talk-plan-{agent.name}"
@@ -48,6 +48,7 @@ def show(agent: AgentMemory) -> None:
             widgets.problem(error)
         else:
             st.session_state.pop(held, None)
+            drafts.next_turn(f"talk-{agent.name}")
             counted = tables.counted(len(done.changes), "memory", "memories")
             widgets.say_next(f"Remembered: {counted}. The History page can undo it.")
             st.rerun()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import UTC, date, datetime, time
 from typing import Any
 
@@ -11,7 +11,7 @@ import streamlit as st
 from memory_system import AgentMemory, ChangeSet, Kind, MemoryEntry, MemorySystemError
 from memory_system.intake_text import Form, Row, decoded, guess, read_rows
 
-from . import tables, widgets
+from . import bulk, drafts, stale, tables, widgets
 
 _KINDS = [Kind.OBSERVATION.value, Kind.CONVERSATION.value, Kind.FACT.value, Kind.PROCEDURE.value]
 _MARKS = list(tables.MARKS)
@@ -26,20 +26,27 @@ _EXAMPLE = "Saw smoke over the north field at dawn"
 def one_event(agent: AgentMemory) -> None:
     """Write one event; it is rated on arrival unless it is rated by hand. The fields are emptied when it is kept."""
     now = agent.now.astimezone(UTC)
-    number = st.session_state.setdefault("events-written", 0)
-    with st.form("remember", border=False):
-        text = st.text_area("What happened", key=f"event-{number}", placeholder=_EXAMPLE, height=90)
+    form = f"event/{agent.name}"
+    number = drafts.turn(form)  # no st.form: what is not sent off yet would be gone when the page is left
+    with st.container():
+        text = st.text_area(
+            "What happened", key=f"text-{number}", placeholder=_EXAMPLE, height=90, persist_state="session"
+        )
         columns = st.columns(3, vertical_alignment="bottom")
-        kind = columns[0].selectbox("Kind", _KINDS)
+        kind = columns[0].selectbox("Kind", _KINDS, key=f"kind-{form}", persist_state="session")
         by_hand = columns[1].selectbox(
-            "Importance", [_BY_MODEL, *range(1, 11)], help="1 mundane, 10 extremely poignant."
+            "Importance", [_BY_MODEL, *range(1, 11)], help="1 mundane, 10 extremely poignant.",
+            key=f"importance-{form}", persist_state="session",
+        )  # fmt: skip
+        tags = columns[2].text_input(
+            "Tags, with commas between", key=f"tags-{number}", placeholder="key, promise", persist_state="session"
         )
-        tags = columns[2].text_input("Tags, with commas between", key=f"tags-{number}", placeholder="key, promise")
-        day, hour = _when(f"new-{number}", None, f"now, {now:%H:%M}")
-        marks = _pick_marks(f"marks-{number}", [], _MARKS[:2])
-        sent = st.form_submit_button(
-            "Remember", type="primary", icon=":material/add:", help="In Python: AgentMemory.add_short_term"
-        )
+        day, hour = _when(f"day-{number}", f"time-{number}", f"now, {now:%H:%M}")
+        marks = _pick_marks(f"marks-{number}", _MARKS[:2])
+        sent = st.button(
+            "Remember", type="primary", icon=":material/add:", help="In Python: AgentMemory.add_short_term",
+            key=f"remember-{form}",
+        )  # fmt: skip
     if not sent:
         return
     if not text.strip():
@@ -66,31 +73,30 @@ def one_event(agent: AgentMemory) -> None:
         done = f"Remembered, rated {outcome.entry.rating:g} of 10. {outcome.entry.explanation}"
     else:
         done = f"Remembered, but not rated: {outcome.why} Rate it again below when the model is back."
-    st.session_state["events-written"] = number + 1
+    drafts.next_turn(form)
     widgets.say_next(done)
     st.rerun()
 
 
-def _pick_marks(key: str, held: list[str], among: list[str]) -> list[str]:
+def _pick_marks(key: str, among: list[str]) -> list[str]:
     """Which marks a memory is to carry."""
     picked = st.pills(
         "Mark it as",
         among,
         selection_mode="multi",
-        default=held,
         format_func=lambda flag: tables.MARKS[flag].capitalize(),
         key=key,
+        persist_state="session",
         help=_MARKS_HELP,
     )
-    return list(picked)
+    return [flag for flag in among if flag in picked]
 
 
-def _when(key: str, held: datetime | None, unset: str) -> tuple[date | None, time | None]:
-    """A day and a time of day, in UTC."""
+def _when(day_key: str, time_key: str, unset: str) -> tuple[date | None, time | None]:
+    """A day and a time of day, in UTC, by the keys of their fields."""
     left, right = st.columns(2)
-    start_day, start_hour = _parts(held)
-    day = left.date_input("Day", start_day, key=f"{key}-day", help=f"Not set: {unset}.")
-    hour = right.time_input("Time (UTC)", start_hour, key=f"{key}-time")
+    day = left.date_input("Day", None, key=day_key, help=f"Not set: {unset}.", persist_state="session")
+    hour = right.time_input("Time (UTC)", None, key=time_key, persist_state="session")
     return day, hour
 
 
@@ -108,10 +114,12 @@ def _moment(day: date | None, hour: time | None, now: datetime) -> datetime:
 
 def many_events(agent: AgentMemory) -> None:
     """Paste or upload many events, see what each line becomes, and remember those that can be taken."""
-    number = st.session_state.setdefault("batches-written", 0)
+    form = f"events/{agent.name}"
+    number = drafts.turn(form)
     pasted = st.text_area(
-        "Paste lines, JSON, JSONL or CSV", key=f"pasted-{number}", height=130, placeholder=f"{_EXAMPLE}\n…"
-    )
+        "Paste lines, JSON, JSONL or CSV", key=f"pasted-{number}", height=130, placeholder=f"{_EXAMPLE}\n…",
+        persist_state="session",
+    )  # fmt: skip
     upload = st.file_uploader(
         "Or upload a file", type=["txt", "json", "jsonl", "csv"], help="UTF-8, at most 50 MB.", key=f"upload-{number}"
     )
@@ -150,7 +158,7 @@ def many_events(agent: AgentMemory) -> None:
     counts = [f"{tables.counted(len(added.change_set.changes), 'event', 'events')} remembered"]
     counts += [f"{len(added.unrated)} unrated"] if added.unrated else []
     counts += [f"{refused} refused"] if refused else []
-    st.session_state["batches-written"] = number + 1
+    drafts.next_turn(form)
     widgets.say_next(", ".join(counts) + ". The History page can undo it.")
     st.rerun()
 
@@ -162,41 +170,122 @@ def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
     if entry.protected:
         st.caption(":material/lock: It is protected. Unprotect it to change it.")
         return
-    with st.form(f"edit-{entry.id}", border=False):
-        text = st.text_area("Text", entry.document, height=90)
-        columns = st.columns(3, vertical_alignment="bottom")
-        kinds = _KINDS if entry.kind.value in _KINDS else [entry.kind.value]
-        kind = columns[0].selectbox("Kind ", kinds, index=kinds.index(entry.kind.value))
-        held = [None, *range(1, 11)]
-        rating = columns[1].selectbox(
-            "Importance ", held, index=0 if entry.rating is None else round(entry.rating), format_func=_rating_words
-        )
-        tags = columns[2].text_input("Tags", ", ".join(entry.tags))
-        day, hour = _when(f"edit-{entry.id}", entry.timestamp, "as it is")
-        held_marks = [flag for flag in _MARKS if getattr(entry, flag)]
-        marks = _pick_marks(f"edit-marks-{entry.id}", held_marks, _MARKS)
-        sent = st.form_submit_button("Save changes", icon=":material/save:", help="In Python: AgentMemory.edit")
-    if not sent:
+    kinds = _KINDS if entry.kind.value in _KINDS else [entry.kind.value]
+    draft = _draft(agent, entry)
+    text = st.text_area("Text", key=draft.field("document"), height=90, persist_state="session")
+    columns = st.columns(3, vertical_alignment="bottom")
+    columns[0].selectbox("Kind ", kinds, key=draft.field("kind"), persist_state="session")
+    rating = columns[1].selectbox(
+        "Importance ", range(11), key=draft.field("rating"), format_func=_rating_words, persist_state="session"
+    )
+    columns[2].text_input("Tags", key=draft.field("tags"), persist_state="session")
+    day, hour = _when(draft.field("day"), draft.field("hour"), "as it is")
+    marks = _pick_marks(draft.field("marks"), _MARKS)
+    settled = draft.told()
+    draft.unsaved()
+    if not st.button(
+        "Save changes", icon=":material/save:", help="In Python: AgentMemory.edit", key=f"save-{draft.key}"
+    ):
         return
-    fields: dict[str, Any] = {
-        "document": text,
-        "kind": kind,
-        "tags": tuple(_words(tags)),
-        "timestamp": _moment(day, hour, entry.timestamp or agent.now)
-        if (day, hour) != _parts(entry.timestamp)
-        else entry.timestamp,
-        **{flag: flag in marks for flag in _MARKS},
-    }
+    if not settled:
+        st.error("Choose above what becomes of what was changed meanwhile.", icon=":material/error:")
+        return
+    written = draft.written()  # and nothing else, so that what others changed meanwhile stays
+    fields: dict[str, Any] = {name: written[name] for name in ("document", "kind") if name in written}
+    if "tags" in written:
+        fields["tags"] = tuple(_words(written["tags"]))
+    if "day" in written or "hour" in written:
+        fields["timestamp"] = _moment(day, hour, entry.timestamp or agent.now)
+    if "marks" in written:
+        fields |= {flag: flag in marks for flag in _MARKS if (flag in marks) != getattr(entry, flag)}
     if text != entry.document and not entry.authored:
         fields["authored"] = True
-    if rating != entry.rating:
-        fields |= {"rating": rating, "explanation": "Rated by hand." if rating else ""}
+    if "rating" in written:
+        fields |= {"rating": rating or None, "explanation": "Rated by hand." if rating else ""}
     try:
         agent.edit(entry.id, **fields)
     except MemorySystemError as error:
         widgets.problem(error)
     else:
+        draft.done()
+        bulk.let_go()
         widgets.say_next("Saved. The History page can undo it.")
+        st.rerun()
+
+
+_FIELDS = {
+    "document": "Text",
+    "kind": "Kind",
+    "rating": "Importance",
+    "tags": "Tags",
+    "day": "Day",
+    "hour": "Time",
+    "marks": "Marks",
+}
+
+
+def _draft(agent: AgentMemory, entry: MemoryEntry) -> drafts.Draft:
+    """What somebody writes about a memory; it stays theirs until it is saved or discarded."""
+    day, hour = _parts(entry.timestamp)
+    now = {
+        "document": entry.document,
+        "kind": entry.kind.value,
+        "rating": 0 if entry.rating is None else round(entry.rating),
+        "tags": ", ".join(entry.tags),
+        "day": day,
+        "hour": hour,
+        "marks": [flag for flag in _MARKS if getattr(entry, flag)],
+    }
+    return drafts.Draft(f"edit/{agent.name}/{entry.id}", now, _FIELDS, _shown)
+
+
+def _shown(value: object) -> str:
+    """The value of a field, for people."""
+    if isinstance(value, list):
+        return ", ".join(tables.MARKS[flag] for flag in value) or "none"
+    return "none" if value in (None, "", 0) else str(value)
+
+
+def unfinished(agent: AgentMemory, shown: Collection[str]) -> None:
+    """What was written about memories that are no longer where they were: it is kept, with a choice.
+
+    Args:
+        agent: whose memories they are.
+        shown: the ids of the memories that this page can show.
+    """
+    if agent.read_only is not None:
+        return
+    for entry_id, written in drafts.unsaved(f"edit/{agent.name}/").items():
+        if entry_id in shown:
+            continue
+        entry = agent.find(entry_id)
+        with st.container(border=True, gap="small", key=f"unfinished-{entry_id}"):
+            became = "was forgotten" if entry is None else f"is in {tables.TIERS[entry.tier]} memory now"
+            st.markdown(f":material/edit_note: **A memory that you were changing {became}. What you wrote is kept.**")
+            for name, value in written.items():
+                st.text(f"{_FIELDS[name]}: {tables.visible(_shown(value))}")
+            with st.container(horizontal=True):
+                if entry is not None:
+                    if st.button("Open it", key=f"open-unfinished-{entry_id}", icon=":material/open_in_new:"):
+                        stale.open_memory(agent, entry_id)
+                elif st.button(
+                    "Bring it back", key=f"restore-unfinished-{entry_id}", icon=":material/settings_backup_restore:",
+                    help="With what you wrote still to be saved. In Python: AgentMemory.restore",
+                ):  # fmt: skip
+                    _bring_back(agent, entry_id)
+                st.button(
+                    "Discard what I wrote", key=f"discard-unfinished-{entry_id}", type="tertiary",
+                    icon=":material/undo:", on_click=drafts.drop, args=(f"edit/{agent.name}/{entry_id}",),
+                )  # fmt: skip
+
+
+def _bring_back(agent: AgentMemory, entry_id: str) -> None:
+    try:
+        agent.restore(entry_id)
+    except MemorySystemError as error:
+        widgets.problem(error)
+    else:
+        widgets.say_next("It is back. What you wrote about it is still to be saved.")
         st.rerun()
 
 
@@ -234,8 +323,8 @@ def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
-def _rating_words(rating: int | None) -> str:
-    return "unrated" if rating is None else str(rating)
+def _rating_words(rating: int) -> str:
+    return str(rating) if rating else "unrated"
 
 
 def _form_words(form: Form) -> str:

@@ -28,6 +28,7 @@ def sought(agent: AgentMemory) -> dict[str, Any]:
             placeholder="words of a title or a memory",
             max_chars=500,
             width=330,
+            persist_state="session",
             help="In Python: AgentMemory.history(contains=...)",
         )
         kind = _choice(agent, "Kind of change", "kind", list(kinds.operations), history_tables.operation)
@@ -70,15 +71,19 @@ def _choice(agent: AgentMemory, label: str, name: str, held: list[str], words: C
     key = _begun(agent, name, asked if asked in options else _ALL)
     if st.session_state[key] not in options:
         st.session_state[key] = _ALL
-    return str(st.selectbox(label, options, key=key, format_func=lambda one: words(one) if one else "all", width=190))
+    chosen = st.selectbox(
+        label, options, key=key, format_func=lambda one: words(one) if one else "all", width=190,
+        persist_state="session",
+    )  # fmt: skip
+    return str(chosen)
 
 
 def _days(agent: AgentMemory) -> tuple[date | None, date | None]:
     """The first and the last day, by the real time in UTC."""
     begin, end = (_begun(agent, name, _day(session.from_link(name))) for name in ("from", "to"))
     with st.popover("Days", icon=":material/date_range:", help="When it was really done, in UTC."):
-        first = st.date_input("From", key=begin, min_value=_FIRST, max_value=_LAST)
-        last = st.date_input("Until and with", key=end, min_value=_FIRST, max_value=_LAST)
+        first = st.date_input("From", key=begin, min_value=_FIRST, max_value=_LAST, persist_state="session")
+        last = st.date_input("Until and with", key=end, min_value=_FIRST, max_value=_LAST, persist_state="session")
     if first and last and first > last:
         st.caption("The first day comes after the last.")
         return first, first

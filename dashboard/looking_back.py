@@ -26,8 +26,15 @@ def control() -> None:
         way = st.segmented_control("Which time", [_WORLD, _DESK], default=_WORLD, required=True, key="look-way")
         start = _start(str(way))
         left, right = st.columns(2)
-        left.date_input("Day", start.date(), date(FIRST_YEAR, 1, 1), date(LAST_YEAR, 12, 31), key=f"look-day-{way}")
-        right.time_input("Time (UTC)", start.time(), key=f"look-time-{way}")
+        left.date_input(
+            "Day",
+            start.date(),
+            date(FIRST_YEAR, 1, 1),
+            date(LAST_YEAR, 12, 31),
+            key=f"look-day-{way}",
+            persist_state="session",
+        )
+        right.time_input("Time (UTC)", start.time(), key=f"look-time-{way}", persist_state="session")
         with st.container(horizontal=True):
             name = "world_time" if way == _WORLD else "at"
             st.button(

@@ -114,8 +114,12 @@ def _choose(models: WorldModel) -> None:
     st.session_state.setdefault(_ADDRESS, chosen.endpoint)
     st.session_state.setdefault(_MODEL, chosen.model)
     left, right = st.columns(2)
-    endpoint = left.text_input("Address", key=_ADDRESS, max_chars=500, placeholder="http://127.0.0.1:11434/v1").strip()
-    model = right.text_input("Model", key=_MODEL, max_chars=200, placeholder="as the server calls it").strip()
+    endpoint = left.text_input(
+        "Address", key=_ADDRESS, max_chars=500, placeholder="http://127.0.0.1:11434/v1", persist_state="session"
+    ).strip()
+    model = right.text_input(
+        "Model", key=_MODEL, max_chars=200, placeholder="as the server calls it", persist_state="session"
+    ).strip()
     _offered(endpoint)
     choice, ready = ModelChoice(endpoint, model), bool(endpoint and model)
     if choice.readable_on_the_way:

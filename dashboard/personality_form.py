@@ -11,7 +11,7 @@ import streamlit as st
 
 from memory_system.errors import Problem
 
-from . import widgets
+from . import drafts, widgets
 
 LISTS = {
     "traits": ("Traits", "One a line: early riser"),
@@ -24,6 +24,20 @@ TABLES = {
     "environment": ("Places", ("place", "description")),
     "routine": ("Daily routine (HH:MM)", ("time", "until", "activity", "place")),
 }
+_WIDTHS = {
+    "what": 220,
+    "is": 560,
+    "name": 150,
+    "relation": 230,
+    "trust": 80,
+    "notes": 420,
+    "place": 190,
+    "description": 600,
+    "time": 90,
+    "until": 90,
+    "activity": 400,
+}
+"""Pixels of the columns of all tables."""
 _OWN = ("name", "age", "profession", "description")
 
 
@@ -42,7 +56,13 @@ def show(base: Mapping[str, Any], key: str) -> tuple[dict[str, Any], dict[str, A
         slots[name] = _section(label)
         held = [str(item) for item in _items(base.get(name))]
         text = st.text_area(
-            label, "\n".join(held), key=f"{key}-{name}", placeholder=hint, height=120, label_visibility="collapsed"
+            label,
+            "\n".join(held),
+            key=f"{key}-{name}",
+            placeholder=hint,
+            height=120,
+            label_visibility="collapsed",
+            persist_state="session",
         )
         _put(document, name, [line.strip() for line in text.splitlines() if line.strip()])
     for name, (label, columns) in TABLES.items():
@@ -74,10 +94,14 @@ def _section(label: str) -> Any:
 
 def _identity(held: Mapping[str, Any], key: str) -> dict[str, Any]:
     left, middle, right = st.columns([3, 1, 3])
-    name = left.text_input("Name", str(held.get("name", "")), key=f"{key}-name")
-    age = middle.text_input("Age", str(held.get("age", "") or ""), key=f"{key}-age")
-    profession = right.text_input("Profession", str(held.get("profession", "") or ""), key=f"{key}-profession")
-    description = st.text_area("Description", str(held.get("description", "") or ""), key=f"{key}-about", height=80)
+    name = left.text_input("Name", str(held.get("name", "")), key=f"{key}-name", persist_state="session")
+    age = middle.text_input("Age", str(held.get("age", "") or ""), key=f"{key}-age", persist_state="session")
+    profession = right.text_input(
+        "Profession", str(held.get("profession", "") or ""), key=f"{key}-profession", persist_state="session"
+    )
+    description = st.text_area(
+        "Description", str(held.get("description", "") or ""), key=f"{key}-about", height=80, persist_state="session"
+    )
     identity: dict[str, Any] = {"name": name}
     if age.strip():
         identity["age"] = int(age) if age.strip().isdigit() else age
@@ -97,14 +121,17 @@ def _table(held: Any, columns: tuple[str, ...], key: str) -> list[dict[str, Any]
     """An editable table of objects; empty rows and empty cells are left out."""
     rows = [dict(row) for row in _items(held) if isinstance(row, Mapping)]
     frame = pd.DataFrame(rows, columns=list(columns)).astype(object)
-    config: dict[str, Any] = {"notes": st.column_config.TextColumn(width="large")}
+    # widths of their own: columns that grow with what is written would move away under the hand that writes
+    config: dict[str, Any] = {name: st.column_config.TextColumn(width=_WIDTHS[name]) for name in columns}
     if "trust" in columns:
         frame["trust"] = pd.to_numeric(frame["trust"], errors="coerce")
-        config["trust"] = st.column_config.NumberColumn(min_value=0.0, max_value=1.0, step=0.05, help="0 none, 1 blind")
+        config["trust"] = st.column_config.NumberColumn(
+            min_value=0.0, max_value=1.0, step=0.05, help="0 none, 1 blind", width=_WIDTHS["trust"]
+        )
     for name in columns:
         if name != "trust":
             frame[name] = frame[name].map(lambda cell: None if pd.isna(cell) else str(cell))
-    edited = widgets.edited_table(frame, num_rows="dynamic", hide_index=True, key=key, column_config=config)
+    edited = drafts.table(frame, key, num_rows="dynamic", hide_index=True, column_config=config)
     found = []
     for row in edited.to_dict("records"):
         cells = {str(name): value for name, value in row.items() if not pd.isna(value) and str(value).strip()}

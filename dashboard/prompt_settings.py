@@ -10,7 +10,7 @@ from memory_system.prompt_file import PromptFile
 from memory_system.prompt_samples import sample
 from memory_system.times import ago, real_clock, stamp
 
-from . import diffs, session, tables, widgets
+from . import diffs, drafts, session, tables, widgets
 
 LINK = "prompts"
 """How a link says that this is to be shown."""
@@ -44,8 +44,10 @@ def show(agent: AgentMemory) -> None:
 
 def _edit(file: PromptFile, about: Prompt, agent: AgentMemory) -> None:
     held = file.prompts.text(about.name)
-    field = f"prompt-text-{about.name}-{len(file.versions(about.name))}"
-    text = st.text_area("Text", held, max_chars=about.most, height=220, key=field)
+    draft = drafts.Draft(f"prompt/{about.name}", {"text": held}, {"text": "The text"})
+    text = st.text_area("Text", max_chars=about.most, height=220, key=draft.field("text"), persist_state="session")
+    settled = draft.told()
+    draft.unsaved()
     st.caption(widgets.plain(_places(about)))
     problem: MemorySystemError | None = None
     try:
@@ -59,7 +61,7 @@ def _edit(file: PromptFile, about: Prompt, agent: AgentMemory) -> None:
             "Preview", icon=":material/visibility:", disabled=problem is not None, help="Sends and changes nothing."
         )
         save = st.button(
-            "Save", type="primary", icon=":material/save:", disabled=problem is not None or text == held,
+            "Save", type="primary", icon=":material/save:", disabled=problem is not None or text == held or not settled,
             key="save-prompt", help="From the next call on. In Python: world.prompts.save(name, text)",
         )  # fmt: skip
         restore = st.button(
@@ -69,9 +71,9 @@ def _edit(file: PromptFile, about: Prompt, agent: AgentMemory) -> None:
     if look:
         _preview(about, text, agent)
     if save:
-        _save(file, about, text, f"“{about.title}” is saved.")
+        _save(file, about, text, f"“{about.title}” is saved.", draft)
     if restore:
-        _save(file, about, usual, f"“{about.title}” says again what ships.")
+        _save(file, about, usual, f"“{about.title}” says again what ships.", draft)
     if problem is None and text != usual:
         with st.expander("What differs from the shipped text"):
             st.html(diffs.markup(usual, text))
@@ -99,12 +101,14 @@ def _preview(about: Prompt, text: str, agent: AgentMemory) -> None:
         st.info(widgets.plain(f"Nothing would be sent about {agent.display_name}. {shown.note}".strip()))
 
 
-def _save(file: PromptFile, about: Prompt, text: str, words: str) -> None:
+def _save(file: PromptFile, about: Prompt, text: str, words: str, draft: drafts.Draft | None = None) -> None:
     try:
         file.save(about.name, text, by="dashboard")
     except MemorySystemError as error:
         widgets.problem(error)
     else:
+        if draft is not None:
+            draft.done()
         widgets.say_next(words)
         st.rerun()
 

@@ -10,7 +10,7 @@ import streamlit as st
 
 from memory_system import PRESETS, AgentMemory, AgentSettings, Facets, Kind, Measure, Preset, Query, Scoring, Weights
 
-from . import session
+from . import drafts, session
 
 OWN = "this character's"
 LONGEST = 2000
@@ -34,14 +34,13 @@ def cue() -> str:
     linked = session.from_link("cue")
     if linked and st.session_state.get("cue-linked") != linked:
         st.session_state["cue"] = linked
-    with st.form("ask", border=False):
-        left, right = st.columns([4, 1], vertical_alignment="bottom")
-        text = left.text_input(
-            "Cue", key="cue", placeholder="Who has the mill key?", max_chars=LONGEST, persist_state="session"
-        )
-        right.form_submit_button(
-            "Recall", type="primary", icon=":material/search:", width="stretch", shortcut="Ctrl+Enter"
-        )
+    left, right = st.columns([4, 1], vertical_alignment="bottom")  # no st.form: what it has not sent off is forgotten
+    text = left.text_input(
+        "Cue", key="cue", placeholder="Who has the mill key?", max_chars=LONGEST, persist_state="session"
+    )
+    right.button(
+        "Recall", type="primary", icon=":material/search:", width="stretch", shortcut="Ctrl+Enter", key="recall"
+    )
     session.to_link("cue", text)
     st.session_state["cue-linked"] = text
     return text
@@ -62,7 +61,12 @@ def controls(agent: AgentMemory, text: str) -> Asked:
     )  # fmt: skip
     threshold = _slider(agent, columns[1], "thr", "Threshold a score must exceed", 0.0, _MOST, 0.01)
     shown = columns[2].segmented_control(
-        "Show", ["All", "Recalled", "Not recalled"], default="All", required=True, key=f"shown-{session.place()}"
+        "Show",
+        ["All", "Recalled", "Not recalled"],
+        default="All",
+        required=True,
+        key=f"shown-{session.place()}",
+        persist_state="session",
     )
     with st.expander("Weights, decay, relevancy, static memory and time"):
         scoring, static_threshold, static_share = _scoring(agent)
@@ -96,6 +100,7 @@ def take_over(agent: AgentMemory, query: Query, at: datetime | None) -> None:
     for name, value in values.items():
         st.session_state[f"{name}-{session.place()}"] = value
     st.session_state[f"asked-at-{session.place()}"] = at or agent.now
+    drafts.drop(f"ask/{session.place()}")
 
 
 def _day(moment: datetime | None, days: int = 0) -> date | None:
@@ -172,13 +177,17 @@ def _second_round_and_time(agent: AgentMemory) -> tuple[int, datetime]:
     world_now = st.session_state.get(f"asked-at-{session.place()}", agent.now).astimezone(UTC)
     minute = world_now.replace(second=0, microsecond=0)
     columns = st.columns(3)
-    day = columns[0].date_input("Ask on this day", minute.date(), help="The world's time; later, recency has decayed.")
-    hour = columns[1].time_input("At this time (UTC)", minute.time())
+    draft = drafts.Draft(f"ask/{session.place()}", {"day": minute.date(), "hour": minute.time()})
+    day = columns[0].date_input(
+        "Ask on this day", None, key=draft.field("day"), help="The world's time; later, recency has decayed.",
+        persist_state="session",
+    ) or minute.date()  # fmt: skip
+    hour = columns[1].time_input("At this time (UTC)", None, key=draft.field("hour"), persist_state="session")
     requery = columns[2].number_input(
         "Hits that lead to others", 0, 20, 0, key=f"requery-{session.place()}", persist_state="session",
         help="The best hits become cues of a second round, for seats that the first one left free.",
     )  # fmt: skip
-    asked_at = datetime.combine(day, hour, UTC)
+    asked_at = datetime.combine(day, hour or minute.time(), UTC)
     return int(requery), world_now if asked_at == minute else asked_at
 
 
@@ -186,19 +195,41 @@ def _facets(agent: AgentMemory) -> Facets:
     """Which memories may be found; all, until something is chosen."""
     left, right = st.columns(2)
     kinds = left.multiselect(
-        "Kinds", [kind.value for kind in Kind], key=f"kinds-{session.place()}", placeholder="Any kind"
+        "Kinds",
+        [kind.value for kind in Kind],
+        key=f"kinds-{session.place()}",
+        placeholder="Any kind",
+        persist_state="session",
     )
-    tags = right.multiselect("Tags", session.tags(agent.name, agent.stamp), key=f"tags-{session.place()}",
-                             placeholder="Any tag")  # fmt: skip
+    tags = right.multiselect(
+        "Tags", session.tags(agent.name, agent.stamp), key=f"tags-{session.place()}", placeholder="Any tag",
+        persist_state="session",
+    )  # fmt: skip
     columns = st.columns(4)
     since = columns[0].date_input(
-        "Happened from", None, _FIRST_DAY, _LAST_DAY, key=f"since-{session.place()}", help="The whole day, in UTC."
+        "Happened from",
+        None,
+        _FIRST_DAY,
+        _LAST_DAY,
+        key=f"since-{session.place()}",
+        help="The whole day, in UTC.",
+        persist_state="session",
     )
     until = columns[1].date_input(
-        "Happened until", None, _FIRST_DAY, _LAST_DAY, key=f"until-{session.place()}", help="The whole day, in UTC."
+        "Happened until",
+        None,
+        _FIRST_DAY,
+        _LAST_DAY,
+        key=f"until-{session.place()}",
+        help="The whole day, in UTC.",
+        persist_state="session",
     )
-    low, high = columns[2].slider("Importance", 0.0, 1.0, (0.0, 1.0), 0.1, key=f"range-{session.place()}")
-    contains = columns[3].text_input("With these words", key=f"contains-{session.place()}", max_chars=200)
+    low, high = columns[2].slider(
+        "Importance", 0.0, 1.0, (0.0, 1.0), 0.1, key=f"range-{session.place()}", persist_state="session"
+    )
+    contains = columns[3].text_input(
+        "With these words", key=f"contains-{session.place()}", max_chars=200, persist_state="session"
+    )
     if since and until and until < since:
         st.warning("The last day is before the first; the last day is left out.")
         until = None

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 from memory_system import AgentMemory, MemorySystemError
 from memory_system.recall import Explanation
 from memory_system.tester import CueResult
 
-from . import session, tables, widgets
+from . import drafts, session, tables, widgets
 
 _CHOICES = 300
 
@@ -72,20 +74,41 @@ def _form(agent: AgentMemory, found: Explanation) -> None:
         return
     hits = [hit.entry for hit in found.hits]
     texts = {one.entry.id: tables.short(one.entry.document, 90) for one in found.candidates[:_CHOICES]}
-    with st.form("save-cue", border=True):
+    form = f"save-cue/{agent.name}"
+    key = f"{drafts.turn(form)}-{found.query.cue}"
+    with st.container(border=True):
         st.markdown("**Save this cue**")
-        name = st.text_input("Name", placeholder="The key, before the vote", max_chars=80)
-        must = st.multiselect(
-            "Must recall", list(texts), [entry.id for entry in hits][:3], format_func=texts.__getitem__,
-            help="What is recalled now is offered first.",
+        name = st.text_input(
+            "Name", placeholder="The key, before the vote", max_chars=80, key=f"name-{drafts.turn(form)}",
+            persist_state="session",
         )  # fmt: skip
-        must_not = st.multiselect("Must not recall", list(texts), format_func=texts.__getitem__)
-        if st.form_submit_button("Save the cue", icon=":material/bookmark_add:"):
+        draft = drafts.Draft(key, {"must": [entry.id for entry in hits][:3], "must_not": []})
+        fields = []
+        for label, field in (("Must recall", "must"), ("Must not recall", "must_not")):
+            options = list(dict.fromkeys([*texts, *st.session_state[draft.field(field)]]))  # what is chosen stays
+            fields.append(
+                st.multiselect(
+                    label,
+                    options,
+                    key=draft.field(field),
+                    format_func=lambda one: _option(agent, texts, one),
+                    help="What is recalled now is offered first." if field == "must" else None,
+                    persist_state="session",
+                )
+            )
+        if st.button("Save the cue", icon=":material/bookmark_add:", key="save-the-cue"):
             try:
-                agent.save_cue(name, found.query.cue, must, must_not)
+                agent.save_cue(name, found.query.cue, *fields)
             except MemorySystemError as error:
                 widgets.problem(error)
             else:
+                draft.done()
+                drafts.next_turn(form)
                 widgets.say_next(f"Saved: {name}")
                 st.rerun(scope="fragment")
     st.caption("Saved cues are asked with the character's own settings, not with the sliders above.")
+
+
+def _option(agent: AgentMemory, texts: Mapping[str, str], entry_id: str) -> str:
+    """A memory to choose; one that is no candidate any more says what became of it."""
+    return texts.get(entry_id) or _named(agent, entry_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from memory_system import AgentMemory, Candidate
+from memory_system import AgentMemory, Candidate, MemorySystemError
 from memory_system.cues import judgment_of
 from memory_system.recall import Recall
 
@@ -53,16 +53,25 @@ def show(agent: AgentMemory, found: Recall) -> None:
 
 def _row(agent: AgentMemory, cue: str, hit: Candidate, verdict: bool | None) -> None:
     entry = hit.entry
+    key = f"thumb-{agent.name}-{entry.id}-{cue}"
+    shown = None if verdict is None else int(verdict)
+    if key not in st.session_state or st.session_state[key] != shown:
+        st.session_state[key] = shown
     with st.container(horizontal=True, vertical_alignment="center"):
-        key = f"thumb-{agent.stamp[0]}-{entry.id}-{cue}"
-        default = None if verdict is None else int(verdict)
-        locked = agent.read_only is not None
-        thumb = st.feedback("thumbs", default=default, key=key, width="content", disabled=locked)
+        st.feedback(
+            "thumbs", key=key, width="content", disabled=agent.read_only is not None,
+            on_change=_judge, args=(agent, cue, entry.id, key),
+        )  # fmt: skip
         with st.container(width="stretch", gap=None):
             st.text(tables.visible(entry.document))
             said = {None: "not judged", True: "right", False: "wrong"}[verdict]
             st.caption(widgets.plain(f"{tables.TIERS[entry.tier]} · score {hit.score.total:.2f} · {said}"))
-    now = None if thumb is None else _THUMBS[thumb]
-    if now != verdict and not locked:
-        agent.judge(cue, entry.id, now)
-        st.rerun(scope="fragment")
+
+
+def _judge(agent: AgentMemory, cue: str, entry_id: str, key: str) -> None:
+    """Keep a thumb, for the memory that it was given to, whatever was changed since the page was drawn."""
+    thumb = st.session_state[key]
+    try:
+        agent.judge(cue, entry_id, None if thumb is None else _THUMBS[thumb])
+    except MemorySystemError as error:
+        widgets.problem(error)

@@ -13,7 +13,7 @@ from memory_system import World
 from memory_system.apart import Apart, MemoryApart, TextApart
 from memory_system.rehearsal import Rehearsal
 
-from . import comparing, tables, widgets
+from . import comparing, drafts, tables, widgets
 
 _CARDS = 30
 _LINES = 12
@@ -79,7 +79,10 @@ def _tick(keys: Sequence[str], wanted: set[str]) -> None:
 
 def _box(mark: Rehearsal, one: MemoryApart | TextApart) -> bool:
     return st.checkbox(
-        "Keep it all the same" if one.clash else "Keep", key=_key(mark, one), help="In Python: World.keep"
+        "Keep it all the same" if one.clash else "Keep",
+        key=_key(mark, one),
+        help="In Python: World.keep",
+        persist_state="session",
     )
 
 
@@ -137,12 +140,13 @@ def _table(mark: Rehearsal, rest: Sequence[MemoryApart]) -> list[str]:
     st.caption(f"{tables.counted(len(rest), 'more memory', 'more memories')}, as a table:")
     frame = comparing.apart_table(rest)
     order = ["keep", "what", "memory", "by", "clash"]
-    edited = widgets.edited_table(
+    ticked = drafts.ticks(
         frame,
+        "keep",
+        f"keep-table-{mark.name}",
         hide_index=True,
         column_order=order,
         disabled=order[1:],
-        key=f"keep-table-{mark.name}-{len(rest)}-{rest[0].entry_id}",
         column_config={
             "keep": st.column_config.CheckboxColumn("Keep", width=80),
             "what": st.column_config.TextColumn("What", width=90),
@@ -151,7 +155,7 @@ def _table(mark: Rehearsal, rest: Sequence[MemoryApart]) -> list[str]:
             "clash": st.column_config.TextColumn("Clash", width=260),
         },
     )
-    return [str(entry_id) for entry_id in frame["id"][edited["keep"].astype(bool)]]
+    return [str(entry_id) for entry_id in frame["id"] if entry_id in ticked]
 
 
 def by_change(world: World, mark: Rehearsal) -> Ticked:
@@ -160,12 +164,14 @@ def by_change(world: World, mark: Rehearsal) -> Ticked:
     shown = told[:_CHANGES]
     frame = comparing.changes_table(shown, fits, datetime.now(UTC))
     order = ["keep", "what", "state", "who", "applied"]
-    edited = widgets.edited_table(
+    frame["id"] = [str(one.revision) for one in shown]
+    revisions = drafts.ticks(
         frame,
+        "keep",
+        f"changes-{mark.name}",
         hide_index=True,
         column_order=order,
         disabled=order[1:],
-        key=f"changes-{mark.name}-{shown[0].revision}",
         column_config={
             "keep": st.column_config.CheckboxColumn("Keep", width=80),
             "what": st.column_config.TextColumn("What", width=380),
@@ -176,7 +182,7 @@ def by_change(world: World, mark: Rehearsal) -> Ticked:
     )
     if len(told) > len(shown):
         st.caption(f"The newest {_CHANGES} of {len(told)} changes; keep older ones by memory.")
-    ticked = [one for one, keep in zip(shown, edited["keep"].astype(bool), strict=True) if keep]
+    ticked = [one for one in shown if str(one.revision) in revisions]
     for one in ticked[:5]:
         with st.expander(widgets.plain(tables.short(one.change_set.title, 80))):
             widgets.change_set(one.change_set)

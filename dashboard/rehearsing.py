@@ -11,7 +11,7 @@ from memory_system import MemorySystemError
 from memory_system.rehearsal import MAX_PURPOSE, Rehearsal
 from memory_system.times import ago, stamp
 
-from . import session, tables, widgets
+from . import drafts, session, tables, widgets
 
 PAGE = "views/rehearsal.py"
 AUTHOR = "Rehearsal page"
@@ -69,7 +69,8 @@ def begin(name: str) -> None:
             "What do you want to try?",
             max_chars=MAX_PURPOSE,
             placeholder="Optional, such as: a smaller short-term memory",
-            key=f"purpose-{name}",
+            key=drafts.turn(f"purpose-{name}"),
+            persist_state="session",
         )
         with st.container(horizontal=True):
             one = st.button(
@@ -83,8 +84,14 @@ def begin(name: str) -> None:
                 icon=":material/groups:",
                 help="A copy of every character at once. In Python: World.branch_all",
             )
+
+    def branch() -> str:
+        begun = world.branch(name, purpose=purpose, author=AUTHOR).name
+        drafts.next_turn(f"purpose-{name}")
+        return begun
+
     if one:
-        _do(lambda: world.branch(name, purpose=purpose, author=AUTHOR).name, "You are in the rehearsal now.")
+        _do(branch, "You are in the rehearsal now.")
     if everybody:
         bar = st.progress(0.0, "Copying …")
 
@@ -93,6 +100,7 @@ def begin(name: str) -> None:
 
         def branch_all() -> str:
             world.branch_all(purpose=purpose, author=AUTHOR, progress=show)
+            drafts.next_turn(f"purpose-{name}")
             return world.rehearsals(name)[0].name
 
         _do(branch_all, f"Rehearsals of all {len(cast)} characters have begun; choose among them as among characters.")

@@ -12,7 +12,7 @@ from memory_system.account import Spent, total
 from memory_system.errors import InvalidParameter
 from memory_system.prices import Price
 
-from . import session, tables, widgets
+from . import drafts, session, tables, widgets
 
 _COLUMNS = ["model", "prompt", "answer"]
 _NO_LIMIT = "0 is no limit."
@@ -101,17 +101,19 @@ def _budget(agent: AgentMemory) -> None:
         "A call that may take more than is left is not made: a clear error says so, and an event is kept unrated. "
         f"What a call may take is estimated high. {_NO_LIMIT}"
     )
-    key = f"{agent.name}-{settings.token_budget}-{settings.cost_budget}"
+    now = {"tokens": settings.token_budget, "cost": settings.cost_budget}
+    draft = drafts.Draft(f"budget/{agent.name}", now, {"tokens": "Most tokens in all", "cost": "Most cost in all"})
     tokens = st.number_input(
-        "Most tokens in all", 0, 10**12, settings.token_budget, 10_000, key=f"token-budget-{key}", help=_NO_LIMIT
+        "Most tokens in all", 0, 10**12, step=10_000, key=draft.field("tokens"), help=_NO_LIMIT, persist_state="session"
     )
     money = st.number_input(
-        "Most cost in all", 0.0, 1e9, settings.cost_budget, 1.0, key=f"cost-budget-{key}",
+        "Most cost in all", 0.0, 1e9, step=1.0, key=draft.field("cost"), persist_state="session",
         help=f"In the currency of the prices. {_NO_LIMIT}",
     )  # fmt: skip
+    settled = draft.told()
     same = (settings.token_budget, settings.cost_budget) == (int(tokens), float(money))
     if st.button(
-        "Save the budget", icon=":material/save:", type="primary", disabled=same,
+        "Save the budget", icon=":material/save:", type="primary", disabled=same or not settled,
         help="In Python: AgentMemory.configure(token_budget=..., cost_budget=...)",
     ):  # fmt: skip
         try:
@@ -119,6 +121,7 @@ def _budget(agent: AgentMemory) -> None:
         except MemorySystemError as error:
             widgets.problem(error)
             return
+        draft.done()
         widgets.say_next("The budget is saved. The History page can undo it.")
         st.rerun()
 
@@ -138,25 +141,46 @@ def _prices(used: set[str]) -> None:
         {"model": name, "prompt": one.prompt, "answer": one.answer} for name, one in held.items()
     ]
     rows += [{"model": name, "prompt": None, "answer": None} for name in sorted(used - held.keys())]
-    edited = widgets.edited_table(
+    edited = drafts.table(
         pd.DataFrame(rows, columns=_COLUMNS).astype({"model": "string", "prompt": "Float64", "answer": "Float64"}),
+        "prices",
         num_rows="dynamic",
         hide_index=True,
-        key=f"prices-{hash(tuple(held.items()))}-{len(rows)}",
         column_config={
             "model": st.column_config.TextColumn("Model", width="large"),
             "prompt": st.column_config.NumberColumn("Tokens sent", min_value=0, format="%.4g"),
             "answer": st.column_config.NumberColumn("Tokens received", min_value=0, format="%.4g"),
         },
     )
+    if not _as_begun(held):
+        st.caption(":material/info: The prices were changed elsewhere since this table was begun.")
+        if st.button("Load them again", icon=":material/refresh:", help="What was written here is forgotten."):
+            _begin_again()
+            st.rerun()
     if st.button("Save the prices", icon=":material/save:", help="In Python: world.models.set_prices(...)"):
         try:
             world.models.set_prices(read(edited))
         except MemorySystemError as error:
             widgets.problem(error)
             return
+        _begin_again()
         widgets.say_next("The prices are saved.")
         st.rerun()
+
+
+def _as_begun(held: dict[str, Price]) -> bool:
+    """Whether the prices are those that the table was begun with; it begins anew if nothing was written into it."""
+    begun = st.session_state.setdefault("prices-begun", dict(held))
+    if begun != held and not drafts.table_written("prices"):
+        _begin_again()
+        st.rerun()
+    return bool(begun == held)
+
+
+def _begin_again() -> None:
+    """Let the table begin with the prices as they are."""
+    drafts.forget_table("prices")
+    st.session_state.pop("prices-begun", None)
 
 
 def read(edited: pd.DataFrame) -> dict[str, Price]:

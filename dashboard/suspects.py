@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from memory_system import AgentMemory, MemoryEntry, MemorySystemError
+from memory_system import AgentMemory, ChangeSet, MemoryEntry, MemorySystemError
 from memory_system.suspicions import Sort, Suspicion
 from memory_system.times import stamp
 
-from . import bulk, tables, widgets
+from . import bulk, drafts, tables, widgets
 
 _MOST_WORDS = 400
 _LISTED = 8
@@ -22,7 +22,7 @@ _ALIKE = 0.5
 
 def card(agent: AgentMemory, one: Suspicion) -> None:
     """A suspicion with its reasons, its memories and its buttons."""
-    key = "-".join(one.ids[:2])
+    key = _key(one)
     contradiction = one.sort is Sort.CONTRADICTION
     with st.container(border=True, gap="small"):
         with st.container(horizontal=True, gap="small"):
@@ -110,12 +110,16 @@ def _many(agent: AgentMemory, one: Suspicion, key: str) -> None:
 
 def _merge_with_text(agent: AgentMemory, one: Suspicion, key: str) -> None:
     """A text to write, whose time and kind it has, and what merging would do."""
-    text = st.text_area("What the one memory says", one.entries[0].document, key=f"text-{key}", height=90)
+    draft = drafts.Draft(f"{_merging(agent)}{key}", {"text": one.entries[0].document}, {"text": "The first memory"})
+    text = st.text_area("What the one memory says", key=draft.field("text"), height=90, persist_state="session")
+    if not draft.told():
+        return
     place = st.radio(
         "It has the time and kind of",
         range(2),
         format_func=lambda at: widgets.plain(_facts(one.entries[at])),
         key=f"whose-{key}",
+        persist_state="session",
     )
     keep = one.ids[place]
     try:
@@ -141,7 +145,36 @@ def _merge_with_text(agent: AgentMemory, one: Suspicion, key: str) -> None:
         icon=":material/merge:",
         help="In Python: AgentMemory.merge(ids, text, keep=id)",
     ):
-        bulk.do(agent, lambda: agent.apply(planned))
+        bulk.do(agent, lambda: _merged(agent, planned, draft))
+
+
+def _merged(agent: AgentMemory, planned: ChangeSet, draft: drafts.Draft) -> ChangeSet:
+    done = agent.apply(planned)
+    draft.done()
+    return done
+
+
+def _merging(agent: AgentMemory) -> str:
+    return f"merge/{agent.name}/"
+
+
+def unfinished(agent: AgentMemory, listed: Sequence[Suspicion]) -> None:
+    """Texts that were written to merge memories that are no longer suspected: kept, to be copied or discarded."""
+    for key, written in drafts.unsaved(_merging(agent)).items():
+        if key in {_key(one) for one in listed}:
+            continue
+        with st.container(border=True, gap="small", key=f"unfinished-{key}"):
+            st.markdown(":material/edit_note: **Two memories that you were merging are no longer suspected.**")
+            st.caption("One of them was changed or forgotten meanwhile. What you wrote:")
+            st.code(written["text"], language=None, wrap_lines=True)
+            st.button(
+                "Discard what I wrote", key=f"discard-{key}", type="tertiary", icon=":material/undo:",
+                on_click=drafts.drop, args=(f"{_merging(agent)}{key}",),
+            )  # fmt: skip
+
+
+def _key(one: Suspicion) -> str:
+    return "-".join(one.ids[:2])
 
 
 def _facts(entry: MemoryEntry) -> str:

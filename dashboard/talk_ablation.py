@@ -36,17 +36,19 @@ def show(agent: AgentMemory) -> None:
     key = f"ablation-{session.place()}"
     st.caption("Ask once, mute what came to mind or a block of core memory, and ask again. Neither leaves a trace.")
     asked: Asked | None = st.session_state.get(key)
-    with st.form(f"{key}-form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         question = st.text_input(
             "Question",
             asked.question if asked else _first(agent),
             max_chars=_MOST,
             key=f"{key}-question",
+            persist_state="session",
             width="stretch",
         )
-        sent = st.form_submit_button(
-            "Ask", type="primary", icon=":material/chat:", help="In Python: Interview(agent).step(text)"
-        )
+        sent = st.button(
+            "Ask", type="primary", icon=":material/chat:", key=f"{key}-ask",
+            help="In Python: Interview(agent).step(text)",
+        )  # fmt: skip
     if sent and not question.strip():
         st.error("Write the question first.", icon=":material/error:")
     elif sent:

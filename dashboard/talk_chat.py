@@ -41,8 +41,9 @@ def show(agent: AgentMemory, mode: str, held: Held, ask: Ask) -> None:
     closed = mode == PLAY and agent.read_only is not None
     key = f"talk-live-{held.key}"
     live = talk_live.of(key)
+    field = f"chat-input-{mode}-{session.place()}"
     if live is not None and not live.running:
-        _taken(held, talk_live.take(key))
+        _taken(held, talk_live.take(key), field)
     running = live is not None and live.running
     begun = None
     with st.container(height=HEIGHT, border=True, autoscroll=True, key=f"chat-{mode.lower()}"):
@@ -58,7 +59,7 @@ def show(agent: AgentMemory, mode: str, held: Held, ask: Ask) -> None:
             begun = _invitation(agent)
     said = st.chat_input(
         f"Say something to {tables.visible(agent.display_name)}",
-        key=f"chat-input-{mode}-{session.place()}",
+        key=field,
         max_chars=MOST_CHARACTERS,
         disabled=closed or running,
     )
@@ -81,8 +82,8 @@ def _shown(held: Held) -> list[talk_tables.Turn]:
     return turns
 
 
-def _taken(held: Held, live: talk_live.Live) -> None:
-    """Keep the answer that is complete, or say why there is none."""
+def _taken(held: Held, live: talk_live.Live, field: str) -> None:
+    """Keep the answer that is complete, or say why there is none; what was said then stands in its field again."""
     if live.step is not None:
         held.take(live.step)
         st.rerun()
@@ -93,6 +94,7 @@ def _taken(held: Held, live: talk_live.Live) -> None:
     else:
         st.error("The answer broke off. The terminal says more.", icon=":material/error:")
     st.caption(widgets.plain(f"You had said: {live.asked}"))
+    st.session_state[field] = live.asked
 
 
 def _invitation(agent: AgentMemory) -> str | None:

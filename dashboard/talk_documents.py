@@ -180,6 +180,7 @@ def _search(agent: AgentMemory) -> None:
     """What the character would find, over its life and its documents."""
     query = st.text_input(
         "Search as the character would", max_chars=_MOST, key=f"document-search-{session.place()}",
+        persist_state="session",
         placeholder="What became of the copy of the key?", help="In Python: archival_search(agent, query)",
     )  # fmt: skip
     if not query.strip():

@@ -12,7 +12,7 @@ from memory_system.consolidation.ground import Progress
 from memory_system.conversation.duet import MAX_TURNS, Duet, Said
 from memory_system.times import ago
 
-from . import session, tables, talk_chat, talk_settings, talk_state, talk_tables, widgets, working
+from . import drafts, session, tables, talk_chat, talk_settings, talk_state, talk_tables, widgets, working
 
 _SECONDS = 0.5
 _MOST = 2000
@@ -76,11 +76,19 @@ def _begin(agent: AgentMemory, key: str) -> None:
         return
     left, right = st.columns([1, 1])
     other = left.selectbox(
-        f"{agent.display_name} talks with", others, format_func=session.shown_name, key=f"{key}-other"
+        f"{agent.display_name} talks with",
+        others,
+        format_func=session.shown_name,
+        key=f"{key}-other",
+        persist_state="session",
     )
-    turns = right.number_input("Turns", 1, MAX_TURNS, 6, key=f"{key}-turns")
+    turns = right.number_input("Turns", 1, MAX_TURNS, 6, key=f"{key}-turns", persist_state="session")
     opening = st.text_input(
-        "How it begins", max_chars=_MOST, key=f"{key}-opening", placeholder="They meet at the bakery before the vote."
+        "How it begins",
+        max_chars=_MOST,
+        key=drafts.turn(f"{key}-opening"),
+        persist_state="session",
+        placeholder="They meet at the bakery before the vote.",
     )
     with st.expander("How it is held", icon=":material/tune:"):
         settings = talk_settings.fields(f"{key}-settings", talk_state.wanted_settings(agent))
@@ -96,6 +104,7 @@ def _begin(agent: AgentMemory, key: str) -> None:
             return
         stage = Stage(duet, (agent.display_name, second.display_name), int(turns))
         st.session_state[key] = stage
+        drafts.next_turn(f"{key}-opening")
         stage.let_talk(opening, int(turns))
         st.rerun()
 
@@ -139,7 +148,7 @@ def _mind(stage: Stage, one: Said, number: int) -> None:
 def _go_on(stage: Stage, key: str) -> None:
     """What can be done when they have stopped: more, another pair, or all of it undone."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        more = st.number_input("More turns", 1, MAX_TURNS, 4, key=f"{key}-more", width=140)
+        more = st.number_input("More turns", 1, MAX_TURNS, 4, key=f"{key}-more", width=140, persist_state="session")
         if st.button("Go on", icon=":material/play_arrow:", key=f"{key}-on", help="In Python: Duet.talk(turns)"):
             stage.let_talk("", int(more))
             st.rerun()

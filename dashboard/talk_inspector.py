@@ -9,7 +9,7 @@ from memory_system.conversation.context import Context
 from memory_system.conversation.steps import Step
 from memory_system.conversation.talk import Strategy, TalkSettings
 
-from . import figures, session, tables, talk_chat, talk_figures, talk_settings, talk_tables, widgets
+from . import drafts, figures, session, tables, talk_chat, talk_figures, talk_settings, talk_tables, widgets
 from .talk_state import Held
 
 _NEXT = "next"
@@ -124,19 +124,25 @@ def _core(agent: AgentMemory, held: Held, settings: TalkSettings) -> None:
         return
     for block, title in BLOCKS.items():
         text = getattr(held.talk.blocks, block)
-        key = f"core-{block}-{session.place()}-{hash(text)}"
+        draft = drafts.Draft(f"core/{session.place()}/{held.key}/{block}", {"text": text}, {"text": title})
         edited = st.text_area(
-            f"{title} ({block})", text, max_chars=settings.block_room, height=150, key=key,
-            disabled=agent.read_only is not None,
+            f"{title} ({block})", max_chars=settings.block_room, height=150, key=draft.field("text"),
+            disabled=agent.read_only is not None, persist_state="session",
         )  # fmt: skip
-        if edited != text and st.button(
-            "Save", key=f"save-{key}", icon=":material/save:", type="primary", help="In Python: Conversation.edit_core"
-        ):
+        if (
+            draft.told()
+            and draft.written()
+            and st.button(
+                "Save", key=f"save-{draft.key}", icon=":material/save:", type="primary",
+                help="In Python: Conversation.edit_core",
+            )
+        ):  # fmt: skip
             try:
                 held.edit_core(block, edited)
             except MemorySystemError as error:
                 widgets.problem(error)
             else:
+                draft.done()
                 st.rerun()
     st.caption("It stands in every prompt. The character edits it too, by core_memory_append and core_memory_replace.")
 

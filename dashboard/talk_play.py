@@ -9,7 +9,7 @@ from memory_system.conversation.conversation import MAX_TITLE, Conversation
 from memory_system.conversation.steps import Step
 from memory_system.conversation.talk import Talk
 
-from . import session, tables, talk_chat, talk_inspector, talk_leaving, talk_settings, talk_state, widgets
+from . import drafts, session, tables, talk_chat, talk_inspector, talk_leaving, talk_settings, talk_state, widgets
 from .talk_live import Live
 from .talk_state import PLAY, Held
 
@@ -64,9 +64,15 @@ def _begin(agent: AgentMemory) -> None:
     with st.container(border=True):
         st.markdown(f"**Begin a talk with {widgets.plain(agent.display_name)}**")
         left, right = st.columns(2)
-        human = left.text_input("Your name", "You", max_chars=_NAME, key=f"begin-human-{agent.name}")
+        human = left.text_input(
+            "Your name", "You", max_chars=_NAME, key=f"begin-human-{agent.name}", persist_state="session"
+        )
         title = right.text_input(
-            "Title", max_chars=MAX_TITLE, key=f"begin-title-{agent.name}", placeholder="made of your name and the date"
+            "Title",
+            max_chars=MAX_TITLE,
+            key=drafts.turn(f"begin-title-{agent.name}"),
+            persist_state="session",
+            placeholder="made of your name and the date",
         )
         with st.expander("How it is held", icon=":material/tune:"):
             settings = talk_settings.fields(f"begin-{agent.name}", talk_state.wanted_settings(agent))
@@ -80,6 +86,7 @@ def _begin(agent: AgentMemory) -> None:
                 widgets.problem(error)
             else:
                 st.session_state[f"talk-begun-{agent.name}"] = begun.id
+                drafts.next_turn(f"begin-title-{agent.name}")
                 session.to_link("talk", begun.id)
                 st.rerun()
 

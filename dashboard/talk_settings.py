@@ -37,7 +37,7 @@ def fields(key: str, held: TalkSettings) -> TalkSettings | None:
     names = list(STRATEGIES)
     strategy = st.segmented_control(
         "Strategy", names, default=held.strategy, format_func=STRATEGIES.__getitem__, key=f"{key}-strategy",
-        required=True, help="In Python: TalkSettings.strategy",
+        persist_state="session", required=True, help="In Python: TalkSettings.strategy",
     )  # fmt: skip
     strategy = Strategy(strategy or held.strategy)
     st.caption(ABOUT[strategy])
@@ -45,10 +45,16 @@ def fields(key: str, held: TalkSettings) -> TalkSettings | None:
     least = LEAST_VIRTUAL if strategy is Strategy.VIRTUAL else 500
     budget = left.number_input(
         "Budget in tokens", least, 1_000_000, max(held.budget, least), 500, key=f"{key}-budget-{least}",
-        help="A prompt is never longer.",
+        persist_state="session", help="A prompt is never longer.",
     )  # fmt: skip
     recalled = right.number_input(
-        "Memories that come to mind", 0, 50, held.recalled, key=f"{key}-recalled", help="At each message, at most."
+        "Memories that come to mind",
+        0,
+        50,
+        held.recalled,
+        key=f"{key}-recalled",
+        persist_state="session",
+        help="At each message, at most.",
     )
     chosen: dict[str, Any] = {"strategy": strategy, "budget": int(budget), "recalled": int(recalled)}
     chosen |= _own(key, held, strategy)
@@ -63,15 +69,28 @@ def _own(key: str, held: TalkSettings, strategy: Strategy) -> dict[str, Any]:
     """The fields that only one strategy has."""
     if strategy is Strategy.VIRTUAL:
         left, right = st.columns(2)
-        warn = left.slider("Warn at", 0.1, 0.95, held.warn_at, 0.05, key=f"{key}-warn", help="Share of the budget.")
+        warn = left.slider(
+            "Warn at",
+            0.1,
+            0.95,
+            held.warn_at,
+            0.05,
+            key=f"{key}-warn",
+            persist_state="session",
+            help="Share of the budget.",
+        )
         evict = right.slider(
-            "Evict at", 0.2, 1.0, held.evict_at, 0.05, key=f"{key}-evict",
+            "Evict at", 0.2, 1.0, held.evict_at, 0.05, key=f"{key}-evict", persist_state="session",
             help="The oldest half of the messages then goes into the summary.",
         )  # fmt: skip
-        most = st.number_input("Functions in one turn, at most", 1, 100, held.most_calls, key=f"{key}-most")
+        most = st.number_input(
+            "Functions in one turn, at most", 1, 100, held.most_calls, key=f"{key}-most", persist_state="session"
+        )
         return {"warn_at": warn, "evict_at": evict, "most_calls": int(most)}
     if strategy is Strategy.WINDOW:
-        window = st.number_input("Messages that stay", 1, 10_000, held.window, key=f"{key}-window")
+        window = st.number_input(
+            "Messages that stay", 1, 10_000, held.window, key=f"{key}-window", persist_state="session"
+        )
         return {"window": int(window)}
     if strategy is Strategy.SUMMARY:
         return summarising(key, held)
@@ -81,7 +100,7 @@ def _own(key: str, held: TalkSettings, strategy: Strategy) -> dict[str, Any]:
 def summarising(key: str, held: TalkSettings) -> dict[str, Any]:
     """How often is summarised, and by which prompt."""
     frequency = st.number_input(
-        "Summarise every … turns", 1, 1000, held.summary_frequency, key=f"{key}-frequency",
+        "Summarise every … turns", 1, 1000, held.summary_frequency, key=f"{key}-frequency", persist_state="session",
         help="In Python: TalkSettings.summary_frequency",
     )  # fmt: skip
     template = st.text_area(
@@ -89,6 +108,7 @@ def summarising(key: str, held: TalkSettings) -> dict[str, Any]:
         held.template,
         max_chars=MAX_TEMPLATE,
         key=f"{key}-template",
+        persist_state="session",
         placeholder=f"As it comes. In one of your own, {TRANSCRIPT} stands for what is summarised.",
         height=90,
     )

@@ -65,7 +65,7 @@ def _transcript(agent: AgentMemory) -> list[Message]:
     """The talk that is lived through: a sample, lines that are typed, or one that is kept."""
     talks = {one.id: one.head for one in Conversation.all(agent)}
     source = st.selectbox(
-        "Which talk", [_SAMPLE, _PASTED, *talks], key=f"strategies-source-{session.place()}",
+        "Which talk", [_SAMPLE, _PASTED, *talks], key=f"strategies-source-{session.place()}", persist_state="session",
         format_func=lambda one: tables.short(talks[one].title, 80) if one in talks else one,
     )  # fmt: skip
     if source in talks:
@@ -78,7 +78,7 @@ def _transcript(agent: AgentMemory) -> list[Message]:
     with st.expander("The lines", expanded=source == _PASTED):
         text = st.text_area(
             "A line a message, as “Name: what was said”; who speaks first is the person", held, height=220,
-            max_chars=_MOST, key=f"strategies-text-{source}",
+            max_chars=_MOST, key=f"strategies-text-{source}", persist_state="session",
         )  # fmt: skip
     return talk_tables.transcript(text, agent.now)
 
@@ -86,8 +86,12 @@ def _transcript(agent: AgentMemory) -> list[Message]:
 def _chosen() -> dict[str, TalkSettings]:
     """The settings of each strategy, two of them summaries, so that a template can be seen beside another."""
     with st.container(horizontal=True):
-        budget = st.number_input("Budget in tokens", LEAST_VIRTUAL, 1_000_000, 2000, 100, key="strategies-budget")
-        window = st.number_input("Messages of the window", 1, 10_000, 8, key="strategies-window")
+        budget = st.number_input(
+            "Budget in tokens", LEAST_VIRTUAL, 1_000_000, 2000, 100, key="strategies-budget", persist_state="session"
+        )
+        window = st.number_input(
+            "Messages of the window", 1, 10_000, 8, key="strategies-window", persist_state="session"
+        )
     left, right = st.columns(2, gap="medium")
     first, second = TalkSettings(Strategy.SUMMARY), TalkSettings(Strategy.SUMMARY, summary_frequency=1)
     try:

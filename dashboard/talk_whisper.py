@@ -7,7 +7,7 @@ import streamlit as st
 from memory_system import AgentMemory, ChangeSet, MemorySystemError
 from memory_system.conversation.interview import whisper
 
-from . import card, widgets
+from . import card, drafts, widgets
 from .talk_state import INTERVIEW
 
 _MOST = 2000
@@ -18,9 +18,9 @@ def show(agent: AgentMemory) -> None:
     """The field for the thought, what was planted last, and what to do next."""
     if widgets.closed(agent):
         return
-    number = st.session_state.setdefault("whispers", 0)
+    form = f"whisper-{agent.name}"
     thought = st.text_area(
-        "The thought", key=f"whisper-{agent.name}-{number}", max_chars=_MOST, height=90, placeholder=_EXAMPLE
+        "The thought", key=drafts.turn(form), max_chars=_MOST, height=90, placeholder=_EXAMPLE, persist_state="session"
     )
     with st.container(horizontal=True):
         planted = st.button(
@@ -45,7 +45,7 @@ def show(agent: AgentMemory) -> None:
         if planted:
             with st.spinner("Whispering …"):
                 st.session_state[key] = whisper(agent, thought)
-            st.session_state["whispers"] = number + 1
+            drafts.next_turn(form)
             st.rerun()
     except MemorySystemError as error:
         widgets.problem(error)

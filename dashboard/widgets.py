@@ -157,7 +157,12 @@ def _change(planned: ChangeSet, change: Change, choose: bool) -> bool:
                 st.badge(mark, color="violet")
             if held.importance is not None:
                 st.badge(f"importance {held.importance:.2f}", color="gray")
-            accepted = not choose or st.checkbox("Accept", value=True, key=f"accept-{planned.id}-{change.entry_id}")
+            accepted = not choose or st.checkbox(
+                "Accept",
+                value=True,
+                key=f"accept-{planned.id}-{change.entry_id}",
+                persist_state="session",
+            )
         if change.before and change.after and change.before.document != change.after.document:
             st.caption(plain(f"Before: {change.before.document}"))
         st.text(tables.visible(held.document))
@@ -179,10 +184,12 @@ def _change_table(planned: ChangeSet, choose: bool) -> set[str]:
         table(frame, hide_index=True, column_order=order)
         return set()
     frame.insert(0, "accept", True)
-    edited = edited_table(
-        frame, hide_index=True, column_order=["accept", *order], disabled=order, key=f"accept-{planned.id}"
+    from . import drafts  # which is made of what stands here
+
+    accepted = drafts.ticks(
+        frame, "accept", f"accept-{planned.id}", hide_index=True, column_order=["accept", *order], disabled=order
     )
-    return set(frame["id"][~edited["accept"].astype(bool)])
+    return {str(one) for one in frame["id"]} - accepted
 
 
 def table(rows: pd.DataFrame | Sequence[Mapping[str, object]], **more: Any) -> Any:

@@ -2,10 +2,9 @@
 
 from collections.abc import Callable
 
-import streamlit as st
-
 from dashboard import (
     session,
+    tabs,
     talk_ablation,
     talk_documents,
     talk_duet,
@@ -28,10 +27,7 @@ SHOWN = {  # by its word in the link
 agent = session.agent()
 widgets.heading("Interview", f"Talk, and watch the memory work · {widgets.plain(agent.model.label)}", agent)
 widgets.said()
-linked = SHOWN.get(session.from_link("show"), SHOWN["talk"])
-tabs = dict(zip(SHOWN, st.tabs(list(SHOWN.values()), default=linked, key="talk-shown", on_change="rerun"), strict=True))
-opened = next((name for name, tab in tabs.items() if tab.open), "talk")
-session.to_link("show", None if opened == "talk" else opened)
+shown, opened = tabs.linked(SHOWN, "talk-shown", "show")
 SHOW: dict[str, Callable[[AgentMemory], None]] = {
     "talk": talk_room.show,
     "ablation": talk_ablation.show,
@@ -41,7 +37,7 @@ SHOW: dict[str, Callable[[AgentMemory], None]] = {
     "documents": talk_documents.show,
 }
 try:
-    with tabs[opened]:
+    with shown[opened]:
         SHOW[opened](agent)
 except MemorySystemError as error:
     widgets.problem(error)

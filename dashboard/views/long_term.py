@@ -4,6 +4,7 @@ import streamlit as st
 
 from dashboard import bulk, card, figures, forms, session, stale, tables, widgets
 from memory_system import Tier
+from memory_system.entry import LIVED
 from memory_system.errors import EntryNotFound
 
 ROWS = 2000
@@ -55,6 +56,7 @@ def show_open(entry_id: str, order: list[str]) -> None:
 selected = session.from_link("memory") or None
 stale.notice(agent)
 frame = session.timeline(agent.name, agent.stamp)
+forms.unfinished(agent, {selected or ""} | {entry.id for tier in LIVED for entry in agent.entries(tier)})
 if frame.empty:
     if selected:
         show_open(selected, [])
@@ -62,20 +64,33 @@ if frame.empty:
     st.stop()
 
 counts = frame["kind"].value_counts().to_dict()
+seen = st.session_state.setdefault(f"ltm-kinds-seen-{agent.name}", set[str]())
+fresh, kinds_key = set(counts) - seen, f"ltm-kinds-{agent.name}"  # a kind that a game adds is shown as well
+if fresh:
+    st.session_state[kinds_key] = [
+        kind for kind in counts if kind in fresh or kind in st.session_state.get(kinds_key, [])
+    ]
+    seen |= fresh
 kinds = st.pills(
     "Kind",
     list(counts),
     selection_mode="multi",
-    default=list(counts),
     format_func=lambda kind: f"{kind} {counts[kind]}",
+    key=kinds_key,
+    persist_state="session",
 )
 left, middle, right = st.columns(3, vertical_alignment="bottom")
-wanted = left.text_input("Contains", placeholder="Search", icon=":material/search:")
+wanted = left.text_input(
+    "Contains", placeholder="Search", icon=":material/search:", key=f"ltm-words-{agent.name}", persist_state="session"
+)
 tag_counts = tables.tag_counts(frame)
 tags = middle.multiselect(
-    "Tags", list(tag_counts), format_func=lambda tag: f"{tables.visible(tag)} {tag_counts[tag]}", placeholder="Any"
+    "Tags", list(tag_counts), format_func=lambda tag: f"{tables.visible(tag)} {tag_counts[tag]}", placeholder="Any",
+    key=f"ltm-tags-{agent.name}", persist_state="session",
+)  # fmt: skip
+low, high = right.slider(
+    "Importance", 0.0, 1.0, (0.0, 1.0), 0.1, key=f"ltm-importance-{agent.name}", persist_state="session"
 )
-low, high = right.slider("Importance", 0.0, 1.0, (0.0, 1.0), 0.1)
 keep = frame["kind"].isin(kinds) & frame["importance"].between(low, high)
 keep &= frame["memory"].str.contains(wanted.strip(), case=False, regex=False)
 if tags:

@@ -40,7 +40,10 @@ if name == "Migrate":
         f"Short-term memory has room for {settings.stm_size}. The oldest beyond it move to long-term memory if they "
         "are important enough, and are forgotten if not. Pinned ones stay."
     )
-    threshold = st.slider("Importance to exceed", 0.0, 1.0, settings.migration_threshold, 0.05)
+    threshold = st.slider(
+        "Importance to exceed", 0.0, 1.0, settings.migration_threshold, 0.05,
+        key=f"migrate-{agent.name}-{settings.migration_threshold}", persist_state="session",
+    )  # fmt: skip
     asked_with = f"{threshold:g}"
     plan = lambda _show: agent.migrate_stm2ltm(threshold, preview=True)  # noqa: E731 - one of four, chosen here
 elif name == "Reflect":
@@ -52,7 +55,7 @@ elif name == "Summarise":
     st.text(
         "The least important long-term memories become one summary. The originals leave recall, and can be restored."
     )
-    count = st.number_input("How many", 2, 500, 10)
+    count = st.number_input("How many", 2, 500, 10, key=f"summarise-{agent.name}", persist_state="session")
     asked_with = f"{count}"
     plan = lambda show: agent.summarize_and_forget(int(count), preview=True, progress=show)  # noqa: E731
 else:

@@ -54,15 +54,20 @@ if loaded not in st.session_state:
     st.session_state[base] = (st.session_state.get(base, (0, ""))[0] + 1, "")  # fields of before are not taken up
 held = st.session_state[loaded] or None  # a broken file that never was good is mended from what lies on disk
 
-mode = st.segmented_control("Edit as", ["Form", "JSON", "Facts"], default="Form", required=True)
+mode = st.segmented_control(
+    "Edit as", ["Form", "JSON", "Facts"], default="Form", required=True,
+    key="personality-as", persist_state="session",
+)  # fmt: skip
 text, slots = st.session_state[draft], None
 if mode == "JSON":
-    text = st.text_area("Personality JSON", text, key=f"personality-{agent.name}", height=420)
-    st.session_state[base] = (st.session_state[base][0] + 1, "")  # the form begins anew from what stands here
+    field = f"personality-{agent.name}"
+    if field not in st.session_state:
+        st.session_state[field] = text
+    text = st.text_area("Personality JSON", key=field, height=420)
+    if text != st.session_state[draft]:
+        st.session_state[base] = (st.session_state[base][0] + 1, "")  # the form begins anew from what stands here
 elif mode == "Form":
     number, begun = st.session_state[base]
-    if begun and f"form-{agent.name}-{number}-name" not in st.session_state:
-        number, begun = number + 1, ""  # the page was left: its fields are gone, what was written is not
     if not begun:
         begun = text
         st.session_state[base] = (number, begun)

@@ -142,7 +142,10 @@ def _ways_on(relived: Relived) -> None:
 
 def listed(agent: AgentMemory) -> None:
     """The log as a table, the newest first, a page at a time."""
-    wanted = st.text_input("Cue contains", placeholder="Search", icon=":material/search:", max_chars=200).strip()
+    wanted = st.text_input(
+        "Cue contains", placeholder="Search", icon=":material/search:", max_chars=200,
+        key=f"relive-words-{agent.name}", persist_state="session",
+    ).strip()  # fmt: skip
     held = f"relive-before-{agent.name}"
     if st.session_state.get(f"{held}-for") != wanted:
         st.session_state[f"{held}-for"], st.session_state[held] = wanted, None

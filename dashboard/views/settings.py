@@ -2,42 +2,48 @@
 
 import streamlit as st
 
-from dashboard import character_settings, model_settings, prompt_settings, safekeeping, session, widgets, world_time
+from dashboard import (
+    character_settings,
+    model_settings,
+    prompt_settings,
+    safekeeping,
+    session,
+    tabs,
+    widgets,
+    world_time,
+)
 from memory_system.errors import NotAllowed
 
 agent = session.agent()
 widgets.heading("Settings", "How this character remembers, and what its whole world uses.", agent)
 widgets.said()
-PARTS = {
-    "General": None,
-    "Language model": model_settings.LINK,
-    "Prompts": prompt_settings.LINK,
-    "Backup and check": safekeeping.LINK,
+GENERAL = "general"
+PARTS = {  # by its word in the link
+    GENERAL: "General",
+    model_settings.LINK: "Language model",
+    prompt_settings.LINK: "Prompts",
+    safekeeping.LINK: "Backup and check",
 }
-linked = session.from_link("part")
-first = next((name for name, link in PARTS.items() if link == linked), "General")
-tabs = st.tabs(list(PARTS), default=first, key="settings-part", on_change="rerun")
-set_up, model, prompts, safe = tabs
-session.to_link("part", next((link for tab, link in zip(tabs, PARTS.values(), strict=True) if tab.open), None))
+parts, opened = tabs.linked(PARTS, "settings-part", "part")
 
 if session.moment() is not None or session.viewing():
-    with set_up:
+    with parts[GENERAL]:
         character_settings.then(agent, session.present().settings)
-    for tab in tabs:
+    for tab in parts.values():
         with tab:
             widgets.closed(agent)
     st.stop()
-with set_up:
+with parts[GENERAL]:
     character_settings.show(agent)
     world_time.show()
-for tab, show in ((model, model_settings.show), (prompts, prompt_settings.show)):
-    with tab:
+for part, show in ((model_settings.LINK, model_settings.show), (prompt_settings.LINK, prompt_settings.show)):
+    with parts[part]:
         try:
             show(agent)
         except NotAllowed as error:  # what is refused in one part leaves the others standing
             widgets.problem(error)
-with safe:
-    if safe.open:
+with parts[safekeeping.LINK]:
+    if opened == safekeeping.LINK:
         safekeeping.check()
         safekeeping.backup()
         safekeeping.restore()

@@ -1,11 +1,10 @@
 """Short-term: add one event or many; look at, edit, pin, rate again, move or forget what is there."""
 
-import zlib
 from collections.abc import Callable
 
 import streamlit as st
 
-from dashboard import bulk, card, conversation_form, forms, session, tables, widgets
+from dashboard import bulk, card, conversation_form, drafts, forms, session, tables, widgets
 from memory_system import ChangeSet, Tier
 
 CARDS = 5  # memories that are shown in full beneath the table; of more, the table and the form are what is wanted
@@ -28,6 +27,7 @@ if not widgets.closed(agent):
         conversation_form.show(agent)
 
 held = agent.entries(Tier.STM)
+forms.unfinished(agent, {entry.id for entry in held})
 st.header(f"{len(held)} of {settings.stm_size} remembered", anchor=False)
 if len(held) > settings.stm_size:
     over = tables.counted(len(held) - settings.stm_size, "memory", "memories")
@@ -38,20 +38,17 @@ if not held:
 held_rows = tables.entries(
     held, agent.now, agent.migrate_stm2ltm(preview=True), {one.entry.id for one in agent.stale()}
 )
-frame = bulk.narrowed(held_rows)
+frame = bulk.narrowed(held_rows, agent.name)
 if frame.empty:
     widgets.empty("No memory of this sort.", "Choose other kinds or tags, or search for another word.")
     st.stop()
 if marked := tables.marked(frame):
     st.caption(marked)
-shown = f"{agent.name}-{agent.stamp[0]}-{zlib.crc32(' '.join(frame['id']).encode())}"
-everything = st.checkbox(f"Select all {len(frame)} shown", key=f"stm-all-{shown}")
-picked = widgets.table(
+chosen = drafts.chosen(
     frame,
+    f"stm-{agent.name}",
+    since=bulk.round_(),  # what was chosen is done with
     hide_index=True,
-    on_select="rerun",
-    selection_mode="multi-row",
-    key=f"stm-{shown}",  # a selection must not outlive the rows it was made on
     column_order=["memory", "age", "importance", *["marks"] * bool(marked), "fate", "explanation", "kind", "tags"],
     column_config={
         "memory": st.column_config.TextColumn("Memory", width=430),
@@ -64,9 +61,7 @@ picked = widgets.table(
         "tags": st.column_config.ListColumn("Tags"),
     },
 )
-rows = range(len(frame)) if everything else [row for row in picked["selection"]["rows"] if row < len(frame)]
-chosen = [agent.find(str(frame.iloc[row]["id"])) for row in rows]
-entries = [entry for entry in chosen if entry is not None]
+entries = [entry for entry in map(agent.find, chosen) if entry is not None]
 if not entries:
     words = "to edit, pin, rate again, move or forget them" if agent.read_only is None else "to read them in full"
     st.caption(f"Select rows {words}.")
@@ -90,7 +85,7 @@ if agent.read_only is None and len(entries) == 1:
     with st.expander("Edit this memory"):
         forms.edit_event(agent, entries[0])
 elif agent.read_only is None:
-    with st.expander(f"Tags and importance of {len(entries)} memories", expanded=everything):
+    with st.expander(f"Tags and importance of {len(entries)} memories", expanded=len(entries) == len(frame)):
         bulk.panel(agent, entries, "stm")
 for entry in entries if len(entries) <= CARDS else ():
     card.show(agent, entry)

@@ -33,6 +33,8 @@ threshold = left.slider(
     1.0,
     THRESHOLD,
     0.01,
+    key="tidy-threshold",
+    persist_state="session",
     help="The cosine of two memories, from which on they may be duplicates. In Python: AgentMemory.suspicions",
 )
 offline = agent.model.name == OfflineModel.name
@@ -81,6 +83,7 @@ if offline:
     )
 for note in found.notes:
     st.info(widgets.plain(note), icon=":material/info:")
+suspects.unfinished(agent, found.suspicions)
 if kept[0] != revision:
     st.caption("Memories have changed since; look again to compare the new ones.")
 if found.calls:

@@ -1,0 +1,145 @@
+"""Clicks that count at once, and typed text that stays: beside another field, a game that writes, and another page."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from .conftest import Dashboard, settled
+from .hands import choose, open_expander, press, said, tick, write
+
+pytestmark = pytest.mark.browser
+
+_ROW = 35
+COLUMNS = {"name": 90, "relation": 260}
+"""Pixels at which a column of the relationships is clicked: the table is drawn on a canvas."""
+
+
+def game_adds(dashboard: Dashboard, agent: str, text: str) -> None:
+    """What a game tells the API."""
+    body = {"events": [{"document": text, "rating": 4}]}
+    httpx.post(f"{dashboard.api}/v1/agents/{agent}/events", json=body, timeout=60, trust_env=False).raise_for_status()
+
+
+def go_to(page: Page, name: str) -> None:
+    """Follow the navigation, as a hand does."""
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name=name).click()
+    expect(page.get_by_role("heading", name=re.compile(f"^{name}"), level=1)).to_be_visible()
+    settled(page)
+
+
+def write_cell(page: Page, row: int, column: str, text: str) -> None:
+    """Open a cell of the relationships, write into it, and leave it."""
+    grid = page.get_by_test_id("stDataFrame").nth(1)
+    grid.scroll_into_view_if_needed()
+    place = {"x": COLUMNS[column], "y": _ROW * (row + 1) + _ROW // 2}
+    field = page.locator("textarea.gdg-input")
+    grid.dblclick(position=place)
+    expect(field).to_be_visible()
+    field.fill(text)
+    field.press("Enter")
+    expect(field).to_have_count(0)
+    settled(page)
+
+
+def as_json(page: Page) -> dict[str, Any]:
+    """The personality as the page holds it, and back to the form."""
+    choose(page, "Edit as", "JSON")
+    text = page.get_by_role("textbox", name="Personality JSON").input_value()
+    choose(page, "Edit as", "Form")
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("view", "names"),
+    [
+        (
+            "interview",
+            {
+                "Mute and ask again": "show=ablation",
+                "Documents": "show=documents",
+                "Talk": "",
+                "Two characters": "show=duet",
+            },
+        ),
+        (
+            "settings",
+            {
+                "Prompts": "part=prompts",
+                "Backup and check": "part=safety",
+                "General": "",
+                "Language model": "part=model",
+            },
+        ),
+    ],
+)
+def test_every_click_on_a_tab_opens_it(view: str, names: dict[str, str], page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, view, agent="tobias")
+    for name, link in names.items():
+        tab = page.get_by_role("tab", name=name, exact=True)
+        tab.click()
+        expect(page).to_have_url(re.compile(f"{link}$" if link else r"agent=tobias$"))  # the page was drawn with it
+        settled(page)
+        expect(tab).to_have_attribute("aria-selected", "true")
+    page.reload()
+    settled(page)
+    expect(page.get_by_role("tab", name=list(names)[-1], exact=True)).to_have_attribute("aria-selected", "true")
+
+
+def test_what_is_written_into_a_table_stands_in_its_cell_after_another_field_was_changed(
+    page: Page, dashboard: Dashboard
+) -> None:
+    dashboard.show(page, "personality", agent="juno")
+    before = as_json(page)["relationships"]
+    write(page, "Profession", "boatbuilder and thief")
+    write_cell(
+        page, 0, "relation", "master, teacher, and the longest name that anybody gave to a friend in this village"
+    )
+    page.get_by_role("textbox", name="Age").fill("20")  # and is not left before the next cell is written into
+    write_cell(page, 1, "relation", "half a mother")
+    found = as_json(page)
+    assert (found["identity"]["age"], found["identity"]["profession"]) == (20, "boatbuilder and thief")
+    relations = [one.pop("relation") for one in found["relationships"]]
+    assert relations[:2] == [
+        "master, teacher, and the longest name that anybody gave to a friend in this village",
+        "half a mother",
+    ]
+    assert found["relationships"] == [{name: one[name] for name in one if name != "relation"} for one in before]
+    go_to(page, "History")
+    go_to(page, "Personality")
+    write_cell(page, 2, "relation", "feeds her")
+    again = [one["relation"] for one in as_json(page)["relationships"]]
+    assert again[:3] == [*relations[:2], "feeds her"]
+
+
+def test_an_edit_is_saved_to_its_memory_when_a_game_adds_an_event_meanwhile(page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, "short_term", agent="ines")
+    tick(page, 1)
+    open_expander(page, "Edit this memory")
+    field = page.get_by_label("Text", exact=True)
+    old = field.input_value()
+    field.fill("The lamp of the lighthouse went out at three.")
+    game_adds(dashboard, "ines", "A game saw a boat without a light.")
+    press(page, "Save changes")
+    said(page, "Saved.")
+    table = page.get_by_test_id("stDataFrame").first
+    expect(table).to_contain_text("The lamp of the lighthouse went out at three.")
+    expect(table).to_contain_text("A game saw a boat without a light.")
+    expect(table).not_to_contain_text(old)
+
+
+def test_an_event_that_is_not_remembered_yet_is_there_when_one_comes_back(page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, "short_term", agent="oswin")
+    write(page, "What happened", "The bell rang without a hand on the rope.")
+    go_to(page, "History")
+    go_to(page, "Short-term")
+    expect(page.get_by_label("What happened").first).to_have_value("The bell rang without a hand on the rope.")
+    press(page, "Remember")
+    said(page, re.compile("Remembered"))
+    expect(page.get_by_label("What happened").first).to_have_value("")
