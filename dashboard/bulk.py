@@ -23,7 +23,13 @@ _MARKS: dict[str, dict[str, bool]] = {
     "mark “by a person”": {"authored": True},
     "take “by a person” off": {"authored": False},
 }
-_CALLED = {"tags": "tags", "rating": "importance", "pinned": "pinned", "protected": "protected", "authored": "by a person"}
+_CALLED = {
+    "tags": "tags",
+    "rating": "importance",
+    "pinned": "pinned",
+    "protected": "protected",
+    "authored": "by a person",
+}
 _SEEN = 200
 """Rows of the table that shows what would change."""
 

@@ -23,7 +23,6 @@ from .relevancy import TokenStates
 from .settings import AgentSettings
 from .times import Clock
 
-
 Applying = Callable[[ChangeSet], None]
 """Is told a change set that is going to be applied."""
 

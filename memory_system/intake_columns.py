@@ -34,7 +34,7 @@ _NAMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "id": (("id",), ()),
     **{flag: ((flag,), ()) for flag in FLAGS},
 }
-"""What a column may be called: names of which only one may stand there, and others that count where none of those does."""
+"""What a column may be called: names of which one may stand there, and others that count where none of those does."""
 _DAYS, _HOURS = ("date", "day"), ("time", "hour")
 """Two columns that make one time together."""
 _TRUE, _FALSE = ("true", "yes", "y", "1", "x"), ("false", "no", "n", "0")

@@ -37,7 +37,8 @@ _DATE = re.compile(
     (?P<clock>
         (?: (?P<iso>T) | ,?\s+ (?:at\s+)? )
         (?P<hour>\d{{1,2}})
-        (?: : (?P<minute>\d{{2}}) (?: : (?P<second>\d{{2}}) (?:[.,](?P<fraction>\d{{1,9}}))? )? (?:\s*(?P<half>[ap])\.?m\b\.?)?
+        (?: : (?P<minute>\d{{2}}) (?: : (?P<second>\d{{2}}) (?:[.,](?P<fraction>\d{{1,9}}))? )?
+              (?:\s*(?P<half>[ap])\.?m\b\.?)?
           | \s*(?P<half_alone>[ap])\.?m\b\.? )
         (?: \s* (?P<utc>Z|UTC|GMT)(?![A-Za-z]) (?P<beside>[+-]\d{{1,2}}(?::?\d{{2}})?(?!\d))?
           | (?P<offset>(?: [+-]\d{{2}}(?::?\d{{2}})? | \s[+-]\d{{2}}:?\d{{2}} )(?!\d)) )?
@@ -105,22 +106,25 @@ def at_start(text: str) -> Written | None:
         return None
     parts = found.groupdict()
     day_first, month_first = _days(parts)
-    clock = zone = problem = None
-    if parts["hour"]:
-        clock, zone = _clock(parts), _zone(parts)
     words = (found["date"] + (found["clock"] or "")).strip()
     rest = text[found.end() :]
+    clock: time | None = None
+    zone: tzinfo | None = None
+    problem = None
+    try:
+        if parts["hour"]:
+            clock, zone = _clock(parts), _zone(parts)
+    except ValueError:
+        problem = f"{words!r} is no time of day"
     if day_first is None and month_first is None:
         problem = f"{words!r} is no date"
-    elif parts["hour"] and (clock is None or zone is False):
-        problem = f"{words!r} is no time of day"
-    elif (parts["offset"] or "").startswith("-") and not parts["iso"] and not parts["second"]:
+    elif problem is None and (parts["offset"] or "").startswith("-") and not parts["iso"] and not parts["second"]:
         problem = f"{words!r} may be a span of time or hold a zone; write a zone as UTC-05:00"
-    elif clock is not None and (named := _NAMED_ZONE.match(text[found.end("clock") :])):
+    elif problem is None and clock is not None and (named := _NAMED_ZONE.match(text[found.end("clock") :])):
         problem = f"its zone is {named[1]!r}, which may mean several; write it as +01:00"
-    elif _beyond(day_first, month_first):
+    elif problem is None and _beyond(day_first, month_first):
         problem = f"{words!r} lies outside the years 2 to 9998"
-    return Written(words, day_first, month_first, clock, zone or None, rest, problem)
+    return Written(words, day_first, month_first, clock, zone, rest, problem)
 
 
 def in_cell(text: str) -> Written:
@@ -184,27 +188,33 @@ def _number(month: str) -> int:
     return _MONTHS.index(month[:3].lower()) + 1
 
 
-def _clock(parts: dict[str, str | None]) -> time | None:
+def _clock(parts: dict[str, str | None]) -> time:
+    """The time of day.
+
+    Raises:
+        ValueError: it is none.
+    """
     hour, half = int(parts["hour"] or 0), (parts["half"] or parts["half_alone"] or "").lower()
     if half and not 1 <= hour <= 12:
-        return None
+        raise ValueError("no hour of half a day")
     if half:
         hour = hour % 12 + (12 if half == "p" else 0)
     fraction = (parts["fraction"] or "")[:6].ljust(6, "0")
-    try:
-        return time(hour, int(parts["minute"] or 0), int(parts["second"] or 0), int(fraction))
-    except ValueError:
-        return None
+    return time(hour, int(parts["minute"] or 0), int(parts["second"] or 0), int(fraction))
 
 
-def _zone(parts: dict[str, str | None]) -> tzinfo | None | bool:
-    """The zone; ``None`` if none is written, ``False`` if it is none."""
+def _zone(parts: dict[str, str | None]) -> tzinfo | None:
+    """The zone; ``None`` if none is written.
+
+    Raises:
+        ValueError: it is none.
+    """
     offset = (parts["offset"] or parts["beside"] or "").strip()
     if not offset:
         return UTC if parts["utc"] else None
     hours, minutes = int(offset[1:3].rstrip(":")), int(offset[-2:]) if len(offset) > 3 else 0
     if hours > 14 or minutes > 59:
-        return False
+        raise ValueError("no zone is so far from UTC")
     size = timedelta(hours=hours, minutes=minutes)
     return timezone(-size if offset[0] == "-" else size)
 

@@ -21,7 +21,8 @@ RATING = 5
 def plan(ground: Ground, routine: Sequence[RoutineItem]) -> ChangeSet:
     """Plan the rest of the day of ``ground.now``, in its zone; the old plan of that day is replaced.
 
-    Actions of the old plan that are pinned, protected or marked "by a person" stand; what would overlap them is left out.
+    Actions of the old plan that are pinned, protected or marked "by a person" stand; what would overlap them is left
+    out.
 
     Raises:
         ModelNonsense: the actions overlap, lie in the past or run backwards, also when asked again.

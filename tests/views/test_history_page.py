@@ -182,9 +182,7 @@ def test_the_moment_before_opens_for_every_kind_of_change(open_page: OpenPage, w
         assert not page.error, [one.value for one in page.error]
 
 
-def test_of_a_change_that_was_still_to_come_nothing_can_be_undone(
-    open_page: OpenPage, world_open: AgentMemory
-) -> None:
+def test_of_a_change_that_was_still_to_come_nothing_can_be_undone(open_page: OpenPage, world_open: AgentMemory) -> None:
     _, revision, _ = edited(world_open)
     page = looked_from(open_page("history"), revision, "Look at the moment before")
     assert not {"Undo", "Redo"} & {button.label for button in page.button}
