@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from memory_system import AgentMemory, ChangeSet, MemoryEntry, MemorySystemError
+from memory_system import AgentMemory, ChangeSet, MemoryEntry, MemorySystemError, Tier
 
 from . import session, tables, widgets
 
@@ -20,8 +20,16 @@ _MARKS: dict[str, dict[str, bool]] = {
     "unpin": {"pinned": False},
     "protect": {"protected": True},
     "unprotect": {"protected": False},
+    "mark “by a person”": {"authored": True},
+    "take “by a person” off": {"authored": False},
 }
-_CALLED = {"tags": "tags", "rating": "importance", "pinned": "pinned", "protected": "protected"}
+_CALLED = {
+    "tags": "tags",
+    "rating": "importance",
+    "pinned": "pinned",
+    "protected": "protected",
+    "authored": "by a person",
+}
 _SEEN = 200
 """Rows of the table that shows what would change."""
 
@@ -118,6 +126,31 @@ def forget_and_restore(agent: AgentMemory, entries: Sequence[MemoryEntry], whose
             do(agent, lambda: agent.restore(originals))
 
 
+def offer_to_unmark(agent: AgentMemory, plan: str) -> None:
+    """Where the mark “by a person” leaves nothing to summarise: take it off all of long-term memory, or choose.
+
+    ``plan`` names the plan that the session keeps, which has had its day then.
+    """
+    marked = [one.id for one in agent.entries(Tier.LTM) if one.authored and not one.protected]
+    if not marked or widgets.closed(agent):
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if st.button(
+            f"Take “by a person” off {tables.counted(len(marked), 'memory', 'memories')}",
+            icon=":material/person_off:",
+            help="One change, which can be undone. In Python: AgentMemory.edit_many(ids, authored=False)",
+        ):
+            st.session_state.pop(plan, None)
+            do(agent, lambda: agent.edit_many(marked, authored=False))
+        if st.button(
+            "Choose which",
+            icon=":material/checklist:",
+            type="tertiary",
+            help="On the Long-term page, under “Change these together”.",
+        ):
+            st.switch_page("views/long_term.py", query_params={"agent": agent.name})
+
+
 def narrowed(frame: pd.DataFrame, whose: str) -> pd.DataFrame:
     """The rows of a table of memories that search, kinds and tags leave, as chosen above it; of each agent its own."""
     left, middle, right = st.columns(3, vertical_alignment="bottom")
@@ -178,11 +211,12 @@ def _fields(agent: AgentMemory, entries: Sequence[MemoryEntry], key: str) -> dic
         help="1 mundane, 10 extremely poignant.",
     )
     mark = right.selectbox(
-        "Pin or protect",
+        "Pin, protect or mark",
         list(_MARKS),
         key=f"bulk-mark-{key}",
         persist_state="session",
-        help="A pinned memory is never forgotten or migrated; a protected one is not changed at all.",
+        help="A pinned memory is never forgotten or migrated; a protected one is not changed at all; one that is "
+        "“by a person” keeps its words.",
     )
     chosen: dict[str, Any] = {}
     if adding:

@@ -132,7 +132,7 @@ def _told(entry: MemoryEntry | None) -> dict[str, str]:
         "why this importance": tables.visible(entry.explanation),
         "tags": tables.visible(", ".join(entry.tags)),
         "pinned": "yes" if entry.pinned else "",
-        "written by a person": "yes" if entry.authored else "",
+        "by a person": "yes" if entry.authored else "",
         "rests on": tables.counted(len(entry.evidence), "memory", "memories") if entry.evidence else "",
     }
     return told | {tables.visible(name): tables.visible(str(value)) for name, value in entry.extras.items()}

@@ -9,7 +9,8 @@ from typing import Any
 import streamlit as st
 
 from memory_system import AgentMemory, ChangeSet, Kind, MemoryEntry, MemorySystemError
-from memory_system.intake_text import Form, Row, decoded, guess, read_rows
+from memory_system.intake_dates import Order
+from memory_system.intake_text import Form, Reading, Row, decoded, guess, read_text
 
 from . import bulk, drafts, stale, tables, widgets
 
@@ -17,7 +18,8 @@ _KINDS = [Kind.OBSERVATION.value, Kind.CONVERSATION.value, Kind.FACT.value, Kind
 _MARKS = list(tables.MARKS)
 _MARKS_HELP = (
     "Pinned: never forgotten, never moved to long-term memory. Protected: nothing may change it until it is "
-    "unprotected. By a person: operations do not forget or rewrite it."
+    "unprotected. By a person: keep it in these words; operations do not summarise, rewrite or forget it. A text that "
+    "is reworded by hand is marked so."
 )
 _BY_MODEL = "rated by the model"
 _EXAMPLE = "Saw smoke over the north field at dawn"
@@ -42,7 +44,7 @@ def one_event(agent: AgentMemory) -> None:
             "Tags, with commas between", key=f"tags-{number}", placeholder="key, promise", persist_state="session"
         )
         day, hour = _when(f"day-{number}", f"time-{number}", f"now, {now:%H:%M}")
-        marks = _pick_marks(f"marks-{number}", _MARKS[:2])
+        marks = _pick_marks(f"marks-{number}", _MARKS)
         sent = st.button(
             "Remember", type="primary", icon=":material/add:", help="In Python: AgentMemory.add_short_term",
             key=f"remember-{form}",
@@ -59,7 +61,6 @@ def one_event(agent: AgentMemory) -> None:
         "tags": _words(tags),
         "rating": rating,
         "explanation": "Rated by hand." if rating else "",
-        "authored": True,
         "timestamp": _moment(day, hour, now),
         **dict.fromkeys(marks, True),
     }
@@ -114,27 +115,36 @@ def _moment(day: date | None, hour: time | None, now: datetime) -> datetime:
 
 def many_events(agent: AgentMemory) -> None:
     """Paste or upload many events, see what each line becomes, and remember those that can be taken."""
-    form = f"events/{agent.name}"
-    number = drafts.turn(form)
+    batch = f"events/{agent.name}"
+    number = drafts.turn(batch)
     pasted = st.text_area(
         "Paste lines, JSON, JSONL or CSV", key=f"pasted-{number}", height=130, placeholder=f"{_EXAMPLE}\n…",
         persist_state="session",
     )  # fmt: skip
     upload = st.file_uploader(
-        "Or upload a file", type=["txt", "json", "jsonl", "csv"], help="UTF-8, at most 50 MB.", key=f"upload-{number}"
+        "Or upload a file",
+        type=["txt", "json", "jsonl", "csv", "tsv"],
+        help="UTF-8 or UTF-16, at most 50 MB.",
+        key=f"upload-{number}",
     )
     try:
         text = decoded(upload.getvalue(), upload.name) if upload else pasted
         if not text.strip():
-            st.caption("CSV needs a header line with a column 'document'; times need a zone.")
+            st.caption(
+                "A line may begin with its date. CSV needs a header line with a column 'document'; the others may be "
+                "'timestamp', 'importance', 'tags' or any of your own. Nothing is stored before you have seen it."
+            )
             return
         forms = list(Form)
         guessed = guess(text, upload.name if upload else "")
         form = st.selectbox("Form", forms, index=forms.index(guessed), format_func=_form_words)
-        rows = read_rows(text, form, agent.now)
+        reading = _read(text, form, agent.now, number)
     except MemorySystemError as error:
         widgets.problem(error)
         return
+    rows = reading.rows
+    for note in reading.notes:
+        st.caption(widgets.plain(note))
     taken = [row.entry for row in rows if row.entry is not None]
     refused = len(rows) - len(taken)
     widgets.table(
@@ -142,6 +152,7 @@ def many_events(agent: AgentMemory) -> None:
     )
     st.caption(f"{tables.counted(len(taken), 'event', 'events')} to remember, {refused} refused.")
     rate = st.checkbox("Rate those without a rating", value=True)
+    marks = _pick_marks(f"many-marks-{number}", _MARKS)
     if not st.button("Remember these", type="primary", icon=":material/add:", disabled=not taken):
         return
     bar = st.progress(0.0, "Remembering …")
@@ -149,18 +160,35 @@ def many_events(agent: AgentMemory) -> None:
     def show_progress(done: float, doing: str) -> None:
         bar.progress(done, widgets.plain(doing))
 
-    authored = [entry.evolve(authored=True) for entry in taken]
+    marked = [entry.evolve(**dict.fromkeys(marks, True)) for entry in taken]
     try:
-        added = agent.add_short_term(authored, rate=rate, progress=show_progress)
+        added = agent.add_short_term(marked, rate=rate, progress=show_progress)
     except MemorySystemError as error:
         widgets.problem(error)
         return
     counts = [f"{tables.counted(len(added.change_set.changes), 'event', 'events')} remembered"]
     counts += [f"{len(added.unrated)} unrated"] if added.unrated else []
     counts += [f"{refused} refused"] if refused else []
-    drafts.next_turn(form)
+    drafts.next_turn(batch)
     widgets.say_next(", ".join(counts) + ". The History page can undo it.")
     st.rerun()
+
+
+def _read(text: str, form: Form, now: datetime, number: int) -> Reading:
+    """What the text becomes; where a date may mean two days, as is chosen."""
+    reading = read_text(text, form, now)
+    if reading.order is None:
+        return reading
+    words = {Order.DAY_FIRST: "the day first", Order.MONTH_FIRST: "the month first"}
+    order = st.segmented_control(
+        "Dates such as 03/04/2026 have",
+        list(words),
+        default=reading.order,
+        format_func=words.__getitem__,
+        required=True,
+        key=f"order-{number}-{reading.order}",
+    )
+    return reading if order == reading.order else read_text(text, form, now, order=Order(str(order)))
 
 
 def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
@@ -337,7 +365,8 @@ def _row_table(rows: list[Row]) -> list[dict[str, object]]:
             "line": row.line,
             "becomes": tables.visible(row.entry.document) if row.entry else "refused",
             "problem": tables.visible(row.problem or ""),
-            "when": row.entry.timestamp.isoformat(timespec="minutes") if row.entry and row.entry.timestamp else "",
+            "when (UTC)": f"{row.entry.timestamp:%Y-%m-%d %H:%M}" if row.entry and row.entry.timestamp else "",
+            "date from": row.time_from or ("its own" if row.entry else ""),
             "rating": "" if row.entry is None or row.entry.rating is None else f"{row.entry.rating:g}",
             "text": tables.short(row.text, 120),
         }

@@ -119,6 +119,7 @@ def _step(label: str, icon: str, revision: int, *, disabled: bool) -> None:
 
 def offer(revision: int) -> None:
     """Buttons that show the character right before and right after a change, on every page."""
+    wanted = session.moment()
     with st.container(horizontal=True):
         for label, icon, number in (
             ("Look at the moment before", "first_page", revision - 1),
@@ -126,6 +127,7 @@ def offer(revision: int) -> None:
         ):
             st.button(
                 label, icon=f":material/{icon}:", key=f"{icon}-{revision}", type="tertiary",
+                disabled=wanted == Wanted(revision=number),
                 on_click=session.look_at, args=(Wanted(revision=number),),
                 help=f"Every page then shows the character as it was. In Python: AgentMemory.as_of(revision={number})",
             )  # fmt: skip

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from memory_system import AgentMemory, MemorySystemError
+from memory_system import MemorySystemError
 
 from . import session
 
@@ -31,28 +31,33 @@ def watched() -> Iterator[None]:
         yield
         return
     agent = session.present()
-    began = st.session_state[_KEY] = agent.stamp[0]
+    st.session_state[_KEY] = agent.stamp[0]
     _pill(agent.name)
-    try:
-        yield
-    finally:  # a page may end early
-        st.session_state[_KEY] = began + _made(agent, began)
+    yield
 
 
-def _made(agent: AgentMemory, began: int) -> int:
-    """How many changes the page itself made while it was drawn."""
+def _of_others(name: str) -> int:
+    """How many changes others have made since the page was drawn; none if the agent is gone, as the next run tells.
+
+    Own ones are told by their ids, which are known before anybody can see the change: a page may save in a callback,
+    in a fragment or by work in the background, and two people may be on the same page.
+    """
+    seen, made = int(st.session_state.get(_KEY, 0)), session.own_changes()
     try:
-        told = agent.told_since(began) if agent.stamp[0] > began else []
-    except MemorySystemError:  # the agent is gone, which the next run will tell
+        agent = session.world().agent(name)
+        count = agent.stamp[0] - seen
+        if count <= 0 or not made or count > _MOST + len(made):
+            return count
+        return sum(one.id not in made for one in agent.told_since(seen))
+    except MemorySystemError:
         return 0
-    return sum(one.author == agent.author for one in told)
 
 
 @st.fragment(run_every=_SECONDS)
 def _pill(name: str) -> None:
     place = st.container(key=_KEY)
     place.html("<i></i>")  # an empty container is not there at all, and what stands below would move when it comes
-    count = _revision(name) - int(st.session_state.get(_KEY, 0))
+    count = _of_others(name)
     if count <= 0:
         return
     many = f"{count if count <= _MOST else f'{_MOST}+'} new {'change' if count == 1 else 'changes'}"
@@ -64,11 +69,3 @@ def _pill(name: str) -> None:
         help="A game or another person has changed this memory since the page was drawn.",
     ):
         st.rerun()
-
-
-def _revision(name: str) -> int:
-    """What the agent has gone through by now; nothing if it is gone, which the next run will tell."""
-    try:
-        return session.world().agent(name).stamp[0]
-    except MemorySystemError:
-        return 0

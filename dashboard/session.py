@@ -198,8 +198,19 @@ def present() -> AgentMemory:
 
 
 def character(name: str) -> AgentMemory:
-    """An agent as it is now, whose changes are told as this page's."""
-    return world().agent(name).acting_as(f"{st.session_state.get('page', 'dashboard')} page")
+    """An agent as it is now, whose changes are told as this page's, and known as this session's own."""
+    made = own_changes()
+    author = f"{st.session_state.get('page', 'dashboard')} page"
+    return world().agent(name).acting_as(author, lambda change_set: made.add(change_set.id))
+
+
+def own_changes() -> set[str]:
+    """The ids of the change sets that this session makes, on its pages and in work that they began.
+
+    It is one set throughout a session, to which threads may add.
+    """
+    made: set[str] = st.session_state.setdefault("changes-made", set())
+    return made
 
 
 def agent() -> AgentMemory:

@@ -183,7 +183,7 @@ def _facts(entry: MemoryEntry) -> str:
     parts.append(_importance(entry))
     parts += ["pinned"] if entry.pinned else []
     parts += ["protected"] if entry.protected else []
-    parts += ["written by a person"] if entry.authored else []
+    parts += ["by a person"] if entry.authored else []
     return " · ".join(parts)
 
 

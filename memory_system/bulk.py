@@ -16,7 +16,7 @@ FIELDS = ("kind", "rating", "explanation", "tags", "pinned", "authored", "protec
 _VERBS = {
     "pinned": ("unpin", "pin"),
     "protected": ("unprotect", "protect"),
-    "authored": ("take the mark “written by a person” off", "mark as written by a person"),
+    "authored": ("take the mark “by a person” off", "mark “by a person”"),
 }
 _BY_HAND = "Rated by hand."
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self, cast
 
 from . import curation
@@ -22,6 +22,9 @@ from .reader import AgentReader, no_progress
 from .relevancy import TokenStates
 from .settings import AgentSettings
 from .times import Clock
+
+Applying = Callable[[ChangeSet], None]
+"""Is told a change set that is going to be applied."""
 
 
 class AgentEditor(AgentReader):
@@ -47,13 +50,21 @@ class AgentEditor(AgentReader):
         super().__init__(name, ledger, embedder, model, clock, tokens)
         self._file = file
         self.author = author
+        self._applying: Applying | None = None
 
-    def acting_as(self, author: str) -> Self:
-        """The same memory, whose changes the history tells as this author's."""
+    def acting_as(self, author: str, applying: Applying | None = None) -> Self:
+        """The same memory, whose changes the history tells as this author's.
+
+        Args:
+            author: who is behind them.
+            applying: called with each change set right before it is applied or noted, in the thread that does it, so
+                that a caller can tell its own changes by their ids from those of others.
+        """
         if not is_text(author) or not author.strip():
             raise InvalidParameter("The author must be a text, such as the name of a script.")
         other = copy.copy(self)
         other.author = author
+        other._applying = applying
         return other
 
     def looked_at(self, why: str) -> Self:
@@ -144,7 +155,13 @@ class AgentEditor(AgentReader):
         Raises:
             StaleChange: what it touches has changed since. Nothing was changed.
         """
+        self._tell(change_set)
         return self._ledger.apply(change_set)
+
+    def _tell(self, change_set: ChangeSet) -> None:
+        """Tell whoever acts what is going to stand in the history."""
+        if self._applying is not None:
+            self._applying(change_set)
 
     def rate_again(
         self, ids: str | Sequence[str], *, preview: bool = False, progress: Progress = no_progress

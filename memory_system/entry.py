@@ -44,7 +44,7 @@ class MemoryEntry:
         explanation: why it was rated so.
         tags: short words to find it by.
         pinned: never forgotten, never migrated away.
-        authored: written by a person; no operation forgets or rewrites it unless told to.
+        authored: a person wants it kept in these words; no operation forgets or rewrites it unless told to.
         protected: nothing may change, move or forget it until it is unprotected; being recalled is no change.
         evidence: ids of the memories that this one rests on.
         depth: 0 for what was perceived, one more than the deepest evidence for a reflection.

@@ -56,4 +56,4 @@ class AgentKeeper(AgentUnderstudy):
             ReadOnly: the agent can only be read.
             EmbedderError: a text could not be embedded; those before it are done.
         """
-        return reembedding.reembed(self._ledger, self.now, self.author, progress, cancelled)
+        return reembedding.reembed(self._ledger, self.now, self.author, progress, cancelled, self._tell)

@@ -232,6 +232,6 @@ class PastView(AgentReader):
         """The text of then."""
         return self.personality_text
 
-    def acting_as(self, _author: str) -> PastView:
+    def acting_as(self, _author: str, _applying: object = None) -> PastView:
         """The same view, since nothing is changed."""
         return self

@@ -38,9 +38,16 @@ class Reembedded:
 
 
 def reembed(
-    ledger: Ledger, now: datetime, author: str, progress: Progress, cancelled: Callable[[], bool]
+    ledger: Ledger,
+    now: datetime,
+    author: str,
+    progress: Progress,
+    cancelled: Callable[[], bool],
+    tell: Callable[[ChangeSet], None] = lambda _noted: None,
 ) -> Reembedded:
     """Embed what has no vector, batch by batch, and then write the store anew if it holds other vectors.
+
+    ``tell`` is told what is going to be noted in the history.
 
     Raises:
         ReadOnly: nothing can be written.
@@ -67,7 +74,9 @@ def reembed(
     if embedded or anew:
         title = f"Embedded {embedded:,} memories with {identity}" + (", and wrote the store anew" if anew else "")
         notes = (f"{waiting:,} memories wait for a vector.",) if waiting else ()
-        ledger.note(ChangeSet(REEMBED, title, (), now, ledger.revision, author=author, notes=notes))
+        noted = ChangeSet(REEMBED, title, (), now, ledger.revision, author=author, notes=notes)
+        tell(noted)
+        ledger.note(noted)
     progress(1.0, "Done" if not waiting else "Stopped")
     return Reembedded(embedded, waiting, anew)
 

@@ -53,7 +53,7 @@ def listed() -> Applied | None:
 
 
 def linked() -> Applied | None:
-    """The change that the link names."""
+    """The change that the link names; at a moment of the past also one that was still to come."""
     asked = session.from_link("change")
     if not asked:
         return None
@@ -61,7 +61,8 @@ def linked() -> Applied | None:
         st.warning("The change in the link is no number; select one above.")
         return None
     try:
-        return agent.change(int(asked))
+        revision = int(asked)
+        return (agent if revision <= agent.stamp[0] else session.present()).change(revision)
     except MemorySystemError as error:
         widgets.problem(error)
         return None
@@ -78,6 +79,8 @@ with changes:
             st.caption(f"Select a change to see what it did{', and to undo it' if changeable else ''}.")
         else:
             history_change.head(one)
+            if one.revision > agent.stamp[0]:
+                st.info("This change was still to come at the moment that you look at, so the table does not list it.")
             if changeable:
                 history_undo.buttons(agent, one)
             looking_back.offer(one.revision)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from dashboard import session, spending, unrated, widgets
+from dashboard import bulk, session, spending, unrated, widgets
 from memory_system import ChangeSet, MemorySystemError
 
 agent = session.agent()
@@ -15,6 +15,7 @@ widgets.heading(
     agent,
 )
 widgets.said()
+bulk.last(agent)
 if session.moment() is not None:
     st.header("What the next migration would have done", anchor=False)
     widgets.change_set(agent.migrate_stm2ltm(preview=True))
@@ -94,6 +95,8 @@ if planned is not None:
         elif planned.operation == "summarise":
             words += " Without its summary a memory is not forgotten; without its memory a summary does not cite it."
         st.caption(words)
+    if planned.operation == "summarise" and not planned:
+        bulk.offer_to_unmark(agent, key)
     if planned and st.button(
         "Apply",
         icon=":material/check:",

@@ -4,6 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import (
+    as_code,
     figures,
     recall_compare,
     recall_controls,
@@ -15,7 +16,7 @@ from dashboard import (
     tables,
     widgets,
 )
-from memory_system import AgentMemory, MemorySystemError, Verdict
+from memory_system import AgentMemory, MemorySystemError, Settings, Verdict
 from memory_system.recall import Explanation
 
 BARS, ROWS = 14, 100
@@ -133,16 +134,10 @@ def _table(agent: AgentMemory, found: Explanation, shown: list[int], frame: pd.D
 
 
 def _code(agent: AgentMemory, found: Explanation) -> None:
-    query, wanted = found.query, session.moment()
-    past = "" if wanted is None else f".{wanted.python()}"
-    needed = "from datetime import datetime\n\n" if "datetime" in past else ""
-    st.code(
-        f"{needed}from memory_system import World\n\n"
-        f"memory = World().agent({agent.name!r}){past}\n"
-        f"found = memory.query_memory({query.cue!r}, top_k={query.top_k}, threshold={query.threshold:g})\n"
-        "print(found.context)",
-        language=None,  # the colours of highlighted code are too pale
-    )
+    st.caption("Both ask exactly what is asked above, with every setting written out, and touch nothing.")
+    # without a language, since the colours of highlighted code are too pale
+    st.code(as_code.recall_python(agent.name, found.query, session.moment()), language=None)
+    st.code(as_code.recall_curl(agent.name, found.query, session.moment(), Settings()), language=None)
 
 
 chosen = session.agent()

@@ -25,7 +25,7 @@ except MemorySystemError as error:
     widgets.problem(error)
     rehearsing.drop(mark, "drop-this")
     st.stop()
-original = world.agent(mark.of).acting_as(rehearsing.AUTHOR)
+original = session.character(mark.of)
 whom = session.shown_name(mark.of)
 changes = agent.stamp[0] - mark.revision
 with st.container(horizontal=True, vertical_alignment="center"):

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from dashboard import recall_controls, recall_why, relive_figures, relive_tables, session, tables, widgets
+from dashboard import as_code, recall_controls, recall_why, relive_figures, relive_tables, session, tables, widgets
 from dashboard.moments import Wanted
-from memory_system import AgentMemory, MemorySystemError
+from memory_system import AgentMemory, MemorySystemError, Settings
 from memory_system.relived import Relived
 from memory_system.shifts import Difference, Shift
 
@@ -129,13 +129,9 @@ def _ways_on(relived: Relived) -> None:
         if st.button("Recall it now", icon=":material/search:", disabled=long, help="In Python: AgentMemory.explain"):
             to_recall(relived, then=False)
         with st.popover("As code", icon=":material/code:"):
-            st.code(
-                "from memory_system import World\n\n"
-                f"relived = World().agent({agent.name!r}).relive({relived.logged.number})\n"
-                "for one in relived.differences:\n"
-                "    print(one.shift, one.document, one.because)",
-                language=None,
-            )
+            number = relived.logged.number
+            st.code(as_code.relive_python(agent.name, number), language=None)
+            st.code(as_code.relive_curl(agent.name, number, Settings()), language=None)
         if st.button("Close", icon=":material/close:", type="tertiary"):
             open_query(None)
 

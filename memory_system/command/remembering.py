@@ -16,7 +16,8 @@ from ..entry import MemoryEntry
 from ..errors import InvalidFile, Problem
 from ..files import read_at_most
 from ..intake import MAX_FILE, Added
-from ..intake_text import Form, Row, decoded, guess, read_rows
+from ..intake_dates import Order
+from ..intake_text import Form, Reading, Row, decoded, guess, read_text
 from ..kinds import Kind
 from . import shapes
 from .answering import FAILED, opened, the_world
@@ -77,6 +78,10 @@ def import_(
         str, typer.Argument(metavar="FILE", help="JSON, JSON lines, CSV or lines of text; - reads a pipe.")
     ],
     form: Annotated[Form | None, typer.Option("--as", help="How it is written; guessed if not given.")] = None,
+    dates: Annotated[
+        Order | None,
+        typer.Option(help="How to read dates such as 03/04/2026; by the other dates, or the day first, if not given."),
+    ] = None,
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Take the good lines of a file with bad ones; none is taken otherwise.")
     ] = False,
@@ -96,7 +101,14 @@ def import_(
         text = decoded(_piped() if file == STDIN else _read(Path(file)), name)
         whole = form is None and exported.is_export(text)
         moment_of_all = character.now if now is None else now
-        rows = exported.read_rows(text) if whole else read_rows(text, form or guess(text, name), moment_of_all)
+        reading = (
+            Reading(exported.read_rows(text))
+            if whole
+            else read_text(text, form or guess(text, name), moment_of_all, order=dates)
+        )
+        rows = reading.rows
+        for note in reading.notes:
+            say(one_line(note, 300), err=True)
         bad = [row for row in rows if row.entry is None]
         if bad and not skip_bad:
             _refuse(agent, bad, len(rows), json=json)

@@ -15,7 +15,7 @@ def plan(ground: Ground, threshold: float, chosen: Sequence[str] | None = None) 
 
     STM's overflow is as many entries as it holds beyond ``stm_size``. The oldest that may leave make it up,
     the more important first where two are of one age. Pinned and protected entries may not leave; unrated
-    ones wait for their rating; and what a person wrote is moved, but never forgotten by itself.
+    ones wait for their rating; and what is marked "by a person" is moved, but never forgotten by itself.
 
     Args:
         ground: what to plan on.
@@ -57,7 +57,7 @@ def _stays(entry: MemoryEntry, threshold: float) -> str | None:
     if entry.importance is None:
         return "It is unrated; rate it first."
     if entry.authored and entry.importance <= threshold:
-        return "A person wrote it, so it is not forgotten by itself."
+        return "It is marked “by a person”, so it is not forgotten by itself."
     return None
 
 

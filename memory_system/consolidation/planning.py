@@ -21,7 +21,8 @@ RATING = 5
 def plan(ground: Ground, routine: Sequence[RoutineItem]) -> ChangeSet:
     """Plan the rest of the day of ``ground.now``, in its zone; the old plan of that day is replaced.
 
-    Actions of the old plan that a person pinned, protected or wrote stand; what would overlap them is left out.
+    Actions of the old plan that are pinned, protected or marked "by a person" stand; what would overlap them is left
+    out.
 
     Raises:
         ModelNonsense: the actions overlap, lie in the past or run backwards, also when asked again.
@@ -57,7 +58,7 @@ def plan(ground: Ground, routine: Sequence[RoutineItem]) -> ChangeSet:
         Change(None, entry(now, action, cited(action.because_of, context)), "An action of today's plan.")
         for action in free
     ]
-    kept = tuple(Kept(old.id, "A person pinned, protected or wrote it, so it stands.") for old in standing)
+    kept = tuple(Kept(old.id, "It is pinned, protected or marked “by a person”, so it stands.") for old in standing)
     over = len(actions) - len(free)
     notes = (f"{over} new actions would overlap what stands of the earlier plan, and were left out.",) if over else ()
     title = f"Plan {now:%A} {now.day} {now:%B}: {len(free)} actions"

@@ -24,11 +24,7 @@ def plan(ground: Ground, count: int) -> ChangeSet:
     free = [e for e in ground.ltm if not (e.pinned or e.protected or e.authored) and e.importance is not None]
     chosen = sorted(free, key=lambda entry: (entry.importance or 0, *by_age(entry)))[:count]
     if len(chosen) < 2:
-        note = (
-            f"Long-term memory holds {len(ground.ltm)} entries, of which {len(free)} may be summarised "
-            "(not pinned or protected, not written by a person, rated); it takes two."
-        )
-        return ground.plan("summarise", "Nothing to summarise", [], notes=(note,))
+        return ground.plan("summarise", "Nothing to summarise", [], notes=(_too_few(ground.ltm, len(free)),))
     chosen.sort(key=by_age)
     ground.progress(0.1, f"Summarising {len(chosen)} memories")
     done = ground.model.complete(tasks.summarise(ground.who, chosen))
@@ -43,6 +39,21 @@ def plan(ground: Ground, count: int) -> ChangeSet:
         for entry in chosen
     ]
     return ground.plan("summarise", f"Summarise {len(chosen)} memories into one", changes, calls=(done.call,))
+
+
+def _too_few(held: Sequence[MemoryEntry], free: int) -> str:
+    """Why there is nothing to summarise: how many memories are left out for which reason, and what can be done."""
+    marked = sum(one.authored for one in held)
+    left_out = {
+        "marked “by a person”": marked,
+        "pinned": sum(one.pinned for one in held),
+        "protected": sum(one.protected for one in held),
+        "unrated": sum(one.importance is None for one in held),
+    }
+    words = ", ".join(f"{count:,} {why}" for why, count in left_out.items() if count)
+    told = f"Long-term memory holds {len(held):,} memories, of which {free} can be summarised; it takes two."
+    told += f" Left out: {words}." if words else ""
+    return f"{told} Take the mark “by a person” off those that need not keep their words." if marked else told
 
 
 def entry(text: str, sources: Sequence[MemoryEntry]) -> MemoryEntry:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -10,7 +11,8 @@ import pytest
 from memory_system import MemoryEntry
 from memory_system.errors import InvalidFile
 from memory_system.intake import MAX_BATCH, MAX_FILE
-from memory_system.intake_text import Form, Row, decoded, guess, read_rows
+from memory_system.intake_dates import Order
+from memory_system.intake_text import Form, Row, decoded, guess, read_rows, read_text
 from tests.conftest import NOW
 
 
@@ -47,6 +49,15 @@ def refused(rows: list[Row]) -> dict[int, str]:
         ("anything", "my.events.jsonl", Form.JSONL),
         ("[anything", "events.csv", Form.CSV),
         ("a,b", "events.txt", Form.LINES),
+        ("anything", "events.tsv", Form.CSV),
+        ("document;rating\na;5", "", Form.CSV),
+        ("Text\tImportance\na\t5", "", Form.CSV),
+        ("when|memory\n2026-03-27|a", "", Form.CSV),
+        ("sep=;\nanything;else", "", Form.CSV),
+        ("\ufeffdocument,rating\na,5", "", Form.CSV),
+        ("[2026-03-27] Saw smoke", "", Form.LINES),
+        ("\n[27.03.2026 18:00] Saw smoke", "", Form.LINES),
+        ("Note, this is a message; read it", "", Form.LINES),
     ],
 )
 def test_the_form_is_guessed_from_the_ending_and_the_beginning(text: str, name: str, form: Form) -> None:
@@ -61,16 +72,22 @@ def test_a_byte_order_mark_is_dropped() -> None:
     assert decoded("Mühle".encode(), "a.txt") == "Mühle"
 
 
+@pytest.mark.parametrize("code", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16_is_read_by_its_byte_order_mark(code: str) -> None:
+    mark = "" if code == "utf-16" else "\ufeff"
+    assert decoded(f"{mark}document;rating\nMühle;5".encode(code), "a.csv") == "document;rating\nMühle;5"
+
+
 @pytest.mark.parametrize(
     ("raw", "message"),
     [
         (b"caf\xe9", r"In a\.txt: byte 3 is not UTF-8; save it as a UTF-8 text file"),
         (b"\x89PNG\r\n\x1a\n", "byte 0 is not UTF-8"),
         (b"PK\x03\x04\x00\x00", "it holds binary data; a text file is wanted"),
-        ("Saw smoke".encode("utf-16"), "byte 0 is not UTF-8"),
+        (b"\xff\xfeS\x00a", "is not UTF-16; save it as a UTF-8 text file"),
         (b"x" * (MAX_FILE + 1), r"50,000,001 bytes; at most 50,000,000"),
     ],
-    ids=["latin-1", "a picture", "an archive", "UTF-16", "huge"],
+    ids=["latin-1", "a picture", "an archive", "half of UTF-16", "huge"],
 )
 def test_what_is_no_text_is_refused_as_a_whole(raw: bytes, message: str) -> None:
     with pytest.raises(InvalidFile, match=message):
@@ -225,6 +242,208 @@ def test_bad_rows_of_a_table_are_refused_each_with_its_reason() -> None:
 def test_a_table_that_is_none_is_refused_as_a_whole(text: str, message: str) -> None:
     with pytest.raises(InvalidFile, match=message):
         read(text, Form.CSV)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("announced", ["", "sep={}\n", '"SEP={}"\r\n'])
+def test_a_table_is_read_by_whatever_separates_its_columns(delimiter: str, announced: str) -> None:
+    lines = [["document", "rating", "place"], [f'"one{delimiter} ""two"""', "6", "mill"], ["three", "7", ""]]
+    text = announced.format(delimiter) + "\n".join(delimiter.join(line) for line in lines)
+    first = 2 if announced else 1
+    rows = read(text, Form.CSV)
+    one, other = taken(rows)
+    assert (one.document, one.rating, one.extras) == (f'one{delimiter} "two"', 6, {"place": "mill"})
+    assert (other.document, other.rating, other.extras) == ("three", 7, {})
+    assert [row.line for row in rows] == [first + 1, first + 2]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["importance", "IMPORTANCE", "Importance Score", "importance_score", "rating", "importance-rating", "Poignancy"],
+)
+def test_the_importance_goes_by_its_usual_names(name: str) -> None:
+    assert [entry.rating for entry in taken(read(f"document,{name}\na,3\nb,8.5", Form.CSV))] == [3, 8.5]
+
+
+@pytest.mark.parametrize(
+    ("cells", "ratings", "scale"),
+    [
+        (["0.1", "1", "0.75"], [1, 10, 7.5], "0.1 to 1.0"),
+        (["0,1", "1,0", "0,75"], [1, 10, 7.5], "0.1 to 1.0"),
+        (["1", "10", "7,5"], [1, 10, 7.5], "1 to 10"),
+        (["1", "1", ""], [1, 1, None], "1 to 10"),
+    ],
+)
+@pytest.mark.parametrize("name", ["importance", "importance_score", "rating"])
+def test_the_scale_is_found_from_the_whole_column_and_told(
+    name: str, cells: list[str], ratings: list[float | None], scale: str
+) -> None:
+    text = "\n".join([f"document;{name}", *(f"event {number};{cell}" for number, cell in enumerate(cells))])
+    reading = read_text(text, Form.CSV, NOW)
+    assert [entry.rating for entry in taken(reading.rows)] == ratings
+    assert f"The column {name!r} is read as the importance, on the scale {scale}." in reading.notes
+    assert "The columns are separated by semicolons." in reading.notes
+
+
+def test_what_does_not_fit_the_scale_of_its_column_is_refused_by_line_and_column() -> None:
+    rows = read("document,Importance\na,7\nb,0.5\nc,a lot\nd,2", Form.CSV)
+    assert [entry.document for entry in taken(rows)] == ["a", "d"]
+    assert refused(rows) == {
+        3: "Importance is 0.5; the column is read on the scale 1 to 10.",
+        4: "Importance is 'a lot', which is no number.",
+    }
+
+
+def test_no_column_is_dropped_without_a_word() -> None:
+    header = "text,Weather,depth,,importance,description,$secret"
+    reading = read_text(f"{header}\nSaw smoke,clear,3,stray,6,by the mill,x\nIt rained,,,,5,,", Form.CSV, NOW)
+    one, other = taken(reading.rows)
+    assert one.extras == {"weather": "clear", "description": "by the mill"}
+    assert (other.extras, other.rating) == ({}, 5)
+    assert "Kept as metadata: weather, description." in reading.notes
+    assert "Not used: depth, column 4, which has no name, $secret." in reading.notes
+
+
+def test_two_columns_for_the_same_are_told_by_their_names() -> None:
+    with pytest.raises(InvalidFile, match=r"line 1: the column 'rating' stands twice, as 'rating' and 'Importance'"):
+        read("document,rating,Importance\na,5,0.5", Form.CSV)
+
+
+def test_a_mark_that_is_neither_yes_nor_no_is_refused() -> None:
+    rows = read("document,pinned\na,maybe\nb,X\nc,no\nd,", Form.CSV)
+    assert [entry.pinned for entry in taken(rows)] == [True, False, False]
+    assert refused(rows) == {2: "pinned is 'maybe'; write yes or no."}
+
+
+def test_empty_cells_behind_the_last_column_are_no_matter() -> None:
+    assert [one.rating for one in taken(read("\ndocument;rating;;\na;5;;;;\nb;6;;", Form.CSV))] == [5, 6]
+
+
+def test_days_and_times_of_a_table_may_stand_apart_and_without_a_zone() -> None:
+    reading = read_text(
+        "Date;Time;Event\n27.03.2026;06:30;a\n28.03.2026;;b\n;;c\n31.02.2026;;d\n29.03.2026;noon;e", Form.CSV, NOW
+    )
+    day = NOW.replace(day=27, hour=6, minute=30)
+    assert [entry.timestamp for entry in taken(reading.rows)] == [day, day.replace(day=28, hour=12, minute=0), NOW]
+    assert refused(reading.rows) == {
+        5: "Date: '31.02.2026' is no date.",
+        6: "Date: '29.03.2026 noon' is no date; write it like 2026-03-27 18:00.",
+    }
+    assert "Times without a zone are read as UTC." in reading.notes
+    assert "Days without a time are read as 12:00." in reading.notes
+    assert "Without a date, and so now (Fri 27 Mar 2026, 18:00 UTC): 1 of 3." in reading.notes
+
+
+# -- dates at the beginning of lines ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "at"),
+    [
+        ("2026-03-27 18:00 Saw smoke", "2026-03-27T18:00+00:00"),
+        ("2026-03-27T18:00:30Z Saw smoke", "2026-03-27T18:00:30+00:00"),
+        ("2026-03-27T18:00:00+02:00: Saw smoke", "2026-03-27T16:00+00:00"),
+        ("2026-03-27T18:00-05:00 Saw smoke", "2026-03-27T23:00+00:00"),
+        ("2026/03/27 18:00 UTC Saw smoke", "2026-03-27T18:00+00:00"),
+        ("2026-03-27 18:00 UTC+2 Saw smoke", "2026-03-27T16:00+00:00"),
+        ("[2026-03-27] Saw smoke", "2026-03-27T12:00+00:00"),
+        ("[2026-03-27 18:00]Saw smoke", "2026-03-27T18:00+00:00"),
+        ("27.03.2026: Saw smoke", "2026-03-27T12:00+00:00"),
+        ("3.4.2026 – Saw smoke", "2026-04-03T12:00+00:00"),
+        ("27.03.2026, 6:05 pm - Saw smoke", "2026-03-27T18:05+00:00"),
+        ("27/03/2026 | Saw smoke", "2026-03-27T12:00+00:00"),
+        ("03/27/2026\tSaw smoke", "2026-03-27T12:00+00:00"),
+        ("March 27, 2026 - Saw smoke", "2026-03-27T12:00+00:00"),
+        ("Fri 27 Mar 2026, 18:00 UTC: Saw smoke", "2026-03-27T18:00+00:00"),
+        ("  Friday, 27th of March 2026 at 12am — Saw smoke", "2026-03-27T00:00+00:00"),
+    ],
+)
+def test_a_date_at_the_beginning_of_a_line_becomes_its_time(line: str, at: str) -> None:
+    (entry,) = taken(read(line, Form.LINES))
+    assert (entry.document, entry.timestamp) == ("Saw smoke", datetime.fromisoformat(at))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "12 men came", "In 2026 it rained", "2026-03-271 sacks", "May came on 3 April 2026", "18:00 Saw smoke",
+        "Saw smoke on 2026-03-27", "2026-03-27] Saw smoke",
+    ],
+)  # fmt: skip
+def test_a_line_that_begins_with_no_date_is_a_text_alone(line: str) -> None:
+    assert [(one.document, one.timestamp) for one in taken(read(line, Form.LINES))] == [(line, NOW)]
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("31.02.2026: Saw smoke", "'31.02.2026' is no date"),
+        ("2026-13-01 Saw smoke", "'2026-13-01' is no date"),
+        ("2026-03-27 25:00 Saw smoke", "'2026-03-27 25:00' is no time of day"),
+        ("2026-03-27 13pm Saw smoke", "'2026-03-27 13pm' is no time of day"),
+        ("2026-03-27 18:00 CET Saw smoke", "its zone is 'CET', which may mean several; write it as +01:00"),
+        ("2026-03-27 10:00-12:00 Market", "may be a span of time or hold a zone"),
+        ("2026-03-27T18:00+19:00 Saw smoke", "is no time of day"),
+        ("0001-01-01 Saw smoke", "outside the years 2 to 9998"),
+    ],
+)
+def test_a_date_that_cannot_be_read_refuses_its_line_in_words(line: str, problem: str) -> None:
+    told = refused(read(line, Form.LINES))[1]
+    assert told.startswith("It begins with a date that cannot be read: ")
+    assert problem in told
+
+
+def test_a_line_without_a_date_takes_that_of_the_line_above_and_says_so() -> None:
+    reading = read_text("Before all\n2026-03-20 06:00 One\nTwo\n\n2026-03-21\nThree\nFour", Form.LINES, NOW)
+    first, second = NOW.replace(day=20, hour=6), NOW.replace(day=21, hour=12)
+    assert [(row.line, row.time_from) for row in reading.rows] == [
+        (1, "now"), (2, ""), (3, "the line above"), (6, "the line above"), (7, "the line above"),
+    ]  # fmt: skip
+    assert [entry.timestamp for entry in taken(reading.rows)] == [NOW, first, first, second, second]
+    assert reading.notes == (
+        "Lines that begin with a date, which becomes their time: 1.",
+        "Lines that are only a date, which becomes the time of those beneath: 1.",
+        "Lines without a date, which take that of the line above: 3.",
+        "Times without a zone are read as UTC.",
+        "Days without a time are read as 12:00.",
+        "Without a date, and so now (Fri 27 Mar 2026, 18:00 UTC): 1 of 5.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("others", "asked", "month", "told"),
+    [
+        ([], None, 4, "“03/04/2026” is read as 3 April 2026, the day first; nothing in the text shows which is meant."),
+        (["27/03/2026 x"], None, 4, "“03/04/2026” is read as 3 April 2026, the day first, as in “27/03/2026”."),
+        (["03/27/2026 x"], None, 3, "“03/04/2026” is read as 4 March 2026, the month first, as in “03/27/2026”."),
+        (
+            ["27/03/2026 x", "03/27/2026 x"], None, 4,
+            "“03/04/2026” is read as 3 April 2026, the day first; nothing in the text shows which is meant.",
+        ),
+        (["27/03/2026 x"], Order.MONTH_FIRST, 3, "“03/04/2026” is read as 4 March 2026, the month first, as chosen."),
+    ],
+)  # fmt: skip
+def test_a_date_that_may_mean_two_days_is_never_guessed_without_a_word(
+    others: list[str], asked: Order | None, month: int, told: str
+) -> None:
+    for form, text in (
+        (Form.LINES, "\n".join(["03/04/2026 Saw smoke", *others])),
+        (Form.CSV, "\n".join(["date|text", "03/04/2026|Saw smoke", *(line.replace(" ", "|") for line in others)])),
+    ):
+        reading = read_text(text, form, NOW, order=asked)
+        at = taken(reading.rows)[0].timestamp
+        assert at is not None
+        assert (at.month, reading.order) == (month, Order.DAY_FIRST if month == 4 else Order.MONTH_FIRST)
+        assert told in reading.notes
+
+
+def test_no_order_is_asked_for_where_no_date_may_mean_two_days() -> None:
+    assert read_text("05/05/2026 x\n27/03/2026 y\n3.4.2026 z", Form.LINES, NOW).order is None
+
+
+def test_a_line_of_white_space_takes_no_longer_the_longer_it_is() -> None:
+    assert [one.document for one in taken(read(f"27{' ' * 31_000}x", Form.LINES))] == [f"27{' ' * 31_000}x"]
+    assert [one.document for one in taken(read(f"[{' ' * 31_000}x", Form.LINES))] == [f"[{' ' * 31_000}x"]
 
 
 # -- all forms -----------------------------------------------------------------------------------------

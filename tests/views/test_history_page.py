@@ -128,3 +128,63 @@ def test_the_bin_says_what_to_do_or_that_it_is_empty(open_page: OpenPage, world_
     page = open_page("history")
     assert session.world().agent("mira").count_forgotten() > 0
     assert [tab.label for tab in page.tabs][:2] == ["Changes", "Bin"]
+
+
+# -- the moments before and after a change ----------------------------------------------------------------
+
+
+def looked_from(page: AppTest, change: int, button: str) -> AppTest:
+    """A change, opened by its link in the present, from which one looks at the moment before or after it."""
+    page.session_state["moment"] = None
+    page.query_params["change"] = str(change)
+    page.run()
+    return press(page, button)
+
+
+def test_the_moments_before_and_after_every_change_of_a_character_open(open_page: OpenPage) -> None:
+    page = open_page("history", agent="edda")
+    edda = session.world().agent("edda")
+    changes = {one.revision: one.change_set.title for one in edda.history(1000)}
+    assert min(changes) == 1
+    for revision, title in changes.items():
+        looked_from(page, revision, "Look at the moment before")
+        assert not page.error, [one.value for one in page.error]
+        assert title in shown(page)
+        assert "still to come at the moment that you look at" in shown(page)
+        looked_from(page, revision, "Look at the moment after")
+        assert not page.error, [one.value for one in page.error]
+        assert title in shown(page)
+        assert "still to come" not in shown(page)
+
+
+def test_the_moment_before_opens_for_every_kind_of_change(open_page: OpenPage, world_open: AgentMemory) -> None:
+    agent = world_open
+    entry = agent.entries(Tier.STM)[0]
+    done = [
+        agent.add_short_term({"document": "Saw smoke", "rating": 4}).change_set,
+        agent.edit(entry.id, rating=3),
+        agent.configure(top_k=9),
+        agent.save_personality(str(agent.personality_text).replace('"age": 34', '"age": 35')),
+        agent.save_cue("Key", "Who has the key?", [entry.id]),
+        agent.forget(entry.id),
+        agent.purge(entry.id),
+        agent.migrate_stm2ltm(ids=[agent.entries(Tier.STM)[0].id]),
+        agent.summarize_and_forget(2),
+    ]
+    done.append(agent.undo(done[-1].revision or 0))
+    page = open_page("history")
+    for change in done:
+        assert change.revision
+        looked_from(page, change.revision, "Look at the moment before")
+        assert not page.error, [one.value for one in page.error]
+        assert agent.change(change.revision).change_set.title in shown(page)  # a purge takes a text out of it, too
+        press(page, "Look at the moment after")  # while one looks at the past
+        assert not page.error, [one.value for one in page.error]
+
+
+def test_of_a_change_that_was_still_to_come_nothing_can_be_undone(open_page: OpenPage, world_open: AgentMemory) -> None:
+    _, revision, _ = edited(world_open)
+    page = looked_from(open_page("history"), revision, "Look at the moment before")
+    assert not {"Undo", "Redo"} & {button.label for button in page.button}
+    before = {button.label: button.disabled for button in page.button}["Look at the moment before"]
+    assert before, "one looks at it"

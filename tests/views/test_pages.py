@@ -98,7 +98,8 @@ def test_an_event_is_remembered_and_rated(open_page: OpenPage) -> None:
     stored = [entry for entry in mira().entries(Tier.STM) if "Juno confessed" in entry.document]
     assert len(stored) == 1
     assert stored[0].rating is not None
-    assert stored[0].authored
+    assert not stored[0].authored, "what happened is not marked by having been written down"
+    assert mira().history(1)[0].change_set.author == "dashboard page"
 
 
 def test_an_empty_event_is_refused_in_words(open_page: OpenPage) -> None:

@@ -1,0 +1,224 @@
+"""Dates as people write them, at the beginning of a line or in a cell: what each means, and what it leaves open."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
+from enum import StrEnum
+
+NOON = time(12)
+"""The time of day of a date that is written without one."""
+
+
+class Order(StrEnum):
+    """Which comes first where a date is written in numbers with the year last: 03/04/2026."""
+
+    DAY_FIRST = "day-first"
+    MONTH_FIRST = "month-first"
+
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = (
+    r"jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
+    r"nov(?:ember)?|dec(?:ember)?"
+)
+_DATE = re.compile(
+    rf"""
+    (?P<open>[\[(]\s*)?
+    (?:(?:mon|tue(?:s)?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?,?\s+)?
+    (?P<date>
+        (?P<year>\d{{4}}) (?P<sign>[-/.]) (?P<month>\d{{1,2}}) (?P=sign) (?P<day>\d{{1,2}})
+      | (?P<one>\d{{1,2}}) (?P<between>[-/.]) (?P<two>\d{{1,2}}) (?P=between) (?P<year_last>\d{{4}})
+      | (?P<day_named>\d{{1,2}}) (?:st|nd|rd|th|\.)? (?:\s+of)? \s+ (?P<name>{_MONTH})\.?,? \s+ (?P<year_named>\d{{4}})
+      | (?P<named>{_MONTH})\.? \s+ (?P<day_after>\d{{1,2}}) (?:st|nd|rd|th)?,? \s+ (?P<year_after>\d{{4}})
+    ) (?!\d)
+    (?P<clock>
+        (?: (?P<iso>T) | ,?\s+ (?:at\s+)? )
+        (?P<hour>\d{{1,2}})
+        (?: : (?P<minute>\d{{2}}) (?: : (?P<second>\d{{2}}) (?:[.,](?P<fraction>\d{{1,9}}))? )?
+              (?:\s*(?P<half>[ap])\.?m\b\.?)?
+          | \s*(?P<half_alone>[ap])\.?m\b\.? )
+        (?: \s* (?P<utc>Z|UTC|GMT)(?![A-Za-z]) (?P<beside>[+-]\d{{1,2}}(?::?\d{{2}})?(?!\d))?
+          | (?P<offset>(?: [+-]\d{{2}}(?::?\d{{2}})? | \s[+-]\d{{2}}:?\d{{2}} )(?!\d)) )?
+    )?
+    (?= $ | [\s\])>:;,|–—-] )
+    \s* (?P<close>[\])])? \s* (?: [:;,|–—-]+ (?:\s+|$) | [:;|–—]+ )? \s*
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_NAMED_ZONE = re.compile(
+    r"\s*(ACST|AEDT|AEST|AKST|AKDT|AST|ADT|BST|CDT|CEST|CET|CST|EDT|EEST|EET|EST|HST|IST|JST|KST|MDT|MSK|MST|NZDT|NZST|"
+    r"PDT|PST|WEST|WET)\b"
+)
+"""Abbreviations of zones, of which several mean more than one."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """A date as it is written.
+
+    Args:
+        text: its own words, without brackets.
+        day_first: the day that it means if the day comes first; ``None`` = there is no such day.
+        month_first: the same if the month comes first; equal to ``day_first`` unless numbers leave it open.
+        clock: the time of day; ``None`` = not written.
+        zone: ``None`` = not written.
+        rest: what stands after it.
+        problem: why it cannot be used, in half a sentence.
+    """
+
+    text: str
+    day_first: date | None
+    month_first: date | None
+    clock: time | None
+    zone: tzinfo | None
+    rest: str
+    problem: str | None = None
+
+    @property
+    def ambiguous(self) -> bool:
+        """Whether it means two days."""
+        return self.day_first is not None and self.month_first is not None and self.day_first != self.month_first
+
+    @property
+    def shows(self) -> Order | None:
+        """Which order its numbers show, since they mean a day in one only."""
+        if self.day_first is not None and self.month_first is None:
+            return Order.DAY_FIRST
+        return Order.MONTH_FIRST if self.day_first is None and self.month_first is not None else None
+
+    def moment(self, order: Order) -> datetime:
+        """The moment: in UTC where no zone is written, at noon where no time is."""
+        meant = (self.day_first, self.month_first)
+        first, other = meant if order is Order.DAY_FIRST else meant[::-1]
+        day = first or other
+        assert day is not None, "a date without a problem means a day"
+        return datetime.combine(day, self.clock or NOON, self.zone or UTC)
+
+
+def at_start(text: str) -> Written | None:
+    """The date with which a text begins; ``None`` if it begins with none."""
+    text = text.lstrip()
+    found = _DATE.match(text)
+    if found is None or (found["close"] and not found["open"]):
+        return None
+    parts = found.groupdict()
+    day_first, month_first = _days(parts)
+    words = (found["date"] + (found["clock"] or "")).strip()
+    rest = text[found.end() :]
+    clock: time | None = None
+    zone: tzinfo | None = None
+    problem = None
+    try:
+        if parts["hour"]:
+            clock, zone = _clock(parts), _zone(parts)
+    except ValueError:
+        problem = f"{words!r} is no time of day"
+    if day_first is None and month_first is None:
+        problem = f"{words!r} is no date"
+    elif problem is None and (parts["offset"] or "").startswith("-") and not parts["iso"] and not parts["second"]:
+        problem = f"{words!r} may be a span of time or hold a zone; write a zone as UTC-05:00"
+    elif problem is None and clock is not None and (named := _NAMED_ZONE.match(text[found.end("clock") :])):
+        problem = f"its zone is {named[1]!r}, which may mean several; write it as +01:00"
+    elif problem is None and _beyond(day_first, month_first):
+        problem = f"{words!r} lies outside the years 2 to 9998"
+    return Written(words, day_first, month_first, clock, zone, rest, problem)
+
+
+def in_cell(text: str) -> Written:
+    """The date that a cell holds, and nothing else; one with a problem if it holds none."""
+    found = at_start(text)
+    if found is not None and (found.problem or not found.rest):
+        return found
+    try:
+        at = datetime.fromisoformat(text.strip())
+    except ValueError:
+        problem = f"{text[:40]!r} is no date; write it like 2026-03-27 18:00"
+        return Written(text, None, None, None, None, "", problem)
+    return Written(text, at.date(), at.date(), at.time(), at.tzinfo, "")
+
+
+def order_of(found: Sequence[Written], asked: Order | None = None) -> tuple[Order, str | None]:
+    """In which order the numbers of these dates are read, and a sentence that says so where it was open.
+
+    The order is the one that was asked for, or that other dates of the same text show, or the day first.
+    """
+    shown = {one.shows: one for one in found if one.problem is None and one.shows is not None}
+    shows = next(iter(shown)) if len(shown) == 1 else None
+    order = asked or shows or Order.DAY_FIRST
+    open_ = next((one for one in found if one.problem is None and one.ambiguous), None)
+    if open_ is None:
+        return order, None
+    meant = open_.moment(order)
+    told = f"“{open_.text}” is read as {meant.day} {meant:%B %Y}, the {order.value.removesuffix('-first')} first"
+    if asked is not None:
+        return order, f"{told}, as chosen."
+    if shows is not None:
+        return order, f"{told}, as in “{shown[shows].text}”."
+    return order, f"{told}; nothing in the text shows which is meant."
+
+
+def _days(parts: dict[str, str | None]) -> tuple[date | None, date | None]:
+    """What it means with the day first, and with the month first."""
+
+    def day_of(year: str | None, month: int, day: str | None) -> date | None:
+        try:
+            return date(int(year or 0), month, int(day or 0))
+        except ValueError:
+            return None
+
+    if parts["year"]:
+        meant = day_of(parts["year"], int(parts["month"] or 0), parts["day"])
+    elif parts["year_last"]:
+        one, two, year = parts["one"], parts["two"], parts["year_last"]
+        day_first, month_first = day_of(year, int(two or 0), one), day_of(year, int(one or 0), two)
+        if parts["between"] != "." or day_first is None:
+            return day_first, month_first
+        meant = day_first  # dots stand behind the day where they are written at all
+    elif parts["name"]:
+        meant = day_of(parts["year_named"], _number(parts["name"]), parts["day_named"])
+    else:
+        meant = day_of(parts["year_after"], _number(parts["named"] or ""), parts["day_after"])
+    return meant, meant
+
+
+def _number(month: str) -> int:
+    return _MONTHS.index(month[:3].lower()) + 1
+
+
+def _clock(parts: dict[str, str | None]) -> time:
+    """The time of day.
+
+    Raises:
+        ValueError: it is none.
+    """
+    hour, half = int(parts["hour"] or 0), (parts["half"] or parts["half_alone"] or "").lower()
+    if half and not 1 <= hour <= 12:
+        raise ValueError("no hour of half a day")
+    if half:
+        hour = hour % 12 + (12 if half == "p" else 0)
+    fraction = (parts["fraction"] or "")[:6].ljust(6, "0")
+    return time(hour, int(parts["minute"] or 0), int(parts["second"] or 0), int(fraction))
+
+
+def _zone(parts: dict[str, str | None]) -> tzinfo | None:
+    """The zone; ``None`` if none is written.
+
+    Raises:
+        ValueError: it is none.
+    """
+    offset = (parts["offset"] or parts["beside"] or "").strip()
+    if not offset:
+        return UTC if parts["utc"] else None
+    hours, minutes = int(offset[1:3].rstrip(":")), int(offset[-2:]) if len(offset) > 3 else 0
+    if hours > 14 or minutes > 59:
+        raise ValueError("no zone is so far from UTC")
+    size = timedelta(hours=hours, minutes=minutes)
+    return timezone(-size if offset[0] == "-" else size)
+
+
+def _beyond(*days: date | None) -> bool:
+    """Whether a zone could carry a day out of the calendar."""
+    return any(day is not None and not 2 <= day.year <= 9998 for day in days)

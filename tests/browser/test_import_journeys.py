@@ -1,0 +1,106 @@
+"""A designer brings a story in: a table and dated lines, seen before they are kept; and what comes of them later."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from memory_system.embedding import CachedEmbedder
+from tests import sample_world
+from tests.browser.conftest import Dashboard, served, settled
+from tests.browser.hands import column, open_tab, paste, press, tick
+
+pytestmark = pytest.mark.browser
+
+TABLE = "sep=;\nEvent;Importance;Weather\nA crow sat on the mill;0,7;clear\nThe ferry was late;0,4;fog\n"
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder) -> Iterator[Dashboard]:
+    """A dashboard of these tests' own: what others change would be news here."""
+    template = sample_world.filled(sample_world.shared_folder(tmp_path_factory), embedder)
+    folder = tmp_path_factory.mktemp("import")
+    with served(sample_world.copy(template, folder / "world"), folder / "serve.log") as running:
+        yield running
+
+
+def test_a_spreadsheets_file_is_read_with_its_importance(own: Dashboard, page: Page, tmp_path: Path) -> None:
+    file = tmp_path / "events.csv"
+    file.write_bytes(TABLE.encode("utf-16"))
+    own.show(page, "short_term", agent="edda")
+    open_tab(page, "Many events")
+    page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(str(file))
+    told = page.get_by_text("The column 'Importance' is read as the importance, on the scale 0.1 to 1.0.")
+    expect(told).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Kept as metadata: weather.")).to_be_visible()
+    settled(page)
+    press(page, "Remember these")
+    expect(page.get_by_text("2 events remembered").first).to_be_visible(timeout=60_000)
+
+
+def test_pasted_lines_show_their_dates_and_ask_what_is_open(own: Dashboard, page: Page) -> None:
+    paste(page, own, "edda", "03/04/2026 The nets were mended\nAnd hung up to dry")
+    expect(page.get_by_text("is read as 3 April 2026, the day first; nothing in the text shows")).to_be_visible()
+    expect(page.get_by_text("Times without a zone are read as UTC.")).to_be_visible()
+    page.get_by_role("radio", name="the month first").click()
+    settled(page)
+    expect(page.get_by_text("is read as 4 March 2026, the month first, as chosen.")).to_be_visible()
+    press(page, "Remember these")
+    expect(page.get_by_text("2 events remembered").first).to_be_visible(timeout=60_000)
+
+
+def test_the_moment_before_a_change_opens_and_still_shows_it(own: Dashboard, page: Page) -> None:
+    own.show(page, "history", agent="edda")
+    tick(page, 0)
+    title = page.get_by_role("heading", level=2).first.inner_text()
+    press(page, "Look at the moment before", exact=False)
+    expect(page.get_by_test_id("stAlert").filter(has_text="still to come at the moment")).to_be_visible()
+    expect(page.get_by_role("heading", name=title, exact=True).first).to_be_visible()
+    page.reload()  # the link leads there too
+    settled(page)
+    expect(page.get_by_test_id("stAlert").filter(has_text="still to come at the moment")).to_be_visible()
+    press(page, "Back to now")
+    expect(page.get_by_test_id("stAlert").filter(has_text="still to come")).to_have_count(0)
+    expect(page.get_by_role("heading", name=title, exact=True).first).to_be_visible()
+
+
+def test_a_cue_saved_in_a_part_of_the_page_is_no_news(own: Dashboard, page: Page, other_page: Page) -> None:
+    """Saving redraws this part alone, so that the rest of the page has not seen the change."""
+    own.show(other_page, "overview", agent="edda")
+    own.show(page, "recall", agent="edda", cue="Who has the mill key?")
+    open_tab(page, "Saved cues")
+    page.get_by_label("Name", exact=True).last.fill("The mill key")
+    press(page, "Save the cue")
+    expect(page.get_by_text("Saved: The mill key").first).to_be_visible(timeout=60_000)
+    # the other window is told, so that this one has had its time to be told as well
+    expect(other_page.get_by_role("button", name="Refresh")).to_contain_text("1 new change", timeout=60_000)
+    settled(page)
+    expect(page.get_by_role("button", name="Refresh")).to_have_count(0)
+
+
+def test_summarise_says_what_is_marked_and_the_mark_comes_off(own: Dashboard, page: Page) -> None:
+    own.show(page, "long_term", agent="juno")
+    page.locator("summary").filter(has_text=re.compile("Change all .* together")).click()
+    settled(page)
+    page.get_by_role("combobox", name=re.compile("Pin, protect or mark")).press("ArrowDown")
+    page.get_by_role("option", name="mark “by a person”", exact=True).click()
+    settled(page)
+    page.get_by_role("button", name=re.compile(r"^\W*(done_all)?\s*Change \d+ memor")).click()
+    settled(page)
+    own.show(page, "operations", agent="juno", operation="Summarise")
+    press(page, "Preview")
+    expect(page.get_by_text("marked “by a person”").first).to_be_visible(timeout=60_000)
+    page.get_by_role("button", name=re.compile("Take “by a person” off")).click()
+    settled(page)
+    press(page, "Preview")
+    expect(page.get_by_role("button", name="Apply")).to_be_enabled(timeout=60_000)
+
+
+def test_lines_without_a_date_say_where_theirs_is_from(own: Dashboard, page: Page) -> None:
+    paste(page, own, "tobias", "2026-03-20 18:00 A lamp burned\nIt went out")
+    expect(page.get_by_text("Lines without a date, which take that of the line above: 1.")).to_be_visible()
+    assert column(page, 5)[-2:] == ["its own", "the line above"]
