@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import json
 import os
@@ -20,6 +21,7 @@ from memory_system import AgentMemory, Settings, World, probe
 from memory_system.embedding import CachedEmbedder, MiniLM
 from memory_system.settings import Settings as _Settings
 from memory_system.world import TOKENS
+from tests import tiers
 from tests.chroma_server import ChromaServer
 from tests.fake_server import FakeServer
 from tests.postgres_server import MISSING, PostgresServer, programs
@@ -78,6 +80,18 @@ def pytest_configure() -> None:
     """Take Ctrl+C as usual, for the programs that tests start and interrupt: a shell's background job ignores it."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What ``make test`` leaves out."""
+    tiers.mark(items)
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays; Python need not look through it for garbage again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

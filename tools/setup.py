@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Set-up without make's help: ``python3 tools/setup.py run|test|faults|lint|format|bench|screenshots|audit|licences``.
+"""Set-up without make's help: ``python3 tools/setup.py run|test|test-all|faults|lint|format|bench|...``, as ``make help`` lists.
 
 Needs nothing but Python's own library, and is written so that an old Python can still say that it is too old.
 """
@@ -19,6 +19,14 @@ AUDIT = os.path.join(ROOT, ".venv-audit")
 MOST_UNKNOWN = 5
 PIP_AUDIT = "pip-audit>=2.7,<3"
 UNREACHABLE = ("ConnectionError", "ServiceError", "Failed to establish", "timed out", "Max retries", "Name or service")
+TARGETS = ("run", "test", "test-all", "faults", "lint", "format", "bench", "screenshots", "audit", "licences")
+TESTS = {
+    "test": ["not long and not full and not browser", "not long and not full and browser"],
+    "test-all": ["not long and not browser", "not long and browser"],
+    "faults": [],
+}
+"""What each of these targets runs, by the tests' markers, one call after the other: the browser's event loop would be in
+the way of other tests."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -208,8 +216,8 @@ def not_checked(why):
 
 def main():
     target = sys.argv[1] if len(sys.argv) == 2 else ""
-    if target not in ("run", "test", "faults", "lint", "format", "bench", "screenshots", "audit", "licences"):
-        stop("Say what to do: python3 tools/setup.py run|test|faults|lint|format|bench|screenshots|audit|licences")
+    if target not in TARGETS:
+        stop("Say what to do: python3 tools/setup.py " + "|".join(TARGETS))
     os.chdir(ROOT)
     python = make_venv(suitable_python())
     tell_where(python)
@@ -221,20 +229,8 @@ def main():
         sys.exit(audit(python))
     if target == "licences":
         sys.exit(run([[python, os.path.join("tools", "licences.py")]], os.environ))
-    if target in ("test", "faults"):
-        find_postgres()
-    if target == "test":
-        try_small_model(python)
-        environment = dict(os.environ, CHROMIUM=os.environ.get("CHROMIUM") or find_browser())
-        steps = [
-            [python, "-m", "memory_system", "fetch-model"],
-            [python, "-m", "pytest", "-n", "2", "-m", "not long and not browser"],
-            [python, "-m", "pytest", "-m", "browser"],  # one browser and one server, beside nothing else
-        ]
-        sys.exit(run(steps, environment))
-    if target == "faults":
-        everything = [python, "-m", "pytest", "-n", "2", "-m", "long or not long", "tests/faults"]
-        sys.exit(run([[python, "-m", "memory_system", "fetch-model"], everything], os.environ))
+    if target in TESTS:
+        sys.exit(test(python, target))
     if target == "lint":
         checks = [["ruff", "format", "--check", "."], ["ruff", "check", "."], ["mypy"]]
         sys.exit(run([[python, "-m"] + check for check in checks], os.environ))
@@ -250,6 +246,35 @@ def main():
         sys.exit(run([[python, os.path.join("tools", "screenshots.py")]], environment))
     benchmarks = sorted(name for name in os.listdir("benchmarks") if name.endswith(".py") and name[0] != "_")
     sys.exit(run([[python, "-m", "benchmarks." + name[:-3]] for name in benchmarks], environment))
+
+
+def test(python, target):
+    """Run the tests of a target, two at a time, and end with the slowest ten."""
+    find_postgres()
+    environment = dict(os.environ)
+    if target == "test-all":
+        try_small_model(python)
+    if target != "faults":
+        environment["CHROMIUM"] = os.environ.get("CHROMIUM") or find_browser()
+    if memory_disk():
+        environment["TMPDIR"] = memory_disk()
+    # those who have no work left take over some of the others', so that what a file sets up is mostly made once
+    pytest = [python, "-m", "pytest", "-n", "2", "--dist", "worksteal", "--durations=10"]
+    steps = [pytest + ["-m", marked] for marked in TESTS[target]]
+    if target == "faults":
+        steps = [pytest + ["-m", "long or not long", "tests/faults"]]
+    return run([[python, "-m", "memory_system", "fetch-model"]] + steps, environment)
+
+
+def memory_disk():
+    """A folder in memory for the tests' worlds, which then need not wait for a disk; empty where there is none."""
+    folder = "/dev/shm"  # noqa: S108 - each run makes a folder of its own there
+    try:
+        told = os.statvfs(folder)
+    except (AttributeError, OSError):
+        return ""
+    usable = told.f_bavail * told.f_frsize >= ROOM and not told.f_flag & os.ST_NOEXEC
+    return folder if usable and os.access(folder, os.W_OK) else ""
 
 
 def run(steps, environment):
