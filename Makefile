@@ -1,11 +1,12 @@
 # Everything starts here. Each target does all the set-up it needs, in .venv beside this file.
 PYTHON ?= python3
 
-.PHONY: help run test faults mutants lint format bench screenshots audit licences clean
+.PHONY: help run test test-all faults mutants lint format bench screenshots audit licences clean
 
 help:
 	@echo "make run     set everything up and open the dashboard"
-	@echo "make test    set everything up and run all tests"
+	@echo "make test    set everything up and run the tests, a real browser included (8 minutes on two cores)"
+	@echo "make test-all  run every test (25 minutes)"
 	@echo "make faults  run every test of killed processes and damaged files"
 	@echo "make mutants  change the code in small ways and see whether the tests notice"
 	@echo "make lint    check format, lint and types"
@@ -16,7 +17,7 @@ help:
 	@echo "make licences  write docs/licences.md anew, after requirements have changed"
 	@echo "make clean   remove the virtual environment (data stays)"
 
-run test faults mutants lint format bench screenshots audit licences:
+run test test-all faults mutants lint format bench screenshots audit licences:
 	@command -v $(PYTHON) >/dev/null 2>&1 || { echo "Python is missing: install it with 'sudo apt install python3 python3-venv', then try again."; exit 1; }
 	@$(PYTHON) tools/setup.py $@
 

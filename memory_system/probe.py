@@ -80,19 +80,22 @@ def _computed(pid: int) -> tuple[float, bool]:
         return 0.0, False
 
 
-def _ask(folder: Path, seconds: float) -> str | None:
+def _started(folder: Path) -> subprocess.Popen[str]:
     package = Path(__file__).resolve().parent
     paths = [str(package.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
-    command = [sys.executable, "-m", f"{package.name}.probe_child", str(folder)]
-    with subprocess.Popen(  # noqa: S603 - our own module
-        command,
+    return subprocess.Popen(  # noqa: S603 - our own module
+        [sys.executable, "-m", f"{package.name}.probe_child", str(folder)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         encoding="utf-8",
         errors="replace",
         env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-    ) as child:
+    )
+
+
+def _ask(folder: Path, seconds: float) -> str | None:
+    with _started(folder) as child:
         heard = _waited_for(child, seconds)
     if heard is None:
         return f"Chroma hung for {seconds:.0f} seconds"

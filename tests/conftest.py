@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import json
 import os
+import shutil
 import signal
 import socket
 import uuid
@@ -15,12 +17,16 @@ from pathlib import Path
 import httpx
 import pytest
 
-from memory_system import AgentMemory, Settings, World
+from memory_system import AgentMemory, Settings, World, probe
 from memory_system.embedding import CachedEmbedder, MiniLM
 from memory_system.settings import Settings as _Settings
+from memory_system.world import TOKENS
+from tests import tiers
 from tests.chroma_server import ChromaServer
 from tests.fake_server import FakeServer
 from tests.postgres_server import MISSING, PostgresServer, programs
+from tests.programs import Program
+from tests.sample_world import made_once, shared_folder
 from tests.served import served_api
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -51,10 +57,41 @@ def own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
 
 
+START_PROBE = probe._started
+
+
+@pytest.fixture(autouse=True)
+def quick_probe(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store is probed by the same code in a process of its own, but one that need not import everything first."""
+
+    def started(folder: Path) -> Program:
+        return Program("-m", "memory_system.probe_child", str(folder))
+
+    monkeypatch.setattr(probe, "_started", started)
+
+
+@pytest.fixture
+def real_probe(quick_probe: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stores are probed as outside the tests."""
+    monkeypatch.setattr(probe, "_started", START_PROBE)
+
+
 def pytest_configure() -> None:
     """Take Ctrl+C as usual, for the programs that tests start and interrupt: a shell's background job ignores it."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What ``make test`` leaves out."""
+    tiers.mark(items)
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays; Python need not look through it for garbage again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -122,10 +159,15 @@ def store_place(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+def settings_in(folder: Path) -> Settings:
+    """Settings of a world in a folder."""
+    return Settings(database=folder / "database", personalities=folder / "personalities", llm="offline")
+
+
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     """Settings of a world in a temporary folder."""
-    return Settings(database=tmp_path / "database", personalities=tmp_path / "personalities", llm="offline")
+    return settings_in(tmp_path)
 
 
 @pytest.fixture
@@ -151,10 +193,29 @@ PERSONALITY = {
 }
 
 
+@pytest.fixture(scope="session")
+def world_of_mira(tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder) -> Path:
+    """The world of ``agent``, closed, to be copied by file: it is made once in each run."""
+
+    def make(folder: Path) -> None:
+        with World(settings_in(folder), embedder=embedder) as world:
+            world.stand_at(NOW)
+            world.create_agent("mira", json.dumps(PERSONALITY))
+
+    return made_once(shared_folder(tmp_path_factory), "world-of-mira", make)
+
+
 @pytest.fixture
-def agent(world: World) -> AgentMemory:
+def agent(request: pytest.FixtureRequest, world: World) -> AgentMemory:
     """An agent "mira" with a small personality and no memories."""
-    return world.create_agent("mira", json.dumps(PERSONALITY))
+    if world.settings.journal_url or world.settings.chroma:  # no file holds it all
+        return world.create_agent("mira", json.dumps(PERSONALITY))
+    made = settings_in(request.getfixturevalue("world_of_mira"))
+    folder = made.database / made.world
+    shutil.copytree(folder / "mira", world.folder / "mira")
+    shutil.copy(folder / TOKENS, world.folder)
+    shutil.copytree(made.personalities, world.settings.personalities, dirs_exist_ok=True)
+    return world.agent("mira")
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,18 +24,28 @@ def shared_folder(factory: pytest.TempPathFactory) -> Path:
     return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
 
-def filled(base: Path, embedder: Embedder) -> Path:
-    """A folder with ``database`` and ``personalities`` of the sample world; made by whichever worker comes first."""
-    folder = base / "sample-world"
-    with FileLock(base / "sample-world.lock"):
+def made_once(base: Path, name: str, make: Callable[[Path], None]) -> Path:
+    """A folder that is made by whichever worker comes first, and never changed afterwards."""
+    folder = base / name
+    with FileLock(base / f"{name}.lock"):
         if not (folder / "done").exists():
             shutil.rmtree(folder, ignore_errors=True)
-            shutil.copytree(ROOT / "agent_personalities", folder / "personalities")
-            settings = Settings(database=folder / "database", personalities=folder / "personalities", llm="offline")
-            with World(settings, embedder=embedder) as world:
-                fill_world(world, SAMPLES)
+            folder.mkdir()
+            make(folder)
             (folder / "done").touch()
     return folder
+
+
+def filled(base: Path, embedder: Embedder) -> Path:
+    """A folder with ``database`` and ``personalities`` of the sample world."""
+
+    def fill(folder: Path) -> None:
+        shutil.copytree(ROOT / "agent_personalities", folder / "personalities")
+        settings = Settings(database=folder / "database", personalities=folder / "personalities", llm="offline")
+        with World(settings, embedder=embedder) as world:
+            fill_world(world, SAMPLES)
+
+    return made_once(base, "sample-world", fill)
 
 
 def copy(template: Path, target: Path) -> dict[str, str]:

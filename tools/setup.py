@@ -13,13 +13,20 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 VENV = os.path.join(ROOT, ".venv")
-TARGETS = ("run", "test", "faults", "mutants", "lint", "format", "bench", "screenshots", "audit", "licences")
+TARGETS = ("run", "test", "test-all", "faults", "mutants", "lint", "format", "bench", "screenshots", "audit", "licences")
 NEEDED = (3, 11)
 ROOM = 2 * 1024**3
 AUDIT = os.path.join(ROOT, ".venv-audit")
 MOST_UNKNOWN = 5
 PIP_AUDIT = "pip-audit>=2.7,<3"
 UNREACHABLE = ("ConnectionError", "ServiceError", "Failed to establish", "timed out", "Max retries", "Name or service")
+TESTS = {
+    "test": ["not long and not full and not browser", "not long and not full and browser"],
+    "test-all": ["not long and not browser", "not long and browser"],
+    "faults": [],
+}
+"""What each of these targets runs, by the tests' markers, one call after the other: the browser's event loop would be in
+the way of other tests."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -222,21 +229,10 @@ def main():
         sys.exit(audit(python))
     if target == "licences":
         sys.exit(run([[python, os.path.join("tools", "licences.py")]], os.environ))
-    if target in ("test", "faults"):
-        find_postgres()
-    if target == "test":
-        try_small_model(python)
-        environment = dict(os.environ, CHROMIUM=os.environ.get("CHROMIUM") or find_browser())
-        steps = [
-            [python, "-m", "memory_system", "fetch-model"],
-            [python, "-m", "pytest", "-n", "2", "-m", "not long and not browser"],
-            [python, "-m", "pytest", "-m", "browser"],  # one browser and one server, beside nothing else
-        ]
-        sys.exit(run(steps, environment))
-    if target == "faults":
-        everything = [python, "-m", "pytest", "-n", "2", "-m", "long or not long", "tests/faults"]
-        sys.exit(run([[python, "-m", "memory_system", "fetch-model"], everything], os.environ))
+    if target in TESTS:
+        sys.exit(test(python, target))
     if target == "mutants":
+        find_postgres()
         tried = [python, os.path.join("tools", "mutants.py")]
         sys.exit(run([[python, "-m", "memory_system", "fetch-model"], tried], os.environ))
     if target == "lint":
@@ -254,6 +250,35 @@ def main():
         sys.exit(run([[python, os.path.join("tools", "screenshots.py")]], environment))
     benchmarks = sorted(name for name in os.listdir("benchmarks") if name.endswith(".py") and name[0] != "_")
     sys.exit(run([[python, "-m", "benchmarks." + name[:-3]] for name in benchmarks], environment))
+
+
+def test(python, target):
+    """Run the tests of a target, two at a time, and end with the slowest ten."""
+    find_postgres()
+    environment = dict(os.environ)
+    if target == "test-all":
+        try_small_model(python)
+    if target != "faults":
+        environment["CHROMIUM"] = os.environ.get("CHROMIUM") or find_browser()
+    if memory_disk():
+        environment["TMPDIR"] = memory_disk()
+    # those who have no work left take over some of the others', so that what a file sets up is mostly made once
+    pytest = [python, "-m", "pytest", "-n", "2", "--dist", "worksteal", "--durations=10"]
+    steps = [pytest + ["-m", marked] for marked in TESTS[target]]
+    if target == "faults":
+        steps = [pytest + ["-m", "long or not long", "tests/faults"]]
+    return run([[python, "-m", "memory_system", "fetch-model"]] + steps, environment)
+
+
+def memory_disk():
+    """A folder in memory for the tests' worlds, which then need not wait for a disk; empty where there is none."""
+    folder = "/dev/shm"  # noqa: S108 - each run makes a folder of its own there
+    try:
+        told = os.statvfs(folder)
+    except (AttributeError, OSError):
+        return ""
+    usable = told.f_bavail * told.f_frsize >= ROOM and not told.f_flag & os.ST_NOEXEC
+    return folder if usable and os.access(folder, os.W_OK) else ""
 
 
 def run(steps, environment):

@@ -21,6 +21,7 @@ from memory_system.errors import MemorySystemError
 from memory_system.journal import Journal
 from memory_system.journal_vectors import KeptVectors
 from memory_system.stores import Stores
+from tests.waiting import LAST_RESORT
 
 BOUNDARIES: dict[str, tuple[Any, str]] = {
     "before the commit": (Journal, "commit"),
@@ -32,8 +33,6 @@ BOUNDARIES: dict[str, tuple[Any, str]] = {
     "while vectors are made anew": (KeptVectors, "keep"),
     "while the store is made anew": (Stores, "upsert"),
 }
-SECONDS = 100.0
-"""After which a child that still runs tells where it hangs, and ends."""
 MIXTURE = ("add", "add", "add", "edit", "migrate", "reflect", "summarise", "undo", "personality")
 """What an endless child does, in an order drawn anew each time."""
 
@@ -177,7 +176,7 @@ class Renamed:
 def main() -> None:
     """Open the agent, say so, wait for a line if told to, and work."""
     order = json.loads(sys.argv[1])
-    faulthandler.dump_traceback_later(order.get("seconds", SECONDS), exit=True)  # told, and not waited for
+    faulthandler.dump_traceback_later(LAST_RESORT * 0.9, exit=True)  # where it hangs is told, and not waited for
     if order.get("limit"):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (order["limit"], resource.RLIM_INFINITY))

@@ -8,8 +8,6 @@ import random
 import shutil
 import signal
 import sqlite3
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -28,7 +26,8 @@ from memory_system.probe import probe
 from memory_system.read_only import RESCUE
 from memory_system.table import Table
 from memory_system.table_file import Place, save
-from tests.conftest import NOW, PERSONALITY, ROOT
+from tests import programs
+from tests.conftest import NOW, PERSONALITY
 from tests.faults.conftest import Counted
 
 Damage = Callable[[Path], None]
@@ -205,6 +204,7 @@ def test_a_damaged_store_is_rebuilt_from_the_journal(
         assert _held(again).keys() == whole.keys() | {added}
 
 
+@pytest.mark.usefixtures("real_probe")
 @pytest.mark.parametrize(("name", "how", "word"), [("header.bin", "cut", "crashed"), ("link_lists.bin", "cut", "hung")])
 def test_what_crashes_or_hangs_a_process_is_found_in_another(folder: Path, name: str, how: str, word: str) -> None:
     _of_index(name, how)(folder)
@@ -240,8 +240,7 @@ def test_a_table_that_is_cut_short_while_it_is_in_use_kills_nobody(tmp_path: Pat
     for number in range(2100):
         table.put(MemoryEntry(f"event {number}", id=f"m{number}"), drawn.standard_normal(384).astype(np.float32))
     save(tmp_path / "stm.table", table, Place(1, "x", 0, "drawn"))
-    command = [sys.executable, "-c", IN_USE, str(tmp_path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    done = programs.run("-c", IN_USE, str(tmp_path))
     counted("a table cut short while it is in use")
     assert done.returncode == 0, (done.returncode, done.stderr)
 
@@ -310,8 +309,7 @@ def _killed(root: Path, **order: object) -> None:
     """A process that was killed after its change was acknowledged, so that the journal's log lies beside it."""
     settings = _settings(root)
     order |= {"database": str(settings.database), "personalities": str(settings.personalities), "then_die": True}
-    command = [sys.executable, "-m", "tests.faults.child", json.dumps(order)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=90, check=False)
+    done = programs.run("-m", "tests.faults.child", json.dumps(order))
     assert done.returncode == -signal.SIGKILL, done.stderr
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from memory_system.embedding import CachedEmbedder
 from tests.faults.conftest import Counted
-from tests.faults.survivor import Survivor, go, prepare, start, told_by
+from tests.faults.survivor import Child, Survivor, go, prepare, start, told_by
 
 LONG = pytest.mark.long
 DISK = 24_000_000
@@ -50,7 +50,7 @@ def _fill_but(disk: Path, left: int) -> Path:
     return filler
 
 
-def _told_until_failed(child: subprocess.Popen[str]) -> list[dict[str, Any]]:
+def _told_until_failed(child: Child) -> list[dict[str, Any]]:
     told = [told_by(child)]
     while "failed" not in told[-1]:
         told.append(told_by(child))
@@ -94,7 +94,7 @@ def test_a_disk_that_is_full_in_the_middle_of_a_write(
     filler.unlink()
     go(child)
     last = told_by(child)
-    out, problems = child.communicate(timeout=90)
+    out, problems = child.communicate()
     assert (child.returncode, out) == (0, ""), problems
     _checked(disk / "world", told, last, embedder, counted, "a disk that is full in the middle of a write")
 
@@ -106,7 +106,7 @@ def test_an_agent_on_a_full_disk_opens_when_there_is_room_again(
     before = Survivor(disk / "world", embedder)
     filler = _fill_but(disk, left)
     child = start(disk / "world", operation="add", name="full")
-    out, problems = child.communicate(timeout=90)
+    out, problems = child.communicate()
     assert child.returncode in (0, 1), problems
     assert child.returncode == 0 or "Error" in problems.splitlines()[-1] or "Store" in problems.splitlines()[-1]
     filler.unlink()
@@ -127,6 +127,6 @@ def test_a_file_that_may_not_grow(
     told = _told_until_failed(child)
     go(child)
     last = told_by(child)
-    out, problems = child.communicate(timeout=90)
+    out, problems = child.communicate()
     assert (child.returncode, out) == (0, ""), problems
     _checked(tmp_path / "world", told, last, embedder, counted, "a file that may not grow")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import PERSONALITY, ROOT
+from tests import programs
+from tests.conftest import PERSONALITY
 from tests.faults.conftest import Counted
 
 STRANGER = """
@@ -53,10 +52,7 @@ with World(Settings(database=root / "database", personalities=root / "personalit
 
 
 def _ran(script: str, *arguments: str) -> str:
-    command = [sys.executable, "-c", STRANGER + script, *arguments]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return programs.run("-c", STRANGER + script, *arguments, check=True).stdout
 
 
 def test_the_strangers_function_would_be_built_by_chroma_itself(tmp_path: Path) -> None:

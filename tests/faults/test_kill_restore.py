@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from memory_system import AgentMemory, Tier, World, asides, backup, backup_reading, backup_restoring
 from memory_system.embedding import CachedEmbedder
-from tests.conftest import NOW, ROOT
+from tests import programs
+from tests.conftest import NOW
 
 SWAP = """
 import json, os, signal, sys
@@ -65,9 +64,7 @@ def test_a_restoring_that_is_killed_leaves_one_of_both_worlds_whole(
     agent.add_short_term({"document": "only in the present", "rating": 5})
     world.close()
     order = {"step": step, "which": which, "folder": str(world.folder), "personalities": str(world.spot.personalities)}
-    killed = subprocess.run(
-        [sys.executable, "-c", SWAP, json.dumps(order)], cwd=ROOT, capture_output=True, timeout=60, check=False
-    )
+    killed = programs.run("-c", SWAP, json.dumps(order))
     assert killed.returncode == -signal.SIGKILL, killed.stderr
 
     with World(world.settings, embedder=embedder) as opened:
@@ -107,7 +104,7 @@ def test_a_check_beside_another_program_costs_no_acknowledged_change(
     assert doctor.examine(world)
     assert backup.make(world, tmp_path / "made.zip")
     places = {"database": str(world.settings.database), "personalities": str(world.settings.personalities)}
-    subprocess.run([sys.executable, "-c", ANOTHER, json.dumps(places)], cwd=ROOT, timeout=120, check=True)
+    programs.run("-c", ANOTHER, json.dumps(places), check=True)
     agent.add_short_term({"document": "acknowledged", "rating": 5})
     with AgentMemory("mira", **places, embedder=embedder) as beside:  # type: ignore[arg-type]
         assert {entry.document for entry in beside.entries(Tier.STM)} == {"before", "acknowledged"}

@@ -189,7 +189,7 @@ def test_reembedding_that_is_killed_goes_on_where_it_was(
         world.agent("mira").add_short_term(many)
     killed_at(root, step, operation="reembed", **{"another model": True})
     child = start(root, operation="reembed", **{"another model": True})
-    out, problems = child.communicate(timeout=90)
+    out, problems = child.communicate()
     assert child.returncode == 0, problems
     embedded = json.loads(out.splitlines()[-1])["embedded"]
     held = len(before.ids) + 520

@@ -139,7 +139,7 @@ def test_an_agent_in_a_folder_that_cannot_be_used_is_told_and_left(
 ) -> None:  # fmt: skip
     forbid("database/mem_test/mira", mask)
     child = start(root, prefix=bound, operation="add")
-    out, problems = child.communicate(timeout=90)
+    out, problems = child.communicate()
     assert (child.returncode, out) == (1, "")
     assert "Error" in problems.splitlines()[-1] or "Store" in problems.splitlines()[-1]
     assert "ermission denied" in problems.splitlines()[-1], problems
@@ -162,7 +162,7 @@ def test_a_folder_that_is_taken_away_under_an_open_agent_loses_nothing(
         forbid(name, mask) if taken else _given_back(root)
         go(child)
         told.append(told_by(child))
-    out, problems = child.communicate("done\n", timeout=90)
+    out, problems = child.communicate("done\n")
     assert (child.returncode, out) == (0, ""), problems
     assert all(one["recalled"] or name == "" for one in told), "it is recalled from all the same"
     assert [("revision" in one) for one in told][0::3] == [True, True]
@@ -180,7 +180,7 @@ def test_a_personality_that_cannot_be_written_is_told_and_the_agent_still_opens(
     text = json.dumps(PERSONALITY | {"facts": ["The heron is a rumour."]})
     for _ in range(2):
         child = start(root, prefix=bound, operation="personality", text=text)
-        out, problems = child.communicate(timeout=90)
+        out, problems = child.communicate()
         assert json.loads(out.splitlines()[0]) == {"open": True}, problems
         assert child.returncode == 1
         assert "ermission denied" in problems.splitlines()[-1], problems

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
-import time
 from typing import Any
 
 import pytest
@@ -15,34 +12,23 @@ from filelock import FileLock
 from memory_system import AgentMemory, ChromaMemory, Settings, Tier, World, write_lock
 from memory_system.changes import dump_entry
 from memory_system.errors import StoreBusy
-from tests.conftest import ROOT
 from tests.faults.conftest import Counted
+from tests.faults.survivor import Child, go, kill, start_in, told_by
+from tests.waiting import until
 
 pytestmark = pytest.mark.usefixtures("store_place")
 
 
-def _start(settings: Settings, **order: Any) -> subprocess.Popen[str]:
-    order |= {"database": str(settings.database), "personalities": str(settings.personalities), "wait": True}
-    command = [sys.executable, "-m", "tests.faults.child", json.dumps(order)]
-    pipe = subprocess.PIPE
-    return subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+def _start(settings: Settings, **order: Any) -> Child:
+    return start_in(settings, **order, wait=True)
 
 
-def _opened(child: subprocess.Popen[str]) -> None:
-    assert child.stdout is not None
-    line = child.stdout.readline()
-    assert line, child.communicate()[1]
-    assert json.loads(line) == {"open": True}
+def _opened(child: Child) -> None:
+    assert told_by(child) == {"open": True}
 
 
-def _go(child: subprocess.Popen[str]) -> None:
-    assert child.stdin is not None
-    child.stdin.write("go\n")
-    child.stdin.flush()
-
-
-def _finished(child: subprocess.Popen[str]) -> list[Any]:
-    out, problems = child.communicate("go\n", timeout=90)
+def _finished(child: Child) -> list[Any]:
+    out, problems = child.communicate("go\n")
     assert child.returncode == 0, problems
     return [json.loads(line) for line in out.splitlines()]
 
@@ -67,9 +53,7 @@ def test_processes_that_write_at_once_lose_nothing(
     for child in children:
         _opened(child)
     for child in children:
-        assert child.stdin is not None
-        child.stdin.write("go\n")
-        child.stdin.flush()
+        go(child)
     assert [_finished(child) for child in children] == [[{"added": each}]] * writers
     again = world.agent("mira")
     wanted = {entry_id for name in names for entry_id in _ids(name, each)}
@@ -91,12 +75,9 @@ def test_a_reader_beside_a_writer_sees_each_write_at_its_next_question(world: Wo
     child = _start(world.settings, operation="many", count=30, name="writer")
     _opened(child)
     assert len(agent.query_memory("event", top_k=100, static_threshold=1)) == 0
-    assert child.stdin is not None
-    child.stdin.write("go\n")
-    child.stdin.flush()
+    go(child)
     seen: list[int] = []
-    until = time.monotonic() + 60
-    while (not seen or seen[-1] < 30) and time.monotonic() < until:
+    while not seen or seen[-1] < 30:
         seen.append(len(agent.query_memory("event", top_k=100, static_threshold=1, touch=False)))
     _finished(child)
     assert seen == sorted(seen)
@@ -114,15 +95,14 @@ def test_the_next_question_sees_what_another_process_has_acknowledged(
     ]
     for child in writers:
         _opened(child)
-        _go(child)
+        go(child)
     unseen = 0
     for _ in range(8):
         for child in writers:
-            assert child.stdout is not None
-            added = json.loads(child.stdout.readline())["added"]
+            added = told_by(child)["added"]
             found = agent.query_memory("event", top_k=100, static_threshold=1, touch=False)
             unseen += added not in {hit.entry.id for hit in found}
-            _go(child)
+            go(child)
     for child in writers:
         _finished(child)
     counted("a reader asks beside 2 writers", 16, acknowledged=16, **{"rows lost": unseen})
@@ -175,7 +155,7 @@ def test_a_survivor_finishes_what_a_killed_process_left_half_done(world: World, 
     boundary = "after the commit, before the upsert"
     child = _start(world.settings, operation="batch", count=3, name="left", boundary=boundary)
     _opened(child)
-    child.communicate("go\n", timeout=60)
+    child.communicate("go\n")
     assert child.returncode == -signal.SIGKILL
     agent.add_short_term({"document": "the survivor writes", "id": "mine", "rating": 5})
     wanted = _ids("left", 3) | {"mine"}
@@ -193,7 +173,7 @@ def test_a_survivor_can_save_a_personality_whose_file_a_killed_process_did_not_w
     boundary = "before the personality file is written"
     child = _start(world.settings, operation="personality", text=text, boundary=boundary)
     _opened(child)
-    child.communicate("go\n", timeout=60)
+    child.communicate("go\n")
     assert child.returncode == -signal.SIGKILL
     later = text.replace("35", "36")
     agent.save_personality(later, expected=text)
@@ -201,17 +181,15 @@ def test_a_survivor_can_save_a_personality_whose_file_a_killed_process_did_not_w
     assert "Mira Holloway is 36 years old." in {entry.document for entry in agent.entries(Tier.STATIC)}
 
 
-def test_a_killed_process_loses_the_accesses_of_its_last_second_at_most(world: World, agent: AgentMemory) -> None:
+def test_accesses_are_written_while_nothing_else_happens_and_survive_a_kill(world: World, agent: AgentMemory) -> None:
     agent.add_short_term([{"document": f"event {n}", "rating": 5, "id": f"event-{n}"} for n in range(3)])
     child = _start(world.settings, operation="ask", cue="event")
     _opened(child)
-    assert child.stdin is not None
-    assert child.stdout is not None
-    child.stdin.write("go\n")
-    child.stdin.flush()
-    recalled = json.loads(child.stdout.readline())["recalled"]
-    time.sleep(1)
-    child.kill()
-    child.communicate()
+    go(child)
+    recalled = told_by(child)["recalled"]
+    until(lambda: all(entry.last_access for entry in agent.entries(Tier.STM)))
+    kill(child)
     assert set(recalled) == {"event-0", "event-1", "event-2"}
-    assert all(entry.last_access is not None for entry in agent.entries(Tier.STM))
+    assert all(entry.last_access is not None for entry in agent.entries(Tier.STM)), (
+        "nothing was waited for to write them"
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 
 import pytest
@@ -14,7 +13,8 @@ from memory_system import AgentMemory, Scoring, Weights, World
 from memory_system.changes import ChangeSet, TextChange
 from memory_system.command.check import NONE_SAVED, as_json, as_text
 from memory_system.cues import SavedCue, dump_cues
-from tests.conftest import NOW, ROOT
+from tests import programs
+from tests.conftest import NOW
 
 Remember = Callable[..., str]
 CUE = "Where is the key of the tide mill?"
@@ -26,8 +26,7 @@ def ran(world: World, *arguments: str) -> subprocess.CompletedProcess[str]:
         "MEMORY_PERSONALITIES": str(world.settings.personalities),
         "MEMORY_LLM": "offline",
     }
-    command = [sys.executable, "-m", "memory_system", "check", *arguments]
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=90, check=False)
+    return programs.run("-m", "memory_system", "check", *arguments, environment=environment)
 
 
 @pytest.fixture

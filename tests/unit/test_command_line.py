@@ -7,19 +7,18 @@ import signal
 import socket
 import subprocess
 import sys
-import time
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
 
+from tests import programs
 from tests.conftest import ROOT
+from tests.waiting import LAST_RESORT, until
 
 
 def _run(folder: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "memory_system", *arguments]
-    return subprocess.run(
-        command, cwd=ROOT, env=_environment(folder) | more, capture_output=True, text=True, timeout=90, check=False
-    )
+    return programs.run("-m", "memory_system", *arguments, environment=_environment(folder) | more)
 
 
 def _environment(folder: Path) -> dict[str, str]:
@@ -32,19 +31,21 @@ def test_serve_answers_and_ends_with_ctrl_c(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "memory_system", "serve", "--port", str(port)]
     pipe = subprocess.PIPE
     child = subprocess.Popen(command, cwd=ROOT, env=_environment(tmp_path), stdout=pipe, stderr=pipe, text=True)
+    answers: list[int] = []
+
+    def answered() -> bool:
+        assert child.poll() is None, child.communicate()[1]
+        with suppress(httpx.ConnectError), httpx.Client(trust_env=False, timeout=LAST_RESORT) as client:
+            answers.append(
+                client.post(f"http://127.0.0.1:{port}/rate", json={"memory": "Made the bed."}).json()["rating"]
+            )
+        return bool(answers)
+
     try:
-        until = time.monotonic() + 60
-        while time.monotonic() < until and child.poll() is None:
-            try:
-                answer = httpx.post(
-                    f"http://127.0.0.1:{port}/rate", json={"memory": "Made the bed."}, timeout=30, trust_env=False
-                )
-                break
-            except httpx.ConnectError:
-                time.sleep(0.1)
-        assert answer.json()["rating"] == 1
+        until(answered)
+        assert answers == [1]
         child.send_signal(signal.SIGINT)
-        out, problems = child.communicate(timeout=30)
+        out, problems = child.communicate(timeout=LAST_RESORT)
     finally:
         child.kill()
         child.wait()

@@ -20,6 +20,7 @@ from memory_system.command.progress import ProgressLine
 from memory_system.command.terminal import Column, plain_table
 from tests.command_line import CommandLine
 from tests.conftest import ROOT
+from tests.waiting import LAST_RESORT
 
 Remember = Callable[..., str]
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
@@ -50,7 +51,7 @@ def on_a_terminal(world: World, *arguments: str, **more: str) -> str:
                 drawn += piece
         except OSError:  # how Linux tells that the other side is closed
             assert drawn
-        assert child.wait(timeout=90) == 0
+        assert child.wait(timeout=LAST_RESORT) == 0
     os.close(terminal)
     return drawn.decode("utf-8").replace("\r\n", "\n")
 
@@ -91,7 +92,7 @@ def test_bash_completes_commands_options_agents_and_presets(world: World, agent:
         env=environment(world),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=LAST_RESORT,
         check=True,
     )
     assert done.stdout.splitlines() == ["summarise", "mira", "--preset", "balanced"]
@@ -104,7 +105,7 @@ def test_the_lines_for_a_shell_are_right_in_that_shell(shell: Shell) -> None:
     if found is None:
         assert sys.executable in script(shell)
         return
-    subprocess.run([found, "-n", "-c", script(shell)], check=True, timeout=30, capture_output=True)
+    subprocess.run([found, "-n", "-c", script(shell)], check=True, timeout=LAST_RESORT, capture_output=True)
 
 
 def test_completing_makes_no_folder_and_says_nothing_where_there_is_nothing(tmp_path: Path) -> None:
@@ -112,7 +113,13 @@ def test_completing_makes_no_folder_and_says_nothing_where_there_is_nothing(tmp_
     asking = {"_MEMORY_SYSTEM_COMPLETE": "complete_bash", "COMP_WORDS": "memory-system recall m", "COMP_CWORD": "2"}
     command = [sys.executable, "-m", "memory_system"]
     done = subprocess.run(
-        command, cwd=ROOT, env=os.environ | more | asking, capture_output=True, text=True, timeout=90, check=False
+        command,
+        cwd=ROOT,
+        env=os.environ | more | asking,
+        capture_output=True,
+        text=True,
+        timeout=LAST_RESORT,
+        check=False,
     )
     assert (done.stdout.strip(), done.stderr) == ("", "")
     assert list(tmp_path.iterdir()) == []
@@ -128,7 +135,7 @@ def test_ctrl_c_ends_with_130_and_changes_nothing(world: World, agent: AgentMemo
         assert child.stderr.readline().startswith(b"Note on mira: ")
         child.send_signal(signal.SIGINT)
         assert child.stderr.read() == b"Stopped.\n"
-        assert child.wait(timeout=60) == 130
+        assert child.wait(timeout=LAST_RESORT) == 130
     assert agent.stamp == before
 
 

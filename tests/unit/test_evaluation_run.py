@@ -23,7 +23,9 @@ from memory_system.evaluation.metrics import Estimate
 from memory_system.evaluation.ranker import COSINE, SCORINGS, TierRanker
 from memory_system.evaluation.report import Row, Section, as_json, as_markdown, as_text
 from memory_system.evaluation.trial import run
+from tests import programs
 from tests.conftest import ROOT, SHARED
+from tests.waiting import LAST_RESORT
 
 NOW = datetime(2026, 3, 27, 18, tzinfo=UTC)
 DATA = SHARED / "data"
@@ -156,15 +158,9 @@ def test_json_holds_no_nan() -> None:
 # --- the command
 
 
-def command(*arguments: object) -> list[str]:
-    return [sys.executable, "-m", "memory_system", "evaluate", *(str(argument) for argument in arguments)]
-
-
 def ran(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"MEMORY_DATABASE": str(folder / "database")}
-    return subprocess.run(
-        command(*arguments), cwd=ROOT, env=environment, capture_output=True, text=True, timeout=90, check=False
-    )
+    return programs.run("-m", "memory_system", "evaluate", *map(str, arguments), environment=environment)
 
 
 def test_the_command_prints_json_alone_and_writes_nothing(plain: Path) -> None:
@@ -195,13 +191,14 @@ def test_ctrl_c_stops_it_with_130_and_no_table(tmp_path: Path) -> None:
         json.dumps({"id": str(number), "document": f"Walk {number} " + "on and on " * 40}) for number in range(5000)
     ]
     (tmp_path / "many.jsonl").write_text("\n".join([*lines, '{"cue": "Walk", "right": ["1"]}']), encoding="utf-8")
+    command = [sys.executable, "-m", "memory_system", "evaluate", str(tmp_path)]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command(tmp_path), cwd=ROOT, stdout=pipe, stderr=pipe, text=True) as child:
+    with subprocess.Popen(command, cwd=ROOT, stdout=pipe, stderr=pipe, text=True) as child:
         try:
             assert child.stderr is not None
             assert "embedded 0 of 5,000 memories" in child.stderr.readline()
             child.send_signal(signal.SIGINT)
-            out, problems = child.communicate(timeout=30)
+            out, problems = child.communicate(timeout=LAST_RESORT)
         finally:
             child.kill()
     assert (child.returncode, out) == (130, "")

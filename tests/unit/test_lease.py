@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import subprocess
-import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,22 +15,19 @@ import pytest
 from memory_system import AgentMemory, Settings, Tier, World
 from memory_system.embedding import CachedEmbedder
 from memory_system.lease import ServedElsewhere, served, server_of
-from tests.conftest import ROOT
+from tests.programs import Program
 
 ADDRESS = "http://127.0.0.1:5000"
 
 
 @contextmanager
-def another_process(world: Path) -> Iterator[subprocess.Popen[str]]:
+def another_process(world: Path) -> Iterator[Program]:
     """A process that says it serves a world, until it is told to end."""
     program = (
         "import sys; from pathlib import Path; from memory_system.lease import served\n"
         f"with served(Path(sys.argv[1]), {ADDRESS!r}) as noted: print(noted, flush=True); sys.stdin.readline()"
     )
-    pipe = subprocess.PIPE
-    command = [sys.executable, "-c", program, str(world)]
-    with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as process:
-        assert process.stdout is not None
+    with Program("-c", program, str(world)) as process:
         assert process.stdout.readline() == "True\n"
         yield process
         process.kill()
@@ -67,7 +62,7 @@ def test_a_server_that_was_killed_is_not_there_any_more(settings: Settings, embe
     with another_process(folder) as process:
         assert server_of(folder) == ADDRESS
         process.kill()
-        process.wait(30)
+        process.wait()
     assert folder.with_name(f".{folder.name}-served.json").exists(), "it was left lying"
     assert server_of(folder) is None
     opened_quietly(settings, embedder)
@@ -76,7 +71,7 @@ def test_a_server_that_was_killed_is_not_there_any_more(settings: Settings, embe
 def test_a_server_that_ends_takes_its_note_along(settings: Settings, embedder: CachedEmbedder) -> None:
     folder = settings.database / settings.world
     with another_process(folder) as process:
-        process.communicate("\n", timeout=60)
+        process.communicate("\n")
     assert list(settings.database.glob("*.json")) == []
     opened_quietly(settings, embedder)
 
@@ -114,18 +109,14 @@ def test_serve_is_found_by_those_beside_it(settings: Settings, embedder: CachedE
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])
     places = {"MEMORY_DATABASE": str(settings.database), "MEMORY_PERSONALITIES": str(settings.personalities)}
-    command = [sys.executable, "-m", "memory_system", "serve", "--port", port]
-    with subprocess.Popen(
-        command, cwd=ROOT, env={**os.environ, **places}, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
+    with Program("-m", "memory_system", "serve", "--port", port, environment={**os.environ, **places}) as process:
         try:
             assert "Serving" in process.stdout.readline()
             with pytest.warns(ServedElsewhere, match=port):
                 World(settings, embedder=embedder).close()
         finally:
             process.send_signal(ended)
-            process.wait(60)
+            process.wait()
     assert list(settings.database.glob("*.json")) == []
     assert server_of(settings.database / settings.world) is None
     opened_quietly(settings, embedder)

@@ -6,8 +6,6 @@ import json
 import os
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -21,9 +19,10 @@ from memory_system import AgentMemory, Kind, Tier, World
 from memory_system.mcp.remembering import MEMORY_TOOLS
 from memory_system.mcp.server import create_server
 from memory_system.mcp.tool import Answer, Arguments, Tool, Tools
-from tests.conftest import PERSONALITY, ROOT
+from tests.conftest import PERSONALITY
 from tests.fake_server import FakeServer, error, silent
 from tests.mcp_clients import called, over_http, over_stdio, refused, run, served, text
+from tests.programs import Program
 
 Remember = Callable[..., str]
 KEY = "Lent Tobias the brass key. He promised to bring it back on Sunday."
@@ -352,15 +351,13 @@ def test_hostile_requests_are_refused_and_the_server_goes_on(
         run(lambda: session(url))
 
 
-def _command(files: Path, *arguments: str) -> subprocess.Popen[str]:
+def _command(files: Path, *arguments: str) -> Program:
     environment = os.environ | {
         "MEMORY_DATABASE": str(files / "database"),
         "MEMORY_PERSONALITIES": str(files / "personalities"),
         "MEMORY_LLM": "offline",
     }
-    command = [sys.executable, "-m", "memory_system", "mcp", *arguments]
-    pipe = subprocess.PIPE
-    return subprocess.Popen(command, cwd=ROOT, env=environment, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+    return Program("-m", "memory_system", "mcp", *arguments, environment=environment)
 
 
 HELLO = json.dumps(
@@ -392,14 +389,12 @@ def test_stdout_carries_the_protocol_alone_and_garbage_ends_nothing(files: Path)
     ]
     child = _command(files)
     try:
-        assert child.stdin is not None
-        assert child.stdout is not None
         child.stdin.write("".join(f"{line}\n" for line in lines))
         child.stdin.flush()
         answers = []
         while not answers or answers[-1].get("id") != 3:
             answers.append(json.loads(child.stdout.readline()))
-        out, problems = child.communicate(timeout=60)  # closes stdin, which ends it
+        out, problems = child.communicate()  # closes stdin, which ends it
     finally:
         child.kill()
         child.wait()
@@ -416,17 +411,14 @@ def test_ctrl_c_ends_it_without_a_traceback(files: Path, http: bool) -> None:
     child = _command(files, *(["--http", "--port", str(port)] if http else []))
     try:
         if http:
-            assert child.stdout is not None
             assert f"http://127.0.0.1:{port}/mcp" in child.stdout.readline()
             run(lambda: _listed(f"http://127.0.0.1:{port}/mcp"))
         else:
-            assert child.stdin is not None
-            assert child.stdout is not None
             child.stdin.write(f"{HELLO}\n")
             child.stdin.flush()
             assert json.loads(child.stdout.readline())["id"] == 1, "it serves by now"
         child.send_signal(signal.SIGINT)
-        _, problems = child.communicate(timeout=30)
+        _, problems = child.communicate()
     finally:
         child.kill()
         child.wait()
@@ -434,14 +426,13 @@ def test_ctrl_c_ends_it_without_a_traceback(files: Path, http: bool) -> None:
 
 
 async def _listed(url: str) -> None:
-    for _ in range(100):
+    while True:
         try:
             async with over_http(url) as client:
                 assert (await called(client, "agents"))["agents"] == ["mira"]
                 return
         except (httpx2.ConnectError, ExceptionGroup):
             await anyio.sleep(0.1)
-    pytest.fail("The server never answered.")
 
 
 @pytest.mark.parametrize(
@@ -454,7 +445,7 @@ async def _listed(url: str) -> None:
 )
 def test_what_cannot_be_served_is_one_sentence(files: Path, arguments: tuple[str, ...], sentence: str) -> None:
     child = _command(files, *arguments)
-    out, problems = child.communicate(timeout=60)
+    out, problems = child.communicate()
     assert child.returncode == 1
     assert out == ""
     assert sentence in problems

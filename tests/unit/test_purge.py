@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 import struct
-import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -20,6 +18,7 @@ from memory_system.journal import Journal
 from memory_system.journal_purge import PURGED_TEXT, Scrubber
 from memory_system.ledger_opening import LedgerOpening
 from memory_system.stores import Stores
+from tests import programs
 from tests.conftest import NOW
 
 Remember = Callable[..., str]
@@ -303,8 +302,8 @@ def test_a_purge_that_was_killed_is_finished_by_opening(
     before = others(agent)
     world.close()
     arguments = [str(world.settings.database), str(world.settings.personalities), secret, where]
-    killed = subprocess.run([sys.executable, "-c", CHILD, *arguments], check=False, capture_output=True)
-    assert killed.returncode == -9, killed.stderr.decode()
+    killed = programs.run("-c", CHILD, *arguments)
+    assert killed.returncode == -9, killed.stderr
     again = world.agent("mira")
     assert others(again) == before
     assert again.last_version(secret).document == PURGED_TEXT

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -16,6 +14,7 @@ from memory_system import AgentMemory, ChromaMemory, Tier, Verdict, World, ledge
 from memory_system.chroma_foreign import embedding_function
 from memory_system.embedding import Embedder
 from memory_system.errors import EmbedderError, ForeignStore
+from tests import programs
 
 COUNT = 150
 
@@ -232,7 +231,7 @@ def test_a_store_of_another_distance_is_said_and_made_anew_when_wanted(
 ) -> None:
     model = Hashing("first-model", 64)
     reopen(model).close()
-    subprocess.run([sys.executable, "-c", TO_COSINE, str(world.folder / "mira" / "chroma")], check=True, timeout=60)
+    programs.run("-c", TO_COSINE, str(world.folder / "mira" / "chroma"), check=True)
     again = reopen(model)
     assert any("ranks by the distance 'cosine' instead of 'l2'" in message for message in again.messages)
     assert len(again.query_memory("event 3")) > 0
@@ -299,7 +298,7 @@ def test_a_foreign_database_is_refused_before_anything_is_built(
         database=str(world.settings.database),
         personalities=str(world.settings.personalities),
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    done = programs.run("-c", script)
     assert done.returncode == 7, done.stderr
     assert "embedding function 'onnx_mini_lm_l6_v2'" in done.stdout
     assert not (tmp_path / "built").exists()

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -32,7 +30,8 @@ from memory_system.errors import (
 )
 from memory_system.rehearsal import FILE, free_name
 from memory_system.text_merging import differing, merge
-from tests.conftest import NOW, PERSONALITY, ROOT
+from tests.conftest import NOW, PERSONALITY
+from tests.programs import Program
 
 Remember = Callable[..., str]
 BRANCH = "mira rehearsal"
@@ -676,10 +675,8 @@ def test_a_character_is_branched_while_another_program_asks_it(world: World, ids
         "MEMORY_PERSONALITIES": str(world.settings.personalities),
         "MEMORY_LLM": "offline",
     }
-    command = [sys.executable, "-c", ASKER]
-    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as asking:
+    with Program("-c", ASKER, environment=environment) as asking:
         try:
-            assert asking.stdout is not None
             assert asking.stdout.readline() == "ready\n"
             for _ in range(5):
                 branch = world.branch("mira")

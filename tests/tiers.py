@@ -1,0 +1,102 @@
+"""What ``make test`` leaves to ``make test-all``: cases that show once more what another case shows already.
+
+``make test`` has every test at least once: every behaviour, each step at which a process is killed, two processes,
+damage, a full disk. What it leaves out is marked ``full``: the same on a second store or journal, most cases of long
+lists, and what takes longer than what it shows is worth every time. ``long`` is what only ``make faults`` runs.
+"""
+
+from __future__ import annotations
+
+import zlib
+
+import pytest
+
+SECOND_PLACE = {"each_journal": "postgresql", "store_place": "on a server"}
+"""Fixtures that run a test for two places, and the second one; ``test_journal_on_a_server`` and ``test_chroma_server``
+show in ``make test`` that it works at all."""
+
+WHOLE = {
+    "test_api_properties.py": "a made-up request for each address; test_api and test_service ask them all",
+    "test_small_model.py": "a real language model, which rates and talks for a minute",
+    "test_bench_conversation.py": "a benchmark, in small",
+    "test_bench_recall.py": "a benchmark, in small",
+}
+"""Files, and why."""
+
+ONE_OF = {
+    "test_a_change_killed_at_a_step_is_whole_or_not_at_all": 1,
+    "test_a_client_over_stdio_remembers_recalls_searches_and_reflects": 2,
+    "test_a_cursor_that_is_none_is_refused": 3,
+    "test_a_file_that_is_no_whole_backup_is_refused_in_words_and_changes_nothing": 4,
+    "test_a_foreign_database_is_refused_before_anything_is_built": 2,
+    "test_a_large_file_that_is_no_whole_backup": 4,
+    "test_a_page_shows_any_moment_and_lets_nothing_be_changed": 3,
+    "test_a_query_killed_at_any_moment_is_whole_or_not_at_all": 2,
+    "test_a_summary_keeps_to_its_length_whatever_is_fed": 5,
+    "test_a_viewers_agent_refuses_every_change": 4,
+    "test_a_wrong_body_is_refused_in_words": 4,
+    "test_a_wrong_call_comes_back_to_the_model_in_words": 3,
+    "test_an_operation_does_what_it_does_whatever_the_memories_order": 8,
+    "test_each_operation_ends_in_a_clear_error_or_a_good_answer_and_loses_nothing": 4,
+    "test_every_operation_can_be_previewed_and_done": 2,
+    "test_every_prompt_is_shown_with_an_agent_s_own_data": 3,
+    "test_no_prompt_exceeds_its_budget_in_any_script": 5,
+    "test_reflecting_changes_nothing_that_is_marked": 3,
+    "test_the_command_line_tells_it_in_a_sentence_and_stores_the_event": 3,
+    "test_the_offline_rules_obey_nothing_either": 5,
+    "test_what_cannot_be_kept_is_refused_and_changes_nothing": 3,
+    "test_what_cannot_be_served_is_one_sentence": 3,
+    "test_what_cannot_be_taken_is_refused_in_words_and_changes_nothing": 4,
+    "test_what_does_not_hang_together_is_refused_and_later_writes_still_work": 3,
+    "test_what_the_server_counts_corrects_the_estimate": 3,
+    "test_who_still_holds_an_agent_that_was_moved_is_told_so": 3,
+}
+"""Tests of many cases alike: one of so many stays, always the same ones, and the first in any event."""
+
+LATER = {
+    "test_a_backup_of_a_server_is_restored_into_files_and_the_other_way": "a backup either way is in make test",
+    "test_a_character_is_branched_while_another_program_asks_it": "five branches beside a busy program",
+    "test_a_large_change_of_strategy_says_what_was_never_summarised": "a talk of hundreds of turns",
+    "test_a_small_context_holds_a_long_talk": "a talk of hundreds of turns",
+    "test_a_summary_of_many_long_memories_still_fits": "thousands of sentences",
+    "test_a_thousand_are_changed_in_a_moment": "a thousand memories",
+    "test_bash_completes_commands_options_agents_and_presets": "four programs that start one after the other",
+    "test_ctrl_c_stops_it_with_130_and_no_table": "Ctrl+C in `add` is in make test",
+    "test_eight_threads_on_ten_agents_lose_nothing": "test_eight_threads_adding_lose_nothing is in make test",
+    "test_every_moment_is_answered_again_as_it_was_answered_then": "ten whole lives, each relived",
+    "test_no_color_is_heeded": "a second program on a terminal",
+    "test_ratings_agree_with_those_of_a_large_model": "hundreds of ratings",
+    "test_six_thousand_entries_go_in_and_out_at_once": "six thousand entries",
+    "test_the_reference_figures_are_found_again": "hundreds of questions of a data set",
+    "test_the_scene_survives_a_long_talk_by_plain_rules": "a talk of hundreds of turns",
+    "test_too_many_events_are_refused_as_a_whole": "ten thousand events",
+    "test_who_stops_listening_stores_nothing": "the same without a client is in make test",
+}
+"""Single tests, and why."""
+
+SERVERS = "test_running_servers.py"
+"""Both servers against those who mean them harm: who gets in stays in ``make test``, and the first case of the rest."""
+
+
+def mark(items: list[pytest.Item]) -> None:
+    """Mark what is left to ``make test-all``."""
+    seen: set[str] = set()
+    for item in items:
+        if _left_to_all(item, first=_name(item) not in seen):
+            item.add_marker(pytest.mark.full)
+        else:
+            seen.add(_name(item))
+
+
+def _name(item: pytest.Item) -> str:
+    return getattr(item, "originalname", None) or item.name
+
+
+def _left_to_all(item: pytest.Item, *, first: bool) -> bool:
+    name, cases = _name(item), getattr(item, "callspec", None)
+    if item.path.name in WHOLE or name in LATER:
+        return True
+    if cases is not None and any(cases.params.get(fixture) == place for fixture, place in SECOND_PLACE.items()):
+        return True
+    share = 1_000 if item.path.name == SERVERS else ONE_OF.get(name, 1)
+    return not first and cases is not None and bool(zlib.crc32(item.name.encode()) % share)
