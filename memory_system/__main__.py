@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from .access import Door, refuse_unsafe
 from .authors import COMMAND_LINE
 from .command.agents import agents
-from .command.answering import exit_code, the_world
+from .command.answering import errors_told, exit_code, the_world
 from .command.arguments import DryRun, Json
 from .command.asking import explain, recall
 from .command.backup import backup, restore
@@ -94,7 +94,10 @@ def serve(
 
     Example: python -m memory_system serve --port 5000
     """
-    with needs("server", "Serving the API"):  # these take a seventh of what every other command would pay to start
+    with (
+        errors_told(),
+        needs("server", "Serving the API"),
+    ):  # these take a seventh of what every other command would pay to start
         import uvicorn
 
         from .service import create_app

@@ -10,10 +10,12 @@ from typing import Annotated
 
 import typer
 
-from ..extras import needs
+from ..extras import require
 from ..settings import Settings
 from .answering import errors_told
 from .terminal import say
+
+_WANTED = ("streamlit", "plotly", "pandas", "fastapi", "uvicorn")
 
 
 def run(
@@ -41,11 +43,12 @@ def run(
 
     Ctrl+C stops both. Other commands find a world of --world by MEMORY_HOME.
     """
-    with needs("dashboard", "The dashboard"), errors_told():
-        from dashboard import serve  # streamlit takes a second to import
-
     with errors_told():
+        for package in _WANTED:  # some are imported by a page alone, which is late to learn of it
+            require(package, "dashboard", "The dashboard")
         settings = settings_for(world, port, api_port)
+    from dashboard import serve  # streamlit takes a second to import
+
     where = settings.home if world is None else settings.home.resolve()
     say(f"World: {settings.world!r} in {where}")
     filled = world is None if sample is None else sample
