@@ -194,6 +194,17 @@ def _home(folder: Path, server: ChromaAddress | None) -> Home:
     return OnServer(server, folder)
 
 
+def forget(folder: Path, server: ChromaAddress, origin: str | None = None) -> None:
+    """As ``chroma_served.forget``: delete what a server holds of the agent whose files would lie in this folder.
+
+    Raises:
+        StoreUnavailable: the server cannot be reached.
+    """
+    from . import chroma_served
+
+    chroma_served.forget(folder, server, origin)
+
+
 class ChromaMemory(Memory):
     """The store of one tier in a Chroma collection: squared L2 distance, vectors given, no embedding function."""
 

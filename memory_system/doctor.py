@@ -11,6 +11,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from . import chroma_files, closing_note, copying, leftovers, table_file
+from .chroma import forget
 from .chroma_address import ChromaAddress
 from .consolidation.ground import Progress
 from .copying import STORE
@@ -177,8 +178,6 @@ def _opened(
     except ForeignStore:
         if server is None:
             raise
-        from .chroma_served import forget  # with Chroma itself
-
         forget(folder / STORE, server)
         return open_ledger(folder, personality, embedder, journals=journals, chroma=server)
 

@@ -16,6 +16,7 @@ from . import lifecycle
 from . import personality as static_memory
 from .agent import AgentMemory
 from .authors import running_script
+from .chroma import forget
 from .clock import FILE as ABOUT_FILE
 from .clock import About, read_about, read_standing, world_clock, write_about, write_standing
 from .copying import STORE
@@ -283,8 +284,6 @@ class World(Stage):
         """Let a server forget an agent that is no longer here, so that another may have its name."""
         if (server := self.settings.chroma) is not None:
             with suppress(StoreUnavailable):  # then whoever takes the name is told what is still there
-                from .chroma_served import forget  # with Chroma itself
-
                 forget(place.folder / STORE, server, origin)
 
     @contextmanager

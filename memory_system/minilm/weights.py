@@ -84,7 +84,7 @@ def _make(cache: Path, say: Say) -> None:
         target = folder(cache)
         target.mkdir(exist_ok=True)
         for name in ("tokenizer.json", "model.onnx"):
-            with open(made / name, "rb") as file:
+            with open(made / name, "r+b") as file:  # Windows flushes by no other handle
                 os.fsync(file.fileno())
             os.replace(made / name, target / name)
 

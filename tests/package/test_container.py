@@ -44,7 +44,7 @@ def last(instruction: str) -> str:
 
 
 def sent(folder: Path) -> None:
-    """Remove from a copy of the checkout what ``.dockerignore`` keeps from Docker; the last pattern that fits decides."""
+    """Remove from a copy of the checkout what ``.dockerignore`` does not send; the last pattern that fits decides."""
     patterns = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if line and line[0] != "#"]
     for path in sorted(folder.rglob("*"), reverse=True):
         parts = path.relative_to(folder).parts
