@@ -147,7 +147,7 @@ def main() -> None:
     if not chromium:
         sys.exit("This benchmark needs Chromium: 'sudo apt install chromium', or name it in CHROMIUM.")
     embedder = CachedEmbedder(MiniLM(Settings().cache), size=2 * asked.memories)
-    arguments = [*ARGUMENTS, *(["--no-sandbox"] if os.getuid() == 0 else [])]
+    arguments = [*ARGUMENTS, *(["--no-sandbox"] if getattr(os, "getuid", lambda: 1)() == 0 else [])]
     with tempfile.TemporaryDirectory() as scratch:
         places = sample_world.copy(sample_world.filled(Path(scratch), embedder), Path(scratch) / "copy")
         fill(places, embedder, asked.memories)

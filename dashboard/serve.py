@@ -6,6 +6,7 @@ import logging
 import shutil
 import sys
 import threading
+import webbrowser
 from pathlib import Path
 
 import streamlit as st
@@ -58,15 +59,21 @@ def prepare(settings: Settings) -> None:
     weights.ensure(settings.cache, say)
 
 
-def main() -> None:
-    """Serve until Ctrl+C."""
+def main(settings: Settings | None = None, *, sample: bool = True, browser: bool = False) -> int:
+    """Serve until Ctrl+C; answers the exit code.
+
+    Args:
+        settings: where things are; the environment's if not given.
+        sample: whether an empty world is filled with the sample characters.
+        browser: whether a browser is opened on it.
+    """
     try:
-        settings = Settings()
+        settings = settings or Settings()
         prepare(settings)
         end_in_order()
         say("Opening the world ...")
         logging.getLogger(_NO_BROWSER_YET).disabled = True
-        world = session.opened(say)
+        world = session.opened(say, settings, _sample=sample)
     except MemorySystemError as error:
         sys.exit(error.sentence)
     except ValidationError as error:
@@ -82,12 +89,19 @@ def main() -> None:
     say(f"Dashboard: {address(settings.host, settings.dashboard_port)}   (Ctrl+C stops both)")
     if not is_this_machine(settings.host):
         say("Passwords and memories travel unencrypted from here: put a proxy with TLS in front, as in docs/safety.md.")
+    if browser:
+        threading.Timer(1.0, webbrowser.open, [address("127.0.0.1", settings.dashboard_port)]).start()
     with served(world.folder, address(settings.host, settings.api_port)):
         uvicorn.Server(dashboard(settings, hosts)).run()
+    return 0
 
 
 def dashboard(settings: Settings, hosts: Hosts) -> uvicorn.Config:
     """The dashboard behind its guard and its entrance."""
+    shown = st.App(
+        APP,  # made first: Streamlit reads .streamlit/config.toml beside the script that it knows
+        middleware=[Middleware(Guard, hosts=hosts, largest=largest_upload), Middleware(Entrance, visitors=visitors())],
+    )
     bootstrap.load_config_options(
         {
             "server.port": settings.dashboard_port,
@@ -95,12 +109,8 @@ def dashboard(settings: Settings, hosts: Hosts) -> uvicorn.Config:
             "server.allowedHosts": list(hosts.plain()),
         }
     )
-    before = [
-        Middleware(Guard, hosts=hosts, largest=largest_upload),
-        Middleware(Entrance, visitors=visitors()),
-    ]
     return configured(
-        st.App(APP, middleware=before),
+        shown,
         host=settings.host,
         port=settings.dashboard_port,
         log_level="warning",
@@ -114,4 +124,4 @@ def dashboard(settings: Settings, hosts: Hosts) -> uvicorn.Config:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

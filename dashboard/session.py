@@ -7,13 +7,12 @@ from collections import Counter
 from collections.abc import Callable
 from datetime import datetime
 from functools import cache
-from pathlib import Path
 from typing import cast
 
 import pandas as pd
 import streamlit as st
 
-from memory_system import AgentMemory, MemorySystemError, Settings, Tier, World
+from memory_system import AgentMemory, MemorySystemError, Settings, Tier, World, shipped
 from memory_system.access import Role
 from memory_system.entry import LIVED
 from memory_system.errors import NotSignedIn
@@ -25,14 +24,20 @@ from memory_system.times import stamp as stamped
 from . import comparing, moments, tables
 from .visitors import COOKIE, visitors
 
-SAMPLES = Path(__file__).resolve().parents[1] / "database" / "samples" / "harrow_quay"
+SAMPLES = shipped.samples()
 
 
 @st.cache_resource(show_spinner="Opening the world. The first time takes a minute …")
-def opened(_say: Callable[[str], None] = lambda _line: None) -> World:
-    """The one world of this process, by the environment's settings; filled with the sample agents if it is new."""
-    made = World(Settings(), author="dashboard")
-    fill_world(made, SAMPLES, _say)
+def opened(
+    _say: Callable[[str], None] = lambda _line: None, _settings: Settings | None = None, *, _sample: bool = True
+) -> World:
+    """The one world of this process, by the first caller's settings or the environment's.
+
+    It is filled with the sample agents if it is new and they are wanted.
+    """
+    made = World(_settings or Settings(), author="dashboard")
+    if _sample:
+        fill_world(made, SAMPLES, _say)
     return made
 
 

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from .access import Door, refuse_unsafe
 from .authors import COMMAND_LINE
 from .command.agents import agents
-from .command.answering import the_world
+from .command.answering import errors_told, exit_code, the_world
 from .command.arguments import DryRun, Json
 from .command.asking import explain, recall
 from .command.backup import backup, restore
@@ -25,22 +25,25 @@ from .command.looking_back import as_of, history, undo
 from .command.operating import migrate, plan, reflect, summarise
 from .command.rating import rate, spent
 from .command.remembering import add, import_
+from .command.run import run
 from .command.terminal import say, show_json
 from .command.upkeep import export, reembed
 from .errors import MemorySystemError
 from .evaluation.command import evaluate
+from .extras import needs
 from .lease import ServedElsewhere, served
 from .mcp.command import mcp
 from .minilm import weights
 from .ports import address, refuse_busy
 from .samples import fill_world, holds_something
 from .settings import Settings, explained
+from .shipped import samples as shipped_samples
 from .world import World
 
 ASK, REMEMBER, LOOK_BACK, KEEP, SERVE = "Ask", "Remember", "Look back", "Keep", "Serve"
 EXIT_CODES = (
     "Exit codes: 0 it is done, or there was nothing to do; 1 it was refused or failed, or what was looked at is wrong; "
-    "2 the command line is wrong; 130 stopped by Ctrl+C."
+    "2 the command line is wrong, or needs a package that is not installed; 130 stopped by Ctrl+C."
 )
 app = typer.Typer(
     help="A memory system for generative agents.",
@@ -58,14 +61,18 @@ def fetch_model() -> None:
 
 
 def fill(
-    samples: Annotated[Path, typer.Argument(help="A folder of sample agents.")],
+    samples: Annotated[
+        Path | None, typer.Argument(help="A folder of sample agents. [default: those that ship]")
+    ] = None,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
     """Fill an empty world with sample agents. Example: python -m memory_system fill database/samples/harrow_quay."""
     with the_world(json=json) as world:
         empty = not holds_something(world)
-        filled = empty and not dry_run and fill_world(world, samples, lambda line: say(line, err=json))
+        filled = (
+            empty and not dry_run and fill_world(world, samples or shipped_samples(), lambda line: say(line, err=json))
+        )
         if json:
             agents = world.agents() if filled else []
             show_json({"world": world.name, "empty": empty, "filled": filled, "agents": agents})
@@ -87,11 +94,15 @@ def serve(
 
     Example: python -m memory_system serve --port 5000
     """
-    import uvicorn  # these take a seventh of what every other command would pay to start
+    with (
+        errors_told(),
+        needs("server", "Serving the API"),
+    ):  # these take a seventh of what every other command would pay to start
+        import uvicorn
 
-    from .service import create_app
-    from .service.hosts import Hosts
-    from .service.serving import configured, end_in_order
+        from .service import create_app
+        from .service.hosts import Hosts
+        from .service.serving import configured, end_in_order
 
     settings = Settings()
     settings = settings.model_copy(update={"host": host or settings.host})
@@ -131,7 +142,7 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
         "fetch-model": fetch_model,
         "completion": completion,
     },
-    SERVE: {"mcp": mcp, "serve": serve},
+    SERVE: {"run": run, "mcp": mcp, "serve": serve},
 }
 for panel, commands in PANELS.items():
     for name, command in commands.items():
@@ -139,14 +150,14 @@ for panel, commands in PANELS.items():
 
 
 def main() -> None:
-    """Run a command; an error on purpose is one sentence and exit code 1."""
+    """Run a command; an error on purpose is one sentence and exit code 1, or 2 where a package is missing."""
     know_shells()
     warnings.filterwarnings("ignore", category=ServedElsewhere)  # a command beside a running server is what is meant
     try:
         app(complete_var=VARIABLE)
     except MemorySystemError as error:
         say(error.sentence, err=True)
-        sys.exit(1)
+        sys.exit(exit_code(error))
     except ValidationError as error:  # of the settings: everything else is checked where it comes in
         say(explained(error), err=True)
         sys.exit(1)

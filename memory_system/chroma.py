@@ -13,11 +13,9 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
-import chromadb
 import numpy as np
-from chromadb.errors import ChromaError, NotFoundError
 
 from .changes import entry_from_json
 from .chroma_address import ChromaAddress
@@ -26,10 +24,14 @@ from .chroma_foreign import distance, embedding_function
 from .chroma_homes import InFolder
 from .chroma_notes import ChromaNotes
 from .chroma_rows import bodies, metadata
-from .chroma_served import OnServer
 from .entry import MemoryEntry, Tier
 from .errors import EntryNotFound, ForeignStore, InvalidParameter
 from .memory import Memory, Page, Vectors
+
+if TYPE_CHECKING:  # a third of what importing this package would take; it is imported when a store is opened
+    import chromadb
+
+    from .chroma_homes import Home
 
 BATCH = 1000
 """Rows a write: larger batches gain nothing, and over 5,461 Chroma fails."""
@@ -48,7 +50,7 @@ class ChromaStore(ChromaNotes):
     _crowd = Crowd(MOST_CLIENTS)
 
     def __init__(self, folder: Path, server: ChromaAddress | None = None) -> None:
-        super().__init__(folder, InFolder(folder) if server is None else OnServer(server, folder))
+        super().__init__(folder, _home(folder, server))
         self.server = server
         self._users = 0
         self._collections: dict[str, chromadb.Collection] = {}
@@ -151,9 +153,8 @@ class ChromaStore(ChromaNotes):
         """
         with self._used():
             if name not in self._collections:
-                try:
-                    found = self._home.get(name)
-                except NotFoundError:
+                found = self._home.find(name)
+                if found is None:
                     return False
                 self._refuse_foreign(found)
                 self._collections[name] = found
@@ -185,6 +186,25 @@ class ChromaStore(ChromaNotes):
             )
 
 
+def _home(folder: Path, server: ChromaAddress | None) -> Home:
+    if server is None:
+        return InFolder(folder)
+    from .chroma_served import OnServer  # with Chroma's layer over HTTP, which stores in files do without
+
+    return OnServer(server, folder)
+
+
+def forget(folder: Path, server: ChromaAddress, origin: str | None = None) -> None:
+    """As ``chroma_served.forget``: delete what a server holds of the agent whose files would lie in this folder.
+
+    Raises:
+        StoreUnavailable: the server cannot be reached.
+    """
+    from . import chroma_served
+
+    chroma_served.forget(folder, server, origin)
+
+
 class ChromaMemory(Memory):
     """The store of one tier in a Chroma collection: squared L2 distance, vectors given, no embedding function."""
 
@@ -201,6 +221,8 @@ class ChromaMemory(Memory):
         self._store.close()
 
     def upsert(self, entries: Sequence[MemoryEntry], vectors: Vectors) -> None:  # noqa: D102
+        from chromadb.errors import ChromaError
+
         array = self.check(entries, vectors)
         with self._store.collection(self._name) as collection:
             for start in range(0, len(entries), BATCH):
@@ -258,6 +280,8 @@ class ChromaMemory(Memory):
                 yield Page(told, np.asarray(cast("Any", rows["embeddings"]), np.float32))
 
     def nearest(self, vector: Vectors, top_k: int) -> list[tuple[str, float]]:  # noqa: D102
+        from chromadb.errors import ChromaError
+
         if top_k < 1:
             raise InvalidParameter(f"top_k must be 1 or more, not {top_k}.")
         with self._store.collection(self._name) as collection:

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from typing import Self
 from urllib.parse import urlsplit
 
-import httpx
-
 from .errors import InvalidParameter
 
 DATABASE = "default_database"
@@ -63,6 +61,8 @@ class ChromaAddress:
         Raises:
             InvalidParameter: it is none, or holds a user, a password or a token; the message does not repeat it.
         """
+        import httpx  # with all that it needs; wanted only where there is a server
+
         try:
             parts = urlsplit(url.strip())
             port = parts.port

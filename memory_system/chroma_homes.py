@@ -5,17 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
-
-import chromadb
-from chromadb.api import ClientAPI
-from chromadb.api.shared_system_client import SharedSystemClient
-from chromadb.config import Settings
-from chromadb.errors import ChromaError
+from typing import TYPE_CHECKING, Any, cast
 
 from .chroma_files import wipe_spare
 from .chroma_foreign import OUR_DISTANCE
 from .errors import StoreDamaged, StoreError
+
+if TYPE_CHECKING:  # see ``chroma``: it is imported when a store is opened
+    import chromadb
+    from chromadb.api import ClientAPI
 
 MADE_WITH = "made_with"
 """What is noted beside the collections: the identity of what made their vectors."""
@@ -30,8 +28,11 @@ class Home(ABC):
 
     shown: str
     """For messages."""
-    errors: tuple[type[Exception], ...]
-    """What goes wrong here."""
+
+    @property
+    @abstractmethod
+    def errors(self) -> tuple[type[Exception], ...]:
+        """What goes wrong here."""
 
     @abstractmethod
     def as_ours(self, error: Exception) -> StoreError:
@@ -44,6 +45,15 @@ class Home(ABC):
         Raises:
             NotFoundError: Chroma's; there is none.
         """
+
+    def find(self, tier: str) -> chromadb.Collection | None:
+        """The collection of a tier as it is now; ``None`` if there is none."""
+        from chromadb.errors import NotFoundError
+
+        try:
+            return self.get(tier)
+        except NotFoundError:
+            return None
 
     @abstractmethod
     def create(self, tier: str) -> chromadb.Collection:
@@ -85,12 +95,16 @@ class Home(ABC):
 class InFolder(Home):
     """Chroma embedded in this process, over one folder."""
 
-    errors = (ChromaError, RuntimeError, OSError)
-
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._client: ClientAPI | None = None
         self.shown = str(folder)
+
+    @property
+    def errors(self) -> tuple[type[Exception], ...]:  # noqa: D102
+        from chromadb.errors import ChromaError
+
+        return (ChromaError, RuntimeError, OSError)
 
     def as_ours(self, error: Exception) -> StoreError:  # noqa: D102
         return StoreDamaged(f"Chroma could not use {self._folder}: {error}")
@@ -137,6 +151,10 @@ class InFolder(Home):
 
     def _connect(self) -> ClientAPI:
         if self._client is None:
+            import chromadb
+            from chromadb.api.shared_system_client import SharedSystemClient
+            from chromadb.config import Settings
+
             self.prepare()
             settings = Settings(anonymized_telemetry=False)
             try:

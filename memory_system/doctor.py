@@ -11,8 +11,8 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from . import chroma_files, closing_note, copying, leftovers, table_file
+from .chroma import forget
 from .chroma_address import ChromaAddress
-from .chroma_served import forget
 from .consolidation.ground import Progress
 from .copying import STORE
 from .doctor_contents import of_contents, of_personality

@@ -17,7 +17,15 @@ from sqlalchemy.exc import DatabaseError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.compiler import compiles
 
-from .errors import InvalidParameter, JournalDamaged, ServerUnavailable, StoreBusy, StoreDamaged, StoreError
+from .errors import (
+    ExtraMissing,
+    InvalidParameter,
+    JournalDamaged,
+    ServerUnavailable,
+    StoreBusy,
+    StoreDamaged,
+    StoreError,
+)
 
 WRITES = "memory_system_writes"
 """The execution option of a connection that is going to write."""
@@ -81,7 +89,7 @@ class Server:
 
     Raises:
         InvalidParameter: this is no address of a PostgreSQL database.
-        StoreError: the package psycopg is missing.
+        ExtraMissing: the package psycopg is not installed.
     """
 
     def __init__(self, url: SecretStr, durability: str = "full") -> None:
@@ -109,9 +117,7 @@ class Server:
                 **{"pool_pre_ping": True, **options},
             )
         except ModuleNotFoundError as error:
-            raise StoreError(
-                "MEMORY_JOURNAL_URL needs the package psycopg. Install it: pip install -r requirements-postgres.txt"
-            ) from error
+            raise ExtraMissing("MEMORY_JOURNAL_URL", "postgres") from error
 
         def prepare(connection: Any, _record: object) -> None:
             before, connection.autocommit = connection.autocommit, True

@@ -20,12 +20,10 @@ from .entry import MemoryEntry, Tier
 from .errors import StoreDamaged
 from .llm import tasks
 from .names import MAX_NAME
-from .settings import ROOT, AgentSettings
+from .settings import AgentSettings
+from .shipped import personalities as shipped
 from .times import parse_time
 from .world import TOKENS, World, agent_names
-
-SHIPPED = ROOT / "agent_personalities"
-"""Where the story's characters are described."""
 
 SETTINGS = AgentSettings(stm_size=20, top_k=6, static_share=0.3, migration_threshold=0.25)
 """How the characters of the story remember: all but what is purely mundane."""
@@ -86,7 +84,7 @@ def _described(world: World, stories: dict[str, list[dict[str, Any]]]) -> dict[s
     if not agent_names(world.settings):
         personalities.mkdir(parents=True, exist_ok=True)
         for name in stories:
-            if (file := SHIPPED / f"{name}.json").is_file():
+            if (file := shipped() / f"{name}.json").is_file():
                 shutil.copyfile(file, personalities / file.name)
     return {name: story for name, story in stories.items() if (personalities / f"{name}.json").is_file()}
 

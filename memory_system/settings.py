@@ -4,36 +4,55 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+import platformdirs
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from . import shipped
 from .chroma_address import DEADLINE, ChromaAddress
 from .errors import InvalidParameter
 from .presets import DEFAULT
 from .scoring import Scoring, Weights, in_range, whole
 
 DEFAULT_WORLD = "mem_test"
-ROOT = Path(__file__).resolve().parents[1]
-"""The project's folder, so that every program finds the same agents from wherever it is started."""
+PROGRAM = "memory-system"
+
+
+def data_folder() -> Path:
+    r"""Where worlds are unless told otherwise, so that every program finds the same from wherever it is started.
+
+    In a checkout its top folder; of an installed package the user's folder for data, such as
+    ``~/.local/share/memory-system``, ``~/Library/Application Support/memory-system`` or
+    ``%LOCALAPPDATA%\memory-system``. Nothing is ever written where packages are installed.
+    """
+    return shipped.checkout() or platformdirs.user_data_path(PROGRAM, appauthor=False)
 
 
 def _cache_folder() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "memory-system"
+    return platformdirs.user_cache_path(PROGRAM, appauthor=False)
 
 
 class Settings(BaseSettings):
     """Where things are and which services to use. Each field is also an environment variable."""
 
-    model_config = SettingsConfigDict(extra="ignore", populate_by_name=True, hide_input_in_errors=True)
+    model_config = SettingsConfigDict(
+        extra="ignore",
+        populate_by_name=True,
+        hide_input_in_errors=True,
+        env_prefix="MEMORY_",  # a field is also read by its own name: HOME, HOST and TOKEN are other programs' business
+    )
 
-    database: Path = Field(ROOT / "database", validation_alias="MEMORY_DATABASE")
+    home: Path = Field(default_factory=data_folder, validation_alias="MEMORY_HOME")
+    """The folder that holds the next two, unless they are told."""
+    database: Path = Field(default_factory=lambda told: told["home"] / "database", validation_alias="MEMORY_DATABASE")
     """The folder of all worlds."""
-    personalities: Path = Field(ROOT / "agent_personalities", validation_alias="MEMORY_PERSONALITIES")
+    personalities: Path = Field(
+        default_factory=lambda told: told["home"] / "agent_personalities", validation_alias="MEMORY_PERSONALITIES"
+    )
     """The folder of the static memories."""
     backups: Path | None = Field(None, validation_alias="MEMORY_BACKUPS")
     """The folder of the backups; ``backups`` in the folder of all worlds if not given."""

@@ -16,7 +16,7 @@ from . import lifecycle
 from . import personality as static_memory
 from .agent import AgentMemory
 from .authors import running_script
-from .chroma_served import forget
+from .chroma import forget
 from .clock import FILE as ABOUT_FILE
 from .clock import About, read_about, read_standing, world_clock, write_about, write_standing
 from .copying import STORE

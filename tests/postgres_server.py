@@ -21,7 +21,7 @@ import sqlalchemy as sa
 
 MISSING = (
     "PostgreSQL is not installed, so that nothing shows that journals work there: 'sudo apt install postgresql', "
-    "and 'pip install -r requirements-postgres.txt'."
+    "and 'pip install -r requirements.txt'."
 )
 PASSWORD = "p@ss/w0rd of the journals"
 _SECONDS = 120.0

@@ -150,7 +150,7 @@ def main() -> None:
     if not chromium:
         sys.exit("Screenshots need Chromium: 'sudo apt install chromium', or name it in CHROMIUM.")
     FOLDER.mkdir(parents=True, exist_ok=True)
-    arguments = [*ARGUMENTS, *(["--no-sandbox"] if os.getuid() == 0 else [])]
+    arguments = [*ARGUMENTS, *(["--no-sandbox"] if getattr(os, "getuid", lambda: 1)() == 0 else [])]
     with tempfile.TemporaryDirectory() as scratch:
         embedder = CachedEmbedder(MiniLM(Settings().cache))
         template = sample_world.filled(Path(scratch), embedder)

@@ -13,11 +13,24 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 VENV = os.path.join(ROOT, ".venv")
-TARGETS = ("run", "test", "test-all", "faults", "mutants", "lint", "format", "bench", "screenshots", "audit", "licences")
+TARGETS = (
+    "run",
+    "test",
+    "test-all",
+    "faults",
+    "mutants",
+    "lint",
+    "format",
+    "bench",
+    "screenshots",
+    "audit",
+    "licences",
+)
 NEEDED = (3, 11)
 ROOM = 2 * 1024**3
 AUDIT = os.path.join(ROOT, ".venv-audit")
 MOST_UNKNOWN = 5
+PROGRAMS = "Scripts" if os.name == "nt" else "bin"
 PIP_AUDIT = "pip-audit>=2.7,<3"
 UNREACHABLE = ("ConnectionError", "ServiceError", "Failed to establish", "timed out", "Max retries", "Name or service")
 TESTS = {
@@ -56,7 +69,7 @@ def suitable_python():
 
 def make_venv(python):
     """The virtual environment's Python; made if it is missing, made again if it is broken."""
-    inside = os.path.join(VENV, "bin", "python")
+    inside = os.path.join(VENV, PROGRAMS, "python.exe" if os.name == "nt" else "python")
     if os.path.exists(inside) and subprocess.call([inside, "-c", "import pip"], stderr=subprocess.DEVNULL) == 0:
         return inside
     free = shutil.disk_usage(ROOT).free
@@ -82,17 +95,15 @@ def make_venv(python):
     return inside
 
 
-def tell_where(python):
-    """Let scripts anywhere import this folder's packages, when they are run by the environment's Python."""
-    found = subprocess.check_output([python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"])
-    with open(os.path.join(found.decode().strip(), "memory-system.pth"), "w") as file:
-        file.write(ROOT + "\n")
-
-
 def install(python, requirements, *options):
-    """Install a requirements file, unless exactly this was installed before; answers why not, or nothing."""
-    digest = hashlib.sha256()
-    for name in ("requirements.txt", "requirements-postgres.txt", requirements):
+    """Install a requirements file, unless exactly this was installed before; answers why not, or nothing.
+
+    With requirements.txt this folder is installed, too, with all its extras, and so that a change in it is seen at
+    once: scripts anywhere can import its packages, and the environment has the command memory-system.
+    """
+    product = requirements == "requirements.txt"
+    digest = hashlib.sha256(ROOT.encode())
+    for name in ("requirements.txt", "pyproject.toml", "setup.py", requirements):
         with open(os.path.join(ROOT, name), "rb") as file:
             digest.update(file.read())
     stamp = os.path.join(VENV, "installed-" + requirements)
@@ -103,7 +114,7 @@ def install(python, requirements, *options):
     say("Installing the packages of %s (a minute or two the first time) ..." % requirements)
     command = [python, "-m", "pip", "install", "--progress-bar", "off", "--disable-pip-version-check"]
     running = subprocess.Popen(
-        command + list(options) + ["-r", os.path.join(ROOT, requirements)],
+        command + list(options) + (["-e", ROOT + "[all]"] if product else ["-r", os.path.join(ROOT, requirements)]),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )
@@ -157,7 +168,7 @@ def find_browser():
 def install_from_distribution(package, what):
     """Try to install a package with apt, as root or by a sudo that asks nothing."""
     apt = shutil.which("apt-get")
-    root = [] if os.getuid() == 0 else ["sudo", "-n"]
+    root = [] if os.name != "posix" or os.getuid() == 0 else ["sudo", "-n"]
     if not apt or (root and subprocess.call(root + ["true"], stderr=subprocess.DEVNULL) != 0):
         return
     say("Installing %s from the distribution's packages ..." % what)
@@ -186,11 +197,11 @@ def postgres_is_there():
 
 def audit(python):
     """Look for known faults in the installed packages: 1 if there is one, 0 if none, or if the list cannot be had."""
-    tool = os.path.join(AUDIT, "bin", "pip-audit")
+    tool = os.path.join(AUDIT, PROGRAMS, "pip-audit")
     if not os.path.exists(tool):
         say("Making an environment for pip-audit in .venv-audit ...")
         made = subprocess.call([python, "-m", "venv", AUDIT]) == 0
-        pip = [os.path.join(AUDIT, "bin", "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+        pip = [os.path.join(AUDIT, PROGRAMS, "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
         if not made or subprocess.call(pip + [PIP_AUDIT]):
             return not_checked("pip-audit could not be installed")
     where = subprocess.check_output([python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"])
@@ -220,10 +231,9 @@ def main():
         stop("Say what to do: python3 tools/setup.py " + "|".join(TARGETS))
     os.chdir(ROOT)
     python = make_venv(suitable_python())
-    tell_where(python)
     need(python, "requirements.txt")
     if target == "run":
-        os.execv(python, [python, "-m", "dashboard.serve"])
+        sys.exit(run_in_place([python, "-m", "memory_system", "run"]))
     need(python, "requirements-dev.txt")
     if target == "audit":
         sys.exit(audit(python))
@@ -279,6 +289,18 @@ def memory_disk():
         return ""
     usable = told.f_bavail * told.f_frsize >= ROOM and not told.f_flag & os.ST_NOEXEC
     return folder if usable and os.access(folder, os.W_OK) else ""
+
+
+def run_in_place(command):
+    """Become a command; where a process cannot, wait for it, and leave Ctrl+C to it."""
+    if os.name == "posix":
+        os.execv(command[0], command)
+    running = subprocess.Popen(command)
+    while True:
+        try:
+            return running.wait()
+        except KeyboardInterrupt:
+            continue
 
 
 def run(steps, environment):

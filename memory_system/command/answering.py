@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from ..agent import AgentMemory
 from ..authors import COMMAND_LINE
-from ..errors import InvalidParameter, MemorySystemError
+from ..errors import ExtraMissing, InvalidParameter, MemorySystemError
 from ..settings import Settings, explained
 from ..world import World
 from .progress import STOPPED
@@ -18,6 +18,8 @@ from .terminal import json_of, say
 
 FAILED = 1
 """The exit code where something was refused or failed, or what was looked at is wrong."""
+NOT_POSSIBLE = 2
+"""The exit code of a command line that is wrong, or whose packages are not installed."""
 
 
 @contextmanager
@@ -28,13 +30,13 @@ def errors_told(*, json: bool = False) -> Iterator[None]:
         json: whether an error is told as JSON.
 
     Raises:
-        typer.Exit: the exit code: 1 for an error on purpose, 130 for Ctrl+C.
+        typer.Exit: the exit code: 1 for an error on purpose, 2 for packages that are missing, 130 for Ctrl+C.
     """
     try:
         yield
     except MemorySystemError as error:
         _tell(error, json=json)
-        raise typer.Exit(FAILED) from error
+        raise typer.Exit(exit_code(error)) from error
     except ValidationError as error:  # of the settings: everything else is checked where it comes in
         _tell(InvalidParameter(explained(error)), json=json)
         raise typer.Exit(FAILED) from error
@@ -58,6 +60,11 @@ def the_world(*, json: bool = False, name: str | None = None) -> Iterator[World]
         settings = Settings() if name is None else Settings().model_copy(update={"world": name})
         with World(settings, author=COMMAND_LINE) as world:
             yield world
+
+
+def exit_code(error: MemorySystemError) -> int:
+    """With what a command ends that met this error."""
+    return NOT_POSSIBLE if isinstance(error, ExtraMissing) else FAILED
 
 
 def _tell(error: MemorySystemError, *, json: bool) -> None:

@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 from typer.completion import get_completion_inspect_parameters
 
-from ..settings import ROOT
+from .. import shipped
+from ..settings import PROGRAM
 
-PROGRAM = "memory-system"
 VARIABLE = "_MEMORY_SYSTEM_COMPLETE"
 """The variable by which a shell asks the program for completions, as typer has it."""
 
@@ -65,5 +65,7 @@ def know_shells() -> None:
 
 def script(shell: Shell) -> str:
     """The lines for a shell's start file; whatever folder the shell is in, they run this very installation."""
-    run = f"env PYTHONPATH={shlex.quote(str(ROOT))} {shlex.quote(sys.executable)} -m memory_system"
+    top = shipped.checkout()
+    path = "" if top is None else f"env PYTHONPATH={shlex.quote(str(top))} "
+    run = f"{path}{shlex.quote(sys.executable)} -m memory_system"
     return _SCRIPTS[shell].format(program=PROGRAM, run=run, variable=VARIABLE)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidFile, Problem
+from ..extras import require
 
 SECONDS = 60.0
 """How long a page may take; most take some hundredths."""
@@ -48,7 +49,9 @@ def read_pdf(
 
     Raises:
         InvalidFile: it is protected, broken, too large, or takes too long or too much memory.
+        ExtraMissing: pypdf is not installed.
     """
+    require("pypdf", "pdf", "Reading a PDF document")
     with tempfile.TemporaryDirectory(prefix="memory-pdf-", ignore_cleanup_errors=True) as scratch:
         path, out = Path(scratch) / "document.pdf", Path(scratch) / "told.jsonl"
         path.write_bytes(raw)

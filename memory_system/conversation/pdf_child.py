@@ -6,6 +6,7 @@ each page as soon as that is read, or ``{"problem": ...}``; see ``pdf``.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import sys
@@ -24,9 +25,9 @@ def limit() -> None:
         import resource
     except ImportError:  # not on every system
         return
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-    resource.setrlimit(resource.RLIMIT_CPU, (_CPU_SECONDS, _CPU_SECONDS))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for name, most in (("RLIMIT_AS", _MEMORY), ("RLIMIT_CPU", _CPU_SECONDS), ("RLIMIT_CORE", 0)):
+        with contextlib.suppress(AttributeError, ValueError, OSError):  # macOS refuses that of memory
+            resource.setrlimit(getattr(resource, name), (most, most))
 
 
 def told(path: Path, most_pages: int, most_characters: int) -> Iterator[dict[str, Any]]:

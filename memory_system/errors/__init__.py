@@ -33,6 +33,7 @@
     │   ├── ModelOverflow              413  what was sent is longer than the model's context
     │   └── ModelNonsense              502  an answer, but not of the form that was asked for
     ├── EmbedderError                  500  no vectors: weights missing, or not what they should be
+    ├── ExtraMissing                   501  a feature whose packages were not installed
     └── StoreError                     500
         ├── ServerUnavailable          503  a server that is needed cannot be reached, or answers what is no answer
         ├── StoreUnavailable           503  the server that keeps memories cannot be reached, or takes too long
@@ -49,7 +50,7 @@ says what was wrong, where, and what to do.
 
 from __future__ import annotations
 
-from .base import MemorySystemError, shown
+from .base import ExtraMissing, MemorySystemError, shown
 from .inputs import (
     InvalidAgentName,
     InvalidBackup,
@@ -104,6 +105,7 @@ __all__ = [
     "CueNotFound",
     "EmbedderError",
     "EntryNotFound",
+    "ExtraMissing",
     "ForeignStore",
     "Immutable",
     "InvalidAgentName",

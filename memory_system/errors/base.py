@@ -21,3 +21,18 @@ class MemorySystemError(Exception):
     def sentence(self) -> str:
         """The message for people."""
         return str(self)
+
+
+class ExtraMissing(MemorySystemError):
+    """Raise when something was asked for whose packages were not installed.
+
+    Args:
+        what: needs them, as the beginning of a sentence.
+        extra: brings them.
+    """
+
+    status = 501
+    code = "extra-missing"
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs packages that are not installed. Run: pip install 'memory-system[{extra}]'")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import httpx
-
 
 def host_of(address: str) -> str:
     """The server that an address of http or https names; empty if no server can be reached by it."""
+    import httpx  # brings rich and click along, for those who ask no server
+
     try:
         url = httpx.URL(address)
         host = url.host

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-
-import httpx
+from typing import TYPE_CHECKING
 
 from ..errors import ModelNonsense, ModelTimeout, ModelUnavailable
 from .beside import within
 from .redaction import Redaction
 
+if TYPE_CHECKING:  # brings rich and click along, for a question that is rarely asked
+    import httpx
+
 _MOST_BYTES = 5_000_000
 MOST = 1000
 _MOST_NAME = 200
+_OK = 200
 
 
 def models(endpoint: str, key: str, seconds: float) -> tuple[str, ...]:
@@ -26,6 +29,8 @@ def models(endpoint: str, key: str, seconds: float) -> tuple[str, ...]:
     Raises:
         ModelUnavailable, ModelTimeout, ModelNonsense: the server does not tell; the message never holds the key.
     """
+    import httpx
+
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     client = httpx.Client(headers=headers, timeout=seconds)
     try:  # a timeout of a socket starts again with every byte that trickles in
@@ -42,7 +47,7 @@ def models(endpoint: str, key: str, seconds: float) -> tuple[str, ...]:
 def _asked(client: httpx.Client, address: str) -> bytes:
     data = bytearray()
     with client.stream("GET", address) as answer:
-        if answer.status_code != httpx.codes.OK:
+        if answer.status_code != _OK:
             raise ModelUnavailable(f"The server does not list its models (it answered {answer.status_code}).")
         for chunk in answer.iter_bytes():
             data += chunk

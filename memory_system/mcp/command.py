@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
+from ..command.answering import errors_told
 from ..errors import InvalidParameter
+from ..extras import needs
 from ..ports import refuse_busy
 from ..settings import Settings
 from ..world import World
@@ -25,10 +27,11 @@ def mcp(
     A client starts it by itself: name the command in its settings, as the README shows. With --http it serves any
     number of clients at http://127.0.0.1:5002/mcp.
     """
-    from . import server as serving  # the SDK takes half a second to import, and no other command needs it
-    from .remembering import MEMORY_TOOLS
-    from .talking import TALK_TOOLS
-    from .tool import Tools
+    with errors_told(), needs("mcp", "Serving MCP"):
+        from . import server as serving  # the SDK takes half a second to import, and no other command needs it
+        from .remembering import MEMORY_TOOLS
+        from .talking import TALK_TOOLS
+        from .tool import Tools
 
     settings = Settings()
     if port is not None and not http:

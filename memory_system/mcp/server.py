@@ -20,6 +20,7 @@ from mcp.server import Server, ServerRequestContext
 from mcp.server.stdio import stdio_server
 from starlette.types import ASGIApp
 
+from .. import __version__
 from ..errors import MemorySystemError
 from ..service.guard import MAX_BODY, Guard
 from ..world import World
@@ -66,7 +67,7 @@ def create_server(world: World, tools: Tools) -> Server[object]:
     return Server(
         "memory-system",
         title="Memory system",
-        version="0.1.0",
+        version=__version__,
         instructions=about,
         on_list_tools=list_tools,
         on_call_tool=call_tool,

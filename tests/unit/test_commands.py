@@ -46,7 +46,7 @@ def test_whatever_writes_has_a_dry_run(name: str) -> None:
 
 def test_the_help_tells_the_exit_codes_and_a_wrong_command_line_ends_with_2(cli: CommandLine) -> None:
     told = " ".join(cli("--help").out.split())
-    assert "2 the command line is wrong; 130 stopped by Ctrl+C" in told
+    assert "2 the command line is wrong, or needs a package that is not installed; 130 stopped by Ctrl+C" in told
     for wrong in (["nonsense"], ["recall", "mira"], ["recall", "mira", CUE, "--top-k", "-1"], ["undo", "mira", "0"]):
         assert cli(*wrong).code == 2
 

@@ -37,7 +37,7 @@ def test_whatever_the_code_imports_is_asked_for() -> None:
                 imported.add(node.module.partition(".")[0])
     strange = imported - set(sys.stdlib_module_names) - {"memory_system", "dashboard"}
     owners = importlib.metadata.packages_distributions()
-    asked = {name for file in ("requirements.txt", "requirements-postgres.txt") for name in licences.asked(file)}
+    asked = set(licences.asked("requirements.txt"))
     asked.add("mcp-types")  # a part of mcp
     unasked = {name for name in strange if name in owners and not {licences.plain(one) for one in owners[name]} & asked}
     assert not unasked, f"{sorted(unasked)} come along by chance: name them in requirements.txt."

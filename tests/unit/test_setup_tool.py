@@ -7,10 +7,13 @@ import os
 import socket
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from tests.package.building import copied
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -57,15 +60,26 @@ def test_a_python_without_venv_is_told_the_package_to_install(
     assert "sudo apt install python3-venv" in capsys.readouterr().err
 
 
-def test_a_script_in_any_folder_finds_the_packages(tool: ModuleType, tmp_path: Path) -> None:
-    made = tmp_path / "venv" / "bin" / "python"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "venv")], check=True)
-    tool.tell_where(str(made))
+def test_a_script_in_any_folder_finds_the_packages(
+    tool: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    checkout = copied(tmp_path / "checkout")
+    subprocess.run([sys.executable, "-m", "venv", "--system-site-packages", str(tmp_path / "venv")], check=True)
+    made = tmp_path / "venv" / tool.PROGRAMS / "python"
+    monkeypatch.setattr(tool, "ROOT", str(checkout))
+    monkeypatch.setattr(tool, "VENV", str(tmp_path / "venv"))
+    monkeypatch.setenv("PYTHONPATH", sysconfig.get_path("purelib"))  # setuptools is there, and nothing is fetched
+    assert tool.install(str(made), "requirements.txt", "--no-deps", "--no-build-isolation") == ""
     script = tmp_path / "game.py"
-    script.write_text("import tools.setup\nprint(tools.setup.__file__)")
-    path = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    found = subprocess.check_output([str(made), str(script)], cwd=tmp_path, env=path, text=True)
-    assert found.strip() == str(ROOT / "tools" / "setup.py")
+    script.write_text(
+        "from importlib.util import find_spec\n"
+        "print(find_spec('memory_system').origin, find_spec('dashboard').origin, sep='\\n')"
+    )
+    found = subprocess.check_output([str(made), str(script)], cwd=tmp_path, text=True).splitlines()
+    assert found == [str(checkout / "memory_system" / "__init__.py"), str(checkout / "dashboard" / "__init__.py")]
+    assert (tmp_path / "venv" / tool.PROGRAMS / "memory-system").exists()
+    monkeypatch.setenv("PATH", "")
+    assert tool.install("no-such-python", "requirements.txt") == "", "what was installed is not installed again"
 
 
 def test_an_unknown_target_is_refused() -> None:
@@ -125,8 +139,8 @@ def test_a_small_model_that_cannot_be_had_is_told_loudly_and_stops_nothing(
     monkeypatch.setattr(tool, "ROOT", str(tmp_path))
     monkeypatch.setattr(tool, "VENV", str(tmp_path))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-    (tmp_path / "requirements.txt").write_text("")
-    (tmp_path / "requirements-postgres.txt").write_text("")
+    for name in ("requirements.txt", "pyproject.toml", "setup.py"):
+        (tmp_path / name).write_text("")
     (tmp_path / "requirements-model.txt").write_text("weights-that-nobody-made==1.0\n")
     tool.try_small_model(sys.executable)
     said = capsys.readouterr().out
