@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Set-up without make's help: ``python3 tools/setup.py run|test|test-all|faults|lint|format|bench|...``, as ``make help`` lists.
+"""Set-up without make's help: ``python3 tools/setup.py run|test|test-all|...``; see ``make help``.
 
 Needs nothing but Python's own library, and is written so that an old Python can still say that it is too old.
 """
@@ -25,8 +25,10 @@ TESTS = {
     "test-all": ["not long and not browser", "not long and browser"],
     "faults": [],
 }
-"""What each of these targets runs, by the tests' markers, one call after the other: the browser's event loop would be in
-the way of other tests."""
+"""What each of these targets runs, by the tests' markers, in one call after the other.
+
+A browser's event loop would be in the way of other tests.
+"""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
