@@ -12,8 +12,7 @@ from typing import Self
 
 import httpx
 
-_STARTS_WITHIN = 90.0
-"""Seconds, on a machine that has much else to do."""
+from tests.waiting import LAST_RESORT
 
 
 class ChromaServer:
@@ -45,7 +44,7 @@ class ChromaServer:
         log = (self._folder / "log").open("ab")
         with log:
             self._process = subprocess.Popen(command, cwd=self._folder, stdout=log, stderr=log)
-        until = time.monotonic() + _STARTS_WITHIN
+        until = time.monotonic() + LAST_RESORT
         while time.monotonic() < until:
             assert self._process.poll() is None, (self._folder / "log").read_text("utf-8", "replace")[-2000:]
             try:
@@ -53,7 +52,7 @@ class ChromaServer:
                 return
             except httpx.HTTPError:
                 time.sleep(0.05)
-        raise AssertionError(f"Chroma did not answer within {_STARTS_WITHIN:.0f} seconds.")
+        raise AssertionError(f"Chroma did not answer within {LAST_RESORT:.0f} seconds.")
 
     def kill(self) -> None:
         """End it at once; its data stays."""

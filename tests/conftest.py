@@ -28,6 +28,7 @@ from tests.postgres_server import MISSING, PostgresServer, programs
 from tests.programs import Program
 from tests.sample_world import made_once, shared_folder
 from tests.served import served_api
+from tests.waiting import LAST_RESORT, PATIENCE
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
@@ -55,6 +56,13 @@ def own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         if name.startswith(("OPENAI_", "MEMORY_")) and name != "MEMORY_CACHE_DIR":
             monkeypatch.delenv(name)
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody gives up waiting for a lock because the machine is busy; a test of giving up says when."""
+    for owner, name in PATIENCE:
+        monkeypatch.setattr(owner, name, LAST_RESORT)
 
 
 START_PROBE = probe._started
@@ -240,5 +248,5 @@ def server() -> Iterator[FakeServer]:
 @pytest.fixture
 def api(world: World) -> Iterator[httpx.Client]:
     """A client of a server over ``world``."""
-    with served_api(world) as address, httpx.Client(base_url=address, timeout=30, trust_env=False) as client:
+    with served_api(world) as address, httpx.Client(base_url=address, timeout=LAST_RESORT, trust_env=False) as client:
         yield client

@@ -13,6 +13,7 @@ from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
 from memory_system.llm.openai import OpenAIModel
+from tests.waiting import LAST_RESORT
 
 KEY = "sk-test-0123456789abcdef"
 
@@ -130,13 +131,16 @@ def pieces(content: str | None, *calls: dict[str, Any]) -> list[dict[str, Any]]:
     return [*chunks, _chunk([{"index": 0, "delta": {}, "finish_reason": "tool_calls" if calls else "stop"}])]
 
 
-def streamed(*chunks: object, pause: float = 0.0, broken: bool = False) -> Reply:
+def streamed(
+    *chunks: object, pause: float = 0.0, broken: bool = False, held_until: threading.Event | None = None
+) -> Reply:
     """A stream of events; a text is sent as it is, all else as JSON.
 
     Args:
         chunks: what is sent, in order.
         pause: seconds between them.
         broken: whether the connection breaks where the end should be.
+        held_until: what has to happen before the second half is sent, if anything.
     """
 
     def send(handler: _Handler) -> None:
@@ -145,7 +149,9 @@ def streamed(*chunks: object, pause: float = 0.0, broken: bool = False) -> Reply
         if broken:
             handler.send_header("Content-Length", "1000000")
         handler.end_headers()
-        for chunk in chunks:
+        for number, chunk in enumerate(chunks):
+            if held_until is not None and number == len(chunks) // 2:
+                held_until.wait(LAST_RESORT)
             data = chunk if isinstance(chunk, str) else json.dumps(chunk)
             handler.wfile.write(f"data: {data}\n\n".encode())
             handler.wfile.flush()
@@ -286,8 +292,8 @@ class FakeServer:
         """The form that each request asked for."""
         return [asked.get("response_format", {}).get("type", "text") for asked in self.requests]
 
-    def model(self, name: str = "fake", *, deadline: float = 10.0, key: str = KEY) -> OpenAIModel:
-        """The language model that asks this server."""
+    def model(self, name: str = "fake", *, deadline: float = 60.0, key: str = KEY) -> OpenAIModel:
+        """The language model that asks this server, which answers at once but where a test is about waiting."""
         return OpenAIModel(model=name, key=key, base_url=self.url, deadline=deadline)
 
     def close(self) -> None:

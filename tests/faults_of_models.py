@@ -9,8 +9,9 @@ from typing import Any
 
 from memory_system.errors import ModelError, ModelNonsense, ModelOverflow, ModelTimeout, ModelUnavailable
 from tests.fake_server import Reply, body, calling, completion, error, overflow, says, silent, trickling
+from tests.waiting import LAST_RESORT
 
-LONG = 120.0
+LONG = LAST_RESORT
 """Seconds for which a slow server says nothing: no test waits for it, all wait for their own deadline."""
 HTML = "<html><body>Please sign in</body></html>"
 
@@ -29,7 +30,7 @@ class Fault:
 
     reply: Reply | None
     raises: type[ModelError]
-    deadline: float = 60.0
+    deadline: float = LAST_RESORT
     speaks: bool = False
     object: bool = False
 

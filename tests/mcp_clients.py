@@ -22,17 +22,17 @@ from memory_system import World
 from memory_system.mcp.remembering import MEMORY_TOOLS
 from memory_system.mcp.server import create_server, http_app
 from memory_system.mcp.tool import Tools
+from tests.waiting import LAST_RESORT
 
 ROOT = Path(__file__).resolve().parents[1]
-_PATIENCE = 60
 Result = TypeVar("Result")
 
 
 def run(session: Callable[[], Awaitable[Result]]) -> Result:
-    """What a session answers, within a minute."""
+    """What a session answers, if it ever does."""
 
     async def within() -> Result:
-        with anyio.fail_after(_PATIENCE):
+        with anyio.fail_after(LAST_RESORT):
             return await session()
 
     return anyio.run(within)
@@ -50,7 +50,7 @@ def served(world: World, agent: str = "", tools: Tools | None = None) -> Iterato
         yield f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
     finally:
         server.should_exit = True
-        thread.join(30)
+        thread.join(LAST_RESORT)
         listening.close()
 
 
@@ -59,7 +59,7 @@ async def over_http(url: str, mode: str = "auto", name: str = "") -> AsyncIterat
     """A client over streamable HTTP."""
     info = types.Implementation(name=name, version="1") if name else None
     async with (
-        httpx2.AsyncClient(trust_env=False, timeout=30) as http,
+        httpx2.AsyncClient(trust_env=False, timeout=LAST_RESORT) as http,
         Client(streamable_http_client(url, http_client=http), mode=mode, client_info=info) as client,
     ):
         yield client

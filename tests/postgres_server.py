@@ -19,12 +19,13 @@ from typing import Any, Self
 
 import sqlalchemy as sa
 
+from tests.waiting import LAST_RESORT
+
 MISSING = (
     "PostgreSQL is not installed, so that nothing shows that journals work there: 'sudo apt install postgresql', "
     "and 'pip install -r requirements.txt'."
 )
 PASSWORD = "p@ss/w0rd of the journals"
-_SECONDS = 120.0
 _WHEN_THE_PARENT_DIES = 1
 _FAST = ("fsync=off", "shared_buffers=32MB", "listen_addresses=", "max_connections=120", "autovacuum=off")
 
@@ -77,7 +78,7 @@ class PostgresServer:
             cwd=self.folder,
             capture_output=True,
             text=True,
-            timeout=_SECONDS,
+            timeout=LAST_RESORT,
             check=False,
             **self._user,
         )
@@ -111,7 +112,7 @@ class PostgresServer:
                 preexec_fn=_end_with_the_tests,  # noqa: PLW1509 - one system call, which takes no lock
                 **self._user,
             )
-        until = time.monotonic() + _SECONDS
+        until = time.monotonic() + LAST_RESORT
         while True:
             try:
                 self.run("postgres", "SELECT 1")
@@ -131,7 +132,7 @@ class PostgresServer:
         """Stop it, whoever is connected."""
         if self._running is not None:
             self._running.send_signal(signal.SIGINT)
-            self._running.wait(_SECONDS)
+            self._running.wait(LAST_RESORT)
             self._running = None
 
     def address(self, database: str) -> str:

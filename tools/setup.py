@@ -38,8 +38,10 @@ TESTS = {
     "test-all": ["not long and not browser", "not long and browser"],
     "faults": [],
 }
-"""What each of these targets runs, by the tests' markers, one call after the other: the browser's event loop would be in
-the way of other tests."""
+"""What each of these targets runs, by the tests' markers, in one call after the other.
+
+A browser's event loop would be in the way of other tests.
+"""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 

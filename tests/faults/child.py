@@ -21,7 +21,7 @@ from memory_system.errors import MemorySystemError
 from memory_system.journal import Journal
 from memory_system.journal_vectors import KeptVectors
 from memory_system.stores import Stores
-from tests.waiting import LAST_RESORT
+from tests.waiting import LAST_RESORT, PATIENCE
 
 BOUNDARIES: dict[str, tuple[Any, str]] = {
     "before the commit": (Journal, "commit"),
@@ -180,6 +180,8 @@ def main() -> None:
     if order.get("limit"):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (order["limit"], resource.RLIM_INFINITY))
+    for owner, name in PATIENCE:
+        setattr(owner, name, LAST_RESORT)
     embedder = CachedEmbedder(MiniLM(Settings().cache))
     embedder.embed(["warm"])
     used = Renamed(embedder) if order.get("another model") else embedder

@@ -21,6 +21,7 @@ from memory_system.service.guard import MAX_BODY
 from memory_system.service.serving import LARGEST_HEAD
 from tests import sample_world
 from tests.running import Running, free_port, running
+from tests.waiting import LAST_RESORT
 
 PASSWORD, VIEWERS_PASSWORD = "the-curators-word", "the-viewers-word"
 TOKEN, VIEWERS_TOKEN = "the-curators-token-1234", "the-viewers-token-12345"
@@ -30,8 +31,7 @@ SECRETS = {
     "MEMORY_TOKEN": TOKEN,
     "MEMORY_VIEWER_TOKEN": VIEWERS_TOKEN,
 }
-LONG = 120.0
-"""Seconds that an answer may take on a busy machine; none of these tests is about time."""
+LONG = LAST_RESORT
 STREAM = "/_stcore/stream"
 UPGRADE = (
     "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
@@ -335,7 +335,7 @@ def started(*command: str, **environment: str) -> subprocess.CompletedProcess[st
     ports = {"MEMORY_DASHBOARD_PORT": str(free_port()), "MEMORY_API_PORT": str(free_port())}
     return subprocess.run(
         [sys.executable, "-m", *command], cwd=sample_world.ROOT, env=os.environ | ports | environment,
-        capture_output=True, text=True, check=False, timeout=300,
+        capture_output=True, text=True, check=False, timeout=LAST_RESORT,
     )  # fmt: skip
 
 

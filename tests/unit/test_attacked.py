@@ -18,6 +18,7 @@ from memory_system import AgentMemory, Scoring, Tier, Weights, World, kept_table
 from memory_system.errors import InvalidParameter
 from memory_system.relevancy.packed import PackedStates
 from tests.conftest import NOW
+from tests.waiting import LAST_RESORT, ended, until
 
 Remember = Callable[..., str]
 
@@ -137,16 +138,22 @@ def test_a_pipe_or_a_strange_note_does_not_keep_an_agent_from_opening(world: Wor
 
 
 def test_a_query_does_not_wait_for_another_program_that_writes(
-    world: World, agent: AgentMemory, remember: Remember
+    world: World, agent: AgentMemory, remember: Remember, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     remember("The lamp fell.")
     agent.query_memory("lamp", threshold=0)
+    log = agent._ledger._accesses
+    written, begun = log._write, threading.Event()
+
+    def write(accesses: object) -> None:
+        begun.set()
+        written(accesses)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(log, "_write", write)
     with FileLock(world.folder / "mira" / "lock", thread_local=False):
         agent.query_memory("lamp", threshold=0, now=NOW + timedelta(hours=1))
-        time.sleep(0.8)  # the accesses are written meanwhile
-        started = time.monotonic()
-        agent.query_memory("lamp", threshold=0, now=NOW + timedelta(hours=2))
-        assert time.monotonic() - started < 3
+        assert begun.wait(LAST_RESORT)  # to write the accesses
+        ended(lambda: agent.query_memory("lamp", threshold=0, now=NOW + timedelta(hours=2)))
 
 
 def test_closing_waits_for_accesses_that_are_being_written(
@@ -154,16 +161,18 @@ def test_closing_waits_for_accesses_that_are_being_written(
 ) -> None:
     entry_id = remember("The lamp fell.")
     log = agent._ledger._accesses
-    written, begun = log._write, threading.Event()
+    written, begun, closing = log._write, threading.Event(), threading.Event()
 
     def slowly(accesses: object) -> None:
         begun.set()
-        time.sleep(0.3)
+        closing.wait(LAST_RESORT)
+        time.sleep(0.3)  # so that it is mostly waited for
         written(accesses)  # type: ignore[arg-type]
 
     monkeypatch.setattr(log, "_write", slowly)
     agent.query_memory("lamp", threshold=0)
-    assert begun.wait(5)
+    assert begun.wait(LAST_RESORT)
+    closing.set()
     world.close()
     found = world.agent("mira").find(entry_id)
     assert found is not None
@@ -174,9 +183,8 @@ def test_the_stamp_never_goes_back(agent: AgentMemory, remember: Remember) -> No
     remember("The lamp fell.")
     stamps = [agent.stamp]
     agent.query_memory("lamp", threshold=0)
-    until = time.monotonic() + 1
-    while time.monotonic() < until:
-        stamps.append(agent.stamp)
+    until(lambda: stamps.append(agent.stamp) or len(set(stamps)) > 1)
+    stamps += [agent.stamp for _ in range(1000)]
     assert stamps == sorted(stamps)
     assert len(set(stamps)) == 2
 

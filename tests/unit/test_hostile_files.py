@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,32 +19,12 @@ from memory_system.errors import (
     StoreDamaged,
     StoreError,
 )
+from tests.waiting import ended
 
-SECONDS = 20.0
 OURS = (
     "CREATE TABLE change_sets (revision integer); CREATE TABLE changes (revision integer); "
     "CREATE TABLE entries (id, tier, body, hash);"
 )
-
-
-def within_seconds(work: Callable[[], Any]) -> Any:
-    """What the work answers or raises, if it ends; a pipe that nobody writes to would hold it for ever."""
-    answers: list[Any] = []
-
-    def run() -> None:
-        try:
-            answers.append((work(), None))
-        except BaseException as error:  # noqa: BLE001 - handed on below
-            answers.append((None, error))
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(SECONDS)
-    assert answers, f"It did not end within {SECONDS:.0f} seconds."
-    answer, error = answers[0]
-    if error is not None:
-        raise error
-    return answer
 
 
 @pytest.fixture
@@ -238,12 +216,12 @@ def test_a_personality_without_an_end_leaves_the_last_good_one_in_use(
 ) -> None:
     personality.unlink()
     make(personality)
-    agent = within_seconds(lambda: world.agent("mira"))
-    assert len(within_seconds(lambda: agent.entries(Tier.STATIC))) == 11
-    problem = within_seconds(lambda: agent.personality_problem)
+    agent = ended(lambda: world.agent("mira"))
+    assert len(ended(lambda: agent.entries(Tier.STATIC))) == 11
+    problem = ended(lambda: agent.personality_problem)
     assert "cannot be read" in problem
     assert "The last good personality stays in use." in problem
-    assert within_seconds(lambda: agent.query_memory("Who are you?")).considered == 12
+    assert ended(lambda: agent.query_memory("Who are you?")).considered == 12
 
 
 @pytest.mark.parametrize("make", [_pipe, _zeros])
@@ -252,9 +230,9 @@ def test_a_new_agent_with_a_personality_without_an_end_says_so(
 ) -> None:
     personality.parent.mkdir()
     make(personality)
-    agent = within_seconds(lambda: world.agent("mira"))
-    assert within_seconds(lambda: agent.entries(Tier.STATIC)) == []
-    problem = within_seconds(lambda: agent.personality_problem)
+    agent = ended(lambda: world.agent("mira"))
+    assert ended(lambda: agent.entries(Tier.STATIC)) == []
+    problem = ended(lambda: agent.personality_problem)
     assert "it is no regular file" in problem or "it is a symbolic link" in problem
 
 
@@ -265,7 +243,7 @@ def test_events_without_an_end_are_refused_at_once(
     make(tmp_path / "events.json")
     before = agent.stamp
     with pytest.raises(InvalidEntry, match="cannot be read as a file"):
-        within_seconds(lambda: agent.add_short_term(tmp_path / "events.json"))
+        ended(lambda: agent.add_short_term(tmp_path / "events.json"))
     assert agent.stamp == before
 
 
@@ -273,4 +251,4 @@ def test_a_clock_without_an_end_is_told_at_once(world: World, agent: AgentMemory
     (world.folder / "world.json").unlink()
     _pipe(world.folder / "world.json")
     with pytest.raises(StoreDamaged, match="it is no regular file"):
-        within_seconds(lambda: world.standing)
+        ended(lambda: world.standing)

@@ -15,6 +15,7 @@ import pytest
 from memory_system import AgentMemory, Scoring, Tier, World, kept_tables
 from memory_system.journal import Journal
 from tests.conftest import NOW, ROOT
+from tests.waiting import LAST_RESORT, until
 
 CUE = "Where is the grey heron?"
 EVENTS = [
@@ -167,10 +168,7 @@ def test_a_query_is_not_kept_waiting_and_its_accesses_are_on_disk_soon(
     agent.query_memory("heron", static_threshold=1)
     assert agent.stamp != before
     assert [entry.last_access for entry in agent.entries(Tier.STM)] == [NOW]
-    until = time.monotonic() + 10
-    while accesses(world.folder / "mira") != {entry_id: NOW}:
-        assert time.monotonic() < until
-        time.sleep(0.05)
+    until(lambda: accesses(world.folder / "mira") == {entry_id: NOW})
     assert agent.stamp != before
 
 
@@ -190,7 +188,7 @@ def test_a_program_that_ends_without_closing_loses_none(world: World, agent: Age
         f"personalities={str(world.settings.personalities)!r})\n"
         "mira.query_memory('heron', static_threshold=1)\n"
     )
-    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, timeout=LAST_RESORT)
     assert accesses(world.folder / "mira") == {"heron": NOW}
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import threading
-import time
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -18,6 +17,7 @@ from memory_system.changes import dump_entry
 from memory_system.embedding import CachedEmbedder
 from memory_system.errors import ForeignStore, StoreDamaged
 from tests.conftest import NOW
+from tests.waiting import until
 
 Remember = Callable[..., str]
 
@@ -228,10 +228,7 @@ def test_two_openings_in_one_process_see_each_others_writes(
     with _second(world, embedder) as other:
         first = remember("The heron stands on the quay.")
         assert [hit.entry.id for hit in other.query_memory("heron", static_threshold=1)] == [first]
-        until = time.monotonic() + 10  # accesses are written in the background
-        while [entry.last_access for entry in agent.entries(Tier.STM)] != [agent.now]:
-            assert time.monotonic() < until
-            time.sleep(0.05)
+        until(lambda: [entry.last_access for entry in agent.entries(Tier.STM)] == [agent.now])  # in the background
         other.edit(first, rating=9)
         assert [entry.rating for entry in agent.entries(Tier.STM)] == [9]
         agent.forget([first])

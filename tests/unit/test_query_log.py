@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
@@ -20,6 +19,7 @@ from memory_system.logged import LoggedQuery
 from memory_system.relived import Relived
 from memory_system.settings import AgentSettings
 from tests.conftest import NOW, PERSONALITY
+from tests.waiting import until
 
 Remember = Callable[..., str]
 CLASSIC = Scoring()
@@ -147,10 +147,7 @@ def test_a_long_answer_is_kept_in_part(agent: AgentMemory) -> None:
 def test_a_query_does_not_wait_for_the_disk_and_is_there_soon(world: World, agent: AgentMemory) -> None:
     agent.query_memory(CUE)
     assert rows(world) == []
-    until = time.monotonic() + 10
-    while not rows(world):
-        assert time.monotonic() < until
-        time.sleep(0.05)
+    until(lambda: rows(world))
     assert rows(world) == [(1, CUE)]
 
 
@@ -192,10 +189,7 @@ def test_an_access_log_that_cannot_be_written_says_so(monkeypatch: pytest.Monkey
         raise StoreDamaged("No space is left.")
 
     AccessLog(write, said.append, lambda: NOW, nullcontext()).note(["a"], NOW, None, (1, 0))
-    until = time.monotonic() + 10
-    while not said:
-        assert time.monotonic() < until
-        time.sleep(0.01)
+    until(lambda: said)
     assert said == ["When 1 memories were recalled could not be written yet. No space is left."]
 
 

@@ -15,7 +15,8 @@ from memory_system.errors import Conflict
 from memory_system.llm.openai import OpenAIModel
 from memory_system.rerating import AUTHOR, Rerater
 from tests.fake_server import FakeServer, Reply, error, says
-from tests.waiting import LONG, until
+from tests.waiting import LAST_RESORT as LONG
+from tests.waiting import until
 
 GOOD = {"explanation": "A promise.", "rating": 7}
 

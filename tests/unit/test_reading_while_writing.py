@@ -12,8 +12,9 @@ import pytest
 from memory_system import AgentMemory, Tier
 from memory_system.errors import StoreDamaged
 from memory_system.table_lock import TableLock
+from tests.waiting import LAST_RESORT
 
-LONG = 60.0
+LONG = LAST_RESORT
 """Seconds after which a thread is taken to wait for ever."""
 
 

@@ -6,7 +6,6 @@ import base64
 import json
 import random
 import string
-import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from memory_system.embedding import MiniLM
 from memory_system.llm import tokens
 from memory_system.llm.tokens import Correction
 from memory_system.settings import Settings
+from tests.waiting import ended
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -128,10 +128,8 @@ def test_the_beginning_of_a_text_keeps_to_its_tokens(script: str, most: int) -> 
 @pytest.mark.parametrize(
     "text", ["a" * 10**6, "a b " * 250_000, "=" * 10**6, " " * 10**6, "🤷🏽" * 10**5, '"{' * 10**5]
 )
-def test_a_million_characters_take_under_two_seconds(text: str) -> None:
-    started = time.monotonic()
-    assert tokens.estimate(text) > 1000
-    assert time.monotonic() - started < 2
+def test_a_million_characters_are_counted_though_the_square_of_them_would_never_end(text: str) -> None:
+    assert ended(lambda: tokens.estimate(text)) > 1000
 
 
 def test_a_count_above_the_estimate_is_believed_at_once_and_one_below_by_and_by() -> None:

@@ -15,10 +15,11 @@ from memory_system.conversation.documents import documents
 from memory_system.conversation.questions import sittings
 from memory_system.conversation.talk import Strategy, TalkSettings
 from tests.fake_server import FakeServer, calling, error, pieces, says, streamed, talks
+from tests.waiting import LAST_RESORT, until
 
 OpenPage = Callable[..., AppTest]
 KEY = "Who has the mill key?"
-LONGEST = 120.0
+LONGEST = LAST_RESORT
 LAVA = "My name is John. My mother Brenda baked me a chocolate lava cake."
 
 
@@ -159,17 +160,14 @@ def test_a_stopped_answer_leaves_nothing(open_page: OpenPage, server: FakeServer
     talk = Conversation.begin(mira(), settings=TalkSettings(strategy))
     mira().model = server.model()
     before = mira().stamp
-    words = calling("send_message", {"message": "word " * 300})
-    chunks = pieces("word " * 300) if strategy is Strategy.BUFFER else pieces(None, words)
+    words = calling("send_message", {"message": "word " * 10_000})
+    chunks = pieces("word " * 10_000) if strategy is Strategy.BUFFER else pieces(None, words)
     server.queue(streamed(*chunks, pause=0.05))
     live = talk_live.Live("Hello?", lambda one: talk.step("Hello?", heard=one.heard, told=one.told))
-    for _ in range(600):
-        if live.pieces:
-            break
-        live.wait(0.05)
+    until(lambda: live.pieces)
     assert "".join(live.pieces).startswith("w")
     live.stop()
-    live.wait(10)
+    live.wait(LAST_RESORT)
     assert (live.running, live.stopped, live.step, live.problem) == (False, True, None, None)
     assert mira().stamp == before
 

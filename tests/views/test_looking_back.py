@@ -13,6 +13,7 @@ from dashboard import session
 from dashboard.moments import Wanted
 from memory_system import AgentMemory, Kind, Tier
 from tests import sample_world
+from tests.waiting import LAST_RESORT
 
 OpenPage = Callable[..., AppTest]
 VIEWS = sorted(path.stem for path in (sample_world.ROOT / "dashboard" / "views").glob("*.py"))
@@ -42,7 +43,7 @@ def at(page: AppTest, wanted: Wanted | None) -> AppTest:
 
 def app(**link: str) -> AppTest:
     """The whole dashboard, opened by a link; ``open_page`` must have made the world."""
-    page = AppTest.from_file(str(sample_world.ROOT / "dashboard" / "app.py"), default_timeout=60)
+    page = AppTest.from_file(str(sample_world.ROOT / "dashboard" / "app.py"), default_timeout=LAST_RESORT)
     for name, value in link.items():
         page.query_params[name] = value
     page.run()
@@ -276,7 +277,7 @@ if "taken" not in st.session_state:
     st.session_state["taken"] = True
 st.session_state["asked"] = recall_controls.controls(session.agent(), logged.query.cue).query
 """
-    page = AppTest.from_string(script, default_timeout=30)
+    page = AppTest.from_string(script, default_timeout=LAST_RESORT)
     page.session_state["agent"] = "mira"
     page.run()
     assert not page.exception, page.exception

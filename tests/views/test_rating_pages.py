@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import threading
 
 import pandas as pd
 import pytest
@@ -15,6 +15,7 @@ from memory_system.prices import Price
 from memory_system.rerating import Rerating
 from memory_system.times import real_clock
 from tests.fake_server import FakeServer, says
+from tests.waiting import until
 
 from .test_pages import OpenPage, mira, press, shown
 
@@ -76,17 +77,18 @@ def test_what_could_not_be_rated_says_why_and_can_be_tried_again(open_page: Open
 
 def test_rating_can_be_stopped_and_keeps_what_is_done(open_page: OpenPage, server: FakeServer) -> None:
     add_unrated(60)
+    go_on = threading.Semaphore(0)
 
     def slowly(handler: object) -> None:
-        time.sleep(0.05)
+        go_on.acquire()
         says(GOOD)(handler)  # type: ignore[arg-type]
 
     server.on("rate", slowly)
     mira().model = server.model()
     page = press(rate_page(open_page), "Rate 60 memories")
-    until = time.monotonic() + LONGEST
-    while len(mira().unrated()) == 60 and time.monotonic() < until:
-        time.sleep(0.05)
+    for _ in range(30):
+        go_on.release()
+    until(lambda: len(mira().unrated()) < 60)
     page = press(page, "Cancel")
     left = len(mira().unrated()) if ended(page) else 0
     assert 0 < left < 60

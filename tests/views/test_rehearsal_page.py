@@ -12,6 +12,7 @@ from dashboard import comparing, session
 from memory_system import AgentMemory, MemoryEntry, Tier
 from memory_system.keeping import Fit
 from tests import sample_world
+from tests.waiting import LAST_RESORT
 
 from .test_pages import press, shown
 
@@ -135,7 +136,7 @@ def test_a_rehearsal_whose_character_is_gone_says_so(open_page: OpenPage) -> Non
     page = open_page("rehearsal", agent=BRANCH)
     assert "Restore it from the bin" in shown(page)
     assert [button.label for button in page.button] == ["Drop"]
-    page = AppTest.from_file(str(sample_world.ROOT / "dashboard" / "app.py"), default_timeout=30)
+    page = AppTest.from_file(str(sample_world.ROOT / "dashboard" / "app.py"), default_timeout=LAST_RESORT)
     page.query_params["agent"] = BRANCH
     page.run()
     assert "mira is not here any more." in shown(page)
@@ -143,7 +144,7 @@ def test_a_rehearsal_whose_character_is_gone_says_so(open_page: OpenPage) -> Non
 
 def test_every_page_says_that_it_shows_a_rehearsal_and_leads_back(open_page: OpenPage) -> None:
     begun(open_page, "a *bold* ![x](http://nowhere/) try")
-    page = AppTest.from_file(str(sample_world.ROOT / "dashboard" / "app.py"), default_timeout=30)
+    page = AppTest.from_file(str(sample_world.ROOT / "dashboard" / "app.py"), default_timeout=LAST_RESORT)
     page.query_params["agent"] = BRANCH
     page.run()
     assert not page.exception

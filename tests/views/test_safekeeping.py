@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import session, working
 from memory_system import AgentMemory, Tier, asides, ledger_opening
+from tests.waiting import LAST_RESORT, until
 
 from .test_pages import OpenPage, mira, press, shown
 
@@ -31,11 +31,9 @@ def three(open_page: OpenPage) -> None:
 
 def ended(page: AppTest, name: str) -> AppTest:
     """The page when a piece of work has ended."""
-    until = time.monotonic() + LONGEST
-    while (work := working.of(name)) is not None and work.running and time.monotonic() < until:
-        time.sleep(0.1)
+    work = working.of(name)
     assert work is not None
-    assert not work.running
+    until(lambda: not work.running)
     page.run()
     assert not page.exception, page.exception
     return page
@@ -109,7 +107,7 @@ BANNER = "from dashboard import session, standing\nstanding.banner(session.agent
 def test_a_character_of_another_embedding_model_is_offered_to_be_embedded_anew(
     open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = AppTest.from_string(BANNER, default_timeout=30)
+    page = AppTest.from_string(BANNER, default_timeout=LAST_RESORT)
     page.session_state["agent"] = "ana"
     _made_with_another_model("ana", 90)
     monkeypatch.setattr(ledger_opening, "EMBEDDED_AT_ONCE", 10)
