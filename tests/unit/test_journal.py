@@ -208,6 +208,36 @@ def test_the_past_is_rebuilt_from_the_end_that_fewer_changes_part_it_from(journa
     assert past.forth(3) == {"m1": dump_entry(edited), "m2": None}
 
 
+def test_the_first_change_is_nearer_to_what_came_of_it_than_to_nothing(journal: Journal) -> None:
+    _commit(journal, _add(1))
+    assert not journal.past.is_nearer_to_now(0, 1)
+    assert journal.past.is_nearer_to_now(1, 1)
+
+
+def test_what_became_of_a_text_is_told_and_nothing_of_other_texts(journal: Journal) -> None:
+    texts = [
+        ("settings", None, "{}"),
+        ("settings", "{}", '{"a": 1}'),
+        ("cues", None, "[]"),
+        ("settings", '{"a": 1}', "{}"),
+    ]
+    for number, (name, before, after) in enumerate(texts, start=1):
+        _commit(
+            journal, ChangeSet("configure", f"Change {number}", (), NOW, 0, texts=(TextChange(name, before, after),))
+        )
+    assert [event.revision for event in journal.past.texts_since("settings", 1)] == [2, 4]
+    assert [event.title for event in journal.past.texts_since("cues", 0)] == ["Change 3"]
+    assert journal.past.texts_since("cues", 3) == []
+
+
+def test_the_heads_of_later_change_sets_are_told_without_their_memories(journal: Journal) -> None:
+    for number in (1, 2, 3):
+        _commit(journal, _add(number))
+    heads = journal.past.heads_since(1)
+    assert [(head.revision, head.title, head.changes) for head in heads] == [(2, "A title", ()), (3, "A title", ())]
+    assert journal.past.heads_since(3) == []
+
+
 def test_a_memory_is_told_as_it_last_was_though_it_is_gone(journal: Journal) -> None:
     edited = _entry(1, rating=3)
     for change in (Change(None, _entry(1), "new"), Change(_entry(1), edited, "edited"), Change(edited, None, "gone")):

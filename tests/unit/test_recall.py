@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_system import Measure, MemoryEntry, Query, Recall, Scoring, Tier, Verdict, Weights
+from memory_system import Facets, Measure, MemoryEntry, Query, Recall, Scoring, Tier, Verdict, Weights
 from memory_system.entry import LIVED
+from memory_system.exact import top_rows
 from memory_system.recall import FEW, answer, seats_of
 from memory_system.scoring import recency
 from memory_system.table import Table
@@ -165,6 +166,36 @@ def test_recency_counts_from_the_last_access_and_only_where_there_is_a_time() ->
 
 def test_a_store_of_entries_without_vectors_recalls_nothing() -> None:
     assert ids(ask(tables_of(stm=[("a", None), ("b", None)]), threshold=0)) == []
+
+
+def test_what_only_meets_its_threshold_takes_no_seat_from_others() -> None:
+    tables = tables_of(static=[("fact", HALF)], stm=[("a", FULL), ("b", FULL)])
+    for explain in (False, True):
+        assert ids(ask(tables, top_k=2, static_threshold=0.5, threshold=0.4, explain=explain)) == ["a", "b"]
+
+
+def test_what_a_facet_leaves_out_is_not_recalled_from_a_small_tier() -> None:
+    tables = tables_of(stm=[("plain", FULL)], ltm=[("other", FULL)])
+    for tier in (Tier.STM, Tier.LTM):
+        tables[tier].put(MemoryEntry("x", id=f"odd {tier}", tier=tier, tags=("odd",)), np.array(FULL, np.float32))
+    for explain in (False, True):
+        assert ids(ask(tables, facets=Facets(tags=("odd",)), explain=explain)) == ["odd stm", "odd ltm"]
+
+
+def test_only_in_a_large_tier_that_is_not_scaled_scores_are_estimated_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    estimated: list[int] = []
+    monkeypatch.setattr(
+        "memory_system.recall.top_rows",
+        lambda table, sought: estimated.append(len(table)) or top_rows(table, sought),
+    )
+    small = tables_of(
+        static=[(f"s{n:03}", THIRD) for n in range(FEW + 1)], stm=[(f"m{n:03}", HALF) for n in range(FEW)]
+    )
+    large = tables_of(ltm=[(f"m{n:03}", HALF) for n in range(FEW + 1)])
+    for scaled in (False, True):
+        for tables in (small, large):
+            assert ids(ask(tables, top_k=2, scoring=Scoring(normalise=scaled))) == ["m000", "m001"]
+    assert estimated == [FEW + 1], "static memory is never so large that it would pay"
 
 
 @pytest.mark.parametrize(
