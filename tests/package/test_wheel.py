@@ -59,7 +59,7 @@ class Installed:
 
     def run(self, *words: str | Path) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            words, cwd=self.home, env=self.environment(), capture_output=True, text=True, timeout=600, check=False
+            words, cwd=self.home, env=self.environment(), capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False
         )
 
 
