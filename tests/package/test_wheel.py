@@ -59,7 +59,13 @@ class Installed:
 
     def run(self, *words: str | Path) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            words, cwd=self.home, env=self.environment(), capture_output=True, text=True, timeout=600, check=False
+            words,
+            cwd=self.home,
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            timeout=INSTALL_SECONDS,
+            check=False,
         )
 
 
@@ -171,9 +177,8 @@ def test_run_opens_the_dashboard_on_a_world_in_the_user_s_own_folder(
 
 def test_the_dashboard_s_looks_come_with_the_wheel(everything: Installed) -> None:
     code = (
-        "from dashboard import serve; from memory_system import Settings; "
-        "from memory_system.service.hosts import Hosts; import streamlit as st; "
-        "settings = Settings(); serve.dashboard(settings, Hosts.of(settings)); "
+        "from dashboard import serve; import streamlit as st; from streamlit.web import bootstrap; "
+        "st.App(serve.APP); bootstrap.load_config_options({}); "
         "print(st.get_option('theme.light.primaryColor'), st.get_option('client.toolbarMode'))"
     )
     done = everything.run(everything.python, "-c", code)
