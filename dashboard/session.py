@@ -29,10 +29,16 @@ SAMPLES = Path(__file__).resolve().parents[1] / "database" / "samples" / "harrow
 
 
 @st.cache_resource(show_spinner="Opening the world. The first time takes a minute …")
-def opened(_say: Callable[[str], None] = lambda _line: None) -> World:
-    """The one world of this process, by the environment's settings; filled with the sample agents if it is new."""
-    made = World(Settings(), author="dashboard")
-    fill_world(made, SAMPLES, _say)
+def opened(
+    _say: Callable[[str], None] = lambda _line: None, _settings: Settings | None = None, *, _sample: bool = True
+) -> World:
+    """The one world of this process, by the first caller's settings or the environment's.
+
+    It is filled with the sample agents if it is new and they are wanted.
+    """
+    made = World(_settings or Settings(), author="dashboard")
+    if _sample:
+        fill_world(made, SAMPLES, _say)
     return made
 
 
