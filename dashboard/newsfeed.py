@@ -5,9 +5,10 @@ The page holds the socket open for as long as it is shown, and nothing of Stream
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import suppress
 
+import anyio
+import anyio.to_thread
 from starlette.requests import cookie_parser
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
@@ -40,15 +41,12 @@ class Newsfeed:
         await socket.accept()
         self.listening += 1
         try:
-            telling = asyncio.create_task(self._tell(socket, socket.query_params.get("agent", "")))
-            leaving = asyncio.create_task(_left(socket))
-            done, going = await asyncio.wait({telling, leaving}, return_when=asyncio.FIRST_COMPLETED)
-            for task in going:
-                task.cancel()
-            await asyncio.gather(*done, *going, return_exceptions=True)
-            if leaving not in done:
-                with suppress(RuntimeError, WebSocketDisconnect):
+            async with anyio.create_task_group() as both:
+                both.start_soon(_until_left, socket, both.cancel_scope)
+                with suppress(WebSocketDisconnect):
+                    await self._tell(socket, socket.query_params.get("agent", ""))
                     await socket.close(_REFUSED)
+                both.cancel_scope.cancel()
         finally:
             self.listening -= 1
 
@@ -57,16 +55,17 @@ class Newsfeed:
         cookie = cookie_parser(socket.headers.get("cookie", "")).get(COOKIE)
         while self._visitors.signed_in(cookie):
             try:
-                revision = await asyncio.to_thread(lambda: self._world.agent(name).stamp[0])
+                revision = await anyio.to_thread.run_sync(lambda: self._world.agent(name).stamp[0])
             except MemorySystemError:  # it is gone, or busy for a moment: a page that is drawn says so
                 return
             if revision != told:
                 told = revision
                 await socket.send_text(str(revision))
-            await asyncio.sleep(LOOK_SECONDS)
+            await anyio.sleep(LOOK_SECONDS)
 
 
-async def _left(socket: WebSocket) -> None:
+async def _until_left(socket: WebSocket, listening: anyio.CancelScope) -> None:
     """Wait until the page is closed; what it says meanwhile is of no interest."""
     while (await socket.receive())["type"] != "websocket.disconnect":
         pass
+    listening.cancel()
