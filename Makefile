@@ -19,7 +19,7 @@ help:
 
 run test test-all faults mutants lint format bench screenshots audit licences:
 	@command -v $(PYTHON) >/dev/null 2>&1 || { echo "Python is missing: install it with 'sudo apt install python3 python3-venv', then try again."; exit 1; }
-	@$(PYTHON) tools/setup.py $@
+	@trap : INT; $(PYTHON) tools/setup.py $@ || test $$? = 130  # Ctrl+C ends make itself, without a word
 
 clean:
 	rm -rf .venv .venv-peers .venv-audit .mypy_cache .ruff_cache .pytest_cache

@@ -1,22 +1,24 @@
 """What others have changed since the page was drawn: a pill says how much, and the page is drawn anew when one likes.
 
 A page is never drawn anew by itself: that would take away what is being typed or read. The pill floats, so that
-nothing moves when it comes.
+nothing moves when it comes. The browser listens for news on a socket, and only what it hears lets anything run here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import streamlit as st
 
 from memory_system import MemorySystemError
 
 from . import session
+from .newsfeed import PATH
 
-_SECONDS = 2.0
-"""How often is looked whether anything has changed: a number in memory, and a small read of the journal."""
+_LISTENER = "memory_news"
+_SCRIPT = Path(__file__).with_name("news.js").read_text(encoding="utf-8")
 _MOST = 99
 _KEY = "news"
 
@@ -53,8 +55,11 @@ def _of_others(name: str) -> int:
         return 0
 
 
-@st.fragment(run_every=_SECONDS)
+@st.fragment
 def _pill(name: str) -> None:
+    """The pill, if there is news; drawn again whenever the browser hears of another revision than this one."""
+    revision = _revision(name)
+    _listen(name, revision)
     place = st.container(key=_KEY)
     place.html("<i></i>")  # an empty container is not there at all, and what stands below would move when it comes
     count = _of_others(name)
@@ -69,3 +74,21 @@ def _pill(name: str) -> None:
         help="A game or another person has changed this memory since the page was drawn.",
     ):
         st.rerun()
+
+
+def _listen(name: str, revision: int) -> None:
+    """Let the browser listen for another revision than this; it says which, and that draws the pill again."""
+    mount = st.components.v2.component(_LISTENER, js=_SCRIPT)  # each time: the server may not run yet at the import
+    mount(key=f"{_KEY}-listener", data={"path": PATH, "agent": name, "revision": revision}, on_revision_change=_drawn)
+
+
+def _drawn() -> None:
+    """Nothing else: that something was heard lets the pill be drawn."""
+
+
+def _revision(name: str) -> int:
+    """What the agent has gone through by now; nothing if it is gone, which the next run will tell."""
+    try:
+        return session.world().agent(name).stamp[0]
+    except MemorySystemError:
+        return 0

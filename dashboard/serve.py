@@ -2,39 +2,61 @@
 
 from __future__ import annotations
 
+if __name__ == "__main__":
+    from dashboard.quiet import until_it_runs
+
+    until_it_runs()  # what follows takes seconds to load
+
+import gc
+import importlib
 import logging
+import pkgutil
 import shutil
 import sys
 import threading
 import webbrowser
+from contextlib import ExitStack
 from pathlib import Path
 
 import streamlit as st
 import uvicorn
 from pydantic import ValidationError
 from starlette.middleware import Middleware
+from starlette.routing import WebSocketRoute
 from streamlit.web import bootstrap
 
-from dashboard import session
+import dashboard as package
 from dashboard.entrance import Entrance, largest_upload
+from dashboard.newsfeed import PATH as NEWS
+from dashboard.newsfeed import Newsfeed
+from dashboard.starting import with_free_ports
+from dashboard.static import Compressed
 from dashboard.visitors import visitors
-from memory_system import MemorySystemError, Settings
+from memory_system import MemorySystemError, Settings, World, endings
 from memory_system.access import Door, is_this_machine, refuse_unsafe
 from memory_system.errors import StoreError
 from memory_system.lease import served
 from memory_system.minilm import weights
-from memory_system.ports import address, refuse_busy
+from memory_system.ports import address
+from memory_system.samples import prepare_recall
 from memory_system.service import create_app
 from memory_system.service.guard import Guard
 from memory_system.service.hosts import Hosts
-from memory_system.service.serving import configured, end_in_order
+from memory_system.service.serving import Server, configured
 from memory_system.settings import explained
+from memory_system.world import TOKENS
 
 APP = Path(__file__).with_name("app.py")
-_NO_BROWSER_YET = "streamlit.runtime.scriptrunner_utils.script_run_context"
-"""The logger that warns when something is cached before a browser is connected."""
+_NO_BROWSER_YET = (
+    "streamlit.runtime.scriptrunner_utils.script_run_context",
+    "streamlit.runtime.caching.cache_data_api",
+)
+"""The loggers that warn when something is cached before a browser is connected."""
 ROOM = 500_000_000
+_CLOSING_SECONDS = 2.0
 _LARGEST_MESSAGE, _PING_SECONDS = 64_000_000, 30
+_SCRIPTS = ("app", "serve", "views")
+"""What is run and not imported."""
 
 
 def say(line: str) -> None:
@@ -46,11 +68,9 @@ def prepare(settings: Settings) -> None:
     """See that everything is in place before anything is served.
 
     Raises:
-        MemorySystemError: a port, a password, the disk, the model or the world is not as it should be.
+        MemorySystemError: a password, the disk, the model or the world is not as it should be.
     """
     refuse_unsafe(settings, dashboard=True, api=True)
-    refuse_busy(settings.dashboard_port, "the dashboard", "MEMORY_DASHBOARD_PORT=8502 make run", settings.host)
-    refuse_busy(settings.api_port, "the HTTP API", "MEMORY_API_PORT=5001 make run", settings.host)
     settings.database.mkdir(parents=True, exist_ok=True)
     if (free := shutil.disk_usage(settings.database).free) < ROOM:
         raise StoreError(
@@ -67,46 +87,105 @@ def main(settings: Settings | None = None, *, sample: bool = True, browser: bool
         sample: whether an empty world is filled with the sample characters.
         browser: whether a browser is opened on it.
     """
+    return endings.run(lambda: _begun(settings, sample=sample, browser=browser))
+
+
+def _begun(settings: Settings | None, *, sample: bool, browser: bool) -> int:
+    """Serve; answers 1 if that cannot be, and has said why."""
+    for name in _NO_BROWSER_YET:
+        logging.getLogger(name).disabled = True
     try:
-        settings = settings or Settings()
+        settings = with_free_ports(settings or Settings())
         prepare(settings)
-        end_in_order()
         say("Opening the world ...")
-        logging.getLogger(_NO_BROWSER_YET).disabled = True
-        world = session.opened(say, settings, _sample=sample)
+        session = importlib.import_module("dashboard.session")  # its caches warn while nobody has silenced them
+        world: World = session.opened(say, settings, _sample=sample)
     except MemorySystemError as error:
-        sys.exit(error.sentence)
+        return _refused(error.sentence)
     except ValidationError as error:
-        sys.exit(explained(error))
+        return _refused(explained(error))
     except OSError as error:
-        sys.exit(f"{error.filename or 'A file'} cannot be used: {error.strerror}.")
+        return _refused(f"{error.filename or 'A file'} cannot be used: {error.strerror}.")
+    try:
+        _serve(world, settings, browser=browser)
+    finally:
+        _close(world)
+    return 0
+
+
+def _close(world: World) -> None:
+    """Close the world, unless a thread still works on it: then it is left as it is, which it survives."""
+    closing = threading.Thread(target=world.close, name="closing", daemon=True)
+    closing.start()
+    closing.join(_CLOSING_SECONDS)
+
+
+def _refused(sentence: str) -> int:
+    print(sentence, file=sys.stderr, flush=True)
+    return 1
+
+
+def _serve(world: World, settings: Settings, *, browser: bool) -> None:
+    """Both servers, until a signal ends them.
+
+    Raises:
+        Ended: a signal came.
+    """
     world.rerater.start()
     hosts = Hosts.of(settings)
     app = create_app(lambda: world, Door.of_api(settings), hosts)
-    api = uvicorn.Server(configured(app, host=settings.host, port=settings.api_port, log_config=None))
-    threading.Thread(target=api.run, name="api", daemon=True).start()
+    api = Server(configured(app, host=settings.host, port=settings.api_port, log_config=None))
+    shown = Server(dashboard(settings, hosts, world))
+    beside = threading.Thread(target=api.run, name="api", daemon=True)
     say(f"HTTP API:  {address(settings.host, settings.api_port)}/docs")
     say(f"Dashboard: {address(settings.host, settings.dashboard_port)}   (Ctrl+C stops both)")
     if not is_this_machine(settings.host):
         say("Passwords and memories travel unencrypted from here: put a proxy with TLS in front, as in docs/safety.md.")
     if browser:
-        threading.Timer(1.0, webbrowser.open, [address("127.0.0.1", settings.dashboard_port)]).start()
-    with served(world.folder, address(settings.host, settings.api_port)):
-        uvicorn.Server(dashboard(settings, hosts)).run()
-    return 0
+        opener = threading.Timer(1.0, webbrowser.open, [address("127.0.0.1", settings.dashboard_port)])
+        opener.daemon = True
+        opener.start()
+    with ExitStack() as held:
+        held.enter_context(served(world.folder, address(settings.host, settings.api_port)))
+        beside.start()
+        held.callback(beside.join)
+        held.callback(setattr, api, "should_exit", True)
+        threading.Thread(target=_warm_up, args=(world, shown), name="warm-up", daemon=True).start()
+        shown.run()
 
 
-def dashboard(settings: Settings, hosts: Hosts) -> uvicorn.Config:
+def _warm_up(world: World, server: Server) -> None:
+    """Load what pages need before anybody asks for them, and work out what the first recalls would have to.
+
+    What is loaded stays, so that no collection of garbage has to look at it ever again: it made each step of a slider
+    ten times as long.
+    """
+    for module in pkgutil.iter_modules(package.__path__):
+        if module.name not in _SCRIPTS and not server.should_exit:
+            importlib.import_module(f"{package.__name__}.{module.name}")
+    gc.collect()
+    gc.freeze()
+    if not (world.folder / TOKENS).exists():
+        prepare_recall(world, lambda: not server.should_exit)
+
+
+def dashboard(settings: Settings, hosts: Hosts, world: World) -> uvicorn.Config:
     """The dashboard behind its guard and its entrance."""
     shown = st.App(
         APP,  # made first: Streamlit reads .streamlit/config.toml beside the script that it knows
-        middleware=[Middleware(Guard, hosts=hosts, largest=largest_upload), Middleware(Entrance, visitors=visitors())],
+        routes=[WebSocketRoute(NEWS, Newsfeed(world, visitors()).listen)],
+        middleware=[
+            Middleware(Guard, hosts=hosts, largest=largest_upload),
+            Middleware(Entrance, visitors=visitors()),
+            Middleware(Compressed),
+        ],
     )
     bootstrap.load_config_options(
         {
             "server.port": settings.dashboard_port,
             "server.address": settings.host,
             "server.allowedHosts": list(hosts.plain()),
+            "runner.postScriptGC": False,  # garbage is collected as everywhere: when enough has come together
         }
     )
     return configured(

@@ -74,6 +74,14 @@ class Visitors:
             self._held.move_to_end(key)
             return visit.role
 
+    def signed_in(self, cookie: str | None) -> bool:
+        """Whether the holder of a cookie may look, which keeps nobody signed in who does nothing."""
+        if not self.door.locked:
+            return self.door.most is not None
+        with self._lock:
+            visit = self._held.get(_key(cookie or ""))
+            return visit is not None and visit.until >= self.clock()
+
 
 def _key(cookie: str) -> bytes:
     return hashlib.sha256(cookie.encode("utf-8", "replace")).digest()  # looked up by it, so that time says nothing

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 from pydantic import ValidationError
 
+from . import endings
 from .access import Door, refuse_unsafe
 from .authors import COMMAND_LINE
 from .command.agents import agents
@@ -94,28 +95,27 @@ def serve(
 
     Example: python -m memory_system serve --port 5000
     """
-    with (
-        errors_told(),
-        needs("server", "Serving the API"),
-    ):  # these take a seventh of what every other command would pay to start
-        import uvicorn
-
-        from .service import create_app
+    with errors_told(), needs("server", "Serving the API"):
+        from .service import create_app  # these take a seventh of what every other command would pay to start
         from .service.hosts import Hosts
-        from .service.serving import configured, end_in_order
+        from .service.serving import Server, configured
 
     settings = Settings()
     settings = settings.model_copy(update={"host": host or settings.host})
     chosen = port or settings.api_port
     refuse_unsafe(settings, dashboard=False, api=True)
-    refuse_busy(chosen, "the API", "--port", settings.host)
+    refuse_busy(chosen, "the API", "--port {port}", settings.host)
     where = address(settings.host, chosen)
-    end_in_order()
-    with World(settings, author=COMMAND_LINE) as world, served(world.folder, where):
-        app = create_app(lambda: world, Door.of_api(settings), Hosts.of(settings))
-        typer.echo(f"Serving the API on {where} (documentation: /docs). Ctrl+C stops it.")
-        world.rerater.start()
-        uvicorn.Server(configured(app, host=settings.host, port=chosen, log_level="warning")).run()
+
+    def program() -> int:
+        with World(settings, author=COMMAND_LINE) as world, served(world.folder, where):
+            app = create_app(lambda: world, Door.of_api(settings), Hosts.of(settings))
+            typer.echo(f"Serving the API on {where} (documentation: /docs). Ctrl+C stops it.")
+            world.rerater.start()
+            Server(configured(app, host=settings.host, port=chosen, log_level="warning")).run()
+        return 0
+
+    raise typer.Exit(endings.run(program))
 
 
 PANELS: dict[str, dict[str, Callable[..., None]]] = {

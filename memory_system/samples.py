@@ -6,6 +6,7 @@ import dataclasses
 import json
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -17,23 +18,28 @@ from .consolidation import planning, reflection, summarisation
 from .consolidation.ground import bare, by_age
 from .copying import STORE
 from .entry import MemoryEntry, Tier
-from .errors import StoreDamaged
+from .errors import MemorySystemError, StoreDamaged
 from .llm import tasks
 from .names import MAX_NAME
+from .ready_made import ReadyMade
 from .settings import AgentSettings
 from .shipped import personalities as shipped
-from .times import parse_time
+from .times import parse_time, real_clock
 from .world import TOKENS, World, agent_names
 
 SETTINGS = AgentSettings(stm_size=20, top_k=6, static_share=0.3, migration_threshold=0.25)
 """How the characters of the story remember: all but what is purely mundane."""
+_ANY_CUE = "What happened?"
 
 
-def fill_world(world: World, samples: Path, say: Callable[[str], None] = lambda _line: None) -> bool:
+def fill_world(
+    world: World, samples: Path, say: Callable[[str], None] = lambda _line: None, *, replay: bool = False
+) -> bool:
     """Fill a world whose folder is missing or empty with the sample agents; answers whether it did.
 
     Every ``<agent>.jsonl`` of the folder is lived through in the world's time: remembered, migrated every night, and
     reflected on, summarised and planned as its author wrote it down, through the same change sets as any other data.
+    What that leaves is taken from the archive beside the stories, where it fits them; with ``replay`` it never is.
     It is made under another name and renamed when it is whole, so that no half-filled world is ever opened.
 
     Where the folder of personalities holds none, those that ship are copied there. Where it holds somebody's own, a
@@ -41,20 +47,20 @@ def fill_world(world: World, samples: Path, say: Callable[[str], None] = lambda 
 
     Raises:
         StoreDamaged: a sample file is broken or missing.
+        OSError: the world's folder cannot be written.
     """
     if holds_something(world):
         return False
     try:
         about = json.loads((samples / "world.json").read_text(encoding="utf-8"))
-        stories = {
-            file.stem: [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-            for file in sorted(samples.glob("*.jsonl"))
-        }
+        texts = {file.stem: file.read_text(encoding="utf-8") for file in sorted(samples.glob("*.jsonl"))}
+        stories = {name: [json.loads(line) for line in text.splitlines()] for name, text in texts.items()}
     except (OSError, ValueError) as error:
         raise StoreDamaged(f"The samples in {samples} cannot be read: {error}. Get them again.") from error
     stories = _described(world, stories)
     if not stories:
         return False
+    packed = None if replay else ReadyMade.beside(samples)
     half = f"{world.name[: MAX_NAME - 8]}-filling"
     shutil.rmtree(world.folder.with_name(half), ignore_errors=True)
     settings = world.settings.model_copy(update={"world": half, "chroma_url": None})
@@ -64,6 +70,10 @@ def fill_world(world: World, samples: Path, say: Callable[[str], None] = lambda 
             scratch.journals.of(scratch.folder / name).leave_name()
         scratch.describe(About(about.get("title", ""), about.get("about", ""), about.get("first", "")))
         for number, (name, story) in enumerate(stories.items(), start=1):
+            own = personality_text(world, name)
+            if packed is not None and packed.has(name, texts[name], own, world.embedder.identity):
+                packed.unpack(name, scratch.folder / name, real_clock())
+                continue
             say(f"Filling the world with its characters: {name} ({number} of {len(stories)}, {len(story)} memories).")
             _replay(scratch.agent(name).acting_as("samples"), story)
     if world.settings.chroma is not None:  # it takes all in, under the world's own name, when an agent is opened
@@ -71,6 +81,27 @@ def fill_world(world: World, samples: Path, say: Callable[[str], None] = lambda 
             shutil.rmtree(store)
     scratch.folder.rename(world.folder)
     return True
+
+
+def prepare_recall(world: World, wanted: Callable[[], bool] = lambda: True) -> None:
+    """Work out what the first recall of each character would have to, the one to begin with first.
+
+    That is the token states of its memories, which take seconds and are then kept in a file.
+
+    Args:
+        world: whose characters; one that cannot be opened is left out.
+        wanted: asked before each whether to go on.
+    """
+    for name in sorted(world.agents(), key=lambda name: (name != world.about.first, name)):
+        if not wanted():
+            return
+        with suppress(MemorySystemError):  # whoever opens it is told
+            world.agent(name).explain(_ANY_CUE)
+
+
+def personality_text(world: World, name: str) -> str:
+    """The file that describes a character, as it stands."""
+    return (Path(world.settings.personalities) / f"{name}.json").read_text(encoding="utf-8")
 
 
 def holds_something(world: World) -> bool:

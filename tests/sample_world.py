@@ -12,7 +12,7 @@ from filelock import FileLock
 
 from memory_system import Settings, World
 from memory_system.embedding import Embedder
-from memory_system.samples import fill_world
+from memory_system.samples import fill_world, prepare_recall
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = ROOT / "database" / "samples" / "harrow_quay"
@@ -44,6 +44,7 @@ def filled(base: Path, embedder: Embedder) -> Path:
         settings = Settings(database=folder / "database", personalities=folder / "personalities", llm="offline")
         with World(settings, embedder=embedder) as world:
             fill_world(world, SAMPLES)
+            prepare_recall(world)
 
     return made_once(base, "sample-world", fill)
 

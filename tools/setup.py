@@ -8,6 +8,7 @@ import glob
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -121,11 +122,16 @@ def install(python, requirements, *options):
         stderr=subprocess.STDOUT,
     )
     lines = []
-    for raw in running.stdout:
-        line = raw.decode("utf-8", "replace").rstrip()
-        lines.append(line)
-        if line.startswith(("Collecting", "Installing collected")):
-            say("  " + line[:76])
+    try:
+        for raw in running.stdout:
+            line = raw.decode("utf-8", "replace").rstrip()
+            lines.append(line)
+            if line.startswith(("Collecting", "Installing collected")):
+                say("  " + line[:76])
+    except BaseException:  # Ctrl+C, or SIGTERM: nothing goes on behind anybody's back
+        running.terminate()
+        running.wait()
+        raise
     if running.wait():
         if any("No space left" in line for line in lines):
             stop("The disk is full: make room for 2 GB, then try again.")
@@ -314,8 +320,19 @@ def run(steps, environment):
     return 0
 
 
+def end(number, _frame):
+    """Let SIGTERM end what this has started, as Ctrl+C does."""
+    sys.exit(128 + number)
+
+
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, end)
     try:
         main()
     except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        sys.stderr.write(
+            "%sStopped. What is done stays done: the next time goes on from here.\n"
+            % ("\n" if sys.stderr.isatty() else "")
+        )
         sys.exit(130)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from .. import endings
 from ..command.answering import errors_told
 from ..errors import InvalidParameter
 from ..extras import needs
@@ -38,14 +39,19 @@ def mcp(
         raise InvalidParameter("--port is for --http; stdio has no port. Add --http, or leave --port out.")
     chosen = port or settings.mcp_port
     if http:
-        refuse_busy(chosen, "MCP", "--port")
-    with World(settings, author="MCP") as world:
-        served = world.agent(agent).name if agent else ""
-        server = serving.create_server(world, Tools((*MEMORY_TOOLS, *TALK_TOOLS), served))
-        if http:
-            typer.echo(f"Serving MCP on http://127.0.0.1:{chosen}{serving.PATH}. Ctrl+C stops it.")
-            serving.serve_http(server, chosen)
-            return
-        if sys.stdin.isatty():
-            typer.echo("Serving MCP over stdin and stdout, as a client starts it. Ctrl+D stops it.", err=True)
-        serving.serve_stdio(server)
+        refuse_busy(chosen, "MCP", "--port {port}")
+
+    def program() -> int:
+        with World(settings, author="MCP") as world:
+            served = world.agent(agent).name if agent else ""
+            server = serving.create_server(world, Tools((*MEMORY_TOOLS, *TALK_TOOLS), served))
+            if http:
+                typer.echo(f"Serving MCP on http://127.0.0.1:{chosen}{serving.PATH}. Ctrl+C stops it.")
+                serving.serve_http(server, chosen)
+                return 0
+            if sys.stdin.isatty():
+                typer.echo("Serving MCP over stdin and stdout, as a client starts it. Ctrl+D stops it.", err=True)
+            serving.serve_stdio(server)
+        return 0
+
+    raise typer.Exit(endings.run(program))

@@ -23,6 +23,7 @@ from starlette.types import ASGIApp
 from .. import __version__
 from ..errors import MemorySystemError
 from ..service.guard import MAX_BODY, Guard
+from ..service.serving import Server as Serving
 from ..world import World
 from .tool import Caller, Tool, Tools
 
@@ -91,7 +92,10 @@ def http_app(server: Server[object]) -> ASGIApp:
 
 def serve_http(server: Server[object], port: int) -> None:
     """Serve any number of clients over streamable HTTP on 127.0.0.1 until Ctrl+C."""
-    uvicorn.run(http_app(server), host="127.0.0.1", port=port, log_level="warning", timeout_graceful_shutdown=_GRACE)
+    app = http_app(server)
+    Serving(
+        uvicorn.Config(app, host="127.0.0.1", port=port, log_level="warning", timeout_graceful_shutdown=_GRACE)
+    ).run()
 
 
 def _described(tool: Tool, *, several: bool) -> types.Tool:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
-import sys
-from typing import Any, NoReturn, cast
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, cast
 
 import uvicorn
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
+from ..endings import HANGUP, SIGNALS, Ended, at_once, end_in_time
 from ..intake import MAX_FILE
 
 HEAD_SECONDS, LARGEST_HEAD, MOST_CONNECTIONS = 10.0, 65_536, 1_000
@@ -68,10 +74,55 @@ def configured(app: Any, **more: Any) -> uvicorn.Config:
     )
 
 
-def end_in_order() -> None:
-    """Let SIGTERM end this process as Ctrl+C does: what is open is closed, and the note of who serves taken away."""
-    signal.signal(signal.SIGTERM, _end)
+class Server(uvicorn.Server):
+    """A server that a signal ends without delay or noise: whoever listens to a stream or holds a page open is let go.
 
+    In the main thread ``run`` raises ``Ended`` when a signal has ended it; a second signal ends the process at once.
+    """
 
-def _end(number: int, _frame: object) -> NoReturn:
-    sys.exit(128 + number)
+    ended_by: int | None = None
+
+    def run(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve until a signal comes, or until ``should_exit`` is set.
+
+        Raises:
+            Ended: a signal came.
+        """
+        super().run(sockets)
+        if self.ended_by is not None:
+            raise Ended(self.ended_by)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to end; the second time, end."""
+        if self.should_exit:
+            at_once(sig, frame)
+        self.ended_by, self.should_exit = sig, True
+        end_in_time(sig)
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Take the signals that end a program, a closed terminal's among them, as long as this serves."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        heeded = [one for one in SIGNALS if one != HANGUP or signal.getsignal(one) is not signal.SIG_IGN]
+        before = {one: signal.signal(one, self.handle_exit) for one in heeded}
+        try:
+            yield
+        finally:
+            for one, handler in before.items():
+                signal.signal(one, at_once if self.ended_by is not None else handler)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Let answers that are being worked out come to their end for three seconds, and streams for none."""
+        log = logging.getLogger("uvicorn.error")
+        level = log.level
+        log.setLevel(logging.CRITICAL)  # that somebody was still connected is no error
+        try:
+            for connection in list(self.server_state.connections):
+                cycle = getattr(connection, "cycle", None)
+                if cycle is not None and cycle.response_started and not cycle.response_complete:
+                    cast("Impatient", connection).transport.close()
+            await super().shutdown(sockets)
+        finally:
+            log.setLevel(level)

@@ -1,0 +1,71 @@
+"""What tells an open page that its agent has changed: one number over a socket, so that no page has to ask.
+
+The page holds the socket open for as long as it is shown, and nothing of Streamlit runs before a number comes.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import anyio
+import anyio.to_thread
+from starlette.requests import cookie_parser
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from memory_system import MemorySystemError, World
+
+from .visitors import COOKIE, Visitors
+
+PATH = "/news"
+LOOK_SECONDS = 1.0
+"""How often is looked whether anything has changed: another process may write, so that nobody can tell us."""
+_REFUSED = 1008
+
+
+class Newsfeed:
+    """Tells each socket the revision of its agent, at once and whenever it has become another.
+
+    Args:
+        world: whose agents.
+        visitors: who has signed in; the entrance lets nobody else in, and who signs out hears no more.
+    """
+
+    def __init__(self, world: World, visitors: Visitors) -> None:
+        self._world = world
+        self._visitors = visitors
+        self.listening = 0
+        """How many sockets are open."""
+
+    async def listen(self, socket: WebSocket) -> None:
+        """Tell one page until it is closed."""
+        await socket.accept()
+        self.listening += 1
+        try:
+            async with anyio.create_task_group() as both:
+                both.start_soon(_until_left, socket, both.cancel_scope)
+                with suppress(WebSocketDisconnect):
+                    await self._tell(socket, socket.query_params.get("agent", ""))
+                    await socket.close(_REFUSED)
+                both.cancel_scope.cancel()
+        finally:
+            self.listening -= 1
+
+    async def _tell(self, socket: WebSocket, name: str) -> None:
+        told = -1
+        cookie = cookie_parser(socket.headers.get("cookie", "")).get(COOKIE)
+        while self._visitors.signed_in(cookie):
+            try:
+                revision = await anyio.to_thread.run_sync(lambda: self._world.agent(name).stamp[0])
+            except MemorySystemError:  # it is gone, or busy for a moment: a page that is drawn says so
+                return
+            if revision != told:
+                told = revision
+                await socket.send_text(str(revision))
+            await anyio.sleep(LOOK_SECONDS)
+
+
+async def _until_left(socket: WebSocket, listening: anyio.CancelScope) -> None:
+    """Wait until the page is closed; what it says meanwhile is of no interest."""
+    while (await socket.receive())["type"] != "websocket.disconnect":
+        pass
+    listening.cancel()

@@ -1,0 +1,59 @@
+"""The ports of a start: an occupied one is told with who holds it, and on a terminal the next free one is offered."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from memory_system import Settings
+from memory_system.errors import Conflict
+from memory_system.lease import server_of
+from memory_system.names import checked_name
+from memory_system.ports import address, holder, is_free, next_free, refuse_busy
+
+_PORTS = {
+    "dashboard_port": ("the dashboard", "MEMORY_DASHBOARD_PORT", "--port"),
+    "api_port": ("the HTTP API", "MEMORY_API_PORT", "--api-port"),
+}
+
+
+def with_free_ports(settings: Settings) -> Settings:
+    """The settings, with the next free port in the place of an occupied one if a person at the terminal likes.
+
+    Raises:
+        Conflict: a port cannot be used, and nobody is there to choose another or wanted to; the world may be open in
+            another dashboard, whose address is told.
+    """
+    for field, (what, variable, option) in _PORTS.items():
+        port = int(getattr(settings, field))
+        if is_free(port, settings.host):
+            continue
+        if field == "dashboard_port":
+            _refuse_second(settings)
+        another = next_free(port, settings.host)
+        if another is None or not _asked(f"Port {port} is taken by {holder(port) or 'another program'}.", another):
+            how = f"'{variable}={{port}} make run' or 'memory-system run {option} {{port}}'"
+            refuse_busy(port, what, how, settings.host)
+        settings = settings.model_copy(update={field: another})
+    return settings
+
+
+def _refuse_second(settings: Settings) -> None:
+    """Tell who starts a second dashboard on one world where the first one is."""
+    world = Path(settings.database) / checked_name(settings.world, "world name")
+    if server_of(world) is None:
+        return
+    held = holder(settings.dashboard_port)
+    where = address(settings.host, settings.dashboard_port)
+    raise Conflict(
+        f"The world {settings.world!r} is open already{f' in {held}' if held else ''}: the dashboard is at {where}. "
+        "Stop that one first, or choose another world."
+    )
+
+
+def _asked(why: str, another: int) -> bool:
+    """Whether somebody at a terminal wants the other port; nobody is asked elsewhere."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return False
+    answer = input(f"{why} Use port {another} instead? [Y/n] ")
+    return answer.strip().casefold() in ("", "y", "yes")

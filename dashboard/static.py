@@ -1,0 +1,95 @@
+"""Streamlit's own files, compressed once and kept: they make nine tenths of what a browser loads the first time.
+
+Streamlit sends them as they are, since Starlette would compress them anew for each browser.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+from collections import OrderedDict
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+FOLDER = "/static/"
+_LEVEL = 6
+_SMALLEST = 1_000
+_ROOM = 32_000_000
+"""Bytes of compressed files that are kept; all that Streamlit has take about a third of it."""
+_TEXTS = ("text/", "application/javascript", "application/json", "image/svg+xml", "application/wasm")
+
+
+class Compressed:
+    """Answers with a compressed file where the browser takes one. Nothing but Streamlit's public files is touched.
+
+    Args:
+        app: the dashboard.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        self._kept: OrderedDict[tuple[str, str], bytes] = OrderedDict()
+        self._size = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, and compress what comes back if it may be."""
+        if scope["type"] != "http" or scope["method"] != "GET" or not scope["path"].startswith(FOLDER):
+            await self.app(scope, receive, send)
+            return
+        asked = Headers(scope=scope)
+        if "range" in asked or "gzip" not in asked.get("accept-encoding", ""):
+            await self.app(scope, receive, send)
+            return
+        start: Message | None = None
+        body = bytearray()
+
+        async def gathered(message: Message) -> None:
+            nonlocal start
+            if message["type"] == "http.response.start" and _may_be(message):
+                start = message
+            elif start is None:
+                await send(message)
+            elif message["type"] == "http.response.body":
+                body.extend(message.get("body", b""))
+                if not message.get("more_body", False):
+                    await self._answer(scope["path"], start, bytes(body), send)
+
+        # a server that could send a file by itself would leave nothing to compress
+        extensions = {
+            name: told for name, told in scope.get("extensions", {}).items() if name != "http.response.pathsend"
+        }
+        await self.app({**scope, "extensions": extensions}, receive, gathered)
+
+    async def _answer(self, path: str, start: Message, body: bytes, send: Send) -> None:
+        headers = MutableHeaders(raw=list(start["headers"]))
+        key = (path, headers["etag"])
+        smaller = self._kept.get(key)
+        if smaller is None:
+            smaller = await asyncio.to_thread(gzip.compress, body, _LEVEL, mtime=0)
+            self._keep(key, smaller)
+        else:
+            self._kept.move_to_end(key)
+        headers["Content-Encoding"] = "gzip"
+        headers["Content-Length"] = str(len(smaller))
+        headers.add_vary_header("Accept-Encoding")
+        await send({**start, "headers": headers.raw})
+        await send({"type": "http.response.body", "body": smaller})
+
+    def _keep(self, key: tuple[str, str], smaller: bytes) -> None:
+        if key not in self._kept:
+            self._size += len(smaller)
+        self._kept[key] = smaller
+        while self._size > _ROOM:
+            self._size -= len(self._kept.popitem(last=False)[1])
+
+
+def _may_be(start: Message) -> bool:
+    headers = Headers(raw=start["headers"])
+    return (
+        start["status"] == 200
+        and "content-encoding" not in headers
+        and "etag" in headers
+        and headers.get("content-type", "").startswith(_TEXTS)
+        and int(headers.get("content-length", 0)) >= _SMALLEST
+    )

@@ -1,0 +1,303 @@
+"""Starting and stopping are quiet on a real terminal: one line at the end, the exit code, and nobody waits."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import socket
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+import httpx
+import pytest
+from websockets.sync.client import connect
+
+from memory_system import Settings, World
+from memory_system.embedding import CachedEmbedder
+from memory_system.lease import server_of
+from tests.conftest import ROOT
+from tests.running import free_port
+from tests.waiting import LONG, until
+
+CTRL_C = b"\x03"
+
+
+class Terminal:
+    """A program in a pseudo-terminal of its own, whose controlling terminal it is."""
+
+    def __init__(self, *command: str, cwd: Path = ROOT, **environment: str) -> None:
+        self.shown = ""
+        self.process, self._screen = pty.fork()
+        if self.process == 0:
+            try:
+                os.chdir(cwd)
+                os.execvpe(command[0], command, {**os.environ, "PYTHONUNBUFFERED": "1", **environment})
+            finally:
+                os._exit(99)
+
+    def read(self, words: str) -> None:
+        """Wait until it shows these words, a minute at most."""
+        while words not in self.shown:
+            assert self._more(), f"It ended, or was silent, before it showed {words!r}:\n{self.shown}"
+
+    def press(self, keys: bytes) -> None:
+        """As a person does."""
+        os.write(self._screen, keys)
+
+    def hang_up(self) -> None:
+        """Close the terminal."""
+        os.close(self._screen)
+        self._screen = -1
+
+    def end(self) -> int:
+        """Wait for its end; answers the exit code, or minus the signal."""
+        while self._screen >= 0 and self._more():
+            pass
+        _, status = os.waitpid(self.process, 0)
+        self.process = 0
+        return os.waitstatus_to_exitcode(status)
+
+    def close(self) -> None:
+        """End it, however it is."""
+        if self.process:
+            os.kill(self.process, signal.SIGKILL)
+            os.waitpid(self.process, 0)
+        if self._screen >= 0:
+            os.close(self._screen)
+
+    def _more(self) -> bool:
+        if not select.select([self._screen], [], [], LONG)[0]:
+            return False
+        with suppress(OSError):  # what a terminal answers when nobody is at its other end any more
+            if piece := os.read(self._screen, 65_536):
+                self.shown += piece.decode().replace("\r\n", "\n")
+                return True
+        return False
+
+
+@contextmanager
+def on_a_terminal(*command: str, cwd: Path = ROOT, **environment: str) -> Iterator[Terminal]:
+    """A program in a terminal; ended in any case."""
+    with closing(Terminal(*command, cwd=cwd, **environment)) as terminal:
+        yield terminal
+
+
+@pytest.fixture
+def places(settings: Settings, embedder: CachedEmbedder) -> dict[str, str]:
+    """A world with one character, and two free ports."""
+    with World(settings, embedder=embedder) as world:
+        world.create_agent("mira")
+    return {
+        "MEMORY_DATABASE": str(settings.database),
+        "MEMORY_PERSONALITIES": str(settings.personalities),
+        "MEMORY_LLM": "offline",
+        "MEMORY_DASHBOARD_PORT": str(free_port()),
+        "MEMORY_API_PORT": str(free_port()),
+    }
+
+
+def test_the_dashboard_starts_with_its_own_words_alone_and_ends_at_ctrl_c(
+    places: dict[str, str], settings: Settings
+) -> None:
+    command = [sys.executable, "-m", "dashboard.serve"]
+    port, api = places["MEMORY_DASHBOARD_PORT"], f"http://127.0.0.1:{places['MEMORY_API_PORT']}"
+    with on_a_terminal(*command, **places) as terminal:
+        terminal.read("stops both)")
+        assert terminal.shown.strip().splitlines() == [
+            "Opening the world ...",
+            f"HTTP API:  {api}/docs",
+            f"Dashboard: http://127.0.0.1:{port}   (Ctrl+C stops both)",
+        ]
+        until(lambda: _answers(f"http://127.0.0.1:{port}/_stcore/health") and _answers(f"{api}/v1/agents"))
+        with on_a_terminal(*command, **places) as second:
+            second.read("The world 'mem_test' is open already in ")
+            assert second.end() == 1
+            told = f"(process {terminal.process}): the dashboard is at http://127.0.0.1:{port}. "
+            assert told in second.shown.replace("\n", "")
+            assert "Traceback" not in second.shown
+        browser = f"ws://127.0.0.1:{port}"
+        with (
+            connect(f"{browser}/_stcore/stream", origin=f"http://127.0.0.1:{port}", proxy=None),  # type: ignore[arg-type]
+            connect(f"{browser}/news?agent=mira", origin=f"http://127.0.0.1:{port}", proxy=None) as news,  # type: ignore[arg-type]
+            httpx.Client(trust_env=False, timeout=LONG) as client,
+            client.stream("GET", f"{api}/v1/agents/mira/changes") as feed,
+        ):
+            assert news.recv(timeout=LONG)
+            assert "event: now" in next(feed.iter_text())
+            before = terminal.shown
+            terminal.press(CTRL_C)
+            assert terminal.end() == 130
+        assert terminal.shown.removeprefix(before) == "^C\nStopped.\n"
+        assert server_of(settings.database / settings.world) is None
+        assert not list(settings.database.glob("*-served.json"))
+
+
+def _answers(url: str) -> bool:
+    try:
+        return httpx.get(url, trust_env=False, timeout=LONG).status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+@pytest.mark.parametrize("program", ["serve", "mcp", "mcp --http"])
+@pytest.mark.parametrize(("how", "code"), [("Ctrl+C", 130), ("SIGTERM", 143), ("closed", 0)])
+def test_servers_of_the_command_line_end_in_one_line(places: dict[str, str], program: str, how: str, code: int) -> None:
+    port = [] if program == "mcp" else ["--port", str(free_port())]
+    with on_a_terminal(sys.executable, "-m", "memory_system", *program.split(), *port, **places) as terminal:
+        terminal.read("stops it.\n")
+        assert len(terminal.shown.splitlines()) == 1
+        before = terminal.shown
+        if how == "Ctrl+C":
+            terminal.press(CTRL_C)
+        elif how == "SIGTERM":
+            os.kill(terminal.process, signal.SIGTERM)
+        else:
+            terminal.hang_up()
+        assert terminal.end() == code, terminal.shown
+        if how != "closed":
+            assert terminal.shown.removeprefix(before) == ("^C\nStopped.\n" if how == "Ctrl+C" else "Stopped.\n")
+
+
+STUCK = """
+import threading, time
+from memory_system import endings
+
+def program():
+    threading.Thread(target=time.sleep, args=(3600,)).start()
+    print("begun", flush=True)
+    try:
+        time.sleep(3600)
+    finally:
+        print("letting go", flush=True)
+        {then}
+
+raise SystemExit(endings.run(program))
+"""
+
+
+def test_a_thread_that_still_works_keeps_nobody_waiting() -> None:
+    with on_a_terminal(sys.executable, "-c", STUCK.format(then="pass")) as terminal:
+        terminal.read("begun\n")
+        terminal.press(CTRL_C)
+        assert terminal.end() == 130
+        assert terminal.shown == "begun\n^Cletting go\n\nStopped.\n"
+
+
+@pytest.mark.parametrize(("second", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_who_says_it_twice_waits_for_nothing(second: signal.Signals, code: int) -> None:
+    with on_a_terminal(sys.executable, "-c", STUCK.format(then="time.sleep(3600)")) as terminal:
+        terminal.read("begun\n")
+        terminal.press(CTRL_C)
+        terminal.read("letting go\n")
+        os.kill(terminal.process, second)
+        assert terminal.end() == code
+        assert "Traceback" not in terminal.shown
+
+
+def test_nohup_lets_a_server_outlive_its_terminal(places: dict[str, str]) -> None:
+    port = free_port()
+    command = ["nohup", sys.executable, "-m", "memory_system", "serve", "--port", str(port)]
+    with on_a_terminal(*command, cwd=Path(places["MEMORY_DATABASE"]), **places, PYTHONPATH=str(ROOT)) as terminal:
+        until(lambda: _answers(f"http://127.0.0.1:{port}/v1/agents"))
+        terminal.hang_up()
+        os.kill(terminal.process, signal.SIGHUP)
+        assert _answers(f"http://127.0.0.1:{port}/v1/agents")
+        os.kill(terminal.process, signal.SIGTERM)
+        assert terminal.end() == 143
+
+
+@pytest.mark.parametrize(("how", "code"), [("Ctrl+C", 130), ("SIGTERM", 143), ("closed", 0)])
+def test_a_start_is_stopped_while_its_packages_are_still_loaded(how: str, code: int) -> None:
+    loading = (
+        "from dashboard.quiet import until_it_runs; until_it_runs(); import time; print('loading'); time.sleep(3600)"
+    )
+    with on_a_terminal(sys.executable, "-c", loading) as terminal:
+        terminal.read("loading\n")
+        if how == "Ctrl+C":
+            terminal.press(CTRL_C)
+        elif how == "SIGTERM":
+            os.kill(terminal.process, signal.SIGTERM)
+        else:
+            terminal.hang_up()
+        assert terminal.end() == code
+        assert terminal.shown.removeprefix("loading\n") in ("", "^C\nStopped.\n", "Stopped.\n")
+
+
+PACKAGES = """#!/bin/sh
+case "$*" in
+  *sysconfig*) echo "$PWD" ;;
+  *"pip install"*) echo "Collecting patience"; echo $$ > installing; exec sleep 3600 ;;
+esac
+"""
+"""A Python that installs for an hour."""
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+@pytest.mark.parametrize("how", ["Ctrl+C", "SIGTERM"])
+def test_make_run_is_stopped_while_it_installs(tmp_path: Path, how: str) -> None:
+    for name in ("Makefile", "tools/setup.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    for name in ROOT.glob("requirements*.txt"):
+        shutil.copy(name, tmp_path)
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(PACKAGES)
+    python.chmod(python.stat().st_mode | stat.S_IXUSR)
+    command = ["make", "run"] if how == "Ctrl+C" else [sys.executable, "tools/setup.py", "run"]
+    with on_a_terminal(*command, cwd=tmp_path, PYTHON=sys.executable) as terminal:
+        terminal.read("Collecting patience")
+        until((tmp_path / "installing").exists)
+        installing = int((tmp_path / "installing").read_text())
+        if how == "Ctrl+C":
+            terminal.press(CTRL_C)
+            assert terminal.end() in (-signal.SIGINT, 130), "make ends as whoever is interrupted ends"
+            assert re.fullmatch(r"\s*\^C\nStopped\. .*\n", terminal.shown.partition("patience")[2])
+        else:
+            os.kill(terminal.process, signal.SIGTERM)
+            assert terminal.end() == 143
+        until(lambda: not Path(f"/proc/{installing}").exists())
+        assert "Traceback" not in terminal.shown
+
+
+def test_an_occupied_port_is_told_with_who_holds_it_and_the_next_is_offered(places: dict[str, str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        port = held.getsockname()[1]
+        taken = places | {"MEMORY_DASHBOARD_PORT": str(port)}
+        with on_a_terminal(sys.executable, "-m", "dashboard.serve", **taken) as terminal:
+            terminal.read("instead? [Y/n] ")
+            offer = re.fullmatch(
+                rf"Port {port} is taken by \S+ \(process {os.getpid()}\)\. Use port (\d+) instead\? \[Y/n\] ",
+                terminal.shown,
+            )
+            assert offer, terminal.shown
+            assert int(offer[1]) > port
+            terminal.press(b"n\n")
+            assert terminal.end() == 1
+            assert f"Port {port}, where the dashboard is to be served, cannot be used" in terminal.shown
+            assert "MEMORY_DASHBOARD_PORT=" in terminal.shown
+        with on_a_terminal(sys.executable, "-m", "dashboard.serve", **taken) as terminal:
+            terminal.read("instead? [Y/n] ")
+            terminal.press(b"\n")
+            terminal.read("stops both)")
+            assert f"Dashboard: http://127.0.0.1:{port}" not in terminal.shown
+            terminal.press(CTRL_C)
+            assert terminal.end() == 130
+
+
+def test_ctrl_c_at_the_question_ends_in_one_line(places: dict[str, str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        taken = places | {"MEMORY_API_PORT": str(held.getsockname()[1])}
+        with on_a_terminal(sys.executable, "-m", "dashboard.serve", **taken) as terminal:
+            terminal.read("instead? [Y/n] ")
+            before = terminal.shown
+            terminal.press(CTRL_C)
+            assert terminal.end() == 130
+            assert terminal.shown.removeprefix(before) == "^C\nStopped.\n"
