@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from datetime import UTC, date, datetime, time
 from typing import Any
 
@@ -12,7 +12,7 @@ from memory_system import AgentMemory, ChangeSet, Kind, MemoryEntry, MemorySyste
 from memory_system.intake_dates import Order
 from memory_system.intake_text import Form, Reading, Row, decoded, guess, read_text
 
-from . import bulk, drafts, stale, tables, widgets
+from . import bulk, drafts, edits, tables, widgets
 
 _KINDS = [Kind.OBSERVATION.value, Kind.CONVERSATION.value, Kind.FACT.value, Kind.PROCEDURE.value]
 _MARKS = list(tables.MARKS)
@@ -99,11 +99,6 @@ def _when(day_key: str, time_key: str, unset: str) -> tuple[date | None, time | 
     day = left.date_input("Day", None, key=day_key, help=f"Not set: {unset}.", persist_state="session")
     hour = right.time_input("Time (UTC)", None, key=time_key, persist_state="session")
     return day, hour
-
-
-def _parts(held: datetime | None) -> tuple[date | None, time | None]:
-    """The day and the minute that the fields begin with: they know no seconds, so that leaving them changes none."""
-    return (held.date(), held.time().replace(second=0, microsecond=0)) if held else (None, None)
 
 
 def _moment(day: date | None, hour: time | None, now: datetime) -> datetime:
@@ -199,7 +194,7 @@ def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
         st.caption(":material/lock: It is protected. Unprotect it to change it.")
         return
     kinds = _KINDS if entry.kind.value in _KINDS else [entry.kind.value]
-    draft = _draft(agent, entry)
+    draft = edits.draft_of(agent, entry)
     text = st.text_area("Text", key=draft.field("document"), height=90, persist_state="session")
     columns = st.columns(3, vertical_alignment="bottom")
     columns[0].selectbox("Kind ", kinds, key=draft.field("kind"), persist_state="session")
@@ -238,82 +233,6 @@ def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
         draft.done()
         bulk.let_go()
         widgets.say_next("Saved. The History page can undo it.")
-        st.rerun()
-
-
-_FIELDS = {
-    "document": "Text",
-    "kind": "Kind",
-    "rating": "Importance",
-    "tags": "Tags",
-    "day": "Day",
-    "hour": "Time",
-    "marks": "Marks",
-}
-
-
-def _draft(agent: AgentMemory, entry: MemoryEntry) -> drafts.Draft:
-    """What somebody writes about a memory; it stays theirs until it is saved or discarded."""
-    day, hour = _parts(entry.timestamp)
-    now = {
-        "document": entry.document,
-        "kind": entry.kind.value,
-        "rating": 0 if entry.rating is None else round(entry.rating),
-        "tags": ", ".join(entry.tags),
-        "day": day,
-        "hour": hour,
-        "marks": [flag for flag in _MARKS if getattr(entry, flag)],
-    }
-    return drafts.Draft(f"edit/{agent.name}/{entry.id}", now, _FIELDS, _shown)
-
-
-def _shown(value: object) -> str:
-    """The value of a field, for people."""
-    if isinstance(value, list):
-        return ", ".join(tables.MARKS[flag] for flag in value) or "none"
-    return "none" if value in (None, "", 0) else str(value)
-
-
-def unfinished(agent: AgentMemory, shown: Collection[str]) -> None:
-    """What was written about memories that are no longer where they were: it is kept, with a choice.
-
-    Args:
-        agent: whose memories they are.
-        shown: the ids of the memories that this page can show.
-    """
-    if agent.read_only is not None:
-        return
-    for entry_id, written in drafts.unsaved(f"edit/{agent.name}/").items():
-        if entry_id in shown:
-            continue
-        entry = agent.find(entry_id)
-        with st.container(border=True, gap="small", key=f"unfinished-{entry_id}"):
-            became = "was forgotten" if entry is None else f"is in {tables.TIERS[entry.tier]} memory now"
-            st.markdown(f":material/edit_note: **A memory that you were changing {became}. What you wrote is kept.**")
-            for name, value in written.items():
-                st.text(f"{_FIELDS[name]}: {tables.visible(_shown(value))}")
-            with st.container(horizontal=True):
-                if entry is not None:
-                    if st.button("Open it", key=f"open-unfinished-{entry_id}", icon=":material/open_in_new:"):
-                        stale.open_memory(agent, entry_id)
-                elif st.button(
-                    "Bring it back", key=f"restore-unfinished-{entry_id}", icon=":material/settings_backup_restore:",
-                    help="With what you wrote still to be saved. In Python: AgentMemory.restore",
-                ):  # fmt: skip
-                    _bring_back(agent, entry_id)
-                st.button(
-                    "Discard what I wrote", key=f"discard-unfinished-{entry_id}", type="tertiary",
-                    icon=":material/undo:", on_click=drafts.drop, args=(f"edit/{agent.name}/{entry_id}",),
-                )  # fmt: skip
-
-
-def _bring_back(agent: AgentMemory, entry_id: str) -> None:
-    try:
-        agent.restore(entry_id)
-    except MemorySystemError as error:
-        widgets.problem(error)
-    else:
-        widgets.say_next("It is back. What you wrote about it is still to be saved.")
         st.rerun()
 
 

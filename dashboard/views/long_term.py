@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard import bulk, card, figures, forms, session, stale, tables, widgets
+from dashboard import bulk, card, edits, figures, forms, session, stale, tables, widgets
 from memory_system import Tier
 from memory_system.entry import LIVED
 from memory_system.errors import EntryNotFound
@@ -56,7 +56,7 @@ def show_open(entry_id: str, order: list[str]) -> None:
 selected = session.from_link("memory") or None
 stale.notice(agent)
 frame = session.timeline(agent.name, agent.stamp)
-forms.unfinished(agent, {selected or ""} | {entry.id for tier in LIVED for entry in agent.entries(tier)})
+edits.unfinished(agent, {selected or ""} | {entry.id for tier in LIVED for entry in agent.entries(tier)})
 if frame.empty:
     if selected:
         show_open(selected, [])

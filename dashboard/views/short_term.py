@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from dashboard import bulk, card, conversation_form, drafts, forms, session, tables, widgets
+from dashboard import bulk, card, conversation_form, drafts, edits, forms, session, tables, widgets
 from memory_system import ChangeSet, Tier
 
 CARDS = 5  # memories that are shown in full beneath the table; of more, the table and the form are what is wanted
@@ -27,7 +27,7 @@ if not widgets.closed(agent):
         conversation_form.show(agent)
 
 held = agent.entries(Tier.STM)
-forms.unfinished(agent, {entry.id for entry in held})
+edits.unfinished(agent, {entry.id for entry in held})
 st.header(f"{len(held)} of {settings.stm_size} remembered", anchor=False)
 if len(held) > settings.stm_size:
     over = tables.counted(len(held) - settings.stm_size, "memory", "memories")
