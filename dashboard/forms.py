@@ -79,10 +79,10 @@ def one_event(agent: AgentMemory) -> None:
     st.rerun()
 
 
-def _pick_marks(key: str, among: list[str]) -> list[str]:
+def _pick_marks(key: str, among: list[str], label: str = "Mark it as") -> list[str]:
     """Which marks a memory is to carry."""
     picked = st.pills(
-        "Mark it as",
+        label,
         among,
         selection_mode="multi",
         format_func=lambda flag: tables.MARKS[flag].capitalize(),
@@ -138,8 +138,8 @@ def many_events(agent: AgentMemory) -> None:
         widgets.problem(error)
         return
     rows = reading.rows
-    for note in reading.notes:
-        st.caption(widgets.plain(note))
+    if reading.notes:
+        st.caption(widgets.plain(" ".join(reading.notes)))
     taken = [row.entry for row in rows if row.entry is not None]
     refused = len(rows) - len(taken)
     widgets.table(
@@ -147,7 +147,7 @@ def many_events(agent: AgentMemory) -> None:
     )
     st.caption(f"{tables.counted(len(taken), 'event', 'events')} to remember, {refused} refused.")
     rate = st.checkbox("Rate those without a rating", value=True)
-    marks = _pick_marks(f"many-marks-{number}", _MARKS)
+    marks = _pick_marks(f"many-marks-{number}", _MARKS, "Mark each of them as")
     if not st.button("Remember these", type="primary", icon=":material/add:", disabled=not taken):
         return
     bar = st.progress(0.0, "Remembering …")

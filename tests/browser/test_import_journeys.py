@@ -33,7 +33,7 @@ def test_a_spreadsheets_file_is_read_with_its_importance(own: Dashboard, page: P
     file.write_bytes(TABLE.encode("utf-16"))
     own.show(page, "short_term", agent="edda")
     open_tab(page, "Many events")
-    page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(str(file))
+    page.locator("input[type=file]").set_input_files(str(file))
     told = page.get_by_text("The column 'Importance' is read as the importance, on the scale 0.1 to 1.0.")
     expect(told).to_be_visible(timeout=60_000)
     expect(page.get_by_text("Kept as metadata: weather.")).to_be_visible()

@@ -88,8 +88,7 @@ def test_an_event_is_by_a_person_only_if_it_is_marked_so(open_page: OpenPage, ma
     press(page, "Remember")
     assert stored(mira(), "Saw smoke").authored is marked
     pasted(page, "It rained\nIt snowed")
-    _, many = (group for group in page.button_group if group.label == "Mark it as")
-    many.set_value(["By a person"] * marked).run()
+    field(page.button_group, "Mark each of them as").set_value(["By a person"] * marked).run()
     press(page, "Remember these")
     assert [stored(mira(), text).authored for text in ("It rained", "It snowed")] == [marked, marked]
 
