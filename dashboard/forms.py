@@ -169,7 +169,7 @@ def many_events(agent: AgentMemory) -> None:
     st.rerun()
 
 
-def _read(text: str, form: Form, now: datetime, number: int) -> Reading:
+def _read(text: str, form: Form, now: datetime, number: str) -> Reading:
     """What the text becomes; where a date may mean two days, as is chosen."""
     reading = read_text(text, form, now)
     if reading.order is None:
