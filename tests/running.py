@@ -29,14 +29,14 @@ class Running:
 
 
 @contextmanager
-def running(places: dict[str, str], log: Path) -> Iterator[Running]:
-    """Both servers on the world that ``places`` lead to; what they say goes into ``log``."""
+def running(places: dict[str, str], log: Path, module: str = "dashboard.serve") -> Iterator[Running]:
+    """Both servers on the world that ``places`` lead to, by starting ``module``; what they say goes into ``log``."""
     ports = free_port(), free_port()
     environment = os.environ | places
     environment |= {"MEMORY_DASHBOARD_PORT": str(ports[0]), "MEMORY_API_PORT": str(ports[1]), "DISPLAY": ""}
     with log.open("w") as output:
         server = subprocess.Popen(
-            [sys.executable, "-m", "dashboard.serve"],
+            [sys.executable, "-m", module],
             cwd=sample_world.ROOT,
             env=environment,
             stdout=output,

@@ -25,7 +25,7 @@ from playwright.sync_api import Browser, Page, sync_playwright  # noqa: E402
 from memory_system import Settings, Tier, World  # noqa: E402
 from memory_system.embedding import CachedEmbedder, Embedder, MiniLM  # noqa: E402
 from tests import sample_world  # noqa: E402
-from tests.browser.conftest import ARGUMENTS, Dashboard, served, settled  # noqa: E402
+from tests.browser.conftest import ARGUMENTS, Dashboard, knowing, served, settled  # noqa: E402
 from tests.browser.hands import chart, points, press, tick  # noqa: E402
 
 FOLDER = ROOT / "docs" / "screenshots"
@@ -158,6 +158,7 @@ def main() -> None:
         live_on(places, embedder)
         with served(places, Path(scratch) / "serve.log") as dashboard, sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
+            knowing(browser)
             for name in wanted:
                 for scheme in ("light", "dark"):
                     for width in WIDTHS:

@@ -7,20 +7,25 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
+from playwright.sync_api import Error as PlaywrightError
 
 from memory_system.embedding import CachedEmbedder
 from tests import sample_world
 from tests.running import Running, running
 
-expect.set_options(timeout=20_000)  # a machine that runs two workers at once is slow now and then
+LAST_RESORT = 300_000
+"""Milliseconds after which a browser test that waits for something is given up: nothing is ever waited for by time."""
+expect.set_options(timeout=LAST_RESORT)
 
 ARGUMENTS = ("--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
-_DRAWN = "[data-testid='stMainBlockContainer'] :is(h1, [data-testid='stAlert'])"
-"""A page's title, or what is said instead; there is neither in the moment between connection and the first run."""
+_REST = Path(__file__).with_name("rest.js")
+_NAVIGATIONS = 9
+"""How many times a page may load another while it is waited for, as after signing in."""
 
 
 def _chromium() -> str:
@@ -40,26 +45,24 @@ class Dashboard(Running):
 
     def show(self, page: Page, view: str = "", **link: str) -> None:
         """Open a page by its link and wait until it is drawn."""
-        page.goto(f"{self.url}/{view}?{urlencode(link)}")
+        page.goto(f"{self.url}/{view}?{urlencode(link)}", wait_until="commit")
         settled(page)
 
 
 def settled(page: Page) -> None:
-    """Wait until the script has started and ended; the first moments still show the state before.
+    """Wait until the page is at rest: it has nothing to send, all it asked for has run and arrived, and is drawn.
 
-    On a busy machine they last longer, so that it has to have ended twice.
+    The page asks the server by a heartbeat (``rest.js``), which is answered once nothing runs (``serving.py``).
     """
-    app = page.locator("[data-testid='stApp']")
-    for moment in (155, 250):
-        page.wait_for_timeout(moment)
-        _at_rest(page, app)
-
-
-def _at_rest(page: Page, app: Locator) -> None:
-    expect(app).to_have_attribute("data-test-connection-state", "CONNECTED", timeout=30_000)
-    expect(page.locator(_DRAWN).first).to_be_visible(timeout=60_000)
-    expect(app).to_have_attribute("data-test-script-state", "notRunning", timeout=60_000)
-    expect(page.locator("[data-testid='stMain'] [data-stale='true']")).to_have_count(0, timeout=30_000)
+    for _ in range(_NAVIGATIONS):
+        try:
+            page.evaluate("most => window.atRest(most)", LAST_RESORT)
+        except PlaywrightError as error:
+            if "context was destroyed" not in error.message:
+                raise
+        else:
+            return
+    pytest.fail(f"The page goes from one address to the next: {page.url}")
 
 
 @pytest.fixture(scope="session")
@@ -75,38 +78,60 @@ def dashboard(tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder
 @contextmanager
 def served(places: dict[str, str], log: Path) -> Iterator[Dashboard]:
     """A dashboard of its own on the world that ``places`` lead to."""
-    with running(places, log) as both:
+    with running(places, log, "tests.browser.serving") as both:
         yield Dashboard(both.url, both.api)
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
+    """One Chromium for all tests of this process; every page of it knows when it is at rest."""
     path = _chromium()
     arguments = [*ARGUMENTS, *(["--no-sandbox"] if os.getuid() == 0 else [])]
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=path, args=arguments)
+        knowing(opened)
         yield opened
         opened.close()
 
 
+def knowing(browser: Browser) -> None:
+    """Let ``settled`` wait for the pages of every context that this browser makes from now on."""
+    make = browser.new_context
+
+    def new_context(**options: Any) -> BrowserContext:
+        made = make(**options)
+        made.add_init_script(path=_REST)
+        made.set_default_timeout(LAST_RESORT)
+        return made
+
+    browser.new_context = new_context  # type: ignore[method-assign]
+
+
+@pytest.fixture(scope="session")
+def shared_context(browser: Browser) -> Iterator[BrowserContext]:
+    """What pages have in common: the scripts that Chromium has loaded and compiled, 11 MB a page otherwise."""
+    made = browser.new_context(viewport={"width": 1366, "height": 900})
+    yield made
+    made.close()
+
+
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
+def page(shared_context: BrowserContext) -> Iterator[Page]:
     """A page at 1366 pixels; the test fails if anything outside this machine is asked for."""
-    with _watched(browser) as opened:
+    with _watched(shared_context) as opened:
         yield opened
 
 
 @pytest.fixture
-def other_page(browser: Browser) -> Iterator[Page]:
+def other_page(shared_context: BrowserContext) -> Iterator[Page]:
     """What a second designer sees: a page with a session of its own."""
-    with _watched(browser) as opened:
+    with _watched(shared_context) as opened:
         yield opened
 
 
 @contextmanager
-def _watched(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 1366, "height": 900})
-    context.set_default_timeout(15_000)
+def _watched(context: BrowserContext) -> Iterator[Page]:
+    """A new page that starts without cookies and with nothing stored."""
     opened = context.new_page()
     outside: list[str] = []
 
@@ -116,5 +141,8 @@ def _watched(browser: Browser) -> Iterator[Page]:
 
     opened.on("request", note)
     yield opened
-    context.close()
+    if opened.url.startswith("http"):
+        opened.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+    opened.close()
+    context.clear_cookies()
     assert not outside, f"asked for something outside: {outside}"

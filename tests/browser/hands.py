@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 
 from playwright.sync_api import Locator, Page, expect
-from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 
 from .conftest import Dashboard, settled
 
@@ -20,12 +18,8 @@ def press(page: Page, name: str, *, exact: bool = True) -> None:
 
 
 def press_until(page: Page, name: str, shown: Locator) -> None:
-    """Press a button until something is shown: a press on what is drawn anew at that moment is lost."""
-    for _ in range(3):
-        press(page, name, exact=False)
-        with suppress(PlaywrightTimeoutError):
-            shown.wait_for(timeout=8000)
-            break
+    """Press a button whose effect is that something is shown."""
+    press(page, name, exact=False)
     expect(shown).to_be_visible()
 
 
@@ -56,15 +50,13 @@ def tick(page: Page, row: int, table: int = 0) -> None:
     """Tick a row of a table, the first being 0."""
     grid = page.get_by_test_id("stDataFrame").nth(table)
     grid.scroll_into_view_if_needed()
-    page.wait_for_timeout(400)
+    settled(page)
     grid.click(position={"x": 16, "y": _ROW * (row + 1) + _ROW // 2})
-    page.wait_for_timeout(400)  # a table waits a moment for further ticks before it tells
     settled(page)
 
 
 def open_tab(page: Page, name: str) -> None:
     page.get_by_role("tab", name=name, exact=True).first.click()
-    page.wait_for_timeout(300)
     settled(page)
 
 
@@ -77,12 +69,7 @@ def take(page: Page, label: str, option: str) -> None:
     """Choose one more of a field that takes several, by the beginning of its words."""
     field = page.get_by_role("combobox", name=re.compile(f"{re.escape(label)}$")).first
     offered = page.get_by_role("option").filter(has_text=option).first
-    for _ in range(3):  # what is typed while the field is drawn anew is lost
-        field.fill("")
-        field.fill(option)
-        with suppress(PlaywrightTimeoutError):
-            offered.wait_for(timeout=4000)
-            break
+    field.fill(option)
     offered.click()
     field.press("Tab")
     settled(page)
@@ -103,23 +90,13 @@ def pick_day(page: Page, label: str, day: str) -> None:
     page.get_by_role("spinbutton", name=f"year, {label}").click()
     page.keyboard.type(day.replace("-", ""))
     page.get_by_role("heading", level=1).click()  # the day counts once the field is left
-    page.wait_for_timeout(300)
     settled(page)
 
 
 def select(page: Page, label: str, option: str) -> None:
-    """Choose from a field that takes one. A list that is open is closed when its page is drawn anew: try again then."""
-    wanted = page.get_by_role("option", name=option, exact=True)
-    for left in (3, 2, 1, 0):
-        settled(page)
-        page.get_by_role("combobox", name=label).press("ArrowDown")
-        try:
-            wanted.click(timeout=5000)
-            break
-        except PlaywrightTimeoutError:
-            if not left:
-                raise
-            page.keyboard.press("Escape")
+    """Choose from a field that takes one."""
+    page.get_by_role("combobox", name=label).press("ArrowDown")
+    page.get_by_role("option", name=option, exact=True).click()
     settled(page)
 
 
@@ -127,7 +104,7 @@ def column(page: Page, number: int, table: int = 0) -> list[str]:
     """What stands in a column of a table, the first being 1, in the rows that are in sight."""
     grid = page.get_by_test_id("stDataFrame").nth(table)
     grid.scroll_into_view_if_needed()
-    page.wait_for_timeout(500)
+    settled(page)
     cells = grid.locator(f"[role='row'] [role='gridcell'][aria-colindex='{number}']")
     return [text.strip() for text in cells.all_text_contents()]
 
@@ -174,8 +151,26 @@ def chart(page: Page) -> Locator:
     drawn = page.locator(".js-plotly-plot:visible").last  # those of an open memory stand above it
     expect(drawn.locator(".main-svg").first).to_be_visible()
     drawn.scroll_into_view_if_needed()
-    page.wait_for_timeout(500)
+    drawn.evaluate(_STAYS)
     return drawn
+
+
+_STAYS = """async plot => {
+    const place = () => JSON.stringify(plot.getBoundingClientRect());
+    for (let before = "", same = 0; same < 3; before = place()) {
+        same = place() === before ? same + 1 : 0;
+        await new Promise(requestAnimationFrame);
+    }
+}"""
+"""Comes back once a chart has been at the same place for some frames."""
+
+
+def click_point(page: Page, drawn: Locator, x: float, y: float) -> None:
+    """Click a point of a chart, which takes a click only once it has seen that the mouse is over it."""
+    drawn.hover(position={"x": x, "y": y})
+    page.wait_for_function("plot => plot._hoverdata?.length > 0", arg=drawn.element_handle())
+    drawn.click(position={"x": x, "y": y})
+    settled(page)
 
 
 POINTS = """plot => {

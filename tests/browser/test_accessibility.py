@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from .conftest import Dashboard, settled
 from .hands import choose, open_tab, press, tick, write
@@ -41,17 +40,25 @@ PAGES = {
 }
 
 
+QUICK = ("recall", "short_term")
+"""The pages that `make test` looks at; all of them are looked at in `make test-all`."""
+FADED_IN = """() => Promise.allSettled(
+    document.getAnimations().filter(one => isFinite(one.effect.getComputedTiming().endTime)).map(one => one.finished)
+)"""
+"""Comes back once nothing fades or moves in any more: until then it is not in its colour."""
+
+
 @pytest.fixture(params=["light", "dark"])
-def tinted(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+def tinted(page: Page, request: pytest.FixtureRequest) -> Page:
     """A page in one of the two colour schemes."""
-    context = browser.new_context(viewport={"width": 1366, "height": 900}, color_scheme=request.param)
-    yield context.new_page()
-    context.close()
+    page.emulate_media(color_scheme=request.param)
+    return page
 
 
 def violations(page: Page) -> list[str]:
     """What axe-core objects to on the page and is ours, in words."""
-    page.wait_for_timeout(600)  # what fades in is not yet in its colour
+    settled(page)
+    page.evaluate(FADED_IN)
     found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
     ours = []
     for rule in found:
@@ -69,7 +76,9 @@ def violations(page: Page) -> list[str]:
     return ours
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.full) for name in PAGES]
+)
 def test_a_page_has_no_violation_of_ours(tinted: Page, dashboard: Dashboard, name: str) -> None:
     view, link = PAGES[name]
     dashboard.show(tinted, view, **link)
@@ -93,6 +102,7 @@ def test_a_page_has_no_violation_of_ours(tinted: Page, dashboard: Dashboard, nam
     assert not violations(tinted)
 
 
+@pytest.mark.full
 def test_an_open_memory_and_every_tab_beside_it_have_no_violation_of_ours(tinted: Page, dashboard: Dashboard) -> None:
     view, link = PAGES["recall"]
     for shown in ("Recalled", "Not recalled"):
@@ -109,6 +119,7 @@ def test_an_open_memory_and_every_tab_beside_it_have_no_violation_of_ours(tinted
         assert not violations(tinted), tab
 
 
+@pytest.mark.full
 def test_a_conversation_before_it_is_remembered_has_no_violation_of_ours(tinted: Page, dashboard: Dashboard) -> None:
     dashboard.show(tinted, "short_term", agent="mira")
     open_tab(tinted, "A conversation")
@@ -118,6 +129,7 @@ def test_a_conversation_before_it_is_remembered_has_no_violation_of_ours(tinted:
     assert not violations(tinted)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("name", "role", "number"), [("settings", "tab", 4), ("operations", "radio", 5)])
 def test_on_a_phone_every_part_of_a_page_can_be_chosen_from_one_line(
     page: Page, dashboard: Dashboard, name: str, role: Literal["tab", "radio"], number: int

@@ -30,6 +30,7 @@ def test_a_form_changes_age_and_traits(page: Page, dashboard: Dashboard) -> None
     expect(page.get_by_test_id("stDataFrame")).to_be_visible()
 
 
+@pytest.mark.full
 def test_a_wrong_field_is_told_beside_it_and_cannot_be_saved(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "personality", agent="juno")
     write(page, "Age", "nineteen")
@@ -41,6 +42,7 @@ def test_a_wrong_field_is_told_beside_it_and_cannot_be_saved(page: Page, dashboa
     expect(page.get_by_text("Nothing is changed.")).to_be_visible()
 
 
+@pytest.mark.full
 def test_an_edited_personality_changes_what_is_recalled(page: Page, dashboard: Dashboard) -> None:
     cue = "What is Ines afraid of?"
     fact = "Ines is secretly terrified of geese."
@@ -57,6 +59,7 @@ def test_an_edited_personality_changes_what_is_recalled(page: Page, dashboard: D
     assert fact in context_text(page, dashboard, "ines", cue)
 
 
+@pytest.mark.full
 def test_of_two_who_edit_at_once_the_second_is_told_and_nothing_is_overwritten(
     page: Page, other_page: Page, dashboard: Dashboard
 ) -> None:
@@ -76,6 +79,7 @@ def test_of_two_who_edit_at_once_the_second_is_told_and_nothing_is_overwritten(
     expect(other_page.get_by_label("Profession")).to_have_value("priest and bell-founder")
 
 
+@pytest.mark.full
 def test_a_draft_survives_leaving_the_page(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "personality", agent="tobias")
     write(page, "Age", "55")
@@ -89,6 +93,7 @@ def test_a_draft_survives_leaving_the_page(page: Page, dashboard: Dashboard) -> 
     assert '"age": 55' in page.get_by_role("textbox", name="Personality JSON").input_value()
 
 
+@pytest.mark.full
 def test_a_character_is_made_copied_renamed_deleted_and_restored(page: Page, dashboard: Dashboard) -> None:
     def manage(name: str, button: str, *, exact: bool = True) -> None:
         field = page.get_by_placeholder("ana", exact=True)
@@ -118,6 +123,7 @@ def test_a_character_is_made_copied_renamed_deleted_and_restored(page: Page, das
     expect(page).to_have_url(re.compile("agent=gull"))
 
 
+@pytest.mark.full
 def test_a_taken_or_impossible_name_is_refused_in_words(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "personality", agent="juno")
     for name in ("mira", "../up", "con"):

@@ -14,6 +14,7 @@ from .hands import context_text, paste, press, said, tick, write
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.full
 def test_several_pasted_lines_become_events(page: Page, dashboard: Dashboard) -> None:
     paste(page, dashboard, "juno", "Counted eleven gulls on the slip\nLost a caulking mallet in the mud\nWon it back")
     expect(page.get_by_text("3 events to remember, 0 refused.")).to_be_visible()
@@ -23,6 +24,7 @@ def test_several_pasted_lines_become_events(page: Page, dashboard: Dashboard) ->
     assert "caulking mallet" in context_text(page, dashboard, "juno", "Who lost a caulking mallet in the mud?")
 
 
+@pytest.mark.full
 def test_bad_lines_of_a_csv_are_shown_with_reasons_and_the_good_ones_stored(
     page: Page, dashboard: Dashboard, tmp_path: Path
 ) -> None:
@@ -96,6 +98,7 @@ def test_a_setting_is_changed_and_reset(page: Page, dashboard: Dashboard) -> Non
     said(page, "Size of short-term memory is back at its default.")
 
 
+@pytest.mark.full
 def test_the_world_clock_is_set(page: Page, dashboard: Dashboard) -> None:
     def stand_at(hour: str) -> None:
         dashboard.show(page, "settings", agent="mira")

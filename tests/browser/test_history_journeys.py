@@ -13,6 +13,7 @@ from .hands import open_expander, open_tab, paste, press, said, tick, write
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.full
 def test_an_undo_that_meets_later_work_lets_choose(page: Page, dashboard: Dashboard) -> None:
     paste(page, dashboard, "edda", "Sharpened the blue knife\nSharpened the red knife")
     press(page, "Remember these")

@@ -17,7 +17,7 @@ from tests import sample_world
 from .conftest import Dashboard, served, settled
 from .hands import choose, press, said
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 SCRIPT = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"><b>bold</b>"
 MARKDOWN = "![p](https://evil.invalid/n.png) [link](javascript:alert(1)) $x^2$ :red[x] :material/home: # **b** `c`"
@@ -174,7 +174,7 @@ def test_a_hostile_file_is_refused_in_words(
     rough.show(page, "short_term", agent="mira")
     page.get_by_role("tab", name="Many events").click()
     page.locator("input[type=file]").set_input_files(file)
-    page.wait_for_timeout(500)
+    expect(page.get_by_test_id("stFileChip")).to_be_visible()
     unharmed(page)
     expect(page.get_by_test_id("stMain")).to_contain_text(told)
 

@@ -11,7 +11,7 @@ from .conftest import Dashboard
 from .hands import column, open_expander, open_tab, pick_day, press, press_until, recalled, said, write
 from .test_hostile_input import HIDDEN, MARKDOWN, SCRIPT, unharmed
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 CUE = "Whom have I seen going in and out of the tide mill after dark?"
 

@@ -8,11 +8,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from .conftest import Dashboard, settled
-from .hands import chart, choose, milliseconds, points, press, recalled, said, slide
+from .hands import chart, choose, click_point, milliseconds, points, press, recalled, said, slide
 
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.full
 def test_every_slider_scores_again_at_once(page: Page, dashboard: Dashboard) -> None:
     cue = "Who has the mill key, and who says so? " + "The key, the lamp, the hatch and the ferry at night. " * 30
     dashboard.show(page, "recall", agent="mira", cue=cue[:1900])
@@ -56,11 +57,7 @@ def test_a_bar_opens_its_memory_with_the_verdict(page: Page, dashboard: Dashboar
 def test_a_point_of_the_timeline_opens_its_card_and_its_link_survives(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "long_term", agent="tobias")
     point = points(page)[0]
-    chart(page).hover(position={"x": point["x"], "y": point["y"]})
-    page.wait_for_timeout(300)  # a point must be hovered over before it can be clicked
-    chart(page).click(position={"x": point["x"], "y": point["y"]})
-    page.wait_for_timeout(300)
-    settled(page)
+    click_point(page, chart(page), point["x"], point["y"])
     expect(page).to_have_url(re.compile(f"memory={point['id']}"))
     card = page.get_by_test_id("stMain").get_by_text(re.compile("^happened "))
     when = card.inner_text()
@@ -78,6 +75,7 @@ def test_a_point_of_the_timeline_opens_its_card_and_its_link_survives(page: Page
     expect(page).not_to_have_url(re.compile("memory="))
 
 
+@pytest.mark.full
 def test_a_box_on_the_timeline_lists_what_is_in_it(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "long_term", agent="tobias")
     drawn = chart(page)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from .conftest import Dashboard, settled
 from .hands import choose, column, open_tab, press, said, write
@@ -24,7 +24,7 @@ def say(page: Page, text: str) -> None:
     field.fill(text)
     field.press("Enter")
     expect(page.locator("[class*='st-key-chat-']").get_by_text(text, exact=True).first).to_be_visible()
-    expect(page.get_by_role("button", name="Stop", exact=True)).to_have_count(0, timeout=60_000)
+    expect(page.get_by_role("button", name="Stop", exact=True)).to_have_count(0)
     settled(page)
 
 
@@ -88,6 +88,7 @@ def test_a_talk_is_remembered_its_name_corrected_and_the_last_turn_undone(page: 
     said(page, re.compile("Remembered: 1 memory"))
 
 
+@pytest.mark.full
 def test_a_muted_memory_changes_the_answer_and_the_prompt(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "interview", agent="mira", show="ablation")
     write(page, "Question", QUESTION)
@@ -104,6 +105,7 @@ def test_a_muted_memory_changes_the_answer_and_the_prompt(page: Page, dashboard:
     expect(page.locator("del").filter(has_text="Tobias").first).to_be_visible()
 
 
+@pytest.mark.full
 def test_a_whispered_thought_comes_to_mind_until_it_is_undone(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "interview", agent="mira", mode="whisper")
     write(page, "The thought", THOUGHT)
@@ -121,6 +123,7 @@ def test_a_whispered_thought_comes_to_mind_until_it_is_undone(page: Page, dashbo
     expect(bubbles(page).last).not_to_contain_text("third flour sack")
 
 
+@pytest.mark.full
 def test_two_characters_talk_and_neither_remembers_it_once_it_is_undone(page: Page, dashboard: Dashboard) -> None:
     before = changes(page, dashboard, "oswin")
     dashboard.show(page, "interview", agent="edda", show="duet")
@@ -128,7 +131,7 @@ def test_two_characters_talk_and_neither_remembers_it_once_it_is_undone(page: Pa
     page.get_by_role("option", name=re.compile("Oswin")).click()
     settled(page)
     press(page, "Let them talk")
-    expect(page.get_by_role("button", name="Undo all")).to_be_visible(timeout=90_000)
+    expect(page.get_by_role("button", name="Undo all")).to_be_visible()
     settled(page)
     expect(bubbles(page)).to_have_count(6)
     press(page, "Undo all")
@@ -140,12 +143,10 @@ def test_two_characters_talk_and_neither_remembers_it_once_it_is_undone(page: Pa
     expect(page.get_by_text("Begin a talk with")).to_be_visible()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("scheme", "agent"), [("light", "mira"), ("dark", "tobias")])
-def test_the_page_has_no_violation_of_ours(browser: Browser, dashboard: Dashboard, scheme: str, agent: str) -> None:
-    context = browser.new_context(
-        viewport={"width": 1366, "height": 900}, color_scheme="dark" if scheme == "dark" else "light"
-    )
-    page = context.new_page()
+def test_the_page_has_no_violation_of_ours(page: Page, dashboard: Dashboard, scheme: str, agent: str) -> None:
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     dashboard.show(page, "interview", agent=agent)
     assert violations(page) == []
     page.locator("[class*='st-key-ask-'] button").first.click()
@@ -161,4 +162,3 @@ def test_the_page_has_no_violation_of_ours(browser: Browser, dashboard: Dashboar
         open_tab(page, tab)
         press(page, button, exact=False)
         assert violations(page) == [], tab
-    context.close()

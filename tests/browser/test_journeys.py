@@ -53,6 +53,7 @@ def test_the_link_of_a_query_survives_a_reload(page: Page, dashboard: Dashboard)
     assert "agent=tobias" in page.url
 
 
+@pytest.mark.full
 def test_the_api_and_the_dashboard_share_one_world(page: Page, dashboard: Dashboard) -> None:
     planned = httpx.post(f"{dashboard.api}/plan", json={"agent": "ines"}, timeout=30).json()
     assert planned["actions"]
@@ -73,6 +74,7 @@ def test_html_in_a_memory_runs_nothing(page: Page, dashboard: Dashboard) -> None
     assert "![p](https://example.invalid/p.png)" in context_text(page, dashboard, "ines", text)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("view", "link", "shown"),
     [

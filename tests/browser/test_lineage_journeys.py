@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from .conftest import Dashboard, settled
-from .hands import open_expander, press, said, write
+from .hands import click_point, open_expander, press, said, write
 
 pytestmark = pytest.mark.browser
 REFLECTION = "mira-r06"
@@ -27,16 +27,11 @@ def test_the_graph_leads_from_a_reflection_to_its_evidence_and_back(page: Page, 
     chart = page.get_by_role("tabpanel", name="Lineage").locator(".js-plotly-plot")
     expect(chart.locator(".legend")).to_contain_text("this memory")
     chart.scroll_into_view_if_needed()
-    page.wait_for_timeout(500)
+    settled(page)
     places = {one["id"]: one for one in chart.evaluate(PLACES)}
     assert len(places) == 9
     inner = next(one for one in places if one.startswith("mira-r") and one != REFLECTION)
-    place = {"x": places[inner]["x"], "y": places[inner]["y"]}
-    chart.hover(position=place)
-    page.wait_for_timeout(300)  # a point must be hovered over before it can be clicked
-    chart.click(position=place)
-    page.wait_for_timeout(300)
-    settled(page)
+    click_point(page, chart, places[inner]["x"], places[inner]["y"])
     expect(page).to_have_url(re.compile(f"memory={inner}"))
     expect(page.get_by_role("tab", name=re.compile("on it$"))).to_be_visible()
     page.get_by_role("tab", name=re.compile("on it$")).click()
@@ -46,6 +41,7 @@ def test_the_graph_leads_from_a_reflection_to_its_evidence_and_back(page: Page, 
     expect(page).to_have_url(re.compile(f"memory={REFLECTION}"))
 
 
+@pytest.mark.full
 def test_editing_a_source_flags_what_rests_on_it_until_a_person_decides(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "long_term", agent="mira", memory=REFLECTION)
     page.get_by_role("tab", name=re.compile("^Rests on")).click()

@@ -16,20 +16,26 @@ from tests.fake_server import KEY, FakeServer, says
 from .conftest import Dashboard, served
 from .hands import press, select, write
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 
-@pytest.fixture
-def own(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder) -> Iterator[Dashboard]:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the dashboard of these tests keeps everything, its log as well."""
+    return tmp_path_factory.mktemp("model")
+
+
+@pytest.fixture(scope="module")
+def own(folder: Path, tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder) -> Iterator[Dashboard]:
     """A dashboard where a person may choose the language model."""
     template = sample_world.filled(sample_world.shared_folder(tmp_path_factory), embedder)
-    places = sample_world.copy(template, tmp_path / "world") | {"MEMORY_LLM": "auto"}
-    with served(places, tmp_path / "serve.log") as running:
+    places = sample_world.copy(template, folder / "world") | {"MEMORY_LLM": "auto"}
+    with served(places, folder / "serve.log") as running:
         yield running
 
 
 def test_a_model_is_connected_for_pages_and_api_and_its_key_is_found_nowhere(
-    page: Page, own: Dashboard, server: FakeServer, tmp_path: Path
+    page: Page, own: Dashboard, server: FakeServer, folder: Path
 ) -> None:
     server.on("rate", says({"explanation": "It says so.", "rating": 9}))
     own.show(page, "settings", agent="mira", part="model")
@@ -51,7 +57,7 @@ def test_a_model_is_connected_for_pages_and_api_and_its_key_is_found_nowhere(
     assert set(server.keys) == {f"Bearer {KEY}"}
     page.reload()
     expect(main).to_contain_text("A key is set (this session).")
-    stored = b"".join(file.read_bytes() for file in tmp_path.glob("**/*") if file.is_file())
+    stored = b"".join(file.read_bytes() for file in folder.glob("**/*") if file.is_file())
     for text in (page.content(), page.url, told, stored.decode("latin-1")):
         assert KEY not in text
 

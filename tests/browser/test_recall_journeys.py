@@ -113,6 +113,7 @@ def test_a_memory_of_the_table_is_recalled_by_the_first_way_that_is_offered(page
     assert recalled(page) > before
 
 
+@pytest.mark.full
 def test_a_memory_of_the_chart_is_recalled_with_as_many_seats_as_it_needs(page: Page, dashboard: Dashboard) -> None:
     ask(page, dashboard)
     top_k(page, 2)
@@ -130,6 +131,7 @@ def test_a_memory_of_the_chart_is_recalled_with_as_many_seats_as_it_needs(page: 
     expect(page.get_by_text("Close this memory")).to_have_count(0)
 
 
+@pytest.mark.full
 def test_hybrid_relevancy_shows_its_parts_and_the_words_that_met_the_cue(page: Page, dashboard: Dashboard) -> None:
     ask(page, dashboard)
     open_expander(page, WEIGHTS)
@@ -150,6 +152,7 @@ def press_toggle(page: Page, label: str) -> None:
     settled(page)
 
 
+@pytest.mark.full
 def test_what_is_recalled_says_when_it_is_forgotten_and_so_it_comes(page: Page, dashboard: Dashboard) -> None:
     ask(page, dashboard)
     open_expander(page, WEIGHTS)
@@ -174,6 +177,7 @@ def test_what_is_recalled_says_when_it_is_forgotten_and_so_it_comes(page: Page, 
 # -- presets and facets ----------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_the_sliders_follow_each_preset(page: Page, dashboard: Dashboard) -> None:
     ask(page, dashboard)
     open_expander(page, WEIGHTS)
@@ -201,6 +205,7 @@ def test_the_sliders_follow_each_preset(page: Page, dashboard: Dashboard) -> Non
     assert slider_value(page, THRESHOLD) == PRESETS["balanced"].threshold
 
 
+@pytest.mark.full
 def test_two_presets_compared_count_what_their_table_shows(page: Page, dashboard: Dashboard) -> None:
     ask(page, dashboard)
     top_k(page, 4)
@@ -218,6 +223,7 @@ def test_two_presets_compared_count_what_their_table_shows(page: Page, dashboard
     assert set(column(page, 1)) == {"stays"}
 
 
+@pytest.mark.full
 def test_facets_narrow_the_answer_and_everything_filtered_out_says_so(page: Page, dashboard: Dashboard) -> None:
     ask(page, dashboard)
     open_expander(page, FACETS)
@@ -268,6 +274,7 @@ def thumb(page: Page, row: int, name: str) -> Locator:
     return page.get_by_test_id("stFeedback").nth(row).get_by_role("radio", name=name)
 
 
+@pytest.mark.full
 def test_thumbs_are_kept_counted_downloaded_and_undone(page: Page, dashboard: Dashboard, tmp_path: Path) -> None:
     ask(page, dashboard, "edda", "Who is the hungry guest at the Three Herons?")
     open_tab(page, "Judge")
@@ -344,6 +351,7 @@ def test_a_saved_cue_tells_that_a_memory_was_forgotten(page: Page, other_page: P
     expect(page.get_by_text("No cue is saved yet.")).to_be_visible()
 
 
+@pytest.mark.full
 def test_a_narrative_is_the_offline_models_and_each_sentence_says_what_it_rests_on(
     page: Page, dashboard: Dashboard
 ) -> None:
@@ -362,6 +370,7 @@ def test_a_narrative_is_the_offline_models_and_each_sentence_says_what_it_rests_
     expect(panel.get_by_text(re.compile("^Told by: "))).to_have_count(0)  # it was told of another answer
 
 
+@pytest.mark.full
 def test_a_conversation_is_remembered_but_for_a_turn_and_undone(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "short_term", agent="oswin")
     held = page.get_by_role("heading", name=re.compile(r"^\d+ of 20 remembered$"))
@@ -393,6 +402,7 @@ def test_a_conversation_is_remembered_but_for_a_turn_and_undone(page: Page, dash
     expect(held).to_have_text(f"{before} of 20 remembered")
 
 
+@pytest.mark.full
 def test_a_second_round_marks_what_it_found_with_its_path(page: Page, dashboard: Dashboard) -> None:
     cue = (
         "Tobias owned up that the mill key vanished from his coat on 5 March; he never once said sorry, "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from .conftest import Dashboard, settled
 from .hands import choose, column, paste, press, said, write
@@ -63,12 +63,10 @@ def test_a_part_of_a_rehearsal_is_kept_undone_and_the_rest_dropped(page: Page, d
     assert "agent=tobias" in page.url
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_rehearsal_is_readable_and_leads_back(browser: Browser, dashboard: Dashboard, scheme: str) -> None:
-    context = browser.new_context(
-        viewport={"width": 1366, "height": 900}, color_scheme="dark" if scheme == "dark" else "light"
-    )
-    page = context.new_page()
+def test_a_rehearsal_is_readable_and_leads_back(page: Page, dashboard: Dashboard, scheme: str) -> None:
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     begin(page, dashboard, "what if it rained")
     paste(page, dashboard, BRANCH, GOOD)
     press(page, "Remember these")
@@ -80,4 +78,3 @@ def test_a_rehearsal_is_readable_and_leads_back(browser: Browser, dashboard: Das
     expect(page.get_by_text("Rehearsals of this character")).to_be_visible()
     assert violations(page) == []
     drop(page, dashboard)
-    context.close()

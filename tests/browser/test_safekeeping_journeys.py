@@ -16,8 +16,7 @@ from tests import sample_world
 from .conftest import Dashboard, served, settled
 from .hands import press, said, write
 
-pytestmark = pytest.mark.browser
-LONG = 90_000
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 
 @pytest.fixture(scope="module")
@@ -43,14 +42,14 @@ def test_the_light_leads_to_the_check_of_everything(page: Page, own: Dashboard) 
     expect(page.get_by_text("Journals and stores are in order.")).to_be_visible()
     press(page, "Details")
     press(page, "Check everything")
-    expect(page.get_by_text("Nothing is wrong.")).to_be_visible(timeout=LONG)
+    expect(page.get_by_text("Nothing is wrong.")).to_be_visible()
 
 
 def test_a_backup_is_made_taken_away_restored_and_undone(page: Page, own: Dashboard, tmp_path: Path) -> None:
     own.show(page, "settings", agent="mira", part="safety")
     press(page, "Make a backup")
     said_made = page.get_by_test_id("stAlert").filter(has_text="Made and read back: 2 characters")
-    expect(said_made).to_be_visible(timeout=LONG)
+    expect(said_made).to_be_visible()
     settled(page)
     with page.expect_download() as taken:
         page.get_by_role("button", name="Download it").first.click()
@@ -64,7 +63,7 @@ def test_a_backup_is_made_taken_away_restored_and_undone(page: Page, own: Dashbo
     own.show(page, "settings", agent="mira", part="safety")
     press(page, "Restore it")
     restored = page.get_by_test_id("stAlert").filter(has_text="Restored: the world of")
-    expect(restored).to_be_visible(timeout=LONG)
+    expect(restored).to_be_visible()
     assert _size(page, own) == before
     own.show(page, "settings", agent="mira", part="safety")
     press(page, "Put back")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -98,6 +100,7 @@ def test_one_signs_in_is_told_who_one_is_and_signs_out(page: Page, guarded: Dash
     expect(page.get_by_label("Password")).to_be_visible()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nobody_is_kept_out_by_how_the_page_to_sign_in_at_is_made(page: Page, guarded: Dashboard, scheme: str) -> None:
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
@@ -109,6 +112,7 @@ def test_nobody_is_kept_out_by_how_the_page_to_sign_in_at_is_made(page: Page, gu
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.full
 def test_a_link_to_sign_in_holds_no_markup_of_strangers(page: Page, guarded: Dashboard) -> None:
     page.goto(f"{guarded.url}/\"><script>document.title='owned'</script>?agent=\"><img src=x onerror=alert(1)>")
     expect(page).to_have_title("Sign in · Memory system")
@@ -128,12 +132,12 @@ def test_a_viewer_sees_that_nothing_can_be_changed(page: Page, guarded: Dashboar
     expect(page.get_by_role("button", name="Make a backup")).to_have_count(0)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("view", PAGES)
 def test_strangers_text_is_text_in_every_tab_and_chart(page: Page, guarded: Dashboard, view: str) -> None:
-    sign_in(page, guarded, PASSWORD)
-    settled(page)
-    guarded.show(page, view, agent="strange", **PAGES[view])
+    sign_in(page, guarded, PASSWORD, f"/{view}?{urlencode({'agent': 'strange', **PAGES[view]})}")
     unharmed(page)
+    expect(page).to_have_url(re.compile(f"/{view}[?].*agent=strange"))
     main = page.get_by_test_id("stMain")
     names = list(dict.fromkeys(name for name in main.get_by_role("tab").all_inner_texts() if name))
     for name in names:

@@ -53,6 +53,7 @@ def test_duplicates_and_contradictions_are_settled_and_undone(page: Page, dashbo
     said(page, "Forget: 4 memories.")
 
 
+@pytest.mark.full
 def test_memories_in_a_box_on_the_timeline_get_a_tag_and_importance_in_one_change(
     page: Page, dashboard: Dashboard
 ) -> None:
