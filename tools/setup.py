@@ -13,7 +13,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 VENV = os.path.join(ROOT, ".venv")
-TARGETS = ("run", "test", "faults", "mutants", "lint", "format", "bench", "screenshots", "audit", "licences")
+TARGETS = ("run", "test", "faults", "lint", "format", "bench", "mutants", "screenshots", "audit", "licences")
 NEEDED = (3, 11)
 ROOM = 2 * 1024**3
 AUDIT = os.path.join(ROOT, ".venv-audit")
