@@ -32,6 +32,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from hypothesis import Phase
@@ -42,7 +43,6 @@ GROUPS = ROOT / "tools" / "mutants.toml"
 EQUIVALENT = ROOT / "tools" / "mutants_equivalent.toml"
 MOST_SURVIVING = 0.08
 PER_LINE = 2
-OURS = ("memory_system", "dashboard", "tests", "benchmarks", "conftest", "__main__")
 AT_ONCE_FROM_A_FILE = 5
 FEW = 10
 """Numbers up to this become one more, larger ones twice as large."""
@@ -474,10 +474,16 @@ def _run_tests(group: dict, scratch: Path, seconds: float, first: list[str], wat
         noted["took"] = observer.took
         noted["touched"] = {name: sorted(lines) for name, lines in observer.touched.items()}
         noted["shared"] = sorted(observer.shared)
-        noted["modules"] = [name for name in sys.modules if name.partition(".")[0] not in OURS]
+        noted["modules"] = [name for name, module in sys.modules.items() if not _is_ours(module)]
         noted["seconds"] = time.process_time()
     (scratch / "told.json").write_text(json.dumps(noted))
     os._exit(code)
+
+
+def _is_ours(module: ModuleType) -> bool:
+    """Whether a module lies in the tree, where it may be the one that is changed."""
+    places = [getattr(module, "__file__", None), *getattr(module, "__path__", ())]
+    return any(place is not None and Path(place).is_relative_to(Path.cwd()) for place in places)
 
 
 def _waited_for(pid: int, mark: str) -> tuple[str, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from types import SimpleNamespace
 
 import pytest
 from starlette.responses import PlainTextResponse
@@ -152,6 +153,22 @@ def test_a_few_bytes_earn_little_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard, "PATIENCE", 0.05)
     monkeypatch.setattr(guard, "SLOWEST", 1000)
     assert sent([b"01234", 0.4, b"56789"]).status == 408
+
+
+@pytest.mark.parametrize(("seconds", "status"), [(70, 200), (115, 408)])
+def test_a_million_bytes_may_take_ten_seconds_and_a_hundred(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, status: int
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(guard, "time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    async def slowly(scope: Scope, receive: Receive, send: Send) -> None:
+        await receive()
+        now[0] = seconds
+        await length_of_body(scope, receive, send)
+
+    app = Guard(slowly, largest=lambda _path: 2_000_000)
+    assert asyncio.run(ask(app, body=[b"x" * 1_000_000, 0.01, b"x"])).status == status
 
 
 def test_who_has_sent_all_may_wait_as_long_as_the_answer_takes(monkeypatch: pytest.MonkeyPatch) -> None:
