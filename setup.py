@@ -38,11 +38,12 @@ inside = {
 }
 setup(
     packages=[
-        *find_namespace_packages(include=["memory_system", "memory_system.*", "dashboard", "dashboard.*"]),
+        *find_namespace_packages(include=["memory_system*", "dashboard*"], exclude=["*.__pycache__"]),
         *inside,
     ],
     package_dir=inside,
-    package_data={"": ["*.json", "*.svg", "py.typed", ".streamlit/config.toml"]} | {name: ["*"] for name in inside},
+    package_data={"": ["*", ".streamlit/config.toml"]},
+    exclude_package_data={"": ["README.md", "*.py[cod]"]},
     install_requires=core,
     extras_require=needed | {"all": sorted({line for lines in needed.values() for line in lines})},
 )

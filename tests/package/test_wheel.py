@@ -110,7 +110,7 @@ def test_a_game_installs_the_core_and_asks_a_character(core: Installed) -> None:
     filled = core.run(core.command, "fill", "--json")
     assert json.loads(filled.stdout)["filled"] is True, filled.stderr
     told = json.loads(core.run(core.command, "recall", "mira", CUE, "--json").stdout)
-    assert any("key" in hit["memory"]["document"] for hit in told["candidates"])
+    assert any("key" in hit["memory"]["document"] for hit in told["recalled"])
     done = core.run(core.python, "-c", QUERY)
     assert done.returncode == 0, done.stderr
     assert "key" in done.stdout
@@ -168,7 +168,7 @@ def test_run_opens_the_dashboard_on_a_world_in_the_user_s_own_folder(
     assert answered(f"{dashboard}/_stcore/health") == "ok"
     assert '<div id="root">' in answered(dashboard)
     recalled = json.loads(everything.run(everything.command, "recall", "mira", CUE, "--json").stdout)
-    assert any("key" in hit["memory"]["document"] for hit in recalled["candidates"])
+    assert any("key" in hit["memory"]["document"] for hit in recalled["recalled"])
     done = everything.run(everything.python, "-W", "ignore", "-c", QUERY)
     assert "key" in done.stdout, done.stderr
     assert Path(done.stdout.splitlines()[0]).is_relative_to(everything.home)
