@@ -28,6 +28,15 @@ def remembered(page: Page) -> Locator:
     return page.get_by_role("heading", name="remembered")
 
 
+_COUNT_RUNS = """() => {
+    window.runs = 0;
+    const app = document.querySelector("[data-testid='stApp']");
+    new MutationObserver(() => { if (app.dataset.testScriptState === 'running') window.runs += 1; })
+        .observe(app, {attributes: true, attributeFilter: ['data-test-script-state']});
+}"""
+"""Counts in the page itself how often anything of it is run from now on."""
+
+
 @pytest.fixture
 def own(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder) -> Iterator[Dashboard]:
     """A dashboard of this test's own: others would change it too."""
@@ -66,4 +75,17 @@ def test_what_the_page_itself_does_is_no_news(own: Dashboard, page: Page) -> Non
     expect(remembered(page)).to_have_text(re.compile(f"^{int(before.split()[0]) + 1} of "), timeout=60_000)
     settled(page)
     page.wait_for_timeout(3000)  # longer than it takes to look for news
+    expect(page.get_by_role("button", name="Refresh")).to_have_count(0)
+
+
+def test_a_page_is_not_run_while_its_character_is_left_alone(own: Dashboard, page: Page, other_page: Page) -> None:
+    own.show(page, "short_term", agent="mira")
+    own.show(other_page, "short_term", agent="edda")
+    for one in (page, other_page):
+        one.evaluate(_COUNT_RUNS)
+    for number in range(1, 4):
+        game_adds(own, f"A game saw smoke over the mill, {number} times.")
+        expect(other_page.get_by_role("button", name="Refresh")).to_contain_text(f"{number} new change", timeout=60_000)
+    assert other_page.evaluate("window.runs") == 3, "once for each piece of news"
+    assert page.evaluate("window.runs") == 0
     expect(page.get_by_role("button", name="Refresh")).to_have_count(0)
