@@ -15,6 +15,8 @@ HANGUP: int | None = getattr(signal, "SIGHUP", None)
 """What a terminal that is closed sends to what runs in it; Windows has none."""
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name))
 STOPPED = "Stopped."
+_came: list[int] = []
+"""The signal that ends this process, once it has come."""
 _PATIENCE = 6.0
 """Seconds within which a program that was told to end has ended, whatever its threads are still at."""
 
@@ -53,13 +55,14 @@ def run(program: Callable[[], int]) -> int:
         program: answers the exit code where no signal ended it.
     """
     before = {number: signal.signal(number, _first) for number in SIGNALS if _heeded(number)}
+    code = 0
     try:
         code = program()
-    except KeyboardInterrupt as ended:
-        number = ended.number if isinstance(ended, Ended) else int(signal.SIGINT)
-        for one in before:
-            signal.signal(one, at_once)
-        _end(number)
+    except Ended as ended:
+        _end(ended.number)
+    finally:
+        if _came:  # whatever the signal's exception became on its way
+            _end(_came[0])
     for one, handler in before.items():
         signal.signal(one, handler)
     return code
@@ -81,6 +84,7 @@ def _first(number: int, _frame: FrameType | None) -> None:
     for one in SIGNALS:
         if _heeded(one):
             signal.signal(one, at_once)
+    _came.append(number)
     end_in_time(number)
     raise Ended(number)
 

@@ -1,6 +1,7 @@
 // Whether a page is at rest: nothing waits to be sent, all that was asked of the server was answered, all is drawn.
 (() => {
   const [RERUN, HEARTBEAT_ACK] = [11, 26]; // fields of Streamlit's BackMsg and ForwardMsg
+  const STREAM = "/_stcore/stream"; // where Streamlit's own connection is
   const HEARTBEAT = new Uint8Array([136, 1, 1]); // a BackMsg whose app_heartbeat, field 17, is true
   const SHORT = 1000; // Streamlit's widgets wait less than this for more input before they tell the server
   let socket = null, asked = 0, answer = null;
@@ -29,6 +30,7 @@
   window.WebSocket = class extends WebSocket {
     constructor(...given) {
       super(...given);
+      if (!this.url.includes(STREAM)) return; // such as the one that news comes over
       this.addEventListener("open", () => (socket = this));
       this.addEventListener("close", () => {
         if (socket === this) socket = null;
@@ -39,7 +41,7 @@
       });
     }
     send(data) {
-      if (data !== HEARTBEAT && holds(data, RERUN)) asked += 1;
+      if (this.url.includes(STREAM) && data !== HEARTBEAT && holds(data, RERUN)) asked += 1;
       super.send(data);
     }
   };

@@ -24,6 +24,15 @@ def remembered(page: Page) -> Locator:
     return page.get_by_role("heading", name="remembered")
 
 
+_COUNT_RUNS = """() => {
+    window.runs = 0;
+    const app = document.querySelector("[data-testid='stApp']");
+    new MutationObserver(() => { if (app.dataset.testScriptState === 'running') window.runs += 1; })
+        .observe(app, {attributes: true, attributeFilter: ['data-test-script-state']});
+}"""
+"""Counts in the page itself how often anything of it is run from now on."""
+
+
 def test_what_a_game_adds_is_announced_and_takes_nothing_from_whoever_types(dashboard: Dashboard, page: Page) -> None:
     dashboard.show(page, "short_term", agent="edda")
     typed = page.get_by_label("What happened").first
@@ -58,3 +67,18 @@ def test_what_the_page_itself_does_is_no_news(dashboard: Dashboard, page: Page) 
     expect(pill).to_have_count(0)
     game_adds(dashboard, "A game saw smoke over the mill.")
     expect(pill).to_contain_text("1 new change")  # that of the game: the page's own would be a second
+
+
+def test_a_page_is_not_run_while_its_character_is_left_alone(
+    dashboard: Dashboard, page: Page, other_page: Page
+) -> None:
+    dashboard.show(page, "short_term", agent="mira")
+    dashboard.show(other_page, "short_term", agent="edda")
+    for one in (page, other_page):
+        one.evaluate(_COUNT_RUNS)
+    for number in range(1, 4):
+        game_adds(dashboard, f"A game saw smoke over the mill, {number} times.")
+        expect(other_page.get_by_role("button", name="Refresh")).to_contain_text(f"{number} new change")
+    assert other_page.evaluate("window.runs") == 3, "once for each piece of news"
+    assert page.evaluate("window.runs") == 0
+    expect(page.get_by_role("button", name="Refresh")).to_have_count(0)
