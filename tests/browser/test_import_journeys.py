@@ -28,6 +28,12 @@ def own(tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder) -> I
         yield running
 
 
+@pytest.fixture(autouse=True)
+def patient(page: Page) -> None:
+    """These wait for what is to come, however busy the machine is."""
+    page.set_default_timeout(60_000)
+
+
 def test_a_spreadsheets_file_is_read_with_its_importance(own: Dashboard, page: Page, tmp_path: Path) -> None:
     file = tmp_path / "events.csv"
     file.write_bytes(TABLE.encode("utf-16"))
