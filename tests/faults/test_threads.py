@@ -19,26 +19,24 @@ from memory_system.errors import Conflict, NotFound
 from tests.conftest import NOW, PERSONALITY
 from tests.faults.conftest import Counted
 from tests.faults.survivor import HAPPENED, stored
+from tests.waiting import LAST_RESORT
 
 THREADS = 8
 AGENTS = [f"agent-{number}" for number in range(10)]
-QUIET = 30.0
-"""Seconds after which a thread that has not ended is taken to wait for ever."""
 
 
 class Life:
     """What one thread does: changes of every kind and questions, on agents drawn at random."""
 
-    def __init__(self, world: World, number: int, until: float) -> None:
-        self._world, self._number, self._until = world, number, until
+    def __init__(self, world: World, number: int, acts: int) -> None:
+        self._world, self._number, self._acts = world, number, acts
         self._drawn = random.Random(number)
         self.acknowledged: list[tuple[str, int]] = []
         self.asked = 0
 
     def live(self) -> None:
-        """Go on until the time is up; whatever is raised beside a conflict with another thread is an error."""
-        count = 0
-        while time.monotonic() < self._until:
+        """Act so many times; whatever is raised beside a conflict with another thread is an error."""
+        for count in range(self._acts):
             agent = self._world.agent(self._drawn.choice(AGENTS))
             act = self._drawn.choice(
                 (self._add, self._add, self._ask, self._ask, self._edit, self._migrate, self._undo)
@@ -49,7 +47,6 @@ class Life:
                 continue  # another thread was there first, and this was told so
             if revision is not None:
                 self.acknowledged.append((agent.name, revision))
-            count += 1
 
     def _add(self, agent: AgentMemory, count: int) -> int | None:
         event = {"document": self._drawn.choice(HAPPENED), "rating": 5, "id": f"t{self._number}-{count}"}
@@ -71,19 +68,19 @@ class Life:
         return agent.undo(newest[0].revision).revision if newest and newest[0].revision > 1 else None
 
 
-@pytest.mark.parametrize("seconds", [5, pytest.param(60, marks=pytest.mark.long)])
+@pytest.mark.parametrize("acts", [30, pytest.param(500, marks=pytest.mark.long)])
 def test_eight_threads_on_ten_agents_lose_nothing(
-    settings: Settings, embedder: CachedEmbedder, counted: Counted, seconds: float
+    settings: Settings, embedder: CachedEmbedder, counted: Counted, acts: int
 ) -> None:
     with World(settings, embedder=embedder) as world:
         world.stand_at(NOW)
         for name in AGENTS:
             world.create_agent(name, json.dumps(PERSONALITY))
         world.close()  # so that the threads open them, all at once
-        lives = [Life(world, number, time.monotonic() + seconds) for number in range(THREADS)]
+        lives = [Life(world, number, acts) for number in range(THREADS)]
         with ThreadPoolExecutor(THREADS) as pool:
             for done in [pool.submit(life.live) for life in lives]:
-                done.result(timeout=seconds + QUIET)
+                done.result(timeout=LAST_RESORT)
         assert all(not world.agent(name).messages for name in AGENTS)
         world.close()
     lost = doubled = half = 0
@@ -102,7 +99,7 @@ def test_eight_threads_on_ten_agents_lose_nothing(
             half += stored(world.folder / name / "chroma") != shown
     changes = sum(len(life.acknowledged) for life in lives)
     losses = {"rows lost": lost, "rows doubled": doubled, "half changes": half}
-    counted(f"8 threads on 10 agents for {seconds} s", THREADS, acknowledged=changes, **losses)
+    counted(f"8 threads of {acts} acts each on 10 agents", THREADS, acknowledged=changes, **losses)
     assert (lost, doubled, half) == (0, 0, 0)
     assert changes > 20
     assert sum(life.asked for life in lives) > 10
@@ -111,7 +108,7 @@ def test_eight_threads_on_ten_agents_lose_nothing(
 def _ends(work: Callable[[], object]) -> bool:
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
-    thread.join(QUIET)
+    thread.join(LAST_RESORT)
     return not thread.is_alive()
 
 
