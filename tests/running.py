@@ -50,7 +50,7 @@ def running(places: dict[str, str], log: Path, module: str = "dashboard.serve") 
     finally:
         server.terminate()
         try:
-            server.wait(60)
+            server.wait(LAST_RESORT)
         except subprocess.TimeoutExpired:
             server.kill()
             server.wait()

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from .conftest import Dashboard, settled
+from .conftest import LAST_RESORT, Dashboard, settled
 from .hands import context_text, press
 
 pytestmark = pytest.mark.browser
@@ -55,7 +55,7 @@ def test_the_link_of_a_query_survives_a_reload(page: Page, dashboard: Dashboard)
 
 @pytest.mark.full
 def test_the_api_and_the_dashboard_share_one_world(page: Page, dashboard: Dashboard) -> None:
-    planned = httpx.post(f"{dashboard.api}/plan", json={"agent": "ines"}, timeout=30).json()
+    planned = httpx.post(f"{dashboard.api}/plan", json={"agent": "ines"}, timeout=LAST_RESORT / 1000).json()
     assert planned["actions"]
     dashboard.show(page, "history", agent="ines")
     expect(page.get_by_test_id("stDataFrame")).to_be_visible()

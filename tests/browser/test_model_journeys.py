@@ -13,7 +13,7 @@ from memory_system.embedding import CachedEmbedder
 from tests import sample_world
 from tests.fake_server import KEY, FakeServer, says
 
-from .conftest import Dashboard, served
+from .conftest import LAST_RESORT, Dashboard, served
 from .hands import press, select, write
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
@@ -50,7 +50,7 @@ def test_a_model_is_connected_for_pages_and_api_and_its_key_is_found_nowhere(
     press(page, "Save and use")
     expect(main).to_contain_text("A key is set (this session).")
     expect(page.get_by_label("Key", exact=True)).to_have_value("")
-    with httpx.Client(base_url=own.api, timeout=60, trust_env=False) as api:
+    with httpx.Client(base_url=own.api, timeout=LAST_RESORT / 1000, trust_env=False) as api:
         rated = api.post("/rate", json={"memory": "Saw smoke over the north field"}).json()
         told = "".join(api.get(path).text for path in ("/v1/world", "/v1/agents/mira", "/v1/agents/mira/history"))
     assert rated == {"rating": 9, "explanation": "It says so."}

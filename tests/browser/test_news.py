@@ -8,7 +8,7 @@ import httpx
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import Dashboard, settled
+from tests.browser.conftest import LAST_RESORT, Dashboard, settled
 
 pytestmark = pytest.mark.browser
 
@@ -16,7 +16,9 @@ pytestmark = pytest.mark.browser
 def game_adds(dashboard: Dashboard, text: str) -> None:
     """What a game tells the API."""
     body = {"events": [{"document": text, "rating": 4}]}
-    httpx.post(f"{dashboard.api}/v1/agents/edda/events", json=body, timeout=60, trust_env=False).raise_for_status()
+    httpx.post(
+        f"{dashboard.api}/v1/agents/edda/events", json=body, timeout=LAST_RESORT / 1000, trust_env=False
+    ).raise_for_status()
 
 
 def remembered(page: Page) -> Locator:
