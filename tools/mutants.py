@@ -497,7 +497,7 @@ def _waited_for(pid: int, mark: str) -> tuple[str, int]:
         if time.monotonic() - looked < 3:
             continue
         looked = time.monotonic()
-        cpu, runnable = _usage(_processes(mark) or [pid])
+        cpu, runnable = _usage([pid, *_processes(mark)])
         waits, looks = waits + runnable, looks + 1
         if cpu - used > STILL_CPU or cpu < used:
             used, since, waits, looks = cpu, looked, 0, 0
@@ -507,7 +507,7 @@ def _waited_for(pid: int, mark: str) -> tuple[str, int]:
 
 
 def _processes(mark: str) -> list[int]:
-    """The processes of one run, known by a variable of their environment."""
+    """The programs that a run has started, known by a variable of their environment."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
