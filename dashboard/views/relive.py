@@ -130,8 +130,8 @@ def _ways_on(relived: Relived) -> None:
             to_recall(relived, then=False)
         with st.popover("As code", icon=":material/code:"):
             number = relived.logged.number
-            st.code(as_code.relive_python(agent.name, number), language=None)
-            st.code(as_code.relive_curl(agent.name, number, Settings()), language=None)
+            st.code(as_code.relive_python(agent.name, number), language=None, wrap_lines=True)
+            st.code(as_code.relive_curl(agent.name, number, Settings()), language=None, wrap_lines=True)
         if st.button("Close", icon=":material/close:", type="tertiary"):
             open_query(None)
 
