@@ -22,6 +22,7 @@ from websockets.sync.client import connect
 from memory_system import Settings, World
 from memory_system.embedding import CachedEmbedder
 from memory_system.lease import server_of
+from tests import programs
 from tests.conftest import ROOT
 from tests.running import free_port
 from tests.waiting import LAST_RESORT, until
@@ -199,6 +200,39 @@ def test_who_says_it_twice_waits_for_nothing(second: signal.Signals, code: int) 
         os.kill(terminal.process, second)
         assert terminal.end() == code
         assert "Traceback" not in terminal.shown
+
+
+EARLY = """
+import asyncio, os, signal
+from memory_system import endings
+from memory_system.service.serving import Server, configured
+
+def signalled(*_):
+    os.kill(os.getpid(), signal.SIGTERM)
+    return asyncio.new_event_loop
+
+async def serve(scope, receive, send):
+    print("served")
+
+def over_http():
+    config = configured(serve, port=0, lifespan="off", log_level="warning")
+    config.get_loop_factory = signalled
+    Server(config).run()
+
+def over_stdio():
+    unawaited = serve(None, None, None)
+    signalled()
+    asyncio.run(unawaited)
+
+raise SystemExit(endings.run({program}))
+"""
+"""Is told to end between the making of a coroutine, or of what will serve, and the loop that runs it."""
+
+
+@pytest.mark.parametrize("program", ["over_http", "over_stdio"])
+def test_a_server_that_is_stopped_before_it_serves_ends_in_one_line(program: str) -> None:
+    done = programs.run("-c", EARLY.format(program=program))
+    assert (done.returncode, done.stdout, done.stderr) == (143, "", "Stopped.\n")
 
 
 def test_nohup_lets_a_server_outlive_its_terminal(places: dict[str, str]) -> None:
