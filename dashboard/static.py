@@ -13,7 +13,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 FOLDER = "/static/"
-_LEVEL = 6
+_LEVEL = 9
 _SMALLEST = 1_000
 _ROOM = 32_000_000
 """Bytes of compressed files that are kept; all that Streamlit has take about a third of it."""

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
@@ -86,6 +87,7 @@ def _first(number: int, _frame: FrameType | None) -> None:
             signal.signal(one, at_once)
     _came.append(number)
     end_in_time(number)
+    warnings.simplefilter("ignore")  # of what is broken off, such as a coroutine that is now awaited by nobody
     raise Ended(number)
 
 

@@ -88,7 +88,8 @@ class Server(uvicorn.Server):
         Raises:
             Ended: a signal came.
         """
-        super().run(sockets)
+        with self.capture_signals():  # before there is an event loop, whose making an exception would leave half done
+            super().run(sockets)
         if self.ended_by is not None:
             raise Ended(self.ended_by)
 

@@ -22,9 +22,10 @@ from websockets.sync.client import connect
 from memory_system import Settings, World
 from memory_system.embedding import CachedEmbedder
 from memory_system.lease import server_of
+from tests import programs
 from tests.conftest import ROOT
 from tests.running import free_port
-from tests.waiting import LONG, until
+from tests.waiting import LAST_RESORT, until
 
 CTRL_C = b"\x03"
 
@@ -43,7 +44,7 @@ class Terminal:
                 os._exit(99)
 
     def read(self, words: str) -> None:
-        """Wait until it shows these words, a minute at most."""
+        """Wait until it shows these words."""
         while words not in self.shown:
             assert self._more(), f"It ended, or was silent, before it showed {words!r}:\n{self.shown}"
 
@@ -73,7 +74,7 @@ class Terminal:
             os.close(self._screen)
 
     def _more(self) -> bool:
-        if not select.select([self._screen], [], [], LONG)[0]:
+        if not select.select([self._screen], [], [], LAST_RESORT)[0]:
             return False
         with suppress(OSError):  # what a terminal answers when nobody is at its other end any more
             if piece := os.read(self._screen, 65_536):
@@ -126,10 +127,10 @@ def test_the_dashboard_starts_with_its_own_words_alone_and_ends_at_ctrl_c(
         with (
             connect(f"{browser}/_stcore/stream", origin=f"http://127.0.0.1:{port}", proxy=None),  # type: ignore[arg-type]
             connect(f"{browser}/news?agent=mira", origin=f"http://127.0.0.1:{port}", proxy=None) as news,  # type: ignore[arg-type]
-            httpx.Client(trust_env=False, timeout=LONG) as client,
+            httpx.Client(trust_env=False, timeout=LAST_RESORT) as client,
             client.stream("GET", f"{api}/v1/agents/mira/changes") as feed,
         ):
-            assert news.recv(timeout=LONG)
+            assert news.recv(timeout=LAST_RESORT)
             assert "event: now" in next(feed.iter_text())
             before = terminal.shown
             terminal.press(CTRL_C)
@@ -141,7 +142,7 @@ def test_the_dashboard_starts_with_its_own_words_alone_and_ends_at_ctrl_c(
 
 def _answers(url: str) -> bool:
     try:
-        return httpx.get(url, trust_env=False, timeout=LONG).status_code == 200
+        return httpx.get(url, trust_env=False, timeout=LAST_RESORT).status_code == 200
     except httpx.TransportError:
         return False
 
@@ -201,6 +202,39 @@ def test_who_says_it_twice_waits_for_nothing(second: signal.Signals, code: int) 
         assert "Traceback" not in terminal.shown
 
 
+EARLY = """
+import asyncio, os, signal
+from memory_system import endings
+from memory_system.service.serving import Server, configured
+
+def signalled(*_):
+    os.kill(os.getpid(), signal.SIGTERM)
+    return asyncio.new_event_loop
+
+async def serve(scope, receive, send):
+    print("served")
+
+def over_http():
+    config = configured(serve, port=0, lifespan="off", log_level="warning")
+    config.get_loop_factory = signalled
+    Server(config).run()
+
+def over_stdio():
+    unawaited = serve(None, None, None)
+    signalled()
+    asyncio.run(unawaited)
+
+raise SystemExit(endings.run({program}))
+"""
+"""Is told to end between the making of a coroutine, or of what will serve, and the loop that runs it."""
+
+
+@pytest.mark.parametrize("program", ["over_http", "over_stdio"])
+def test_a_server_that_is_stopped_before_it_serves_ends_in_one_line(program: str) -> None:
+    done = programs.run("-c", EARLY.format(program=program))
+    assert (done.returncode, done.stdout, done.stderr) == (143, "", "Stopped.\n")
+
+
 def test_nohup_lets_a_server_outlive_its_terminal(places: dict[str, str]) -> None:
     port = free_port()
     command = ["nohup", sys.executable, "-m", "memory_system", "serve", "--port", str(port)]
@@ -245,7 +279,7 @@ def test_make_run_is_stopped_while_it_installs(tmp_path: Path, how: str) -> None
     for name in ("Makefile", "tools/setup.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
-    for name in ROOT.glob("requirements*.txt"):
+    for name in (*ROOT.glob("requirements*.txt"), ROOT / "pyproject.toml", ROOT / "setup.py"):
         shutil.copy(name, tmp_path)
     python = tmp_path / ".venv" / "bin" / "python"
     python.parent.mkdir(parents=True)

@@ -1,0 +1,37 @@
+"""How Streamlit is set up where the dashboard is served, wherever it is started from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests import programs
+from tests.conftest import ROOT
+
+OPTIONS = """
+import os, sys
+os.chdir(sys.argv[1])
+from unittest.mock import Mock
+import streamlit
+from starlette.testclient import TestClient
+from dashboard import serve
+from memory_system import Settings, World
+from memory_system.service.hosts import Hosts
+
+settings = Settings()
+with TestClient(serve.dashboard(settings, Hosts.of(settings), Mock(World)).app) as browser:
+    assert browser.get("/_stcore/health", headers={"host": "127.0.0.1"}).text == "ok"
+    print(streamlit.get_option("runner.postScriptGC"), streamlit.get_option("theme.light.primaryColor"))
+"""
+"""Serves the dashboard in a folder, and says two of its options: one that is slow otherwise, and a colour."""
+
+
+@pytest.mark.parametrize("place", ["checkout", "elsewhere", "another app's folder"])
+def test_garbage_is_not_collected_after_each_run_wherever_it_is_started(place: str, tmp_path: Path) -> None:
+    if place == "another app's folder":
+        (tmp_path / ".streamlit").mkdir()
+        (tmp_path / ".streamlit" / "config.toml").write_text("[runner]\npostScriptGC = true\n")
+    folder = ROOT if place == "checkout" else tmp_path
+    done = programs.run("-c", OPTIONS, str(folder))
+    assert done.stdout.split() == ["False", "#005a8e"], done.stderr
