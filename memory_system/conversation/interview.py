@@ -102,7 +102,7 @@ class Interview:
 
 
 def whisper(agent: AgentMemory, text: str, *, now: datetime | None = None, preview: bool = False) -> ChangeSet:
-    """Plant a thought: one event of STM, rated and tagged, which the agent takes for its own: it lasts as any other event.
+    """Plant a thought: one event of STM, rated, which the agent takes for its own; it lasts as any other event.
 
     Raises:
         InvalidEntry: the text cannot be a memory.
