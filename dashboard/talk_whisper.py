@@ -33,7 +33,7 @@ def show(agent: AgentMemory) -> None:
         looked = st.button(
             "Preview", icon=":material/visibility:", key="whisper-preview", help="In Python: whisper(…, preview=True)"
         )
-    st.caption("It is rated on arrival and kept in short-term memory, tagged “whisper” and marked as by a person.")
+    st.caption("It is rated on arrival and kept in short-term memory, tagged “whisper”.")
     if (planted or looked) and not thought.strip():
         st.error("Write the thought first.", icon=":material/error:")
         return

@@ -102,7 +102,7 @@ class Interview:
 
 
 def whisper(agent: AgentMemory, text: str, *, now: datetime | None = None, preview: bool = False) -> ChangeSet:
-    """Plant a thought: one event of STM, rated, which the agent takes for its own and no operation forgets.
+    """Plant a thought: one event of STM, rated, which the agent takes for its own; it lasts as any other event.
 
     Raises:
         InvalidEntry: the text cannot be a memory.
@@ -110,7 +110,7 @@ def whisper(agent: AgentMemory, text: str, *, now: datetime | None = None, previ
     if not is_text(text) or not text.strip():
         raise InvalidEntry("The thought is empty: whisper something.")
     moment = agent.now if now is None else moment_given("'now'", now)
-    event = MemoryEntry(text.strip(), kind=Kind.OBSERVATION, timestamp=moment, tags=(WHISPER,), authored=True)
+    event = MemoryEntry(text.strip(), kind=Kind.OBSERVATION, timestamp=moment, tags=(WHISPER,))
     entry, call = rated(event, agent.model)
     change = Change(None, entry, "A person whispered it.")
     notes = (f"Not rated: {call.error}",) if call.error else ()

@@ -175,7 +175,7 @@ def test_a_whispered_thought_is_a_memory(mira: RemoteAgent, agent: AgentMemory) 
     assert whisper(mira, "The key is under the bin.", preview=True).revision is None
     whisper(mira, "The key is under the bin.")
     (held,) = agent.entries(Tier.STM)
-    assert (held.document, held.tags, held.authored) == ("The key is under the bin.", ("whisper",), True)
+    assert (held.document, held.tags, held.authored) == ("The key is under the bin.", ("whisper",), False)
 
 
 def test_two_characters_talk(there: RemoteWorld, mira: RemoteAgent, world: World) -> None:

@@ -106,7 +106,7 @@ def test_a_whisper_is_one_event_that_is_undone(agent: AgentMemory, server: FakeS
     assert (entry.document, entry.tags, entry.authored, entry.rating) == (
         "Tobias hides something.",
         ("whisper",),
-        True,
+        False,
         5,
     )
     assert [hit.entry.id for hit in agent.query_memory("What does Tobias hide?")].count(entry.id) == 1

@@ -185,7 +185,7 @@ def test_a_whisper_is_planted_and_undone(open_page: OpenPage) -> None:
     assert thought in shown(page)
     press(page, "Whisper")
     (entry,) = [entry for entry in mira().entries(Tier.STM) if "whisper" in entry.tags]
-    assert (entry.document, entry.authored, entry.rating is None) == (thought, True, False)
+    assert (entry.document, entry.authored, entry.rating is None) == (thought, False, False)
     press(page, "Undo")
     assert not [entry for entry in mira().entries(Tier.STM) if "whisper" in entry.tags]
     assert not [button for button in page.button if button.label == "Undo"]
