@@ -9,7 +9,7 @@ if ROOT not in sys.path:  # ``streamlit run dashboard/app.py`` puts this folder 
 
 import streamlit as st  # noqa: E402
 
-from dashboard import cast, looking_back, news, rehearsing, session, standing, widgets  # noqa: E402
+from dashboard import cast, drafts, looking_back, news, rehearsing, session, standing, widgets  # noqa: E402
 from memory_system import MemorySystemError  # noqa: E402
 
 st.set_page_config(page_title="Memory system", page_icon="🧠", layout="wide")
@@ -35,6 +35,7 @@ pages = {
     "Set up": [st.Page("views/settings.py", title="Settings", icon=":material/tune:")],
 }
 page = st.navigation(pages)
+drafts.keep_tables()
 try:
     standing.admit()
     session.pick_agent()

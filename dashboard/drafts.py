@@ -18,9 +18,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from . import tables, widgets
+from . import cells, tables, widgets
 
 _OPEN = "drafts-open"
+_TABLES = "drafts-tables"
 _MOST = 400
 
 
@@ -190,7 +191,38 @@ def table(frame: pd.DataFrame, key: str, **more: Any) -> pd.DataFrame:
         turn, begun = turn + 1, stands.reset_index(drop=True).astype(frame.dtypes.to_dict())
     edited = widgets.edited_table(begun, key=f"{key}-{turn}", **more)
     st.session_state[at] = turn, begun, edited
+    opened: dict[str, None] = st.session_state.setdefault(_TABLES, {})
+    opened[key] = None
     return edited
+
+
+def keep_tables() -> None:
+    """Take up the cells whose news comes with the very click that leaves their page, which does not draw them again.
+
+    To be called before a page is drawn.
+    """
+    opened: dict[str, None] = st.session_state.get(_TABLES, {})
+    for key in opened:
+        turn, begun, _ = st.session_state.get(f"table-{key}", (0, None, None))
+        edits = st.session_state.get(f"{key}-{turn}")
+        if begun is not None and edits is not None:
+            st.session_state[f"table-{key}"] = turn, begun, with_edits(begun, edits)
+
+
+def with_edits(begun: pd.DataFrame, edits: Mapping[str, Any]) -> pd.DataFrame:
+    """A table after what was done to it.
+
+    Args:
+        begun: the table as it was drawn.
+        edits: what the browser tells: cells by place and column, the places of rows taken away, and rows added.
+    """
+    frame = begun.reset_index(drop=True)
+    for row, written in edits["edited_rows"].items():
+        for column, value in written.items():
+            frame.loc[int(row), column] = value
+    added = pd.DataFrame(edits["added_rows"], columns=frame.columns).astype(begun.dtypes.to_dict())
+    kept = frame.drop(index=[int(row) for row in edits["deleted_rows"]])
+    return cells.from_cells(pd.concat([kept, added], ignore_index=True) if len(added) else kept)
 
 
 def table_written(key: str) -> bool:

@@ -82,6 +82,15 @@ def tell(problems: tuple[Problem, ...], slots: Mapping[str, Any]) -> None:
             )
 
 
+def read(text: str) -> dict[str, Any] | None:
+    """The personality of a JSON text, whatever is wrong with its sections; ``None`` if it is no JSON object."""
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) else None
+
+
 def dump(document: Mapping[str, Any]) -> str:
     """The JSON text of a personality, as it is saved."""
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"

@@ -1,10 +1,10 @@
 """Personality: the static memory as a form or as JSON, checked while it is edited, previewed before it is saved."""
 
-import json
+from typing import Any
 
 import streamlit as st
 
-from dashboard import cast, personality_form, session, tables, widgets
+from dashboard import cast, personality_form, personality_meanwhile, session, tables, widgets
 from memory_system import MemorySystemError, Tier
 from memory_system.errors import InvalidDocument
 
@@ -47,47 +47,80 @@ if agent.personality_problem:
         widgets.say_next("The good personality was put back; a broken file is kept beside it.")
         st.rerun()
 
-loaded, draft, base = (f"{name}-{agent.name}" for name in ("loaded", "draft", "base"))
+loaded, draft, base, field, drawn, aside = (
+    f"{name}-{agent.name}" for name in ("loaded", "draft", "base", "personality", "drawn-as", "laid-aside")
+)
+now = agent.personality_text or ""
 if loaded not in st.session_state:
-    st.session_state[loaded] = agent.personality_text or ""
-    st.session_state[draft] = agent.personality_text or agent.personality_on_disk or ""
+    st.session_state[loaded] = now
+    st.session_state[draft] = now or agent.personality_on_disk or ""
     st.session_state[base] = (st.session_state.get(base, (0, ""))[0] + 1, "")  # fields of before are not taken up
 held = st.session_state[loaded] or None  # a broken file that never was good is mended from what lies on disk
+
+
+def begin(text: str) -> None:
+    """Let all fields begin with this personality at the next run."""
+    st.session_state[draft] = text
+    st.session_state[base] = (st.session_state[base][0] + 1, "")
+    st.session_state.pop(field, None)
+
+
+def form(text: str) -> tuple[str, dict[str, Any] | None]:
+    """Draw the form; answers the personality as it is filled in, and a place beside each section for its problems."""
+    number, begun = st.session_state[base]
+    if not begun:
+        begun = text
+        st.session_state[base] = (number, begun)
+    document = personality_form.read(begun)
+    if document is None:
+        widgets.empty(
+            "The JSON cannot be shown as a form.", "Mend it under JSON first; what is wrong is named with its line."
+        )
+        return text, None
+    filled, slots = personality_form.show(document, f"form-{agent.name}-{number}")
+    return begun if filled == document else personality_form.dump(filled), slots
+
 
 mode = st.segmented_control(
     "Edit as", ["Form", "JSON", "Facts"], default="Form", required=True,
     key="personality-as", persist_state="session",
 )  # fmt: skip
-text, slots = st.session_state[draft], None
-if mode == "JSON":
-    field = f"personality-{agent.name}"
-    if field not in st.session_state:
-        st.session_state[field] = text
-    text = st.text_area("Personality JSON", key=field, height=420)
+text, slots, was = st.session_state[draft], None, st.session_state.get(drawn)
+if was == "JSON" and field in st.session_state:  # what was typed may come with the very click that leaves the field
+    text = st.session_state[field]
     if text != st.session_state[draft]:
         st.session_state[base] = (st.session_state[base][0] + 1, "")  # the form begins anew from what stands here
+elif was == "Form" and mode != "Form":  # and so may a cell: the form is drawn once more to take it, and taken away
+    place = st.empty()
+    with place.container():
+        text, _ = form(text)
+    place.empty()
+if mode == "JSON":
+    if st.session_state.get(field) != text:
+        st.session_state[field] = text
+    text = st.text_area("Personality JSON", key=field, height=420, persist_state="session")
 elif mode == "Form":
-    number, begun = st.session_state[base]
-    if not begun:
-        begun = text
-        st.session_state[base] = (number, begun)
-    try:
-        document = json.loads(begun)
-        assert isinstance(document, dict)
-    except (ValueError, AssertionError, RecursionError):
-        widgets.empty(
-            "The JSON cannot be shown as a form.", "Mend it under JSON first; what is wrong is named with its line."
-        )
+    text, slots = form(text)
+    if slots is None:
+        st.session_state[draft], st.session_state[drawn] = text, mode
         st.stop()
-    filled, slots = personality_form.show(document, f"form-{agent.name}-{number}")
-    text = begun if filled == document else personality_form.dump(filled)
 else:
     facts()
-st.session_state[draft] = text
+st.session_state[draft], st.session_state[drawn] = text, mode
 
-changed = text != st.session_state[loaded]
+changed, meanwhile = text != st.session_state[loaded], now != st.session_state[loaded]
 plan = None
-if changed:
+if meanwhile and not changed:
+    st.session_state[loaded] = now
+    begin(now)
+    st.rerun()
+if meanwhile:
+    both = personality_meanwhile.show(f"meanwhile-{agent.name}", st.session_state[loaded], text, now)
+    if both is not None:
+        st.session_state[loaded] = now
+        begin(both)
+        st.rerun()
+elif changed:
     try:
         plan = agent.save_personality(text, expected=held, preview=True)
     except InvalidDocument as error:
@@ -100,10 +133,14 @@ if changed:
         widgets.problem(error)
 with st.container(horizontal=True):
     save = st.button("Save", type="primary", icon=":material/save:", disabled=plan is None)
-    discard = st.button("Load again", icon=":material/refresh:", help="Forget unsaved changes, load what is in use.")
-if discard:
-    for key in (loaded, draft, f"personality-{agent.name}"):
-        st.session_state.pop(key, None)
+    again = st.button(
+        "Load again", icon=":material/refresh:", help="Load what is in use. What you wrote is laid aside below."
+    )
+if again:
+    if changed:
+        st.session_state[aside] = text
+    st.session_state[loaded] = now
+    begin(now or agent.personality_on_disk or "")
     st.rerun()
 if save and plan is not None:
     try:
@@ -124,3 +161,14 @@ elif plan is not None:
     st.caption("Saving would change the text, and no fact.")
 elif not changed:
     st.caption("Nothing is changed.")
+if aside in st.session_state:
+    with st.expander("What you had written before you loaded it again"):
+        st.code(tables.line_diff(now, st.session_state[aside]), language="diff", wrap_lines=True)
+        if st.button(
+            "Put back what I wrote", icon=":material/undo:", help="What stands in the fields is laid aside then."
+        ):
+            put_back = st.session_state.pop(aside)
+            if changed:
+                st.session_state[aside] = text
+            begin(put_back)
+            st.rerun()

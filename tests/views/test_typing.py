@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -91,8 +93,9 @@ def test_what_is_typed_stays_when_a_game_writes(place: str, open_page: Open) -> 
 LEFT = {name: PLACES[name] for name in PLACES if name not in {"history", "saved cues"}}
 
 
+@pytest.mark.parametrize("by", ["a click beside the field", "the very click that leaves the page"])
 @pytest.mark.parametrize("place", LEFT)
-def test_what_is_typed_is_there_again_after_looking_at_another_page(place: str, open_page: Open) -> None:
+def test_what_is_typed_is_there_again_after_looking_at_another_page(place: str, by: str, open_page: Open) -> None:
     view, link, held = LEFT[place]
     open_page("history").run()  # opens the world
     page = AppTest.from_file(str(DASHBOARD / "app.py"), default_timeout=60)
@@ -116,7 +119,8 @@ def test_what_is_typed_is_there_again_after_looking_at_another_page(place: str, 
         if "words" not in str(field.key):  # what narrows a list takes fields away with the rows
             typed[kind, field.key] = other(field, kind)
             field.set_value(typed[kind, field.key])
-    page.run()
+    if by == "a click beside the field":
+        page.run()
     page.switch_page("views/overview.py").run()
     visit()
     now = {(kind, field.key): field.value for kind, at in fields(page) for field in [getattr(page, kind)[at]]}
@@ -126,7 +130,6 @@ def test_what_is_typed_is_there_again_after_looking_at_another_page(place: str, 
 NOT_KEPT = {
     ("model_settings", "Key"): "a key is a secret, and is kept nowhere but where it is saved",
     ("bin", "Type"): "the word that confirms a purge counts for what is chosen now",
-    ("views/personality", "Personality JSON"): "the page keeps it itself, as the draft of form and JSON",
     ("sign_in", "Password"): "a password is kept nowhere",
 }
 FORMS = {"model_settings: what stands in the form use-a-server is not kept before it is sent off"}
@@ -267,6 +270,132 @@ def test_what_is_written_for_one_character_is_not_shown_to_another(open_page: Op
     page.session_state["agent"] = "mira"
     page.run()
     assert page.text_area[0].value == "For Mira alone"
+
+
+# -- the personality ------------------------------------------------------------------------------------------
+
+
+def personality(open_page: Open, mode: str = "Form") -> AppTest:
+    page = open_page("personality")
+    return shown_as(page, mode) if mode != "Form" else page
+
+
+def shown_as(page: AppTest, mode: str) -> AppTest:
+    next(group for group in page.button_group if "JSON" in group.options).set_value(mode).run()
+    assert not page.exception, page.exception
+    return page
+
+
+def labelled(elements: Any, label: str) -> Any:
+    return next(one for one in elements if one.label == label)
+
+
+def saved(change: Callable[[dict[str, Any]], Any]) -> None:
+    """Somebody else saves the personality with a change."""
+    document = json.loads(str(mira().personality_text))
+    change(document)
+    mira().save_personality(json.dumps(document, indent=2))
+
+
+def in_use() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(str(mira().personality_text))
+    return found
+
+
+@pytest.mark.parametrize("to", ["JSON", "Facts"])
+def test_a_field_of_the_form_is_taken_when_the_click_that_leaves_it_shows_another_mode(
+    to: str, open_page: Open
+) -> None:
+    page = personality(open_page)
+    labelled(page.text_input, "Profession").set_value("a smuggler")
+    shown_as(page, to)
+    if to == "Facts":
+        shown_as(page, "JSON")
+    assert '"profession": "a smuggler"' in labelled(page.text_area, "Personality JSON").value
+    shown_as(page, "Form")
+    assert labelled(page.text_input, "Profession").value == "a smuggler"
+
+
+def test_the_json_is_taken_when_the_click_that_leaves_it_shows_the_form(open_page: Open) -> None:
+    page = personality(open_page, "JSON")
+    field = labelled(page.text_area, "Personality JSON")
+    field.set_value(field.value.replace('"age": 34', '"age": 35'))
+    shown_as(page, "Form")
+    assert labelled(page.text_input, "Age").value == "35"
+    labelled(page.text_input, "Age").set_value("36")
+    shown_as(page, "JSON")
+    assert '"age": 36' in labelled(page.text_area, "Personality JSON").value
+
+
+def test_what_somebody_else_saves_in_another_part_is_brought_together_with_what_is_written(open_page: Open) -> None:
+    page = personality(open_page)
+    labelled(page.text_input, "Profession").set_value("a smuggler").run()
+    saved(lambda document: document["identity"].update(age=40))
+    page.run()
+    assert labelled(page.button, "Save").disabled
+    labelled(page.button, "Bring both together").click().run()
+    assert [labelled(page.text_input, name).value for name in ("Profession", "Age")] == ["a smuggler", "40"]
+    labelled(page.button, "Save").click().run()
+    assert (in_use()["identity"]["profession"], in_use()["identity"]["age"]) == ("a smuggler", 40)
+
+
+@pytest.mark.parametrize(
+    ("choice", "profession"), [("Keep what I wrote", "a smuggler"), ("Take what is there now", "a thief")]
+)
+def test_of_a_part_that_both_have_changed_a_person_chooses_one(choice: str, profession: str, open_page: Open) -> None:
+    page = personality(open_page)
+    labelled(page.text_input, "Profession").set_value("a smuggler").run()
+    saved(lambda document: document["identity"].update(profession="a thief"))
+    page.run()
+    assert labelled(page.button, "Bring both together").disabled
+    assert "Profession: there now: a thief" in [one.value for one in page.text]
+    assert "Profession: you wrote: a smuggler" in [one.value for one in page.text]
+    page.radio[0].set_value(choice).run()
+    labelled(page.button, "Bring both together").click().run()
+    assert labelled(page.text_input, "Profession").value == profession
+
+
+def test_a_personality_that_nobody_writes_into_shows_what_is_saved_elsewhere(open_page: Open) -> None:
+    page = personality(open_page)
+    saved(lambda document: document["identity"].update(age=40))
+    page.run()
+    assert labelled(page.text_input, "Age").value == "40"
+
+
+@pytest.mark.parametrize("mode", ["Form", "JSON"])
+def test_what_was_written_can_be_put_back_after_loading_again(mode: str, open_page: Open) -> None:
+    page = personality(open_page)
+    labelled(page.text_input, "Profession").set_value("a smuggler").run()
+    shown_as(page, mode)
+    saved(lambda document: document["identity"].update(age=40))
+    labelled(page.button, "Load again").click().run()
+    assert "smuggler" not in str([one.value for kind in (page.text_input, page.text_area) for one in kind])
+    assert any("a smuggler" in one.value for one in page.code)
+    labelled(page.button, "Put back what I wrote").click().run()
+    assert "a smuggler" in str([one.value for kind in (page.text_input, page.text_area) for one in kind])
+
+
+def test_a_personality_that_is_no_json_yet_is_kept_beside_what_somebody_else_saved(open_page: Open) -> None:
+    page = personality(open_page, "JSON")
+    labelled(page.text_area, "Personality JSON").set_value('{"identity": {').run()
+    saved(lambda document: document["identity"].update(age=40))
+    page.run()
+    assert labelled(page.text_area, "Personality JSON").value == '{"identity": {'
+    assert any('"age": 40' in one.value for one in page.code)
+    assert labelled(page.button, "Save").disabled
+
+
+def test_edits_of_a_table_count_by_place_and_column() -> None:
+    begun = pd.DataFrame({"name": ["ana", "bo", "cy"], "trust": [0.1, None, 0.3]}).astype({"name": object})
+    edits = {
+        "edited_rows": {1: {"name": "ben", "trust": 0.2}, 2: {"trust": None}},
+        "deleted_rows": [0],
+        "added_rows": [{"name": "dee"}],
+    }
+    found = drafts.with_edits(begun, edits)
+    assert found["name"].tolist() == ["ben", "cy", "dee"]
+    assert found["trust"].fillna(-1).tolist() == [0.2, -1, -1]
+    assert begun["name"].tolist() == ["ana", "bo", "cy"]
 
 
 # -- other things that change beneath ---------------------------------------------------------------------------
