@@ -92,7 +92,7 @@ class Draft:
 
     @property
     def _held(self) -> str:
-        return f"draft-{self.key}"
+        return _begun(self.key)
 
     def field(self, name: str) -> str:
         """The key of a field's widget, which is to have ``persist_state="session"`` and no value of its own."""
@@ -146,17 +146,29 @@ class Draft:
         st.session_state[self._held] = {name: start for name, start in held.items() if name not in names}
 
 
+def _begun(key: str) -> str:
+    """Where what a draft's fields began with is held: never where a field of another draft is, whatever its key."""
+    return f"begun-{key}"
+
+
 def _written(key: str) -> dict[str, Any]:
-    held: dict[str, Any] = st.session_state.get(f"draft-{key}", {})
+    held: dict[str, Any] = st.session_state.get(_begun(key), {})
     stands = {name: st.session_state.get(f"draft-{key}-{name}", start) for name, start in held.items()}
     return {name: value for name, value in stands.items() if value != held[name]}
 
 
 def drop(key: str) -> None:
     """Forget a draft, with what was written into it."""
-    st.session_state.pop(f"draft-{key}", None)  # whose fields begin anew at the next run
+    st.session_state.pop(_begun(key), None)  # whose fields begin anew at the next run
     opened: dict[str, None] = st.session_state.setdefault(_OPEN, {})
     opened.pop(key, None)
+
+
+def erase(key: str) -> None:
+    """Forget a draft whose fields are not drawn, and leave nothing of what was written into them."""
+    for name in st.session_state.get(_begun(key), {}):
+        st.session_state.pop(f"draft-{key}-{name}", None)
+    drop(key)
 
 
 def unsaved(prefix: str) -> dict[str, dict[str, Any]]:

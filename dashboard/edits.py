@@ -57,6 +57,10 @@ def unfinished(agent: AgentMemory, shown: Collection[str]) -> None:
         if entry_id in shown:
             continue
         entry = agent.find(entry_id)
+        if entry is None and _purged(agent, entry_id):
+            drafts.erase(f"edit/{agent.name}/{entry_id}")
+            st.info("A memory that you were changing was purged for good, and what you wrote about it with it.")
+            continue
         with st.container(border=True, gap="small", key=f"unfinished-{entry_id}"):
             became = "was forgotten" if entry is None else f"is in {tables.TIERS[entry.tier]} memory now"
             st.markdown(f":material/edit_note: **A memory that you were changing {became}. What you wrote is kept.**")
@@ -75,6 +79,15 @@ def unfinished(agent: AgentMemory, shown: Collection[str]) -> None:
                     "Discard what I wrote", key=f"discard-unfinished-{entry_id}", type="tertiary",
                     icon=":material/undo:", on_click=drafts.drop, args=(f"edit/{agent.name}/{entry_id}",),
                 )  # fmt: skip
+
+
+def _purged(agent: AgentMemory, entry_id: str) -> bool:
+    """Whether nothing of a memory that is gone is left to be brought back."""
+    try:
+        agent.restore(entry_id, preview=True)
+    except MemorySystemError:
+        return True
+    return False
 
 
 def _bring_back(agent: AgentMemory, entry_id: str) -> None:

@@ -241,6 +241,29 @@ def test_what_was_written_about_a_memory_that_is_forgotten_meanwhile_is_kept(ope
     assert page.text_area(key=f"draft-edit/mira/{entry_id}-document").value == "The key lies under the flour bin."
 
 
+def test_nothing_of_what_was_written_about_a_purged_memory_is_left(open_page: Open) -> None:
+    page, entry_id = edited(open_page, "The key lies under the flour bin.")
+    mira().forget(entry_id)
+    mira().purge(entry_id)
+    page.run()
+    assert not any("was forgotten" in one.value for one in page.markdown)
+    assert any("purged" in one.value for one in page.info)
+    assert f"draft-edit/mira/{entry_id}-document" not in page.session_state
+    page.run()
+    assert not page.info
+
+
+def test_memories_whose_ids_end_like_fields_have_drafts_of_their_own(open_page: Open) -> None:
+    ids = ["trip", "trip-document", "trip-day"]
+    page = open_page("long_term")
+    mira().add_short_term([{"document": f"Text of {one}.", "id": one, "rating": 5} for one in ids], rate=False)
+    for one in [*ids, *reversed(ids)]:
+        page.query_params["memory"] = one
+        page.run()
+        assert not page.exception, page.exception
+        assert page.text_area(key=f"draft-edit/mira/{one}-document").value == f"Text of {one}."
+
+
 def test_what_is_chosen_are_memories_and_not_rows(open_page: Open) -> None:
     page = open_page("short_term")
     ids = list(page.dataframe[0].value["id"])
