@@ -87,7 +87,7 @@ def test_an_unknown_target_is_refused() -> None:
         [sys.executable, "tools/setup.py", "fly"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 1
-    assert "run|test|test-all|faults|lint|format|bench" in done.stderr
+    assert "run|test|test-all|faults|mutants|lint|format|bench" in done.stderr
 
 
 def test_a_missing_python_is_told_by_make() -> None:

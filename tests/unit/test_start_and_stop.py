@@ -220,9 +220,7 @@ def over_http():
     Server(config).run()
 
 def over_stdio():
-    unawaited = serve(None, None, None)
-    signalled()
-    asyncio.run(unawaited)
+    asyncio.run(serve(None, None, None), debug=signalled())
 
 raise SystemExit(endings.run({program}))
 """
@@ -279,8 +277,8 @@ def test_make_run_is_stopped_while_it_installs(tmp_path: Path, how: str) -> None
     for name in ("Makefile", "tools/setup.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
-    for name in (*ROOT.glob("requirements*.txt"), ROOT / "pyproject.toml", ROOT / "setup.py"):
-        shutil.copy(name, tmp_path)
+    for file in (*ROOT.glob("requirements*.txt"), ROOT / "pyproject.toml", ROOT / "setup.py"):
+        shutil.copy(file, tmp_path)
     python = tmp_path / ".venv" / "bin" / "python"
     python.parent.mkdir(parents=True)
     python.write_text(PACKAGES)
@@ -305,7 +303,7 @@ def test_an_occupied_port_is_told_with_who_holds_it_and_the_next_is_offered(plac
     with socket.create_server(("127.0.0.1", 0)) as held:
         port = held.getsockname()[1]
         taken = places | {"MEMORY_DASHBOARD_PORT": str(port)}
-        with on_a_terminal(sys.executable, "-m", "dashboard.serve", **taken) as terminal:
+        with on_a_terminal(sys.executable, "-m", "dashboard.serve", cwd=ROOT, **taken) as terminal:
             terminal.read("instead? [Y/n] ")
             offer = re.fullmatch(
                 rf"Port {port} is taken by \S+ \(process {os.getpid()}\)\. Use port (\d+) instead\? \[Y/n\] ",
@@ -317,7 +315,7 @@ def test_an_occupied_port_is_told_with_who_holds_it_and_the_next_is_offered(plac
             assert terminal.end() == 1
             assert f"Port {port}, where the dashboard is to be served, cannot be used" in terminal.shown
             assert "MEMORY_DASHBOARD_PORT=" in terminal.shown
-        with on_a_terminal(sys.executable, "-m", "dashboard.serve", **taken) as terminal:
+        with on_a_terminal(sys.executable, "-m", "dashboard.serve", cwd=ROOT, **taken) as terminal:
             terminal.read("instead? [Y/n] ")
             terminal.press(b"\n")
             terminal.read("stops both)")
@@ -329,7 +327,7 @@ def test_an_occupied_port_is_told_with_who_holds_it_and_the_next_is_offered(plac
 def test_ctrl_c_at_the_question_ends_in_one_line(places: dict[str, str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as held:
         taken = places | {"MEMORY_API_PORT": str(held.getsockname()[1])}
-        with on_a_terminal(sys.executable, "-m", "dashboard.serve", **taken) as terminal:
+        with on_a_terminal(sys.executable, "-m", "dashboard.serve", cwd=ROOT, **taken) as terminal:
             terminal.read("instead? [Y/n] ")
             before = terminal.shown
             terminal.press(CTRL_C)
