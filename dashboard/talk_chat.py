@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import streamlit as st
 
@@ -21,8 +20,6 @@ _A_TURN = 12
 """Messages that a turn seldom has more of."""
 _USER, _CHARACTER = ":material/person:", ":material/face:"
 MOST_CHARACTERS = 8000
-_KEEPER = "memory_unsent"
-_SCRIPT = Path(__file__).with_name("unsent.js").read_text(encoding="utf-8")
 _ICONS = {
     "core_memory_append": ":material/edit_note:",
     "core_memory_replace": ":material/edit_note:",
@@ -66,16 +63,9 @@ def show(agent: AgentMemory, mode: str, held: Held, ask: Ask) -> None:
         max_chars=MOST_CHARACTERS,
         disabled=closed or running,
     )
-    _keep_unsent(field)
     if text := said or begun:
         talk_live.begin(key, text, lambda listening: ask(text, listening))
         st.rerun()
-
-
-def _keep_unsent(field: str) -> None:
-    """Let the browser keep what is typed and not sent yet while another page is shown: nobody else knows of it."""
-    mount = st.components.v2.component(_KEEPER, js=_SCRIPT)  # each time: the server may not run yet at the import
-    mount(key=f"keep-{field}", data={"field": field})
 
 
 def _shown(held: Held) -> list[talk_tables.Turn]:

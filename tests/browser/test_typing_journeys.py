@@ -33,8 +33,8 @@ def go_to(page: Page, name: str) -> None:
     settled(page)
 
 
-def write_cell(page: Page, row: int, column: str, text: str) -> None:
-    """Open a cell of the relationships, write into it, and leave it."""
+def type_cell(page: Page, row: int, column: str, text: str) -> None:
+    """Open a cell of the relationships and write into it, without leaving it."""
     grid = page.get_by_test_id("stDataFrame").nth(1)
     grid.scroll_into_view_if_needed()
     place = {"x": COLUMNS[column], "y": _ROW * (row + 1) + _ROW // 2}
@@ -42,6 +42,12 @@ def write_cell(page: Page, row: int, column: str, text: str) -> None:
     grid.dblclick(position=place)
     expect(field).to_be_visible()
     field.fill(text)
+
+
+def write_cell(page: Page, row: int, column: str, text: str) -> None:
+    """Open a cell of the relationships, write into it, and leave it."""
+    type_cell(page, row, column, text)
+    field = page.locator("textarea.gdg-input")
     field.press("Enter")
     expect(field).to_have_count(0)
     settled(page)
@@ -111,6 +117,14 @@ def test_what_is_written_into_a_table_stands_in_its_cell_after_another_field_was
         "half a mother",
     ]
     assert found["relationships"] == [{name: one[name] for name in one if name != "relation"} for one in before]
+    go_to(page, "History")
+    go_to(page, "Personality")
+    type_cell(page, 0, "name", "Old Ana")
+    page.get_by_role("radiogroup", name="Edit as").get_by_role("radio", name="JSON", exact=True).click()
+    settled(page)  # the cell is left by the click that takes the table away
+    text = json.loads(page.get_by_role("textbox", name="Personality JSON").input_value())
+    names = [one["name"] for one in text["relationships"]]
+    assert names == ["Old Ana", *(one["name"] for one in before[1:])]
 
 
 def test_an_edit_is_saved_to_its_memory_when_a_game_adds_an_event_meanwhile(page: Page, dashboard: Dashboard) -> None:
