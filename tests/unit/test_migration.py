@@ -138,7 +138,7 @@ def test_what_only_meets_the_threshold_is_kept_where_a_person_wrote_it(agent: Ag
     agent.configure(stm_size=1)
     done = agent.migrate_stm2ltm(0.5)
     assert [(kept.entry_id, kept.reason) for kept in done.kept] == [
-        (meets, "A person wrote it, so it is not forgotten by itself.")
+        (meets, "It is marked “by a person”, so it is not forgotten by itself.")
     ]
     assert [(change.entry_id, change.reason) for change in done.of("move")] == [
         (exceeds, "Short-term memory is full; importance 0.60 exceeds 0.50.")
