@@ -4,7 +4,7 @@ import json
 
 import streamlit as st
 
-from dashboard import cast, personality_form, session, tables, widgets
+from dashboard import cast, personality_form, session, tables, widgets, words
 from memory_system import MemorySystemError, Tier
 from memory_system.errors import InvalidDocument
 
@@ -55,7 +55,7 @@ if loaded not in st.session_state:
 held = st.session_state[loaded] or None  # a broken file that never was good is mended from what lies on disk
 
 mode = st.segmented_control(
-    "Edit as", ["Form", "JSON", "Facts"], default="Form", required=True,
+    words.EDIT_AS, ["Form", "JSON", "Facts"], default="Form", required=True,
     key="personality-as", persist_state="session",
 )  # fmt: skip
 text, slots = st.session_state[draft], None
@@ -63,7 +63,7 @@ if mode == "JSON":
     field = f"personality-{agent.name}"
     if field not in st.session_state:
         st.session_state[field] = text
-    text = st.text_area("Personality JSON", key=field, height=420)
+    text = st.text_area(words.PERSONALITY_JSON, key=field, height=420)
     if text != st.session_state[draft]:
         st.session_state[base] = (st.session_state[base][0] + 1, "")  # the form begins anew from what stands here
 elif mode == "Form":
@@ -100,7 +100,9 @@ if changed:
         widgets.problem(error)
 with st.container(horizontal=True):
     save = st.button("Save", type="primary", icon=":material/save:", disabled=plan is None)
-    discard = st.button("Load again", icon=":material/refresh:", help="Forget unsaved changes, load what is in use.")
+    discard = st.button(
+        words.LOAD_AGAIN, icon=":material/refresh:", help="Forget unsaved changes, load what is in use."
+    )
 if discard:
     for key in (loaded, draft, f"personality-{agent.name}"):
         st.session_state.pop(key, None)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import session
+from dashboard import session, words
 from memory_system import AgentMemory, Tier
 
 OpenPage = Callable[..., AppTest]
@@ -31,7 +31,7 @@ def press(page: AppTest, label: str) -> AppTest:
 
 
 def editor(page: AppTest) -> Any:
-    return next(area for area in page.text_area if area.label == "Personality JSON")
+    return next(area for area in page.text_area if area.label == words.PERSONALITY_JSON)
 
 
 def as_json(page: AppTest) -> tuple[AppTest, str]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pandas as pd
 import pytest
 
-from dashboard import talk_figures, talk_tables
+from dashboard import talk_figures, talk_tables, words
 from memory_system import AgentMemory
 from memory_system.conversation.comparing import compare
 from memory_system.conversation.context import Context, Scene, build, counted
@@ -77,8 +77,8 @@ def test_a_notice_of_the_system_is_told_and_no_answer() -> None:
 
 
 def test_a_conversation_that_begins_in_the_middle_has_a_turn_without_a_question() -> None:
-    found = talk_tables.turns([sends(5, "As I said."), user(6, "Go on")])
-    assert [(turn.number, turn.asked, turn.answer) for turn in found] == [(5, "", "As I said."), (6, "Go on", "")]
+    found = talk_tables.turns([sends(5, "As I said."), user(6, words.GO_ON)])
+    assert [(turn.number, turn.asked, turn.answer) for turn in found] == [(5, "", "As I said."), (6, words.GO_ON, "")]
     assert talk_tables.turns([]) == []
 
 

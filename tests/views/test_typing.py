@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import drafts, session
+from dashboard import drafts, session, words
 from memory_system import AgentMemory, Tier
 
 from .conftest import VIEWS
@@ -21,7 +21,7 @@ PLACES: dict[str, tuple[str, dict[str, str], dict[str, Any]]] = {
     "short-term": ("short_term", {}, {}),
     "long-term": ("long_term", {}, {}),
     "recall": ("recall", {"cue": "Who has the mill key?"}, {}),
-    "saved cues": ("recall", {"cue": "Who has the mill key?"}, {"recall-tab": "Saved cues"}),
+    "saved cues": ("recall", {"cue": "Who has the mill key?"}, {"recall-tab": words.SAVED_CUES}),
     "history": ("history", {}, {}),
     "bin": ("history", {}, {"history-tabs-mira": "Bin"}),
     "re-live": ("relive", {}, {}),
@@ -30,7 +30,7 @@ PLACES: dict[str, tuple[str, dict[str, str], dict[str, Any]]] = {
     "summarise": ("operations", {"operation": "Summarise"}, {}),
     "rehearsal": ("rehearsal", {}, {}),
     "settings": ("settings", {}, {}),
-    "interview": ("interview", {}, {"inspector-mira": "Core memory"}),
+    "interview": ("interview", {}, {"inspector-mira": words.CORE_MEMORY}),
     "play": ("interview", {"mode": "play"}, {}),
     "whisper": ("interview", {"mode": "whisper"}, {}),
     "mute and ask again": ("interview", {"show": "ablation"}, {}),
@@ -126,7 +126,7 @@ def test_what_is_typed_is_there_again_after_looking_at_another_page(place: str, 
 NOT_KEPT = {
     ("model_settings", "Key"): "a key is a secret, and is kept nowhere but where it is saved",
     ("bin", "Type"): "the word that confirms a purge counts for what is chosen now",
-    ("views/personality", "Personality JSON"): "the page keeps it itself, as the draft of form and JSON",
+    ("views/personality", words.PERSONALITY_JSON): "the page keeps it itself, as the draft of form and JSON",
     ("sign_in", "Password"): "a password is kept nowhere",
 }
 FORMS = {"model_settings: what stands in the form use-a-server is not kept before it is sent off"}
