@@ -15,7 +15,8 @@ def show(agent: AgentMemory) -> None:
     """A field for the turns; nothing is stored before the preview has been accepted."""
     st.caption("A turn a line, as “Name: what was said”. A synopsis is written beside the turns, and linked to them.")
     text = st.text_area(
-        words.THE_CONVERSATION, height=160, max_chars=_MOST, key=drafts.turn(f"talk-{agent.name}"), persist_state="session",
+        words.THE_CONVERSATION, height=160, max_chars=_MOST, key=drafts.turn(f"talk-{agent.name}"),
+        persist_state="session",
         placeholder="Mira: Who had the key last?\nTobias: I did, until Wednesday.",
     )  # fmt: skip
     held = f"talk-plan-{agent.name}"

@@ -14,7 +14,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from memory_system.access import Role
 from memory_system.errors import TooMany
 
-from . import sign_in, words
+from . import sign_in
 from .visitors import COOKIE, Visitors
 
 UPLOADS = "/_stcore/upload_file"
@@ -92,7 +92,7 @@ class Entrance:
             answer.headers["Retry-After"] = str(math.ceil(self._visitors.door.throttle.wait(address)) or 1)
             return answer
         if cookie is None:
-            return HTMLResponse(sign_in.page(then, words.THIS_IS_NOT_THE_PASSWORD), 403)
+            return HTMLResponse(sign_in.page(then, "This is not the password."), 403)
         answer = RedirectResponse(then, 303)
         secure = request.headers.get("origin", "").startswith("https://")  # behind a proxy that encrypts
         answer.set_cookie(COOKIE, cookie, httponly=True, samesite="lax", secure=secure)

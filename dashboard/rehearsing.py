@@ -14,7 +14,7 @@ from memory_system.times import ago, stamp
 from . import drafts, session, tables, widgets, words
 
 PAGE = "views/rehearsal.py"
-AUTHOR = words.REHEARSAL_PAGE
+AUTHOR = "Rehearsal page"
 _LOOK = (
     "<style>.st-key-rehearsing{border-left:5px solid #CC79A7;border-radius:.5rem;padding:.45rem .9rem;"
     "background:color-mix(in srgb,#CC79A7 9%,transparent)}"

@@ -16,7 +16,7 @@ from . import session, tables, widgets, words, working
 LINK = "safety"
 """How a link says that this is to be shown."""
 _LIGHTS = {
-    State.RIGHT: (":green[:material/check_circle:]", "All is well."),
+    State.RIGHT: (":green[:material/check_circle:]", words.ALL_IS_WELL),
     State.REPAIRED: (":orange[:material/healing:]", "Repaired."),
     State.NOTE: (":blue[:material/info:]", "Something to know."),
     State.WRONG: (":red[:material/error:]", "Something is wrong."),

@@ -149,7 +149,7 @@ def _go_on(stage: Stage, key: str) -> None:
     """What can be done when they have stopped: more, another pair, or all of it undone."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         more = st.number_input("More turns", 1, MAX_TURNS, 4, key=f"{key}-more", width=140, persist_state="session")
-        if st.button(words.GO_ON, icon=":material/play_arrow:", key=f"{key}-on", help="In Python: Duet.talk(turns)"):
+        if st.button("Go on", icon=":material/play_arrow:", key=f"{key}-on", help="In Python: Duet.talk(turns)"):
             stage.let_talk("", int(more))
             st.rerun()
         if st.button(

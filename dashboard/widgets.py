@@ -94,7 +94,7 @@ def closed(agent: AgentMemory) -> bool:
     """Whether nothing can be changed, which is then said in the place of what would change it."""
     if agent.read_only is not None:
         viewer = agent.read_only == VIEWING  # the sidebar says so, but on a phone it is folded away
-        why = words.A_VIEWER if viewer else "The top of the page says why."
+        why = f"{words.A_VIEWER}." if viewer else "The top of the page says why."
         st.caption(f":material/lock: Nothing can be changed here. {why}")
     return agent.read_only is not None
 

@@ -29,9 +29,6 @@ REMEMBER_IT = "Remember it"
 # drafts.py
 SELECT_ALL = "Select all"
 
-# entrance.py
-THIS_IS_NOT_THE_PASSWORD = "This is not the password."
-
 # forms.py
 MARK_IT_AS = "Mark it as"
 PASTE_LINES = "Paste lines, JSON, JSONL or CSV"
@@ -85,13 +82,13 @@ CLOSE_THIS_MEMORY = "Close this memory"
 WHAT_WOULD_RECALL_IT = "What would recall it"
 
 # rehearsing.py
-REHEARSAL_PAGE = "Rehearsal page"
 REHEARSAL_OF = "Rehearsal of"
 STAYS_AS_BEFORE = "stays as before until you keep something."
 BACK_TO = "Back to"
 REHEARSE_WITH = "Rehearse with"
 
 # safekeeping.py
+ALL_IS_WELL = "All is well."
 CHECK_EVERYTHING = "Check everything"
 NOTHING_IS_WRONG = "Nothing is wrong."
 MAKE_A_BACKUP = "Make a backup"
@@ -111,9 +108,11 @@ KEEP_THIS_ONE = "Keep this one"
 PERSONA_BLOCK = "Core block: persona"
 ASK_AGAIN_WITHOUT_THEM = "Ask again without them"
 
+# talk_tables.py, talk_figures.py
+CAME_TO_MIND = "came to mind"
+
 # talk_duet.py
 LET_THEM_TALK = "Let them talk"
-GO_ON = "Go on"
 UNDO_ALL = "Undo all"
 
 # talk_inspector.py
@@ -166,7 +165,7 @@ A_CONVERSATION = "A conversation"
 NO_LANGUAGE_MODEL = "No language model is connected"
 
 # widgets.py
-A_VIEWER = "You are here as a viewer."
+A_VIEWER = "You are here as a viewer"
 
 # world_time.py
 SET_THE_CLOCK = "Set the clock"

@@ -89,7 +89,7 @@ def _open_what_is_closed(page: Page) -> None:
 
 def test_one_signs_in_is_told_who_one_is_and_signs_out(page: Page, guarded: Dashboard) -> None:
     sign_in(page, guarded, "not the password", "/recall?agent=mira&cue=Who+has+the+key")
-    expect(page.get_by_role("alert")).to_have_text(words.THIS_IS_NOT_THE_PASSWORD)
+    expect(page.get_by_role("alert")).to_have_text("This is not the password.")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     settled(page)

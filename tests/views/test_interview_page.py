@@ -203,7 +203,7 @@ def test_a_muted_memory_is_missing_from_the_second_answer(open_page: OpenPage) -
     muted = first.set_index("what").loc["muted"]
     assert muted["memory"].startswith("Tobias owned up")
     assert muted["second"] != muted["second"], "it has no rank in the second answer"
-    assert second.set_index("section").loc["came to mind", "told"] == "changed"
+    assert second.set_index("section").loc[words.CAME_TO_MIND, "told"] == "changed"
     assert mira().stamp == before
     block = next(one for one in page.checkbox if one.label == words.PERSONA_BLOCK)
     block.check().run()

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import comparing, session, words
+from dashboard import comparing, rehearsing, session, words
 from memory_system import AgentMemory, MemoryEntry, Tier
 from memory_system.keeping import Fit
 from tests import sample_world
@@ -44,7 +44,7 @@ def test_a_rehearsal_is_begun_from_the_page(open_page: OpenPage) -> None:
     press(page, f"{words.REHEARSE_WITH} {WHOM}")
     mark = session.world().rehearsal(BRANCH)
     assert mark is not None
-    assert (mark.of, mark.purpose, mark.author) == ("mira", "a smaller memory", words.REHEARSAL_PAGE)
+    assert (mark.of, mark.purpose, mark.author) == ("mira", "a smaller memory", rehearsing.AUTHOR)
     assert page.session_state["agent-next"] == BRANCH
 
 
@@ -83,7 +83,7 @@ def test_what_is_ticked_is_previewed_kept_and_undone(open_page: OpenPage) -> Non
     assert mira().last_version(first.id).document == "Something else happened."
     assert mira().find(second.id) == second
     told = mira().history(1)[0].change_set
-    assert (told.author, told.operation) == (words.REHEARSAL_PAGE, "take over")
+    assert (told.author, told.operation) == (rehearsing.AUTHOR, "take over")
     assert f"{words.KEPT_IN} {WHOM}." in shown(page)
     press(page, "Undo")
     assert mira().find(first.id) == first
