@@ -10,7 +10,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from dashboard import words
+from memory_system.consolidation.summarisation import MARKED
 from memory_system.embedding import CachedEmbedder
+from memory_system.intake_dates import READ_AS_UTC
 from tests import sample_world
 from tests.browser.conftest import Dashboard, served, settled
 from tests.browser.hands import column, open_tab, paste, press, tick
@@ -52,7 +54,7 @@ def test_a_spreadsheets_file_is_read_with_its_importance(own: Dashboard, page: P
 def test_pasted_lines_show_their_dates_and_ask_what_is_open(own: Dashboard, page: Page) -> None:
     paste(page, own, "edda", "03/04/2026 The nets were mended\nAnd hung up to dry")
     expect(page.get_by_text("is read as 3 April 2026, the day first; nothing in the text shows")).to_be_visible()
-    expect(page.get_by_text("Times without a zone are read as UTC.")).to_be_visible()
+    expect(page.get_by_text(READ_AS_UTC)).to_be_visible()
     page.get_by_role("radio", name="the month first").click()
     settled(page)
     expect(page.get_by_text("is read as 4 March 2026, the month first, as chosen.")).to_be_visible()
@@ -100,7 +102,7 @@ def test_summarise_says_what_is_marked_and_the_mark_comes_off(own: Dashboard, pa
     settled(page)
     own.show(page, "operations", agent="juno", operation="Summarise")
     press(page, "Preview")
-    expect(page.get_by_text("marked “by a person”").first).to_be_visible(timeout=60_000)
+    expect(page.get_by_text(MARKED).first).to_be_visible(timeout=60_000)
     page.get_by_role("button", name=re.compile(words.TAKE_BY_A_PERSON_OFF)).click()
     settled(page)
     press(page, "Preview")

@@ -8,6 +8,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from dashboard import words
+from memory_system.conversation.context import RECALLED_HEADING
+from memory_system.llm.offline import OfflineModel
 
 from .conftest import Dashboard, settled
 from .hands import choose, column, open_tab, press, said, write
@@ -43,7 +45,7 @@ def test_an_interview_shows_what_came_to_mind_and_leaves_no_trace(page: Page, da
     before = changes(page, dashboard, "ines")
     dashboard.show(page, "interview", agent="ines")
     expect(page.get_by_text(f"{words.WITHOUT_A_TRACE}.")).to_be_visible()
-    expect(page.get_by_text("offline rules (no language model)")).to_be_visible()
+    expect(page.get_by_text(OfflineModel.label)).to_be_visible()
     question = "Whom have I seen going in and out of the tide mill after dark?"
     press(page, question, exact=False)
     expect(bubbles(page).nth(1)).to_contain_text("(offline)")
@@ -64,7 +66,7 @@ def test_an_interview_shows_what_came_to_mind_and_leaves_no_trace(page: Page, da
     settled(page)
     open_tab(page, "Prompt")
     page.locator("summary").filter(has_text="Came to mind").first.click()
-    expect(page.get_by_text("# Recalled memories").first).to_be_visible()
+    expect(page.get_by_text(RECALLED_HEADING).first).to_be_visible()
     assert changes(page, dashboard, "ines") == before
 
 

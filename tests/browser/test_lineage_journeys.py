@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from dashboard import words
+from memory_system.consolidation.rederivation import DERIVED_AGAIN
 
 from .conftest import Dashboard, settled
 from .hands import click_point, open_expander, press, said, write
@@ -62,7 +63,7 @@ def test_editing_a_source_flags_what_rests_on_it_until_a_person_decides(page: Pa
     panel = page.locator(f".st-key-stale-{REFLECTION}")
     expect(panel).to_contain_text("Sold the tide mill")
     press(page, words.DERIVE_AGAIN)
-    expect(panel).to_contain_text("Derived again from")
+    expect(panel).to_contain_text(DERIVED_AGAIN)
     press(page, "Discard")
     press(page, words.KEEP_AS_IT_IS)
     said(page, "as it is. The History page can undo it.")

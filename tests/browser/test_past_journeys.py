@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from dashboard import words
 from memory_system import Settings, Tier, World
 from memory_system.embedding import CachedEmbedder
+from memory_system.shifts import FORGOTTEN
 from tests import sample_world
 
 from .conftest import Dashboard, served, settled
@@ -74,7 +75,7 @@ def test_a_query_of_a_game_is_lived_through_again(page: Page, asked: Dashboard) 
     main = page.get_by_test_id("stMain")
     expect(main).to_contain_text("asked by harbour.py")
     expect(main).to_contain_text(words.REBUILT_EXACTLY)
-    expect(main).to_contain_text("It was forgotten on")
+    expect(main).to_contain_text(FORGOTTEN)
     expect(main.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     press(page, "Why, then", exact=False)
     expect(page).to_have_url(re.compile(r"recall\?.*revision="))

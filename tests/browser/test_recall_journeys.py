@@ -13,6 +13,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from dashboard import words
 from memory_system import PRESETS
+from memory_system.llm.offline import OfflineModel
+from memory_system.why import WITHOUT_THE_WORDS
 
 from .conftest import Dashboard, settled
 from .hands import (
@@ -261,7 +263,7 @@ def test_facets_narrow_the_answer_and_everything_filtered_out_says_so(page: Page
     write(page, "With these words", "no memory holds these words")
     assert recalled(page) == 0
     said(page, re.compile("^Filtered out: "))
-    assert ways(page) == ["Ask without the words that its text must contain."]
+    assert ways(page) == [WITHOUT_THE_WORDS]
     expect(main.get_by_text("No memory of this sort.")).to_be_visible()
     expect(main.locator("[data-testid='stAlertContentError']")).to_have_count(0)
     write(page, "With these words", "")
@@ -361,7 +363,7 @@ def test_a_narrative_is_the_offline_models_and_each_sentence_says_what_it_rests_
     open_tab(page, "Narrative")
     press(page, words.TELL_IT_AS_A_NARRATIVE, exact=False)
     panel = page.get_by_role("tabpanel").filter(visible=True)
-    expect(panel.get_by_text("Told by: offline rules (no language model)")).to_be_visible()
+    expect(panel.get_by_text(f"Told by: {OfflineModel.label}")).to_be_visible()
     told = panel.get_by_test_id("stText").all_inner_texts()
     rests = [text.removeprefix("rests on: ") for text in panel.get_by_text(re.compile("^rests on: ")).all_inner_texts()]
     assert len(told) == len(rests) == hits

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from dashboard import words
+from memory_system.suspicions import ALMOST_THE_SAME
 
 from .conftest import Dashboard, settled
 from .hands import chart, column, open_expander, paste, press, said, select, take, write
@@ -30,7 +31,7 @@ def test_duplicates_and_contradictions_are_settled_and_undone(page: Page, dashbo
     paste(page, dashboard, "edda", f"{KEY}\n{KEY_AGAIN}\n{TIDE}\n{OTHER_TIDE}")
     press(page, words.REMEMBER_THESE)
     dashboard.show(page, "tidy", agent="edda")
-    same, other = page.get_by_text("Almost the same in meaning."), page.get_by_text("One says “04:10”")
+    same, other = page.get_by_text(ALMOST_THE_SAME), page.get_by_text("One says “04:10”")
     expect(same).to_be_visible()
     expect(other).to_be_visible()
     press(page, words.KEEP_THIS_ONE)

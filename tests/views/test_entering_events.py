@@ -11,6 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
 from memory_system import AgentMemory, Tier
+from memory_system.consolidation.summarisation import MARKED
+from memory_system.intake_dates import READ_AS_UTC
 
 from .test_pages import mira, press, shown
 
@@ -61,7 +63,7 @@ def test_dated_lines_show_their_time_before_they_are_stored(open_page: OpenPage)
     preview = pasted(page, "2026-03-20 18:00 Saw smoke\nIt rained\n[21.03.2026] Ana came")
     assert list(preview["when (UTC)"]) == ["2026-03-20 18:00", "2026-03-20 18:00", "2026-03-21 12:00"]
     assert list(preview["date from"]) == ["its own", "the line above", "its own"]
-    assert "Times without a zone are read as UTC." in shown(page)
+    assert READ_AS_UTC in shown(page)
     press(page, words.REMEMBER_THESE)
     assert f"{stored(mira(), 'Ana came').timestamp:%Y-%m-%d %H:%M %Z}" == "2026-03-21 12:00 UTC"
 
@@ -123,9 +125,9 @@ def test_summarise_says_that_all_is_by_a_person_and_takes_the_mark_off(open_page
     mira().edit_many(ids, authored=True)
     page.run()
     press(page, "Preview")
-    words = shown(page)
-    assert f"{len(ids)} marked “by a person”" in words
-    assert "Take the mark “by a person” off those that need not keep their words." in words
+    told = shown(page)
+    assert f"{len(ids)} {MARKED}" in told
+    assert "Take the mark “by a person” off those that need not keep their words." in told
     press(page, f"{words.TAKE_BY_A_PERSON_OFF} {len(ids)} memories")
     assert not any(entry.authored for entry in mira().entries(Tier.LTM))
     press(page, "Preview")

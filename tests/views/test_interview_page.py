@@ -10,10 +10,13 @@ from streamlit.testing.v1 import AppTest
 from dashboard import session, talk_live, words, working
 from dashboard.moments import Wanted
 from memory_system import AgentMemory, Tier
+from memory_system.consolidation.synopsis import NOT_WRITTEN
 from memory_system.conversation.conversation import Conversation
 from memory_system.conversation.documents import documents
 from memory_system.conversation.questions import sittings
 from memory_system.conversation.talk import Strategy, TalkSettings
+from memory_system.llm.offline import OfflineModel
+from memory_system.llm.refusals import KEY_REFUSED
 from tests.fake_server import FakeServer, calling, error, pieces, says, streamed, talks
 from tests.waiting import LAST_RESORT, until
 
@@ -65,7 +68,7 @@ def choose(page: AppTest, option: str) -> AppTest:
 def test_an_interview_answers_from_memory_and_leaves_no_trace(open_page: OpenPage) -> None:
     before, touched = mira().stamp, {entry.id: entry.last_access for entry in mira().entries(Tier.LTM)}
     page = open_page("interview")
-    assert "offline rules (no language model)" in shown(page)
+    assert OfflineModel.label in shown(page)
     assert f"{words.WITHOUT_A_TRACE}." in shown(page)
     press(page, KEY)
     told = shown(page)
@@ -112,7 +115,7 @@ def test_a_talk_is_kept_undone_and_remembered(open_page: OpenPage) -> None:
     assert [message.text for message in talk.messages() if message.speaker == "John"] == [LAVA]
     held = {entry.id for entry in mira().entries(Tier.STM)}
     press(page, words.LEAVE_AND_REMEMBER)
-    assert "No synopsis was written" in shown(page)
+    assert NOT_WRITTEN in shown(page)
     assert not [button for button in page.button if button.label == words.REMEMBER_IT]
     say(page, "Where can I leave the cake until tonight?")
     press(page, words.LEAVE_AND_REMEMBER)
@@ -150,7 +153,7 @@ def test_a_model_that_fails_leaves_the_message_and_a_sentence(open_page: OpenPag
     server.on("*", error(401, "no such key"))
     page = say(open_page("interview", talk=talk.id), "Hello?")
     assert [message.text for message in talk.messages()] == ["Hello?"]
-    assert "does not accept the key" in shown(page)
+    assert KEY_REFUSED in shown(page)
     assert page.warning, "it is said beside the message"
 
 

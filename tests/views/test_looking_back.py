@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import session, words
 from dashboard.moments import Wanted
 from memory_system import AgentMemory, Kind, Tier
+from memory_system.shifts import FORGOTTEN
 from tests import sample_world
 from tests.waiting import LAST_RESORT
 
@@ -228,7 +229,7 @@ def test_a_query_is_lived_through_again_and_why_it_differs_is_told(open_page: Op
     mira().configure(top_k=5)
     page.run()
     assert "The number of seats was 6 and is 5." in shown(page)
-    assert "It was forgotten on" in shown(page)
+    assert FORGOTTEN in shown(page)
     assert found.context in [block.value for block in page.code]
     page = open_page("relive", query="1")
     assert next(button.disabled for button in page.button if button.label == "Why, now")

@@ -9,7 +9,11 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import model_settings, session, words
 from dashboard.moments import Wanted
+from memory_system.llm import prompts
+from memory_system.llm.offline import OfflineModel
 from memory_system.llm.prompts import PROMPTS
+from memory_system.llm.refusals import KEY_REFUSED
+from memory_system.llm.tasks import FENCE
 from memory_system.model_choice import PROVIDERS, ModelChoice
 from tests import keyrings
 from tests.fake_server import KEY, FakeServer, error, says
@@ -73,14 +77,14 @@ def test_a_server_is_tried_and_used_and_its_key_is_nowhere_on_the_page(
 ) -> None:
     server.on("rate", says(RATED))
     page = open_settings()
-    assert "offline rules (no language model)" in told(page)
+    assert OfflineModel.label in told(page)
     assert "Nothing leaves this program" in told(page)
     fill(page, server.url, "fake", KEY)
     press(page, "Test")
     assert "fake at 127.0.0.1 answered in" in told(page)
     assert "12 tokens" in told(page)
     assert any('"rating": 9' in block.value for block in page.code)
-    assert any("You judge memories" in block.value for block in page.code)
+    assert any(prompts.shipped("rate") in block.value for block in page.code)
     assert mira().model.label.startswith("offline rules")
     field(page, "Key").input(KEY)
     press(page, words.SAVE_AND_USE)
@@ -121,7 +125,7 @@ def test_a_trial_that_fails_says_why_and_never_the_key(open_settings: OpenSettin
     page = open_settings()
     fill(page, server.url, "fake", KEY)
     press(page, "Test")
-    assert "does not accept the key" in told(page)
+    assert KEY_REFUSED in told(page)
     assert KEY not in everything(page)
 
 
@@ -181,7 +185,7 @@ def test_where_the_environment_decides_nothing_can_be_chosen(open_page: Callable
     assert "MEMORY_LLM is 'offline'" in told(page)
     assert not [one for one in page.text_input if one.label in ("Address", "Key")]
     press(page, words.TEST_THE_LANGUAGE_MODEL)
-    assert "offline rules (no language model) answered in" in told(page)
+    assert f"{OfflineModel.label} answered in" in told(page)
 
 
 def test_an_environment_s_address_with_a_password_is_not_shown(
@@ -200,7 +204,7 @@ def test_a_prompt_is_worded_previewed_saved_and_restored(open_settings: OpenSett
     own = "You are a stern judge. Rate it."
     field(page, "Text").input(own).run()
     press(page, "Preview")
-    assert any(block.value.startswith(f"[system]\n{own}\nThe user message is JSON.") for block in page.code)
+    assert any(block.value.startswith(f"[system]\n{own}\n{FENCE}") for block in page.code)
     assert session.world().prompts.prompts.own == {}
     next(button for button in page.button if button.key == "save-prompt").click().run()
     assert not page.exception

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
 from memory_system import AgentMemory, Tier
+from memory_system.llm.offline import OfflineModel
 
 OpenPage = Callable[..., AppTest]
 
@@ -55,7 +56,7 @@ def test_overview_shows_counts_and_what_is_in_use(open_page: OpenPage) -> None:
     metrics = {metric.label: metric.value for metric in page.metric}
     assert metrics["Short-term"] == "20 of 20"
     assert metrics["Long-term"] == str(mira().get_stats()["ltm"])
-    assert "offline rules (no language model)" in shown(page)
+    assert OfflineModel.label in shown(page)
     assert "all-MiniLM-L6-v2" in shown(page)
 
 

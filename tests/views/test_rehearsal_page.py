@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import comparing, rehearsing, session, words
 from memory_system import AgentMemory, MemoryEntry, Tier
 from memory_system.keeping import Fit
+from memory_system.stage import RESTORE_IT
 from tests import sample_world
 from tests.waiting import LAST_RESORT
 
@@ -134,7 +135,7 @@ def test_a_rehearsal_whose_character_is_gone_says_so(open_page: OpenPage) -> Non
     begun(open_page)
     session.world().delete_agent("mira")
     page = open_page("rehearsal", agent=BRANCH)
-    assert "Restore it from the bin" in shown(page)
+    assert RESTORE_IT in shown(page)
     assert [button.label for button in page.button] == ["Drop"]
     page = AppTest.from_file(str(sample_world.ROOT / "dashboard" / "app.py"), default_timeout=LAST_RESORT)
     page.query_params["agent"] = BRANCH

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import session, words
 from dashboard.suspects import marked
 from memory_system import AgentMemory, Tier
+from memory_system.suspicions import ALMOST_THE_SAME
 from tests.fake_server import FakeServer, says
 
 OpenPage = Callable[..., AppTest]
@@ -41,14 +42,14 @@ KEY_AGAIN = "For a week I lent the brass key of the tide mill to Tobias"
 def test_a_duplicate_is_merged_and_undone(open_page: OpenPage) -> None:
     ids = set(remember(KEY, KEY_AGAIN))
     page = open_page("tidy")
-    assert "Almost the same in meaning." in shown(page)
+    assert ALMOST_THE_SAME in shown(page)
     press(page, words.KEEP_THIS_ONE)
     assert len([one for one in ids if mira().find(one)]) == 1
     assert "Merge 2 memories" in shown(page)
-    assert "Almost the same in meaning." not in shown(page)
+    assert ALMOST_THE_SAME not in shown(page)
     press(page, "Undo")
     assert all(mira().find(one) for one in ids)
-    assert "Almost the same in meaning." in shown(page)
+    assert ALMOST_THE_SAME in shown(page)
 
 
 def test_of_a_contradiction_the_right_one_stays_or_both_do(open_page: OpenPage) -> None:
