@@ -10,7 +10,7 @@ import streamlit as st
 
 from memory_system import AgentMemory, ChangeSet, MemoryEntry, MemorySystemError, Tier
 
-from . import session, tables, widgets
+from . import session, tables, widgets, words
 
 _AS_IS = "as it is"
 _UNRATED = "unrated"
@@ -136,7 +136,7 @@ def offer_to_unmark(agent: AgentMemory, plan: str) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         if st.button(
-            f"Take “by a person” off {tables.counted(len(marked), 'memory', 'memories')}",
+            f"{words.TAKE_BY_A_PERSON_OFF} {tables.counted(len(marked), 'memory', 'memories')}",
             icon=":material/person_off:",
             help="One change, which can be undone. In Python: AgentMemory.edit_many(ids, authored=False)",
         ):
@@ -204,14 +204,14 @@ def _fields(agent: AgentMemory, entries: Sequence[MemoryEntry], key: str) -> dic
     )
     left, right = st.columns(2)
     rating = left.selectbox(
-        "Set importance",
+        words.SET_IMPORTANCE,
         [_AS_IS, *range(1, 11), _UNRATED],
         key=f"bulk-rating-{key}",
         persist_state="session",
         help="1 mundane, 10 extremely poignant.",
     )
     mark = right.selectbox(
-        "Pin, protect or mark",
+        words.PIN_PROTECT_OR_MARK,
         list(_MARKS),
         key=f"bulk-mark-{key}",
         persist_state="session",

@@ -9,7 +9,7 @@ import streamlit as st
 from memory_system import AgentMemory, MemorySystemError
 from memory_system.times import ago, real_clock
 
-from . import drafts, session, tables, widgets
+from . import drafts, session, tables, widgets, words
 
 
 def manage(agent: AgentMemory | None) -> None:
@@ -17,7 +17,7 @@ def manage(agent: AgentMemory | None) -> None:
     if session.viewing():
         return
     world = session.world()
-    with st.popover("New, copy, rename, delete", icon=":material/group_add:"):
+    with st.popover(words.CHARACTERS, icon=":material/group_add:"):
         st.caption(
             "The name is the file's: letters, digits, spaces. What others call the character is in its personality."
         )

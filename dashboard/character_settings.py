@@ -8,26 +8,32 @@ import streamlit as st
 
 from memory_system import PRESETS, AgentMemory, AgentSettings, Measure, MemorySystemError, Scoring, Weights
 
-from . import drafts, looking_back, widgets
+from . import drafts, looking_back, widgets, words
 
 _NO_PART_OF_A_PRESET = ("stm_size", "top_k", "static_share", "migration_threshold", "reflection_trigger", "query_log")
 _FIELDS: dict[str, tuple[str, str, float, float, float]] = {
-    "stm_size": ("Size of short-term memory", "Events it holds before migration takes the overflow.", 1, 100_000, 1),
+    "stm_size": (words.SHORT_TERM_SIZE, "Events it holds before migration takes the overflow.", 1, 100_000, 1),
     "migration_threshold": ("Migration threshold", "Importance that overflow must exceed to be kept.", 0.0, 1.0, 0.05),
     "top_k": ("Top-k", "Memories that a question brings back, at most.", 0, 100, 1),
     "threshold": ("Threshold", "Score that a short- or long-term memory must exceed.", 0.0, 30.0, 0.05),
-    "static_threshold": ("Static threshold", "Relevancy that a fact of the personality must exceed.", 0.0, 1.0, 0.05),
+    "static_threshold": (
+        words.STATIC_THRESHOLD,
+        "Relevancy that a fact of the personality must exceed.",
+        0.0,
+        1.0,
+        0.05,
+    ),
     "static_share": ("Static share", "Share of the seats for the personality while others wait.", 0.0, 1.0, 0.1),
     "reflection_trigger": ("Reflection trigger", "Sum of recent ratings at which to reflect.", 1.0, 100_000.0, 10.0),
     "decay": ("Decay", "What is left of recency each hour, after the first hour.", 0.001, 0.9999, 0.001),
-    "recency": ("Weight of recency", "How much it counts that it was recalled lately.", 0.0, 10.0, 0.05),
-    "importance": ("Weight of importance", "How much it counts that it was important.", 0.0, 10.0, 0.05),
-    "relevancy": ("Weight of relevancy", "How much it counts that it answers the question.", 0.0, 10.0, 0.05),
+    "recency": (words.WEIGHT_OF_RECENCY, "How much it counts that it was recalled lately.", 0.0, 10.0, 0.05),
+    "importance": (words.WEIGHT_OF_IMPORTANCE, "How much it counts that it was important.", 0.0, 10.0, 0.05),
+    "relevancy": (words.WEIGHT_OF_RELEVANCY, "How much it counts that it answers the question.", 0.0, 10.0, 0.05),
     "query_log": ("Queries kept to be re-lived", "0 keeps none. What is over is dropped for good.", 0, 100_000, 100),
 }
 _LABELS = {name: label for name, (label, *_) in _FIELDS.items()} | {
     "measure": "Relevancy by",
-    "normalise": "Scale each part by its min and max",
+    "normalise": words.SCALE_EACH_PART,
 }
 
 
@@ -93,9 +99,7 @@ def _measures(values: dict[str, Any], draft: drafts.Draft) -> None:
         )  # fmt: skip
         st.caption("Similarity compares meanings as wholes; hybrid also words, names, times and neighbours.")
     with right:
-        values["normalise"] = st.toggle(
-            "Scale each part by its min and max", key=draft.field("normalise"), persist_state="session"
-        )
+        values["normalise"] = st.toggle(words.SCALE_EACH_PART, key=draft.field("normalise"), persist_state="session")
         st.caption("As in the paper on generative agents; scores then compare within one answer only.")
 
 

@@ -13,14 +13,14 @@ from memory_system.journal import Applied
 from memory_system.keeping import Fit
 from memory_system.times import ago, stamp
 
-from . import history_tables, tables
+from . import history_tables, tables, words
 
 VERBS = {"add": "Added", "forget": "Forgotten", "move": "Moved", "update": "Changed"}
 """What became of a memory in a rehearsal."""
 TEXTS = {
     "personality": "Personality",
     "settings": "Settings",
-    "cues": "Saved cues",
+    "cues": words.SAVED_CUES,
     "judgments": "Judgments",
     "dismissed": "Dismissed suspicions",
     "interviews": "Kept interviews",

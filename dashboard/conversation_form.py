@@ -6,7 +6,7 @@ import streamlit as st
 
 from memory_system import AgentMemory, MemorySystemError
 
-from . import drafts, tables, widgets
+from . import drafts, tables, widgets, words
 
 _MOST = 200_000
 
@@ -15,7 +15,8 @@ def show(agent: AgentMemory) -> None:
     """A field for the turns; nothing is stored before the preview has been accepted."""
     st.caption("A turn a line, as “Name: what was said”. A synopsis is written beside the turns, and linked to them.")
     text = st.text_area(
-        "The conversation", height=160, max_chars=_MOST, key=drafts.turn(f"talk-{agent.name}"), persist_state="session",
+        words.THE_CONVERSATION, height=160, max_chars=_MOST, key=drafts.turn(f"talk-{agent.name}"),
+        persist_state="session",
         placeholder="Mira: Who had the key last?\nTobias: I did, until Wednesday.",
     )  # fmt: skip
     held = f"talk-plan-{agent.name}"
@@ -41,7 +42,7 @@ def show(agent: AgentMemory) -> None:
     synopsis = [change.entry_id for change in plan.changes if change.after and change.after.evidence]
     if refused and synopsis and not refused & set(synopsis):
         st.info("The synopsis was written from all turns; refuse it too, or leave turns out above and preview again.")
-    if st.button("Remember it", key=f"talk-apply-{agent.name}", type="primary", icon=":material/check:"):
+    if st.button(words.REMEMBER_IT, key=f"talk-apply-{agent.name}", type="primary", icon=":material/check:"):
         try:
             done = agent.apply(plan.without(refused))
         except MemorySystemError as error:

@@ -18,7 +18,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from . import cells, tables, widgets
+from . import cells, tables, widgets, words
 
 _OPEN = "drafts-open"
 _TABLES = "drafts-tables"
@@ -314,7 +314,7 @@ def chosen(frame: pd.DataFrame, key: str, ids: str = "id", *, since: object = No
     box = f"{key}-all"
     if st.session_state.get(box) is not every:
         st.session_state[box] = every
-    st.checkbox(f"Select all {len(now)} shown", key=box, on_change=_choose_all, args=(at, box))
+    st.checkbox(f"{words.SELECT_ALL} {len(now)} shown", key=box, on_change=_choose_all, args=(at, box))
     rows = [place for place, one in enumerate(now) if one in set(picked)]
     widgets.table(
         frame,

@@ -12,7 +12,7 @@ from memory_system import AgentMemory, ChangeSet, Kind, MemoryEntry, MemorySyste
 from memory_system.intake_dates import Order
 from memory_system.intake_text import Form, Reading, Row, decoded, guess, read_text
 
-from . import bulk, drafts, edits, tables, widgets
+from . import bulk, drafts, edits, tables, widgets, words
 
 _KINDS = [Kind.OBSERVATION.value, Kind.CONVERSATION.value, Kind.FACT.value, Kind.PROCEDURE.value]
 _MARKS = list(tables.MARKS)
@@ -32,7 +32,7 @@ def one_event(agent: AgentMemory) -> None:
     number = drafts.turn(form)  # no st.form: what is not sent off yet would be gone when the page is left
     with st.container():
         text = st.text_area(
-            "What happened", key=f"text-{number}", placeholder=_EXAMPLE, height=90, persist_state="session"
+            words.WHAT_HAPPENED, key=f"text-{number}", placeholder=_EXAMPLE, height=90, persist_state="session"
         )
         columns = st.columns(3, vertical_alignment="bottom")
         kind = columns[0].selectbox("Kind", _KINDS, key=f"kind-{form}", persist_state="session")
@@ -79,7 +79,7 @@ def one_event(agent: AgentMemory) -> None:
     st.rerun()
 
 
-def _pick_marks(key: str, among: list[str], label: str = "Mark it as") -> list[str]:
+def _pick_marks(key: str, among: list[str], label: str = words.MARK_IT_AS) -> list[str]:
     """Which marks a memory is to carry."""
     picked = st.pills(
         label,
@@ -113,7 +113,7 @@ def many_events(agent: AgentMemory) -> None:
     batch = f"events/{agent.name}"
     number = drafts.turn(batch)
     pasted = st.text_area(
-        "Paste lines, JSON, JSONL or CSV", key=f"pasted-{number}", height=130, placeholder=f"{_EXAMPLE}\n…",
+        words.PASTE_LINES, key=f"pasted-{number}", height=130, placeholder=f"{_EXAMPLE}\n…",
         persist_state="session",
     )  # fmt: skip
     upload = st.file_uploader(
@@ -148,7 +148,7 @@ def many_events(agent: AgentMemory) -> None:
     st.caption(f"{tables.counted(len(taken), 'event', 'events')} to remember, {refused} refused.")
     rate = st.checkbox("Rate those without a rating", value=True)
     marks = _pick_marks(f"many-marks-{number}", _MARKS, "Mark each of them as")
-    if not st.button("Remember these", type="primary", icon=":material/add:", disabled=not taken):
+    if not st.button(words.REMEMBER_THESE, type="primary", icon=":material/add:", disabled=not taken):
         return
     bar = st.progress(0.0, "Remembering …")
 
@@ -207,7 +207,7 @@ def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
     settled = draft.told()
     draft.unsaved()
     if not st.button(
-        "Save changes", icon=":material/save:", help="In Python: AgentMemory.edit", key=f"save-{draft.key}"
+        words.SAVE_CHANGES, icon=":material/save:", help="In Python: AgentMemory.edit", key=f"save-{draft.key}"
     ):
         return
     if not settled:
@@ -244,7 +244,7 @@ def actions(agent: AgentMemory, entry: MemoryEntry) -> None:
     acts: dict[str, tuple[str, Callable[[], ChangeSet]]] = {
         "Unpin" if entry.pinned else "Pin": ("keep", lambda: agent.edit(entry.id, pinned=not entry.pinned)),
         "Protect": ("lock", lambda: agent.edit(entry.id, protected=True)),
-        "Rate again": ("star", lambda: agent.rate_again(entry.id)),
+        words.RATE_AGAIN: ("star", lambda: agent.rate_again(entry.id)),
         "Forget": ("delete", lambda: agent.forget(entry.id)),
     }
     if entry.protected:
@@ -262,7 +262,7 @@ def actions(agent: AgentMemory, entry: MemoryEntry) -> None:
                 why = "; ".join(kept.reason for kept in done.kept)
                 widgets.say_next(f"{done.title}. {why or 'The History page can undo it.'}")
                 st.rerun()
-    with st.expander("Edit this memory"):
+    with st.expander(words.EDIT_THIS_MEMORY):
         edit_event(agent, entry)
 
 

@@ -11,6 +11,7 @@ from memory_system.changes import CONVERSATION, CORE, HELD, OF_A_CONVERSATION
 from memory_system.journal_bin import Forgotten
 from memory_system.journal_told import Applied
 
+from . import words
 from .tables import TIERS, counted, visible
 
 OPERATIONS = {
@@ -25,7 +26,7 @@ OPERATIONS = {
     "plan": "Plan the day",
     "personality": "Personality",
     "settings": "Settings",
-    "cues": "Saved cues",
+    "cues": words.SAVED_CUES,
     "judgments": "Judgments",
     "undo": "Undo",
     "redo": "Redo",
@@ -36,8 +37,8 @@ OPERATIONS = {
     "rescue": "Rescue",
     "merge": "Merge",
     "dismiss": "Both stay",
-    "rederive": "Derive again",
-    "keep": "Keep as it is",
+    "rederive": words.DERIVE_AGAIN,
+    "keep": words.KEEP_AS_IT_IS,
     "take over": "Take over",
 }
 

@@ -11,9 +11,9 @@ from memory_system.changes import TextChange
 from memory_system.journal_told import Applied
 from memory_system.restoring import Clash
 
-from . import history_change, history_tables, tables, widgets
+from . import history_change, history_tables, tables, widgets, words
 
-KEEP, TAKE_BACK = "Keep what is there now", "Take it back anyway"
+KEEP, TAKE_BACK = "Keep what is there now", words.TAKE_IT_BACK_ANYWAY
 MOST_CHOICES = 20
 
 
@@ -62,8 +62,8 @@ def _do(act: Callable[[], ChangeSet], label: str, title: str) -> None:
     except MemorySystemError as error:
         widgets.problem(error)
         return
-    words = {"Undo": "Undone", "Redo": "Done again"}[label]
-    widgets.say_next(f"{words}: {title}. {history_tables.did(done)}")
+    said = {"Undo": "Undone", "Redo": words.DONE_AGAIN}[label]
+    widgets.say_next(f"{said}: {title}. {history_tables.did(done)}")
     st.rerun()
 
 
@@ -76,7 +76,7 @@ def _choose(
     with st.container(border=True):
         st.markdown("**What becomes of what was changed since?**")
         everything = st.radio(
-            "For all of them", [KEEP, TAKE_BACK, "Choose for each"], horizontal=True, key=f"all-{told.revision}"
+            words.FOR_ALL_OF_THEM, [KEEP, TAKE_BACK, "Choose for each"], horizontal=True, key=f"all-{told.revision}"
         )
         each = everything == "Choose for each"
         chosen = None if each else everything

@@ -10,7 +10,7 @@ import streamlit as st
 from memory_system import AgentMemory
 from memory_system.times import real_clock, stamp
 
-from . import session, tables, widgets
+from . import session, tables, widgets, words
 from .moments import FIRST_YEAR, LAST_YEAR, Wanted
 
 _WORLD, _DESK = "in the story", "at the desk"
@@ -82,7 +82,7 @@ def banner() -> None:
         with st.container(horizontal=True):
             _back("back-to-now")
             _step("One change earlier", "arrow_back", revision - 1, disabled=revision == 0)
-            _step("One change later", "arrow_forward", revision + 1, disabled=revision >= newest)
+            _step(words.ONE_CHANGE_LATER, "arrow_forward", revision + 1, disabled=revision >= newest)
 
 
 def _circumstances(view: AgentMemory) -> str:
@@ -104,7 +104,7 @@ def _circumstances(view: AgentMemory) -> str:
 
 def _back(key: str) -> None:
     st.button(
-        "Back to now", icon=":material/today:", key=key, on_click=session.look_at, args=(None,),
+        words.BACK_TO_NOW, icon=":material/today:", key=key, on_click=session.look_at, args=(None,),
         help="In Python: the AgentMemory that as_of was called on",
     )  # fmt: skip
 
@@ -122,8 +122,8 @@ def offer(revision: int) -> None:
     wanted = session.moment()
     with st.container(horizontal=True):
         for label, icon, number in (
-            ("Look at the moment before", "first_page", revision - 1),
-            ("Look at the moment after", "last_page", revision),
+            (words.MOMENT_BEFORE, "first_page", revision - 1),
+            (words.MOMENT_AFTER, "last_page", revision),
         ):
             st.button(
                 label, icon=f":material/{icon}:", key=f"{icon}-{revision}", type="tertiary",

@@ -12,7 +12,7 @@ from memory_system.model_choice import PROVIDERS, ModelChoice, Provider
 from memory_system.trial import Trial
 from memory_system.world_model import WorldModel
 
-from . import session, tables, widgets
+from . import session, tables, widgets, words
 
 LINK = "model"
 """How a link says that this is to be shown."""
@@ -52,7 +52,7 @@ def _in_use(models: WorldModel, agent: AgentMemory) -> None:
         return
     with st.container(horizontal=True):
         test = st.button(
-            "Test the language model", icon=":material/network_check:", help="In Python: world.models.try_in_use()"
+            words.TEST_THE_LANGUAGE_MODEL, icon=":material/network_check:", help="In Python: world.models.try_in_use()"
         )
         back = None if models.decided else _way_back(models, choice)
     if test:
@@ -140,7 +140,7 @@ def _choose(models: WorldModel) -> None:
                 help="Asks for the rating of an example, not of a memory. In Python: world.models.try_out(choice)",
             )  # fmt: skip
             save = st.form_submit_button(
-                "Save and use", type="primary", icon=":material/save:", disabled=not ready,
+                words.SAVE_AND_USE, type="primary", icon=":material/save:", disabled=not ready,
                 help="In Python: world.models.use(choice, key)",
             )  # fmt: skip
     if test:

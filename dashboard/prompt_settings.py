@@ -10,7 +10,7 @@ from memory_system.prompt_file import PromptFile
 from memory_system.prompt_samples import sample
 from memory_system.times import ago, real_clock, stamp
 
-from . import diffs, drafts, session, tables, widgets
+from . import diffs, drafts, session, tables, widgets, words
 
 LINK = "prompts"
 """How a link says that this is to be shown."""
@@ -65,7 +65,7 @@ def _edit(file: PromptFile, about: Prompt, agent: AgentMemory) -> None:
             key="save-prompt", help="From the next call on. In Python: world.prompts.save(name, text)",
         )  # fmt: skip
         restore = st.button(
-            "Restore the shipped text", icon=":material/restart_alt:", disabled=held == usual,
+            words.RESTORE_THE_SHIPPED_TEXT, icon=":material/restart_alt:", disabled=held == usual,
             help="The present text stays among the versions. In Python: world.prompts.restore(name)",
         )  # fmt: skip
     if look:

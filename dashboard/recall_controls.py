@@ -10,7 +10,7 @@ import streamlit as st
 
 from memory_system import PRESETS, AgentMemory, AgentSettings, Facets, Kind, Measure, Preset, Query, Scoring, Weights
 
-from . import drafts, session
+from . import drafts, session, words
 
 OWN = "this character's"
 LONGEST = 2000
@@ -56,22 +56,22 @@ def controls(agent: AgentMemory, text: str) -> Asked:
     settings = agent.settings
     columns = st.columns(3, vertical_alignment="bottom")
     top_k = columns[0].number_input(
-        "Top-k: most memories to recall", 0, 100, min(settings.top_k, 100), key=f"top_k-{session.place()}",
+        words.TOP_K, 0, 100, min(settings.top_k, 100), key=f"top_k-{session.place()}",
         persist_state="session",
     )  # fmt: skip
-    threshold = _slider(agent, columns[1], "thr", "Threshold a score must exceed", 0.0, _MOST, 0.01)
+    threshold = _slider(agent, columns[1], "thr", words.THRESHOLD, 0.0, _MOST, 0.01)
     shown = columns[2].segmented_control(
         "Show",
-        ["All", "Recalled", "Not recalled"],
+        ["All", "Recalled", words.NOT_RECALLED],
         default="All",
         required=True,
         key=f"shown-{session.place()}",
         persist_state="session",
     )
-    with st.expander("Weights, decay, relevancy, static memory and time"):
+    with st.expander(words.WEIGHTS_AND_TIME):
         scoring, static_threshold, static_share = _scoring(agent)
         requery, now = _second_round_and_time(agent)
-    with st.expander("Only memories of a kind, a tag, a time, an importance or with words"):
+    with st.expander(words.ONLY_MEMORIES_OF):
         facets = _facets(agent)
     query = Query(text, now, int(top_k), threshold, static_threshold, static_share, scoring, facets, requery)
     return Asked(query, str(shown))
@@ -153,8 +153,8 @@ def _scoring(agent: AgentMemory) -> tuple[Scoring, float, float]:
         _slider(agent, column, name, f"Weight of {name}", 0.0, _MOST, 0.01)
         for column, name in zip(sliders, ("recency", "importance", "relevancy"), strict=True)
     ]
-    decay = _slider(agent, sliders[0], "decay", "Recency kept per hour (decay k)", 0.5, 0.999, 0.001, "%.3f")
-    static_threshold = _slider(agent, sliders[1], "st", "Static threshold", 0.0, 1.0, 0.01)
+    decay = _slider(agent, sliders[0], "decay", words.RECENCY_KEPT, 0.5, 0.999, 0.001, "%.3f")
+    static_threshold = _slider(agent, sliders[1], "st", words.STATIC_THRESHOLD, 0.0, 1.0, 0.01)
     static_share = sliders[2].slider(
         "Share of seats for static memory", 0.0, 1.0, agent.settings.static_share, 0.1, key=f"ss-{session.place()}",
         persist_state="session",
@@ -166,7 +166,7 @@ def _scoring(agent: AgentMemory) -> tuple[Scoring, float, float]:
         help="Similarity compares meanings as wholes. Hybrid also compares words, names, times and neighbours.",
     )  # fmt: skip
     normalise = right.toggle(
-        "Scale each part by its min and max", own.scoring.normalise, key=f"normalise-{session.place()}",
+        words.SCALE_EACH_PART, own.scoring.normalise, key=f"normalise-{session.place()}",
         help="As in the paper on generative agents.", persist_state="session",
     )  # fmt: skip
     return Scoring(Weights(*weights), decay, Measure(str(measure)), normalise), static_threshold, static_share
@@ -207,7 +207,7 @@ def _facets(agent: AgentMemory) -> Facets:
     )  # fmt: skip
     columns = st.columns(4)
     since = columns[0].date_input(
-        "Happened from",
+        words.HAPPENED_FROM,
         None,
         _FIRST_DAY,
         _LAST_DAY,
@@ -216,7 +216,7 @@ def _facets(agent: AgentMemory) -> Facets:
         persist_state="session",
     )
     until = columns[1].date_input(
-        "Happened until",
+        words.HAPPENED_UNTIL,
         None,
         _FIRST_DAY,
         _LAST_DAY,

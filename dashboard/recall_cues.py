@@ -10,7 +10,7 @@ from memory_system import AgentMemory, MemorySystemError
 from memory_system.recall import Explanation
 from memory_system.tester import CueResult
 
-from . import drafts, session, tables, widgets
+from . import drafts, session, tables, widgets, words
 
 _CHOICES = 300
 
@@ -21,7 +21,7 @@ def show(agent: AgentMemory, found: Explanation) -> None:
     results = session.checked_cues(agent.name, agent.stamp, agent.now)
     if not results:
         widgets.empty(
-            "No cue is saved yet.",
+            words.NO_CUE_IS_SAVED_YET,
             "Save this one with the memories that it must recall: it then tells after each edit.",
         )
     else:
@@ -96,7 +96,7 @@ def _form(agent: AgentMemory, found: Explanation) -> None:
                     persist_state="session",
                 )
             )
-        if st.button("Save the cue", icon=":material/bookmark_add:", key="save-the-cue"):
+        if st.button(words.SAVE_THE_CUE, icon=":material/bookmark_add:", key="save-the-cue"):
             try:
                 agent.save_cue(name, found.query.cue, *fields)
             except MemorySystemError as error:

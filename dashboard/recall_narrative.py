@@ -7,14 +7,14 @@ import streamlit as st
 from memory_system import AgentMemory, MemorySystemError
 from memory_system.recall import Recall
 
-from . import tables, widgets
+from . import tables, widgets, words
 
 
 def show(agent: AgentMemory, found: Recall) -> None:
     """A button, and what it told for this answer, each sentence with the memories that it rests on."""
     st.caption("The language model joins what was recalled, keeps when each happened, and may add nothing.")
     asked = (agent.name, agent.stamp, found.query)
-    if st.button("Tell it as a narrative", icon=":material/auto_stories:", disabled=not found.hits):
+    if st.button(words.TELL_IT_AS_A_NARRATIVE, icon=":material/auto_stories:", disabled=not found.hits):
         try:
             with st.spinner("Telling …"):
                 st.session_state["narrative"] = asked, agent.narrate(found.query.cue, found)

@@ -8,7 +8,7 @@ from memory_system import AgentMemory, Candidate, Query
 from memory_system.recall import Explanation
 from memory_system.relevancy import Evidence
 
-from . import card, figures, tables, widgets
+from . import card, figures, tables, widgets, words
 
 OPEN = "recall-open"
 
@@ -41,13 +41,13 @@ def opened(agent: AgentMemory, found: Explanation) -> None:
         else:
             _ways(agent, found.query, candidate)
     card.show(agent, candidate.entry)
-    if st.button("Close this memory", icon=":material/close:"):
+    if st.button(words.CLOSE_THIS_MEMORY, icon=":material/close:"):
         open_memory(None)
 
 
 def _ways(agent: AgentMemory, query: Query, candidate: Candidate) -> None:
     ways = agent.ways(query, candidate.entry.id)
-    st.markdown("**What would recall it**")
+    st.markdown(f"**{words.WHAT_WOULD_RECALL_IT}**")
     if not ways:
         st.caption("No single change of a setting would.")
         return

@@ -11,7 +11,7 @@ from memory_system import MemorySystemError
 from memory_system.rehearsal import MAX_PURPOSE, Rehearsal
 from memory_system.times import ago, stamp
 
-from . import drafts, session, tables, widgets
+from . import drafts, session, tables, widgets, words
 
 PAGE = "views/rehearsal.py"
 AUTHOR = "Rehearsal page"
@@ -43,14 +43,16 @@ def banner(name: str) -> None:
     with st.container(key="rehearsing", horizontal=True, vertical_alignment="center", gap="small"):
         with st.container(width="stretch", gap=None, key="rehearsal-words-banner"):
             tried = f": {widgets.plain(mark.purpose)}" if mark.purpose else ""
-            st.markdown(f":material/theater_comedy: **Rehearsal of {widgets.plain(whom)}**{tried}")
-            stays = f"{whom} stays as before until you keep something." if there else f"{whom} is not here any more."
+            st.markdown(f":material/theater_comedy: **{words.REHEARSAL_OF} {widgets.plain(whom)}**{tried}")
+            stays = f"{whom} {words.STAYS_AS_BEFORE}" if there else f"{whom} is not here any more."
             st.caption(widgets.plain(stays))
         if st.session_state.get("page") != "Rehearsal" and st.button(
             "Compare and keep", icon=":material/difference:", key="to-rehearsal", help="In Python: World.compare"
         ):
             st.switch_page(PAGE, query_params={"agent": name})
-        if there and st.button(widgets.plain(f"Back to {whom}"), icon=":material/logout:", key="from-rehearsal"):
+        if there and st.button(
+            widgets.plain(f"{words.BACK_TO} {whom}"), icon=":material/logout:", key="from-rehearsal"
+        ):
             session.choose_next(mark.of)
             st.rerun()
 
@@ -74,7 +76,7 @@ def begin(name: str) -> None:
         )
         with st.container(horizontal=True):
             one = st.button(
-                widgets.plain(f"Rehearse with {whom}"),
+                widgets.plain(f"{words.REHEARSE_WITH} {whom}"),
                 type="primary",
                 icon=":material/theater_comedy:",
                 help="In Python: World.branch",

@@ -11,12 +11,12 @@ from memory_system import backup as backups
 from memory_system.findings import Finding, State
 from memory_system.times import ago, real_clock, stamp
 
-from . import session, tables, widgets, working
+from . import session, tables, widgets, words, working
 
 LINK = "safety"
 """How a link says that this is to be shown."""
 _LIGHTS = {
-    State.RIGHT: (":green[:material/check_circle:]", "All is well."),
+    State.RIGHT: (":green[:material/check_circle:]", words.ALL_IS_WELL),
     State.REPAIRED: (":orange[:material/healing:]", "Repaired."),
     State.NOTE: (":blue[:material/info:]", "Something to know."),
     State.WRONG: (":red[:material/error:]", "Something is wrong."),
@@ -66,7 +66,7 @@ def check() -> None:
         st.caption("Every character's history, store and personality are looked at, in copies. Nothing is changed.")
         if _busy(_CHECK):
             return
-        if st.button("Check everything", icon=":material/fact_check:", help="In Python: doctor.examine(world)"):
+        if st.button(words.CHECK_EVERYTHING, icon=":material/fact_check:", help="In Python: doctor.examine(world)"):
             working.begin(_CHECK, lambda show, stop: doctor.examine(world, progress=show, cancelled=stop))
             st.rerun()
         _ended(_CHECK)
@@ -74,7 +74,7 @@ def check() -> None:
         if not found:
             return
         wrong = [one for one in found if one.state is State.WRONG]
-        rest = "" if wrong else "Nothing is wrong."
+        rest = "" if wrong else words.NOTHING_IS_WRONG
         st.caption(f"{tables.counted(len(found), 'thing was', 'things were')} looked at. {rest}")
         widgets.table(
             tables.findings(found),
@@ -112,7 +112,7 @@ def backup() -> None:
         )
         if _busy(_BACKUP):
             return
-        if st.button("Make a backup", icon=":material/save:", type="primary", help="In Python: backup.make(world)"):
+        if st.button(words.MAKE_A_BACKUP, icon=":material/save:", type="primary", help="In Python: backup.make(world)"):
             working.begin(_BACKUP, lambda show, stop: backups.make(world, progress=show, cancelled=stop))
             st.rerun()
         _ended(_BACKUP)
@@ -174,7 +174,7 @@ def _restored() -> None:
     working.put_away(_RESTORE)
     session.forget()
     told = "".join(f" {one.agent}: {one.sentence}" for one in done.findings)
-    widgets.say_next(f"Restored: the world of {stamp(done.manifest.made_at)}.{told}")
+    widgets.say_next(f"{words.RESTORED_WORLD_OF} {stamp(done.manifest.made_at)}.{told}")
     st.rerun()
 
 
@@ -210,7 +210,7 @@ def _preview(path: Path) -> None:
     now = _characters(len(session.world().agents()))
     st.caption(f"It is checked first. Then this world, with {now}, is set aside and this backup takes its place.")
     with st.container(horizontal=True):
-        if st.button("Restore it", icon=":material/settings_backup_restore:", type="primary", help=_RESTORING):
+        if st.button(words.RESTORE_IT, icon=":material/settings_backup_restore:", type="primary", help=_RESTORING):
             world = session.world()
             working.begin(
                 _RESTORE, lambda show, stop: backup_restoring.restore(world, path, progress=show, cancelled=stop)
@@ -235,7 +235,7 @@ def _set_aside() -> None:
                         f"{ago(one.at, real_clock())}, when {one.why} · {_megabytes(one.size)} · {one.folder}"
                     )
                 )
-            if st.button("Put back", key=f"back-{one.folder.name}", icon=":material/undo:", help=_PUT_BACK):
+            if st.button(words.PUT_BACK, key=f"back-{one.folder.name}", icon=":material/undo:", help=_PUT_BACK):
                 _put_back(one)
 
 
@@ -249,7 +249,7 @@ def _put_back(one: asides.Aside) -> None:
         widgets.problem(error)
         return
     session.forget()
-    widgets.say_next(f"The world is again what it was until {stamp(one.at)}.")
+    widgets.say_next(f"{words.WORLD_AS_IT_WAS} {stamp(one.at)}.")
     st.rerun()
 
 

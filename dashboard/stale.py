@@ -9,7 +9,7 @@ import streamlit as st
 from memory_system import AgentMemory, ChangeSet, MemoryEntry, MemorySystemError
 from memory_system.staleness import Alteration, Stale
 
-from . import diffs, tables, widgets
+from . import diffs, tables, widgets, words
 
 _MOST = 50
 
@@ -45,7 +45,7 @@ def panel(agent: AgentMemory, entry: MemoryEntry) -> None:
     if found is None:
         return
     with st.container(border=True, key=f"stale-{entry.id}"):
-        st.markdown(":material/warning: **What this rests on has changed since.** It was not rewritten.")
+        st.markdown(f":material/warning: **{words.RESTS_ON_WHAT_CHANGED}** It was not rewritten.")
         for altered in found.alterations[:_MOST]:
             _altered(altered)
         if agent.read_only is not None:
@@ -53,7 +53,7 @@ def panel(agent: AgentMemory, entry: MemoryEntry) -> None:
         key = f"rederived-{agent.name}-{entry.id}"
         with st.container(horizontal=True):
             if st.button(
-                "Derive again",
+                words.DERIVE_AGAIN,
                 icon=":material/refresh:",
                 key=f"derive-{entry.id}",
                 disabled=entry.protected,
@@ -61,7 +61,7 @@ def panel(agent: AgentMemory, entry: MemoryEntry) -> None:
             ):
                 _preview(agent, entry, key)
             if st.button(
-                "Keep as it is",
+                words.KEEP_AS_IT_IS,
                 icon=":material/check:",
                 key=f"keep-{entry.id}",
                 help="In Python: AgentMemory.keep_stale",

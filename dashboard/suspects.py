@@ -11,7 +11,7 @@ from memory_system import AgentMemory, ChangeSet, MemoryEntry, MemorySystemError
 from memory_system.suspicions import Sort, Suspicion
 from memory_system.times import stamp
 
-from . import bulk, drafts, tables, widgets
+from . import bulk, drafts, tables, widgets, words
 
 _MOST_WORDS = 400
 _LISTED = 8
@@ -67,7 +67,7 @@ def _settle_by(agent: AgentMemory, one: Suspicion, entry: MemoryEntry, other: Me
         ):
             bulk.do(agent, lambda: agent.forget(other.id))
     elif st.button(
-        "Keep this one",
+        words.KEEP_THIS_ONE,
         key=f"keep-{key}-{entry.id}",
         icon=":material/check:",
         help="It takes over tags, evidence and importance of the other, which is forgotten and can be restored; what "
@@ -77,9 +77,9 @@ def _settle_by(agent: AgentMemory, one: Suspicion, entry: MemoryEntry, other: Me
 
 
 def _both_stay(agent: AgentMemory, one: Suspicion, key: str) -> None:
-    words = "Both are right" if one.sort is Sort.CONTRADICTION else "Not a duplicate"
+    label = words.BOTH_ARE_RIGHT if one.sort is Sort.CONTRADICTION else "Not a duplicate"
     if st.button(
-        words if len(one.entries) == 2 else "They all stay",
+        label if len(one.entries) == 2 else "They all stay",
         key=f"stay-{key}",
         icon=":material/visibility_off:",
         help="They stay as they are, and are not listed again. In Python: AgentMemory.dismiss",

@@ -14,9 +14,9 @@ from memory_system.conversation.steps import Step
 from memory_system.conversation.talk import Strategy, TalkSettings
 from memory_system.times import ago
 
-from . import diffs, session, tables, talk_chat, talk_state, talk_tables, widgets
+from . import diffs, session, tables, talk_chat, talk_state, talk_tables, widgets, words
 
-BLOCKS = {"persona": "Core block: persona", "human": "Core block: human"}
+BLOCKS = {"persona": words.PERSONA_BLOCK, "human": "Core block: human"}
 _MOST = 2000
 
 
@@ -59,7 +59,7 @@ def show(agent: AgentMemory) -> None:
     muted, without = _choices(agent, key, asked)
     nothing = not (muted or without)
     if st.button(
-        "Ask again without them",
+        words.ASK_AGAIN_WITHOUT_THEM,
         type="primary",
         icon=":material/volume_off:",
         disabled=nothing,
@@ -143,8 +143,8 @@ def _beside(agent: AgentMemory, asked: Asked, again: Step) -> None:
             st.caption(
                 f"{step.context.tokens:,} tokens · {tables.counted(len(step.functions), 'function', 'functions')}"
             )
-    for words in still_said([hit.entry for hit in asked.whole.recalled if hit.entry.id in asked.muted], again.context):
-        st.caption(f":material/info: {widgets.plain(words)}")
+    for told in still_said([hit.entry for hit in asked.whole.recalled if hit.entry.id in asked.muted], again.context):
+        st.caption(f":material/info: {widgets.plain(told)}")
     st.markdown("**What changed in what came to mind**")
     first, second = (one.recalled.hits for one in (asked.whole, again))
     frame = tables.compared(first, second)

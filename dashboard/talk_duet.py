@@ -12,7 +12,7 @@ from memory_system.consolidation.ground import Progress
 from memory_system.conversation.duet import MAX_TURNS, Duet, Said
 from memory_system.times import ago
 
-from . import drafts, session, tables, talk_chat, talk_settings, talk_state, talk_tables, widgets, working
+from . import drafts, session, tables, talk_chat, talk_settings, talk_state, talk_tables, widgets, words, working
 
 _SECONDS = 0.5
 _MOST = 2000
@@ -93,7 +93,7 @@ def _begin(agent: AgentMemory, key: str) -> None:
     with st.expander("How it is held", icon=":material/tune:"):
         settings = talk_settings.fields(f"{key}-settings", talk_state.wanted_settings(agent))
     if st.button(
-        "Let them talk", type="primary", icon=":material/forum:", disabled=settings is None, key=f"{key}-begin",
+        words.LET_THEM_TALK, type="primary", icon=":material/forum:", disabled=settings is None, key=f"{key}-begin",
         help="In Python: Duet.begin(first, second).talk(turns)",
     ):  # fmt: skip
         second = session.character(str(other))
@@ -153,7 +153,7 @@ def _go_on(stage: Stage, key: str) -> None:
             stage.let_talk("", int(more))
             st.rerun()
         if st.button(
-            "Undo all", icon=":material/undo:", key=f"{key}-undo",
+            words.UNDO_ALL, icon=":material/undo:", key=f"{key}-undo",
             help="In both memories, with what came of it; the History page can undo that. In Python: Duet.undo",
         ):  # fmt: skip
             try:

@@ -8,13 +8,15 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
+from . import words
+
 _GREY = "#888888"
 SECTIONS = {
     "instructions": ("#8c8c88", "", "#8c8c88"),
     "functions": ("#b9b9b4", "+", "#5c5c58"),
     "core memory": ("#E69F00", "/", "#8a5f00"),
     "summary": ("#CC79A7", "\\", "#7d3a5c"),
-    "came to mind": ("#009E73", ".", "#d8fff2"),
+    words.CAME_TO_MIND: ("#009E73", ".", "#d8fff2"),
     "earlier messages": ("#56B4E9", "-", "#14557d"),
     "this turn": ("#0072B2", "", "#0072B2"),
 }

@@ -9,7 +9,7 @@ from memory_system.conversation.context import Context
 from memory_system.conversation.steps import Step
 from memory_system.conversation.talk import Strategy, TalkSettings
 
-from . import drafts, figures, session, tables, talk_chat, talk_figures, talk_settings, talk_tables, widgets
+from . import drafts, figures, session, tables, talk_chat, talk_figures, talk_settings, talk_tables, widgets, words
 from .talk_state import Held
 
 _NEXT = "next"
@@ -25,7 +25,9 @@ def show(agent: AgentMemory, held: Held, settings: TalkSettings) -> None:
     context = step.context if step is not None else held.context()
     _gauge(context, settings)
     recalled, prompt, core, functions = st.tabs(
-        ["Came to mind", "Prompt", "Core memory", "Functions"], key=f"inspector-{session.place()}", on_change="rerun"
+        ["Came to mind", "Prompt", words.CORE_MEMORY, "Functions"],
+        key=f"inspector-{session.place()}",
+        on_change="rerun",
     )
     with recalled:
         _recalled(agent, step or held.last)

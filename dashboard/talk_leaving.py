@@ -7,7 +7,7 @@ import streamlit as st
 from memory_system import AgentMemory, ChangeSet, MemorySystemError
 from memory_system.conversation.conversation import Conversation
 
-from . import tables, widgets
+from . import tables, widgets, words
 from .talk_state import Held
 
 
@@ -21,7 +21,7 @@ def show(agent: AgentMemory, held: Held) -> None:
         st.caption("The character remembers this talk." if talk.next_number else "")
         return
     if st.button(
-        "Leave, and let it be remembered",
+        words.LEAVE_AND_REMEMBER,
         icon=":material/waving_hand:",
         key=f"leave-{talk.id}",
         help="Writes a synopsis and shows it first. In Python: Conversation.synopsis",
@@ -42,7 +42,7 @@ def _accept(agent: AgentMemory, plan: ChangeSet, key: str) -> None:
     accepted = plan.without(widgets.change_set(plan, choose=True))
     with st.container(horizontal=True):
         if plan.changes and st.button(
-            "Remember it", type="primary", icon=":material/check:", key=f"{key}-apply",
+            words.REMEMBER_IT, type="primary", icon=":material/check:", key=f"{key}-apply",
             disabled=not accepted.changes, help="In Python: AgentMemory.apply",
         ):  # fmt: skip
             try:

@@ -9,7 +9,18 @@ from memory_system.conversation.conversation import MAX_TITLE, Conversation
 from memory_system.conversation.steps import Step
 from memory_system.conversation.talk import Talk
 
-from . import drafts, session, tables, talk_chat, talk_inspector, talk_leaving, talk_settings, talk_state, widgets
+from . import (
+    drafts,
+    session,
+    tables,
+    talk_chat,
+    talk_inspector,
+    talk_leaving,
+    talk_settings,
+    talk_state,
+    widgets,
+    words,
+)
 from .talk_live import Live
 from .talk_state import PLAY, Held
 
@@ -65,7 +76,7 @@ def _begin(agent: AgentMemory) -> None:
         st.markdown(f"**Begin a talk with {widgets.plain(agent.display_name)}**")
         left, right = st.columns(2)
         human = left.text_input(
-            "Your name", "You", max_chars=_NAME, key=f"begin-human-{agent.name}", persist_state="session"
+            words.YOUR_NAME, "You", max_chars=_NAME, key=f"begin-human-{agent.name}", persist_state="session"
         )
         title = right.text_input(
             "Title",

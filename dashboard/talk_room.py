@@ -7,7 +7,7 @@ import streamlit as st
 from memory_system import AgentMemory
 from memory_system.conversation.steps import Step
 
-from . import session, talk_chat, talk_inspector, talk_play, talk_settings, talk_state, talk_whisper
+from . import session, talk_chat, talk_inspector, talk_play, talk_settings, talk_state, talk_whisper, words
 from .talk_live import Live
 from .talk_state import INTERVIEW, MODES, PLAY
 
@@ -59,7 +59,9 @@ def _interview(agent: AgentMemory) -> None:
     with left:
         talk_chat.show(agent, INTERVIEW, held, ask)
         if held.messages(1) and st.button(
-            "Begin anew", icon=":material/restart_alt:", help="The interview is forgotten. In Python: Interview(agent)"
+            words.BEGIN_ANEW,
+            icon=":material/restart_alt:",
+            help="The interview is forgotten. In Python: Interview(agent)",
         ):
             talk_state.begin_anew()
             st.rerun()

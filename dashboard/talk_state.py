@@ -15,11 +15,11 @@ from memory_system.conversation.playing import checked_blocks
 from memory_system.conversation.steps import Step
 from memory_system.conversation.talk import Talk, TalkSettings
 
-from . import session
+from . import session, words
 
 INTERVIEW, PLAY, WHISPER = "Interview", "Play", "Whisper"
 MODES = {
-    INTERVIEW: (":material/visibility:", "Asks without leaving a trace", "Nothing is stored; it is all forgotten."),
+    INTERVIEW: (":material/visibility:", words.WITHOUT_A_TRACE, "Nothing is stored; it is all forgotten."),
     PLAY: (":material/theater_comedy:", "A normal talk", "It is kept, and the character remembers it."),
     WHISPER: (":material/psychology:", "Plants a thought", "It becomes a memory that the character takes for its own."),
 }

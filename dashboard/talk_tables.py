@@ -30,6 +30,7 @@ from memory_system.conversation.functions import FunctionRun
 from memory_system.conversation.messages import SEND, Message, Role
 from memory_system.conversation.schemas import DEFINITIONS
 
+from . import words
 from .tables import candidates, exact, short, visible
 
 _RESULT = 400
@@ -41,7 +42,7 @@ TITLES = {
     TOOLS: "functions",
     CORE: "core memory",
     SUMMARY: "summary",
-    RECALLED: "came to mind",
+    RECALLED: words.CAME_TO_MIND,
     QUEUE: "earlier messages",
     NEW: "this turn",
 }

@@ -7,7 +7,7 @@ import streamlit as st
 from memory_system import AgentMemory, ChangeSet, MemorySystemError
 from memory_system.conversation.interview import whisper
 
-from . import card, drafts, widgets
+from . import card, drafts, widgets, words
 from .talk_state import INTERVIEW
 
 _MOST = 2000
@@ -20,7 +20,12 @@ def show(agent: AgentMemory) -> None:
         return
     form = f"whisper-{agent.name}"
     thought = st.text_area(
-        "The thought", key=drafts.turn(form), max_chars=_MOST, height=90, placeholder=_EXAMPLE, persist_state="session"
+        words.THE_THOUGHT,
+        key=drafts.turn(form),
+        max_chars=_MOST,
+        height=90,
+        placeholder=_EXAMPLE,
+        persist_state="session",
     )
     with st.container(horizontal=True):
         planted = st.button(

@@ -13,7 +13,7 @@ from memory_system import AgentMemory, Candidate, Change, ChangeSet, MemorySyste
 from memory_system.errors import InvalidDocument, StaleChange
 from memory_system.onlookers import VIEWING
 
-from . import cells, tables
+from . import cells, tables, words
 
 MOST_CARDS = 30
 _VERB_LOOKS: dict[str, tuple[str, Literal["green", "red", "blue", "orange"]]] = {
@@ -94,7 +94,7 @@ def closed(agent: AgentMemory) -> bool:
     """Whether nothing can be changed, which is then said in the place of what would change it."""
     if agent.read_only is not None:
         viewer = agent.read_only == VIEWING  # the sidebar says so, but on a phone it is folded away
-        why = "You are here as a viewer." if viewer else "The top of the page says why."
+        why = f"{words.A_VIEWER}." if viewer else "The top of the page says why."
         st.caption(f":material/lock: Nothing can be changed here. {why}")
     return agent.read_only is not None
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from . import drafts, session, widgets
+from . import drafts, session, widgets, words
 
 
 def show() -> None:
@@ -31,7 +31,7 @@ def show() -> None:
             )
             same = (day, hour) == (minute.date(), minute.time())  # the fields know no seconds
             wanted = at if same and world.standing else datetime.combine(day, hour, UTC)
-        if st.button("Set the clock", icon=":material/schedule:", disabled=wanted == world.standing):
+        if st.button(words.SET_THE_CLOCK, icon=":material/schedule:", disabled=wanted == world.standing):
             world.stand_at(wanted)
             draft.done()
             widgets.say_next("The clock is set.")

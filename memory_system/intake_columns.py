@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .errors import InvalidFile, Problem
-from .intake_dates import NOON, Order, Written, in_cell, order_of
+from .intake_dates import NOON, READ_AS_UTC, Order, Written, in_cell, order_of
 from .kinds import FLAGS, MAX_EXTRAS, TYPED
 from .spreadsheets import from_cell
 
@@ -279,7 +279,7 @@ class _Reading:
     def _on_dates(self) -> Iterator[str]:
         good = [one for one in self.dates.values() if one.problem is None]
         if any(one.zone is None for one in good):
-            yield "Times without a zone are read as UTC."
+            yield READ_AS_UTC
         if any(one.clock is None for one in good):
             yield f"Days without a time are read as {NOON:%H:%M}."
 

@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from enum import StrEnum
 
 NOON = time(12)
+READ_AS_UTC = "Times without a zone are read as UTC."
 """The time of day of a date that is written without one."""
 
 

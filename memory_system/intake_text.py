@@ -19,7 +19,7 @@ from . import intake_columns
 from .entry import MemoryEntry
 from .errors import InvalidEntry, InvalidFile, Problem
 from .intake import MAX_BATCH, MAX_FILE, columns, event_entry
-from .intake_dates import NOON, Order, Written, at_start, order_of
+from .intake_dates import NOON, READ_AS_UTC, Order, Written, at_start, order_of
 from .json_source import parse_strict
 from .times import stamp
 
@@ -224,7 +224,7 @@ def _on_dates(dates: list[Written], headings: int, inherited: int) -> Iterator[s
     if inherited:
         yield f"Lines without a date, which take that of the line above: {inherited:,}."
     if any(one.zone is None for one in dates):
-        yield "Times without a zone are read as UTC."
+        yield READ_AS_UTC
     if any(one.clock is None for one in dates):
         yield f"Days without a time are read as {NOON:%H:%M}."
 

@@ -15,6 +15,7 @@ from .scoring import Scoring, in_range, whole
 MAX_TOP_K = 10_000
 MAX_CUE = 32_000
 MAX_REQUERY = 20
+EMPTY_CUE = "The cue is empty: ask something."
 
 
 def checked_cue(cue: object) -> str:
@@ -24,7 +25,7 @@ def checked_cue(cue: object) -> str:
         InvalidParameter: it is no text, blank, or longer than 32,000 characters.
     """
     if not isinstance(cue, str) or not cue.strip():
-        raise InvalidParameter("The cue is empty: ask something.")
+        raise InvalidParameter(EMPTY_CUE)
     try:
         cue.encode("utf-8")
     except UnicodeEncodeError as error:

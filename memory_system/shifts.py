@@ -13,6 +13,7 @@ from .scoring import Score
 from .times import stamp
 from .verdicts import NAMES, Candidate, Verdict
 
+FORGOTTEN = "It was forgotten on"
 _TELLING = 0.005
 """A part that changed the score by less is not told."""
 _QUOTED = 60
@@ -106,7 +107,7 @@ class _Compared:
     def _left(self, entry_id: str, then: Candidate | None, now: Candidate | None) -> tuple[str, list[str]]:
         if now is None:
             gone = next((one for one in reversed(self._events.get(entry_id, ())) if one.after is None), None)
-            return ("It is gone" if gone is None else f"It was forgotten on {_when(gone)}"), []
+            return ("It is gone" if gone is None else f"{FORGOTTEN} {_when(gone)}"), []
         assert then is not None, "it was in the answer"
         causes = self._causes(entry_id, then, now)
         match now.verdict:

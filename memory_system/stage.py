@@ -29,6 +29,9 @@ _MOST = 2**62
 Item = TypeVar("Item")
 
 
+RESTORE_IT = "Restore it from the bin, and both can be compared again."
+
+
 class Stage:
     """A rehearsal is an agent of its own, with the whole history of the one that it was branched from."""
 
@@ -263,8 +266,7 @@ class Stage:
         told = self._rehearsing(branch)
         if told.of not in self.agents():
             raise AgentNotFound(
-                f"The character {told.of!r}, of which {told.name!r} is a rehearsal, is not here any more. Restore it "
-                "from the bin, and both can be compared again."
+                f"The character {told.of!r}, of which {told.name!r} is a rehearsal, is not here any more. {RESTORE_IT}"
             )
         agent, original = self.agent(told.name), self.agent(told.of)
         for one in (agent, original):

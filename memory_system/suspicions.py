@@ -25,6 +25,7 @@ from .near_pairs import NearPairs, near_pairs
 from .rows import Rows
 from .times import ago
 
+ALMOST_THE_SAME = "Almost the same in meaning."
 THRESHOLD = 0.85
 """The cosine from which on two memories may be duplicates: paraphrases lie above it, other talk of a subject below."""
 RELATED = 0.7
@@ -218,7 +219,7 @@ class _Reader:
         if reasons := against(self._text(one), self._text(other)):
             doubts = _twice(entries, "each may have been true in its time")
             return Suspicion(Sort.CONTRADICTION, entries, cosine, tuple(reasons), doubts)
-        reason = "Almost the same in meaning." if cosine >= threshold else "They tell of the same things."
+        reason = ALMOST_THE_SAME if cosine >= threshold else "They tell of the same things."
         return Suspicion(Sort.DUPLICATE, entries, cosine, (reason,), _twice(entries, "it may have happened twice"))
 
     def _text(self, place: int) -> Told:

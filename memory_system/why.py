@@ -284,11 +284,12 @@ class _Search:
         return sorted(minutes for minutes in times if first <= minutes <= last)
 
 
+WITHOUT_THE_WORDS = "Ask without the words that its text must contain."
 _FACETS = (
     (("kinds",), "Ask for memories of every kind."),
     (("tags",), "Ask without the tags."),
     (("since", "until"), "Ask without the range of time."),
     (("min_importance", "max_importance"), "Ask without the range of importance."),
-    (("contains",), "Ask without the words that its text must contain."),
+    (("contains",), WITHOUT_THE_WORDS),
 )
 """Facets that the page shows as one control, and what dropping each is called."""

@@ -14,12 +14,12 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import IO, Self
 
 from tests.waiting import LAST_RESORT
@@ -43,7 +43,8 @@ class Program:
         order = _Order(command, dict(os.environ if environment is None else environment), (given, out, problems))
         self.args = command
         self._process = _forking.Process(target=order.carry_out, daemon=True)
-        self._process.start()
+        with _no_script():
+            self._process.start()
         for end in order.pipes:
             end.close()
         self.stdin: IO[str] = _opened(self_in, "w")
@@ -177,6 +178,17 @@ class _Order:
                 exec(compile(what, "<string>", "exec"), {"__name__": "__main__"})
         finally:
             atexit._run_exitfuncs()  # which a fork leaves out
+
+
+@contextmanager
+def _no_script() -> Iterator[None]:
+    """Within it this process has no script, which a fork would run once more: to AppTest a page is ``__main__``."""
+    script = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = script
 
 
 def _opened(pipe: Connection, way: str) -> IO[str]:

@@ -3,7 +3,16 @@
 import streamlit as st
 
 from dashboard import bin as bin_
-from dashboard import history_change, history_filters, history_tables, history_undo, looking_back, session, widgets
+from dashboard import (
+    history_change,
+    history_filters,
+    history_tables,
+    history_undo,
+    looking_back,
+    session,
+    widgets,
+    words,
+)
 from memory_system import MemorySystemError
 from memory_system.journal_told import Applied
 
@@ -19,7 +28,7 @@ def listed() -> Applied | None:
     told, more = history_filters.older(agent, wanted)
     if not told:
         if any(wanted.values()):
-            widgets.empty("No change is like this.", "Look for other words, another kind or another person.")
+            widgets.empty(words.NO_CHANGE_IS_LIKE_THIS, "Look for other words, another kind or another person.")
             if st.button("List all changes"):
                 history_filters.reset(agent)
                 st.rerun()
@@ -80,7 +89,7 @@ with changes:
         else:
             history_change.head(one)
             if one.revision > agent.stamp[0]:
-                st.info("This change was still to come at the moment that you look at, so the table does not list it.")
+                st.info(words.STILL_TO_COME)
             if changeable:
                 history_undo.buttons(agent, one)
             looking_back.offer(one.revision)

@@ -12,12 +12,13 @@ from dashboard import (
     talk_room,
     talk_strategies,
     widgets,
+    words,
 )
 from memory_system import AgentMemory, MemorySystemError
 
 SHOWN = {  # by its word in the link
     "talk": "Talk",
-    "ablation": "Mute and ask again",
+    "ablation": words.MUTE_AND_ASK_AGAIN,
     "questions": "Ready questions",
     "duet": "Two characters",
     "strategies": "Strategies",

@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import cast, personality_form, personality_meanwhile, session, tables, widgets
+from dashboard import cast, personality_form, personality_meanwhile, session, tables, widgets, words
 from memory_system import MemorySystemError, Tier
 from memory_system.errors import InvalidDocument
 
@@ -82,7 +82,7 @@ def form(text: str) -> tuple[str, dict[str, Any] | None]:
 
 
 mode = st.segmented_control(
-    "Edit as", ["Form", "JSON", "Facts"], default="Form", required=True,
+    words.EDIT_AS, ["Form", "JSON", "Facts"], default="Form", required=True,
     key="personality-as", persist_state="session",
 )  # fmt: skip
 text, slots, was = st.session_state[draft], None, st.session_state.get(drawn)
@@ -98,7 +98,7 @@ elif was == "Form" and mode != "Form":  # and so may a cell: the form is drawn o
 if mode == "JSON":
     if st.session_state.get(field) != text:
         st.session_state[field] = text
-    text = st.text_area("Personality JSON", key=field, height=420, persist_state="session")
+    text = st.text_area(words.PERSONALITY_JSON, key=field, height=420, persist_state="session")
 elif mode == "Form":
     text, slots = form(text)
     if slots is None:
@@ -134,7 +134,7 @@ elif changed:
 with st.container(horizontal=True):
     save = st.button("Save", type="primary", icon=":material/save:", disabled=plan is None)
     again = st.button(
-        "Load again", icon=":material/refresh:", help="Load what is in use. What you wrote is laid aside below."
+        words.LOAD_AGAIN, icon=":material/refresh:", help="Load what is in use. What you wrote is laid aside below."
     )
 if again:
     if changed:

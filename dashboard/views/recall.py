@@ -15,6 +15,7 @@ from dashboard import (
     session,
     tables,
     widgets,
+    words,
 )
 from memory_system import AgentMemory, MemorySystemError, Settings, Verdict
 from memory_system.recall import Explanation
@@ -69,7 +70,15 @@ def _answer(agent: AgentMemory, asked: recall_controls.Asked) -> None:
         "answer is short, so a higher score may be left out. Click a bar to open its memory."
     )
     table, context, narrative, compare, judge, cues, code = st.tabs(
-        ["Every candidate", "Context text", "Narrative", "Compare presets", "Judge", "Saved cues", "As code"],
+        [
+            "Every candidate",
+            words.CONTEXT_TEXT,
+            "Narrative",
+            words.COMPARE_PRESETS,
+            "Judge",
+            words.SAVED_CUES,
+            "As code",
+        ],
         on_change="rerun",
         key="recall-tab",
     )
@@ -99,7 +108,7 @@ def _shown(found: Explanation, wanted: str) -> list[int]:
     """The places of the candidates that are to be shown."""
     if wanted == "Recalled":
         return found.candidates.which(Verdict.RECALLED)
-    if wanted == "Not recalled":
+    if wanted == words.NOT_RECALLED:
         return found.candidates.which(*(one for one in Verdict if one is not Verdict.RECALLED))
     return list(range(len(found.candidates)))
 

@@ -4,7 +4,7 @@ import dataclasses
 
 import streamlit as st
 
-from dashboard import comparing, rehearsal_ticks, rehearsing, session, tables, widgets
+from dashboard import comparing, rehearsal_ticks, rehearsing, session, tables, widgets, words
 from memory_system import ChangeSet, MemorySystemError
 
 agent, world = session.agent(), session.world()
@@ -45,7 +45,7 @@ kept: ChangeSet | None = st.session_state.get(kept_key)
 if kept is not None and kept.revision is not None:
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         with st.container(width="stretch"):
-            st.text(f"Kept in {whom}: {tables.visible(kept.title)}")
+            st.text(f"{words.KEPT_IN} {whom}: {tables.visible(kept.title)}")
         widgets.undo_button(original, kept.revision, kept.title, kept_key)
 
 if not changes:
@@ -57,7 +57,7 @@ if not changes:
 if apart:
     st.text(comparing.summary(apart, whom))
 
-WAYS = ["By memory", "Change by change"]
+WAYS = ["By memory", words.CHANGE_BY_CHANGE]
 way = str(st.segmented_control("Keep", WAYS, default=WAYS[0], required=True, key="rehearsal-way"))
 if way == WAYS[0]:
     if not apart:
@@ -105,7 +105,7 @@ if planned.changes:
     with st.expander(f"In full ({tables.counted(len(planned.changes), 'memory or fact', 'memories and facts')})"):
         widgets.change_set(dataclasses.replace(planned, notes=()))  # they stand above
 if st.button(
-    widgets.plain(f"Keep in {whom}"),
+    widgets.plain(f"{words.KEEP_IN} {whom}"),
     type="primary",
     icon=":material/check:",
     disabled=not planned,
@@ -117,5 +117,5 @@ if st.button(
     except MemorySystemError as error:
         widgets.problem(error)
     else:
-        widgets.say_next(f"Kept in {whom}.")
+        widgets.say_next(f"{words.KEPT_IN} {whom}.")
         st.rerun()

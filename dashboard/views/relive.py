@@ -4,7 +4,17 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from dashboard import as_code, recall_controls, recall_why, relive_figures, relive_tables, session, tables, widgets
+from dashboard import (
+    as_code,
+    recall_controls,
+    recall_why,
+    relive_figures,
+    relive_tables,
+    session,
+    tables,
+    widgets,
+    words,
+)
 from dashboard.moments import Wanted
 from memory_system import AgentMemory, MemorySystemError, Settings
 from memory_system.relived import Relived
@@ -47,7 +57,7 @@ def opened(number: int) -> None:
         for doubt in relived.doubts[:5]:
             st.warning(widgets.plain(f"Not quite as it was. {doubt}"), icon=":material/help:")
         if relived.faithful:
-            st.caption(":material/check: Rebuilt exactly as it was answered: the same memories with the same scores.")
+            st.caption(f":material/check: {words.REBUILT_EXACTLY}: the same memories with the same scores.")
         st.markdown(f"**{widgets.plain(relive_tables.summary(relived))}**")
         for told in relived.parameters:
             st.text(f"• {tables.visible(told)}")

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from dashboard import bulk, card, conversation_form, drafts, edits, forms, session, tables, widgets
+from dashboard import bulk, card, conversation_form, drafts, edits, forms, session, tables, widgets, words
 from memory_system import ChangeSet, Tier
 
 CARDS = 5  # memories that are shown in full beneath the table; of more, the table and the form are what is wanted
@@ -17,7 +17,7 @@ bulk.last(agent)
 
 if not widgets.closed(agent):
     one, many, talk = st.tabs(
-        ["One event", "Many events", "A conversation"], key=f"add-{agent.name}", on_change="rerun"
+        ["One event", words.MANY_EVENTS, words.A_CONVERSATION], key=f"add-{agent.name}", on_change="rerun"
     )
     with one:
         forms.one_event(agent)
@@ -73,7 +73,7 @@ actions: dict[str, Callable[[], ChangeSet]] = {
     "Unpin": lambda: agent.edit_many(ids, pinned=False),
     "Protect": lambda: agent.edit_many(ids, protected=True),
     "Unprotect": lambda: agent.edit_many(ids, protected=False),
-    "Rate again": lambda: agent.rate_again(ids),
+    words.RATE_AGAIN: lambda: agent.rate_again(ids),
     "Move to long-term": lambda: agent.migrate_stm2ltm(ids=ids),
     "Forget": lambda: agent.forget(ids),
 }
@@ -82,7 +82,7 @@ with st.container(horizontal=True):
         if st.button(label, key=f"do-{label}", disabled=agent.read_only is not None, help=agent.read_only):
             bulk.do(agent, act, label)
 if agent.read_only is None and len(entries) == 1:
-    with st.expander("Edit this memory"):
+    with st.expander(words.EDIT_THIS_MEMORY):
         forms.edit_event(agent, entries[0])
 elif agent.read_only is None:
     with st.expander(f"Tags and importance of {len(entries)} memories", expanded=len(entries) == len(frame)):

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard import bulk, session, suspects, tables, widgets
+from dashboard import bulk, session, suspects, tables, widgets, words
 from memory_system import MemorySystemError, Tier
 from memory_system.llm.offline import OfflineModel
 from memory_system.suspicions import RELATED, THRESHOLD, Look, Sort
@@ -78,7 +78,7 @@ if kept is None:
 found = agent.still(kept[3])
 if offline:
     st.caption(
-        "No language model is connected: contradictions are found by negations, numbers, times and opposites, "
+        f"{words.NO_LANGUAGE_MODEL}: contradictions are found by negations, numbers, times and opposites, "
         "and those in other words are missed."
     )
 for note in found.notes:

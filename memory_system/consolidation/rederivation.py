@@ -14,6 +14,8 @@ from ..staleness import KEEP, REDERIVE, Stale
 from . import planning, summarisation, synopsis
 from .ground import Ground, bare, cited
 
+DERIVED_AGAIN = "Derived again from"
+
 _Made = tuple[dict[str, Any] | None, tuple[ModelCall, ...], tuple[str, ...]]
 """The fields of the memory derived anew, what was asked, and notes; no fields = nothing follows any more."""
 
@@ -55,7 +57,7 @@ def plan(
         after = after.evolve(authored=False)
         notes = (*notes, "A person wrote the text that this replaces.")
     gone = len(entry.evidence) - len(left)
-    reason = f"Derived again from {len(left)} memories.{f' Left out, since deleted: {gone}.' if gone else ''}"
+    reason = f"{DERIVED_AGAIN} {len(left)} memories.{f' Left out, since deleted: {gone}.' if gone else ''}"
     if after.document == entry.document:
         reason = f"{reason} It says the same."
         notes = (*notes, "Derived again, it says the same.")

@@ -9,6 +9,8 @@ from ..entry import Kind, MemoryEntry, Tier, new_id
 from ..llm import tasks
 from .ground import Ground, by_age
 
+MARKED = "marked “by a person”"
+
 
 def plan(ground: Ground, count: int) -> ChangeSet:
     """Plan to replace the ``count`` least important LTM entries by one summary.
@@ -45,7 +47,7 @@ def _too_few(held: Sequence[MemoryEntry], free: int) -> str:
     """Why there is nothing to summarise: how many memories are left out for which reason, and what can be done."""
     marked = sum(one.authored for one in held)
     left_out = {
-        "marked “by a person”": marked,
+        MARKED: marked,
         "pinned": sum(one.pinned for one in held),
         "protected": sum(one.protected for one in held),
         "unrated": sum(one.importance is None for one in held),

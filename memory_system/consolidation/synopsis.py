@@ -23,6 +23,7 @@ SORTS = {
     "reasons": "Why",
 }
 """What a conversation may show, with the word that stands before it in the synopsis."""
+NOT_WRITTEN = "No synopsis was written"
 MOST = 8
 """Statements of one sort; of a long conversation they are taken from all its parts in turn."""
 _NOTED = 5
@@ -164,10 +165,10 @@ def _merged(found: Sequence[Part]) -> Part:
 
 def _notes(failure: str | None, shown: Part, found: Sequence[Part], dropped: Sequence[str]) -> Iterator[str]:
     if failure:
-        yield f"No synopsis was written: {failure}"
+        yield f"{NOT_WRITTEN}: {failure}"
         return
     if not shown:
-        yield "No synopsis was written: nothing was found that the conversation shows."
+        yield f"{NOT_WRITTEN}: nothing was found that the conversation shows."
     yield from dropped[:_NOTED]
     if len(dropped) > _NOTED:
         yield f"{len(dropped) - _NOTED} more statements were dropped; the answers stand in the calls."

@@ -49,6 +49,9 @@ _OF_PROMPTS = 8
 _HEADING = re.compile(r"^#", re.MULTILINE)
 
 
+RECALLED_HEADING = "# Recalled memories (what comes to mind of your life; cite them by number)"
+
+
 @dataclass(frozen=True)
 class Section:
     """One part of the prompt.
@@ -248,7 +251,7 @@ def _recalled(scene: Scene, left: int, measure: Measure) -> list[Section]:
     """As many of the lines as have room; the best one cut, if not even that has."""
     if not scene.recalled or left < _FEWEST:
         return []
-    lines = ["# Recalled memories (what comes to mind of your life; cite them by number)"]
+    lines = [RECALLED_HEADING]
     left -= measure(lines[0])
     for number, line in enumerate(scene.recalled, start=1):
         text = f"[{number}] {line}"

@@ -13,6 +13,7 @@ from .openai_chat import overflows
 from .redaction import Redaction
 
 TOO_MANY = 429
+KEY_REFUSED = "The language model server does not accept the key. Check the key."
 _NO_CREDIT = "insufficient_quota"
 
 
@@ -119,7 +120,7 @@ def in_words(refusal: Refusal, model: str, label: str, redaction: Redaction) -> 
 def _of_status(status: int | None, model: str) -> str:
     """What a status tells by itself, in a sentence; empty if it is not enough."""
     if status in (401, 403):
-        return "The language model server does not accept the key. Check the key."
+        return KEY_REFUSED
     if status == 404:
         return f"The server has no model {model!r}, or its address lacks a path like /v1."
     if status is not None and 300 <= status < 400:

@@ -6,6 +6,8 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
+from dashboard import words
+
 from .conftest import Dashboard, settled
 
 _ROW = 35
@@ -117,7 +119,7 @@ def said(page: Page, words: str | re.Pattern[str]) -> None:
 def context_text(page: Page, dashboard: Dashboard, agent: str, cue: str) -> str:
     """What the agent would put into its prompt."""
     dashboard.show(page, "recall", agent=agent, cue=cue)
-    page.get_by_role("tab", name="Context text").click()
+    page.get_by_role("tab", name=words.CONTEXT_TEXT).click()
     shown = page.get_by_role("tabpanel").filter(visible=True).get_by_test_id("stCode")
     expect(shown).to_contain_text(re.compile(r"\w"))
     return shown.inner_text()
@@ -126,8 +128,8 @@ def context_text(page: Page, dashboard: Dashboard, agent: str, cue: str) -> str:
 def paste(page: Page, dashboard: Dashboard, agent: str, text: str) -> None:
     """Write several events into the field for many, and leave it."""
     dashboard.show(page, "short_term", agent=agent)
-    page.get_by_role("tab", name="Many events").click()
-    write(page, "Paste lines, JSON, JSONL or CSV", text)
+    page.get_by_role("tab", name=words.MANY_EVENTS).click()
+    write(page, words.PASTE_LINES, text)
 
 
 def recalled(page: Page) -> int:

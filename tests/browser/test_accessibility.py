@@ -8,6 +8,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from dashboard import words
+
 from .conftest import Dashboard, settled
 from .hands import choose, open_tab, press, tick, write
 
@@ -87,17 +89,17 @@ def test_a_page_has_no_violation_of_ours(tinted: Page, dashboard: Dashboard, nam
         press(tinted, "Preview")
     elif name == "personality":
         for mode in ("JSON", "Facts"):
-            choose(tinted, "Edit as", mode)
+            choose(tinted, words.EDIT_AS, mode)
             assert not violations(tinted)
     elif name == "recall":
-        tinted.get_by_text("Weights, decay, relevancy, static memory and time").click()
+        tinted.get_by_text(words.WEIGHTS_AND_TIME).click()
     elif name == "long_term":
         ids = tinted.locator(".js-plotly-plot").evaluate("plot => plot.data[2].customdata.flat()")
         dashboard.show(tinted, view, **link, memory=ids[0])
     elif name == "short_term":
-        tinted.get_by_role("tab", name="Many events").click()
-        tinted.get_by_label("Paste lines, JSON, JSONL or CSV").fill("One\nTwo")
-        tinted.get_by_label("Paste lines, JSON, JSONL or CSV").press("Tab")
+        tinted.get_by_role("tab", name=words.MANY_EVENTS).click()
+        tinted.get_by_label(words.PASTE_LINES).fill("One\nTwo")
+        tinted.get_by_label(words.PASTE_LINES).press("Tab")
         settled(tinted)
     assert not violations(tinted)
 
@@ -105,26 +107,26 @@ def test_a_page_has_no_violation_of_ours(tinted: Page, dashboard: Dashboard, nam
 @pytest.mark.full
 def test_an_open_memory_and_every_tab_beside_it_have_no_violation_of_ours(tinted: Page, dashboard: Dashboard) -> None:
     view, link = PAGES["recall"]
-    for shown in ("Recalled", "Not recalled"):
+    for shown in ("Recalled", words.NOT_RECALLED):
         dashboard.show(tinted, view, **link)
         choose(tinted, "Show", shown)
         tick(tinted, 0)
         open_tab(tinted, "When forgotten")
         assert not violations(tinted), shown
-    press(tinted, "Close this memory")
-    for tab in ("Context text", "Narrative", "Compare presets", "Judge", "Saved cues", "As code"):
+    press(tinted, words.CLOSE_THIS_MEMORY)
+    for tab in (words.CONTEXT_TEXT, "Narrative", words.COMPARE_PRESETS, "Judge", words.SAVED_CUES, "As code"):
         open_tab(tinted, tab)
         if tab == "Narrative":
-            press(tinted, "Tell it as a narrative", exact=False)
+            press(tinted, words.TELL_IT_AS_A_NARRATIVE, exact=False)
         assert not violations(tinted), tab
 
 
 @pytest.mark.full
 def test_a_conversation_before_it_is_remembered_has_no_violation_of_ours(tinted: Page, dashboard: Dashboard) -> None:
     dashboard.show(tinted, "short_term", agent="mira")
-    open_tab(tinted, "A conversation")
+    open_tab(tinted, words.A_CONVERSATION)
     assert not violations(tinted)
-    write(tinted, "The conversation", "Mira: Who had the key last?\nTobias: I did, until Wednesday.")
+    write(tinted, words.THE_CONVERSATION, "Mira: Who had the key last?\nTobias: I did, until Wednesday.")
     press(tinted, "Preview", exact=False)
     assert not violations(tinted)
 

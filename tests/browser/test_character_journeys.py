@@ -7,6 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from dashboard import words
+
 from .conftest import Dashboard, settled
 from .hands import choose, context_text, press, said, write
 
@@ -26,7 +28,7 @@ def test_a_form_changes_age_and_traits(page: Page, dashboard: Dashboard) -> None
     assert "hums when she lies" in context_text(page, dashboard, "edda", "Does Edda hum when she lies?")
     dashboard.show(page, "personality", agent="edda")
     expect(page.get_by_label("Age", exact=True)).to_have_value("71")
-    choose(page, "Edit as", "Facts")
+    choose(page, words.EDIT_AS, "Facts")
     expect(page.get_by_test_id("stDataFrame")).to_be_visible()
 
 
@@ -37,7 +39,7 @@ def test_a_wrong_field_is_told_beside_it_and_cannot_be_saved(page: Page, dashboa
     said(page, "This cannot be saved yet")
     said(page, re.compile("age", re.IGNORECASE))
     expect(page.get_by_role("button", name="Save")).to_be_disabled()
-    press(page, "Load again")
+    press(page, words.LOAD_AGAIN)
     expect(page.get_by_label("Age", exact=True)).to_have_value("19")
     expect(page.get_by_text("Nothing is changed.")).to_be_visible()
 
@@ -48,12 +50,12 @@ def test_an_edited_personality_changes_what_is_recalled(page: Page, dashboard: D
     fact = "Ines is secretly terrified of geese."
     assert fact not in context_text(page, dashboard, "ines", cue)
     dashboard.show(page, "personality", agent="ines")
-    choose(page, "Edit as", "JSON")
-    text = page.get_by_role("textbox", name="Personality JSON").input_value()
-    write(page, "Personality JSON", text.replace('"facts": [', '"facts": [oops', 1))
+    choose(page, words.EDIT_AS, "JSON")
+    text = page.get_by_role("textbox", name=words.PERSONALITY_JSON).input_value()
+    write(page, words.PERSONALITY_JSON, text.replace('"facts": [', '"facts": [oops', 1))
     expect(page.get_by_text(re.compile(r"line \d+"))).to_be_visible()
     expect(page.get_by_role("button", name="Save")).to_be_disabled()
-    write(page, "Personality JSON", text.replace('"facts": [', f'"facts": [\n    "{fact}",', 1))
+    write(page, words.PERSONALITY_JSON, text.replace('"facts": [', f'"facts": [\n    "{fact}",', 1))
     press(page, "Save")
     said(page, "Saved.")
     assert fact in context_text(page, dashboard, "ines", cue)
@@ -75,7 +77,7 @@ def test_of_two_who_edit_at_once_the_second_is_told_and_nothing_is_overwritten(
     said(other_page, re.compile("chang", re.IGNORECASE))
     expect(other_page.get_by_text("Saved.", exact=False)).to_have_count(0)
     expect(other_page.get_by_label("Profession")).to_have_value("priest and smuggler")  # what was written is not lost
-    press(other_page, "Load again")
+    press(other_page, words.LOAD_AGAIN)
     expect(other_page.get_by_label("Profession")).to_have_value("priest and bell-founder")
 
 
@@ -89,8 +91,8 @@ def test_a_draft_survives_leaving_the_page(page: Page, dashboard: Dashboard) -> 
         settled(page)
     expect(page.get_by_label("Age", exact=True)).to_have_value("55")
     expect(page.get_by_role("button", name="Save")).to_be_enabled()
-    choose(page, "Edit as", "JSON")
-    assert '"age": 55' in page.get_by_role("textbox", name="Personality JSON").input_value()
+    choose(page, words.EDIT_AS, "JSON")
+    assert '"age": 55' in page.get_by_role("textbox", name=words.PERSONALITY_JSON).input_value()
 
 
 @pytest.mark.full
@@ -98,7 +100,7 @@ def test_a_character_is_made_copied_renamed_deleted_and_restored(page: Page, das
     def manage(name: str, button: str, *, exact: bool = True) -> None:
         field = page.get_by_placeholder("ana", exact=True)
         if not field.is_visible():  # it stays open after it was used
-            page.get_by_role("button", name="New, copy, rename, delete").click()
+            page.get_by_role("button", name=words.CHARACTERS).click()
         if name:
             field.fill(name)
             field.press("Tab")
@@ -127,7 +129,7 @@ def test_a_character_is_made_copied_renamed_deleted_and_restored(page: Page, das
 def test_a_taken_or_impossible_name_is_refused_in_words(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "personality", agent="juno")
     for name in ("mira", "../up", "con"):
-        page.get_by_role("button", name="New, copy, rename, delete").click()
+        page.get_by_role("button", name=words.CHARACTERS).click()
         field = page.get_by_placeholder("ana", exact=True)
         field.fill(name)
         field.press("Tab")

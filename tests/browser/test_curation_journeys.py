@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from dashboard import words
+
 from .conftest import Dashboard, settled
 from .hands import context_text, paste, press, said, tick, write
 
@@ -18,7 +20,7 @@ pytestmark = pytest.mark.browser
 def test_several_pasted_lines_become_events(page: Page, dashboard: Dashboard) -> None:
     paste(page, dashboard, "juno", "Counted eleven gulls on the slip\nLost a caulking mallet in the mud\nWon it back")
     expect(page.get_by_text("3 events to remember, 0 refused.")).to_be_visible()
-    press(page, "Remember these")
+    press(page, words.REMEMBER_THESE)
     said(page, "3 events remembered")
     expect(page.get_by_text("23 of 20 remembered")).to_be_visible()
     assert "caulking mallet" in context_text(page, dashboard, "juno", "Who lost a caulking mallet in the mud?")
@@ -37,11 +39,11 @@ def test_bad_lines_of_a_csv_are_shown_with_reasons_and_the_good_ones_stored(
         "Saw a lamp under the chapel floor,8,2026-03-27T12:00:00+00:00\n"
     )
     dashboard.show(page, "short_term", agent="oswin")
-    page.get_by_role("tab", name="Many events").click()
+    page.get_by_role("tab", name=words.MANY_EVENTS).click()
     page.locator("input[type=file]").set_input_files(file)
     expect(page.get_by_text("2 events to remember, 2 refused.")).to_be_visible()
     settled(page)
-    press(page, "Remember these")
+    press(page, words.REMEMBER_THESE)
     said(page, "2 events remembered, 2 refused")
     expect(page.get_by_text("22 of 20 remembered")).to_be_visible()
     text = context_text(page, dashboard, "oswin", "Was there a lamp under the chapel floor?")
@@ -59,9 +61,9 @@ def test_a_memory_is_pinned_edited_and_forgotten_and_nothing_stays_selected(page
         said(page, told)
         expect(nothing).to_be_visible()
     tick(page, 0)
-    page.get_by_text("Edit this memory").click()
+    page.get_by_text(words.EDIT_THIS_MEMORY).click()
     write(page, "Text", "Polished the lens until it hummed")
-    press(page, "Save changes")
+    press(page, words.SAVE_CHANGES)
     said(page, "Saved.")
     expect(nothing).to_be_visible()
     assert "until it hummed" in context_text(page, dashboard, "ines", "Which lens did Ines polish until it hummed?")
@@ -76,7 +78,7 @@ def test_a_memory_is_pinned_edited_and_forgotten_and_nothing_stays_selected(page
 
 def test_a_change_is_undone_in_the_history(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "short_term", agent="edda")
-    page.get_by_label("What happened").fill("Burned the bacon and blamed the stove")
+    page.get_by_label(words.WHAT_HAPPENED).fill("Burned the bacon and blamed the stove")
     press(page, "Remember")
     dashboard.show(page, "history", agent="edda")
     tick(page, 0)
@@ -88,7 +90,7 @@ def test_a_change_is_undone_in_the_history(page: Page, dashboard: Dashboard) -> 
 
 def test_a_setting_is_changed_and_reset(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "settings", agent="juno")
-    write(page, "Size of short-term memory", "37")
+    write(page, words.SHORT_TERM_SIZE, "37")
     press(page, "Save")
     said(page, "Saved.")
     dashboard.show(page, "short_term", agent="juno")
@@ -108,7 +110,7 @@ def test_the_world_clock_is_set(page: Page, dashboard: Dashboard) -> None:
         page.keyboard.press("Tab")
         page.keyboard.press("Tab")
         settled(page)
-        press(page, "Set the clock")
+        press(page, words.SET_THE_CLOCK)
         said(page, "The clock is set.")
 
     stand_at("19")

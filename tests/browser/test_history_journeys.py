@@ -7,6 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from dashboard import words
+
 from .conftest import Dashboard, settled
 from .hands import open_expander, open_tab, paste, press, said, tick, write
 
@@ -16,12 +18,12 @@ pytestmark = pytest.mark.browser
 @pytest.mark.full
 def test_an_undo_that_meets_later_work_lets_choose(page: Page, dashboard: Dashboard) -> None:
     paste(page, dashboard, "edda", "Sharpened the blue knife\nSharpened the red knife")
-    press(page, "Remember these")
+    press(page, words.REMEMBER_THESE)
     dashboard.show(page, "short_term", agent="edda")
     tick(page, 0)
-    page.get_by_text("Edit this memory").click()
+    page.get_by_text(words.EDIT_THIS_MEMORY).click()
     write(page, "Text", "Sharpened the knife that nobody had seen")
-    press(page, "Save changes")
+    press(page, words.SAVE_CHANGES)
     dashboard.show(page, "history", agent="edda", find="knife", kind="add")
     tick(page, 0)
     main = page.get_by_test_id("stMain")
@@ -30,7 +32,7 @@ def test_an_undo_that_meets_later_work_lets_choose(page: Page, dashboard: Dashbo
         press(page, "Undo …")
         expect(main).to_contain_text("It is remembered now, and would leave recall:")
         expect(main).to_contain_text("With these choices: 1 memory leaves recall.")
-        page.get_by_role("radiogroup", name="For all of them").get_by_text("Take it back anyway").click()
+        page.get_by_role("radiogroup", name=words.FOR_ALL_OF_THEM).get_by_text(words.TAKE_IT_BACK_ANYWAY).click()
         settled(page)
         expect(main).to_contain_text("With these choices: 2 memories leave recall.")
         press(page, "Undo with these choices")
@@ -38,13 +40,13 @@ def test_an_undo_that_meets_later_work_lets_choose(page: Page, dashboard: Dashbo
 
     take_all_back()
     press(page, "Redo")
-    said(page, "Done again:")
+    said(page, f"{words.DONE_AGAIN}:")
     take_all_back()
 
 
 def test_what_was_forgotten_is_restored_from_the_bin_and_purged(page: Page, dashboard: Dashboard) -> None:
     paste(page, dashboard, "edda", "Spilled the plum brandy")
-    press(page, "Remember these")
+    press(page, words.REMEMBER_THESE)
     dashboard.show(page, "short_term", agent="edda")
     tick(page, 0)
     press(page, "Forget")
@@ -76,4 +78,4 @@ def test_what_was_forgotten_is_restored_from_the_bin_and_purged(page: Page, dash
     tick(page, 0)
     expect(main).to_contain_text("left the history for good")
     dashboard.show(page, "history", agent="edda", find="plum brandy")
-    expect(main).to_contain_text(re.compile("No change is like this"))
+    expect(main).to_contain_text(re.compile(words.NO_CHANGE_IS_LIKE_THIS))

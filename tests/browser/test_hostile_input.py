@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from dashboard import words
 from memory_system import Settings, Tier, World
 from memory_system.embedding import CachedEmbedder
 from tests import sample_world
@@ -107,7 +108,7 @@ def test_hostile_text_in_every_field_does_no_harm(page: Page, rough: Dashboard, 
     for text in TEXTS.values():
         rough.show(page, view, agent="edda", **VIEWS[view])
         if view == "personality" and text is not SCRIPT:
-            choose(page, "Edit as", "Form")
+            choose(page, words.EDIT_AS, "Form")
         fields = page.get_by_test_id("stMain").locator(texts)
         for number in range(fields.count()):
             field = fields.nth(number)
@@ -131,27 +132,27 @@ def test_hostile_text_in_the_json_the_name_and_the_paste_field_does_no_harm(page
         "\ud83d".encode(errors="ignore").decode(),
     ):
         rough.show(page, "personality", agent="ines")
-        choose(page, "Edit as", "JSON")
-        field = page.get_by_role("textbox", name="Personality JSON")
+        choose(page, words.EDIT_AS, "JSON")
+        field = page.get_by_role("textbox", name=words.PERSONALITY_JSON)
         field.fill(text)
         field.press("Tab")
         unharmed(page)
-        choose(page, "Edit as", "Form")
+        choose(page, words.EDIT_AS, "Form")
         unharmed(page)
-        choose(page, "Edit as", "Facts")
+        choose(page, words.EDIT_AS, "Facts")
         unharmed(page)
     for text in TEXTS.values():
         rough.show(page, "personality", agent="ines")
-        page.get_by_role("button", name="New, copy, rename, delete").click()
+        page.get_by_role("button", name=words.CHARACTERS).click()
         page.get_by_placeholder("ana", exact=True).fill(text)
         page.get_by_placeholder("ana", exact=True).press("Tab")
         settled(page)
         press(page, "New")
         unharmed(page)
         rough.show(page, "short_term", agent="ines")
-        page.get_by_role("tab", name="Many events").click()
-        page.get_by_label("Paste lines, JSON, JSONL or CSV").fill(f"{text}\n[1, {{]\n{text}")
-        page.get_by_label("Paste lines, JSON, JSONL or CSV").press("Tab")
+        page.get_by_role("tab", name=words.MANY_EVENTS).click()
+        page.get_by_label(words.PASTE_LINES).fill(f"{text}\n[1, {{]\n{text}")
+        page.get_by_label(words.PASTE_LINES).press("Tab")
         unharmed(page)
 
 
@@ -172,7 +173,7 @@ def test_a_hostile_file_is_refused_in_words(
     file = tmp_path / name
     file.write_bytes(b"a line\n" * (51 * 1024 * 1024 // 7 + 1) if content is None else content)
     rough.show(page, "short_term", agent="mira")
-    page.get_by_role("tab", name="Many events").click()
+    page.get_by_role("tab", name=words.MANY_EVENTS).click()
     page.locator("input[type=file]").set_input_files(file)
     expect(page.get_by_test_id("stFileChip")).to_be_visible()
     unharmed(page)
@@ -226,6 +227,6 @@ def test_a_new_journal_is_begun_from_the_banner(page: Page, rough: Dashboard) ->
     press(page, "Begin it with what is shown")
     said(page, "tobias has a new journal, and can be changed again.")
     expect(page.get_by_text("can only be read")).to_have_count(0)
-    page.get_by_label("What happened").fill("The ledger was begun anew")
+    page.get_by_label(words.WHAT_HAPPENED).fill("The ledger was begun anew")
     press(page, "Remember")
     expect(page.get_by_text("21 of 20 remembered")).to_be_visible()

@@ -7,6 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from dashboard import words
+
 from .conftest import Dashboard
 from .hands import column, open_expander, open_tab, pick_day, press, press_until, recalled, said, write
 from .test_hostile_input import HIDDEN, MARKDOWN, SCRIPT, unharmed
@@ -18,7 +20,7 @@ CUE = "Whom have I seen going in and out of the tide mill after dark?"
 
 def save(page: Page, name: str) -> None:
     write(page, "Name", name)
-    press(page, "Save the cue", exact=False)
+    press(page, words.SAVE_THE_CUE, exact=False)
     unharmed(page)
 
 
@@ -26,7 +28,7 @@ def test_hostile_names_of_saved_cues_are_shown_as_they_are_or_refused_in_words(
     page: Page, dashboard: Dashboard
 ) -> None:
     dashboard.show(page, "recall", agent="ines", cue=CUE)
-    open_tab(page, "Saved cues")
+    open_tab(page, words.SAVED_CUES)
     for name, told in (
         ("", "The saved cue needs a name."),
         ("   ", "The saved cue needs a name."),
@@ -35,7 +37,7 @@ def test_hostile_names_of_saved_cues_are_shown_as_they_are_or_refused_in_words(
     ):
         save(page, name)
         said(page, told)
-        expect(page.get_by_text("No cue is saved yet.")).to_be_visible()
+        expect(page.get_by_text(words.NO_CUE_IS_SAVED_YET)).to_be_visible()
     for count, name in enumerate((SCRIPT[:80], MARKDOWN[:80], "x" * 80, "The Key"), 1):
         save(page, name)
         said(page, f"Saved cues that pass: {count} of {count}.")
@@ -48,11 +50,11 @@ def test_hostile_names_of_saved_cues_are_shown_as_they_are_or_refused_in_words(
     for view, link in (("", {}), ("history", {}), ("recall", {"cue": CUE})):
         dashboard.show(page, view, agent="ines", **link)
         unharmed(page)
-    open_tab(page, "Saved cues")
+    open_tab(page, words.SAVED_CUES)
     for left in (3, 2, 1):
         passing = page.get_by_test_id("stAlert").filter(has_text=f"Saved cues that pass: {left} of {left}.")
         press_until(page, "Remove", passing.first)
-    press_until(page, "Remove", page.get_by_text("No cue is saved yet."))
+    press_until(page, "Remove", page.get_by_text(words.NO_CUE_IS_SAVED_YET))
 
 
 @pytest.mark.parametrize(
@@ -74,8 +76,8 @@ def test_hostile_conversations_are_previewed_or_refused_in_words(
     page: Page, dashboard: Dashboard, text: str, told: str
 ) -> None:
     dashboard.show(page, "short_term", agent="ines")
-    open_tab(page, "A conversation")
-    write(page, "The conversation", text)
+    open_tab(page, words.A_CONVERSATION)
+    write(page, words.THE_CONVERSATION, text)
     preview = page.get_by_role("button", name="Preview")
     assert preview.is_enabled() == bool(text.strip())
     if not text.strip():
@@ -83,9 +85,9 @@ def test_hostile_conversations_are_previewed_or_refused_in_words(
     press(page, "Preview", exact=False)
     unharmed(page)
     expect(page.get_by_test_id("stMain")).to_contain_text(told)
-    remember = page.get_by_role("button", name="Remember it")
+    remember = page.get_by_role("button", name=words.REMEMBER_IT)
     if told.endswith("turns"):
-        press(page, "Remember it", exact=False)
+        press(page, words.REMEMBER_IT, exact=False)
         said(page, re.compile(r"Remembered: \d memories\."))
         unharmed(page)
         dashboard.show(page, "", agent="ines")
@@ -109,17 +111,17 @@ def test_an_id_in_the_link_that_does_not_exist_shows_the_page(
 
 def test_days_that_contradict_are_told_and_the_last_is_left_out(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "recall", agent="ines", cue=CUE)
-    open_expander(page, "Only memories of a kind")
-    pick_day(page, "Happened from", "2026-03-20")
+    open_expander(page, words.ONLY_MEMORIES_OF)
+    pick_day(page, words.HAPPENED_FROM, "2026-03-20")
     narrowed = recalled(page)
-    pick_day(page, "Happened until", "2026-03-10")
+    pick_day(page, words.HAPPENED_UNTIL, "2026-03-10")
     said(page, "The last day is before the first; the last day is left out.")
     assert recalled(page) == narrowed
-    pick_day(page, "Happened from", "2999-12-31")
-    pick_day(page, "Happened until", "2999-12-31")
+    pick_day(page, words.HAPPENED_FROM, "2999-12-31")
+    pick_day(page, words.HAPPENED_UNTIL, "2999-12-31")
     unharmed(page)
     assert recalled(page) == 0
     assert set(column(page, 4)) == {"filtered out"}
-    pick_day(page, "Happened from", "1000-01-01")
+    pick_day(page, words.HAPPENED_FROM, "1000-01-01")
     unharmed(page)
     expect(page.get_by_test_id("stMain").get_by_test_id("stAlert")).to_have_count(0)

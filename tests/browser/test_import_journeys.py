@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from dashboard import words
+from memory_system.consolidation.summarisation import MARKED
 from memory_system.embedding import CachedEmbedder
+from memory_system.intake_dates import READ_AS_UTC
 from tests import sample_world
 from tests.browser.conftest import Dashboard, served, settled
 from tests.browser.hands import column, open_tab, paste, press, tick
@@ -32,39 +35,39 @@ def test_a_spreadsheets_file_is_read_with_its_importance(own: Dashboard, page: P
     file = tmp_path / "events.csv"
     file.write_bytes(TABLE.encode("utf-16"))
     own.show(page, "short_term", agent="edda")
-    open_tab(page, "Many events")
+    open_tab(page, words.MANY_EVENTS)
     page.locator("input[type=file]").set_input_files(str(file))
     told = page.get_by_text("The column 'Importance' is read as the importance, on the scale 0.1 to 1.0.")
     expect(told).to_be_visible()
     expect(page.get_by_text("Kept as metadata: weather.")).to_be_visible()
     settled(page)
-    press(page, "Remember these")
-    expect(page.get_by_text("2 events remembered").first).to_be_visible()
+    press(page, words.REMEMBER_THESE)
+    expect(page.get_by_text("2 events remembered").first).to_be_visible(timeout=60_000)
 
 
 def test_pasted_lines_show_their_dates_and_ask_what_is_open(own: Dashboard, page: Page) -> None:
     paste(page, own, "edda", "03/04/2026 The nets were mended\nAnd hung up to dry")
     expect(page.get_by_text("is read as 3 April 2026, the day first; nothing in the text shows")).to_be_visible()
-    expect(page.get_by_text("Times without a zone are read as UTC.")).to_be_visible()
+    expect(page.get_by_text(READ_AS_UTC)).to_be_visible()
     page.get_by_role("radio", name="the month first").click()
     settled(page)
     expect(page.get_by_text("is read as 4 March 2026, the month first, as chosen.")).to_be_visible()
-    press(page, "Remember these")
-    expect(page.get_by_text("2 events remembered").first).to_be_visible()
+    press(page, words.REMEMBER_THESE)
+    expect(page.get_by_text("2 events remembered").first).to_be_visible(timeout=60_000)
 
 
 def test_the_moment_before_a_change_opens_and_still_shows_it(own: Dashboard, page: Page) -> None:
     own.show(page, "history", agent="edda")
     tick(page, 0)
     title = page.get_by_role("heading", level=2).first.inner_text()
-    press(page, "Look at the moment before", exact=False)
-    expect(page.get_by_test_id("stAlert").filter(has_text="still to come at the moment")).to_be_visible()
+    press(page, words.MOMENT_BEFORE, exact=False)
+    expect(page.get_by_test_id("stAlert").filter(has_text=words.STILL_TO_COME)).to_be_visible()
     expect(page.get_by_role("heading", name=title, exact=True).first).to_be_visible()
     page.reload()  # the link leads there too
     settled(page)
-    expect(page.get_by_test_id("stAlert").filter(has_text="still to come at the moment")).to_be_visible()
-    press(page, "Back to now")
-    expect(page.get_by_test_id("stAlert").filter(has_text="still to come")).to_have_count(0)
+    expect(page.get_by_test_id("stAlert").filter(has_text=words.STILL_TO_COME)).to_be_visible()
+    press(page, words.BACK_TO_NOW)
+    expect(page.get_by_test_id("stAlert").filter(has_text=words.STILL_TO_COME)).to_have_count(0)
     expect(page.get_by_role("heading", name=title, exact=True).first).to_be_visible()
 
 
@@ -72,10 +75,10 @@ def test_a_cue_saved_in_a_part_of_the_page_is_no_news(own: Dashboard, page: Page
     """Saving redraws this part alone, so that the rest of the page has not seen the change."""
     own.show(other_page, "overview", agent="edda")
     own.show(page, "recall", agent="edda", cue="Who has the mill key?")
-    open_tab(page, "Saved cues")
+    open_tab(page, words.SAVED_CUES)
     page.get_by_label("Name", exact=True).last.fill("The mill key")
-    press(page, "Save the cue")
-    expect(page.get_by_text("Saved: The mill key").first).to_be_visible()
+    press(page, words.SAVE_THE_CUE)
+    expect(page.get_by_text("Saved: The mill key").first).to_be_visible(timeout=60_000)
     # the other window is told, so that this one has had its time to be told as well
     expect(other_page.get_by_role("button", name="Refresh")).to_contain_text("1 new change")
     settled(page)
@@ -86,7 +89,7 @@ def test_summarise_says_what_is_marked_and_the_mark_comes_off(own: Dashboard, pa
     own.show(page, "long_term", agent="juno")
     page.locator("summary").filter(has_text=re.compile("Change all .* together")).click()
     settled(page)
-    marking = page.get_by_role("combobox", name=re.compile("Pin, protect or mark"))
+    marking = page.get_by_role("combobox", name=re.compile(words.PIN_PROTECT_OR_MARK))
     marking.evaluate("field => field.scrollIntoView({block: 'center'})")  # at the window's edge the list has no room
     marking.click()
     page.get_by_role("option", name="mark “by a person”", exact=True).click()
@@ -95,8 +98,8 @@ def test_summarise_says_what_is_marked_and_the_mark_comes_off(own: Dashboard, pa
     settled(page)
     own.show(page, "operations", agent="juno", operation="Summarise")
     press(page, "Preview")
-    expect(page.get_by_text("marked “by a person”").first).to_be_visible()
-    page.get_by_role("button", name=re.compile("Take “by a person” off")).click()
+    expect(page.get_by_text(MARKED).first).to_be_visible(timeout=60_000)
+    page.get_by_role("button", name=re.compile(words.TAKE_BY_A_PERSON_OFF)).click()
     settled(page)
     press(page, "Preview")
     expect(page.get_by_role("button", name="Apply")).to_be_enabled()

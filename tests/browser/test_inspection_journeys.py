@@ -7,6 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from dashboard import words
+
 from .conftest import Dashboard, settled
 from .hands import chart, choose, click_point, milliseconds, points, press, recalled, said, slide
 
@@ -18,24 +20,24 @@ def test_every_slider_scores_again_at_once(page: Page, dashboard: Dashboard) -> 
     cue = "Who has the mill key, and who says so? " + "The key, the lamp, the hatch and the ferry at night. " * 30
     dashboard.show(page, "recall", agent="mira", cue=cue[:1900])
     seen = {recalled(page)}
-    page.get_by_text("Weights, decay, relevancy, static memory and time").click()
+    page.get_by_text(words.WEIGHTS_AND_TIME).click()
     choose(page, "Preset", "classic")
     took = [milliseconds(page)]
     for label, key in (
-        ("Threshold a score must exceed", "End"),
-        ("Weight of recency", "End"),
-        ("Weight of importance", "End"),
-        ("Weight of relevancy", "Home"),
-        ("Recency kept per hour", "Home"),
-        ("Static threshold", "End"),
+        (words.THRESHOLD, "End"),
+        (words.WEIGHT_OF_RECENCY, "End"),
+        (words.WEIGHT_OF_IMPORTANCE, "End"),
+        (words.WEIGHT_OF_RELEVANCY, "Home"),
+        (words.RECENCY_KEPT, "Home"),
+        (words.STATIC_THRESHOLD, "End"),
         ("Share of seats for static memory", "Home"),
     ):
         slide(page, label, key)
         took.append(milliseconds(page))
         seen.add(recalled(page))
-    slide(page, "Threshold a score must exceed", "Home")
-    page.get_by_label("Top-k: most memories to recall").fill("11")
-    page.get_by_label("Top-k: most memories to recall").press("Enter")
+    slide(page, words.THRESHOLD, "Home")
+    page.get_by_label(words.TOP_K).fill("11")
+    page.get_by_label(words.TOP_K).press("Enter")
     settled(page)
     assert recalled(page) == 11
     assert len(seen) > 1
@@ -48,7 +50,7 @@ def test_a_bar_opens_its_memory_with_the_verdict(page: Page, dashboard: Dashboar
     settled(page)
     said(page, re.compile(r"Recalled: .*Score \d\.\d\d = .*relevancy"))
     expect(page.get_by_test_id("stMain")).to_contain_text("happened")
-    choose(page, "Show", "Not recalled")
+    choose(page, "Show", words.NOT_RECALLED)
     chart(page).locator("g.point path").nth(28).click(force=True)
     settled(page)
     said(page, re.compile(r"Score \d\.\d\d = "))

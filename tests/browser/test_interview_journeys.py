@@ -7,6 +7,10 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from dashboard import words
+from memory_system.conversation.context import RECALLED_HEADING
+from memory_system.llm.offline import OfflineModel
+
 from .conftest import Dashboard, settled
 from .hands import choose, column, open_tab, press, said, write
 from .test_accessibility import violations
@@ -40,8 +44,8 @@ def changes(page: Page, dashboard: Dashboard, agent: str) -> list[str]:
 def test_an_interview_shows_what_came_to_mind_and_leaves_no_trace(page: Page, dashboard: Dashboard) -> None:
     before = changes(page, dashboard, "ines")
     dashboard.show(page, "interview", agent="ines")
-    expect(page.get_by_text("Asks without leaving a trace.")).to_be_visible()
-    expect(page.get_by_text("offline rules (no language model)")).to_be_visible()
+    expect(page.get_by_text(f"{words.WITHOUT_A_TRACE}.")).to_be_visible()
+    expect(page.get_by_text(OfflineModel.label)).to_be_visible()
     question = "Whom have I seen going in and out of the tide mill after dark?"
     press(page, question, exact=False)
     expect(bubbles(page).nth(1)).to_contain_text("(offline)")
@@ -62,13 +66,13 @@ def test_an_interview_shows_what_came_to_mind_and_leaves_no_trace(page: Page, da
     settled(page)
     open_tab(page, "Prompt")
     page.locator("summary").filter(has_text="Came to mind").first.click()
-    expect(page.get_by_text("# Recalled memories").first).to_be_visible()
+    expect(page.get_by_text(RECALLED_HEADING).first).to_be_visible()
     assert changes(page, dashboard, "ines") == before
 
 
 def test_a_talk_is_remembered_its_name_corrected_and_the_last_turn_undone(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "interview", agent="juno", mode="play")
-    write(page, "Your name", "John")
+    write(page, words.YOUR_NAME, "John")
     press(page, "Begin")
     say(page, "My name is John. My mother Brenda baked me a chocolate lava cake.")
     say(page, "Actually, my name is Mike.")
@@ -83,8 +87,8 @@ def test_a_talk_is_remembered_its_name_corrected_and_the_last_turn_undone(page: 
     page.goto(link)
     settled(page)
     expect(bubbles(page).last).not_to_contain_text("Brenda")
-    press(page, "Leave, and let it be remembered", exact=False)
-    press(page, "Remember it")
+    press(page, words.LEAVE_AND_REMEMBER, exact=False)
+    press(page, words.REMEMBER_IT)
     said(page, re.compile("Remembered: 1 memory"))
 
 
@@ -96,7 +100,7 @@ def test_a_muted_memory_changes_the_answer_and_the_prompt(page: Page, dashboard:
     box = page.get_by_test_id("stCheckbox").filter(has_text=KEY)
     box.locator("label").first.click()
     settled(page)
-    press(page, "Ask again without them")
+    press(page, words.ASK_AGAIN_WITHOUT_THEM)
     expect(page.get_by_text("With everything", exact=True)).to_be_visible()
     expect(page.get_by_text("Without 1 thing that you muted")).to_be_visible()
     assert "muted" in column(page, 1)
@@ -108,7 +112,7 @@ def test_a_muted_memory_changes_the_answer_and_the_prompt(page: Page, dashboard:
 @pytest.mark.full
 def test_a_whispered_thought_comes_to_mind_until_it_is_undone(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "interview", agent="mira", mode="whisper")
-    write(page, "The thought", THOUGHT)
+    write(page, words.THE_THOUGHT, THOUGHT)
     press(page, "Whisper")
     expect(page.get_by_text("Planted. The character takes it for its own.")).to_be_visible()
     press(page, "Ask about it")
@@ -118,7 +122,7 @@ def test_a_whispered_thought_comes_to_mind_until_it_is_undone(page: Page, dashbo
     press(page, "Undo")
     said(page, re.compile("Undone: Whisper"))
     choose(page, "Mode", "Interview")
-    press(page, "Begin anew")
+    press(page, words.BEGIN_ANEW)
     say(page, QUESTION)
     expect(bubbles(page).last).not_to_contain_text("third flour sack")
 
@@ -130,11 +134,11 @@ def test_two_characters_talk_and_neither_remembers_it_once_it_is_undone(page: Pa
     page.get_by_role("combobox", name=re.compile("talks with")).press("ArrowDown")
     page.get_by_role("option", name=re.compile("Oswin")).click()
     settled(page)
-    press(page, "Let them talk")
-    expect(page.get_by_role("button", name="Undo all")).to_be_visible()
+    press(page, words.LET_THEM_TALK)
+    expect(page.get_by_role("button", name=words.UNDO_ALL)).to_be_visible()
     settled(page)
     expect(bubbles(page)).to_have_count(6)
-    press(page, "Undo all")
+    press(page, words.UNDO_ALL)
     said(page, "Undone: neither remembers that they talked.")
     after = changes(page, dashboard, "oswin")
     assert any(title.startswith("Begin the conversation") for title in after)
@@ -152,13 +156,13 @@ def test_the_page_has_no_violation_of_ours(page: Page, dashboard: Dashboard, sch
     page.locator("[class*='st-key-ask-'] button").first.click()
     settled(page)
     expect(bubbles(page)).to_have_count(2)
-    for tab in ("Prompt", "Core memory", "Functions"):
+    for tab in ("Prompt", words.CORE_MEMORY, "Functions"):
         open_tab(page, tab)
         assert violations(page) == [], tab
     for mode in ("Play", "Whisper"):
         choose(page, "Mode", mode)
         assert violations(page) == [], mode
-    for tab, button in (("Mute and ask again", "Ask"), ("Strategies", "Compare"), ("Documents", "Load Hester")):
+    for tab, button in ((words.MUTE_AND_ASK_AGAIN, "Ask"), ("Strategies", "Compare"), ("Documents", "Load Hester")):
         open_tab(page, tab)
         press(page, button, exact=False)
         assert violations(page) == [], tab

@@ -9,6 +9,8 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
+from dashboard import words
+
 from .conftest import LAST_RESORT, Dashboard, settled
 from .hands import context_text, press
 
@@ -18,7 +20,7 @@ pytestmark = pytest.mark.browser
 def test_an_event_is_remembered_and_recalled(page: Page, dashboard: Dashboard) -> None:
     event = "Father Oswin dropped a brass key behind the altar and went white"
     dashboard.show(page, "short_term", agent="mira")
-    page.get_by_label("What happened").fill(event)
+    page.get_by_label(words.WHAT_HAPPENED).fill(event)
     press(page, "Remember")
     expect(page.get_by_text(re.compile(r"Remembered, rated \d+ of 10"))).to_be_visible()
     expect(page.get_by_text("21 of 20 remembered")).to_be_visible()
@@ -27,7 +29,7 @@ def test_an_event_is_remembered_and_recalled(page: Page, dashboard: Dashboard) -
 
 def test_a_migration_is_applied_and_undone(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "short_term", agent="tobias")
-    page.get_by_label("What happened").fill("Planed the last plank of the Wren and hung up the apron")
+    page.get_by_label(words.WHAT_HAPPENED).fill("Planed the last plank of the Wren and hung up the apron")
     press(page, "Remember")
     dashboard.show(page, "operations", agent="tobias", operation="Migrate")
     press(page, "Preview")
@@ -66,7 +68,7 @@ def test_the_api_and_the_dashboard_share_one_world(page: Page, dashboard: Dashbo
 def test_html_in_a_memory_runs_nothing(page: Page, dashboard: Dashboard) -> None:
     text = "<img src=x onerror=\"document.title='owned'\"> ![p](https://example.invalid/p.png) <b>geese</b>"
     dashboard.show(page, "short_term", agent="ines")
-    page.get_by_label("What happened").fill(text)
+    page.get_by_label(words.WHAT_HAPPENED).fill(text)
     press(page, "Remember")
     for view, link in (("", {}), ("recall", {"cue": "geese"}), ("history", {}), ("short_term", {})):
         dashboard.show(page, view, agent="ines", **link)

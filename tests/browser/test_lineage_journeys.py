@@ -7,6 +7,9 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from dashboard import words
+from memory_system.consolidation.rederivation import DERIVED_AGAIN
+
 from .conftest import Dashboard, settled
 from .hands import click_point, open_expander, press, said, write
 
@@ -48,9 +51,9 @@ def test_editing_a_source_flags_what_rests_on_it_until_a_person_decides(page: Pa
     settled(page)
     page.get_by_role("tabpanel", name=re.compile("^Rests on")).get_by_role("button", name="Open").first.click()
     settled(page)
-    open_expander(page, "Edit this memory")
+    open_expander(page, words.EDIT_THIS_MEMORY)
     write(page, "Text", "Sold the tide mill to a stranger for a sack of salt")
-    press(page, "Save changes")
+    press(page, words.SAVE_CHANGES)
     said(page, "Saved.")
     notice = page.locator(".st-key-stale-notice")
     expect(notice).to_contain_text("on what was changed or deleted since")
@@ -59,10 +62,10 @@ def test_editing_a_source_flags_what_rests_on_it_until_a_person_decides(page: Pa
     dashboard.show(page, "long_term", agent="mira", memory=REFLECTION)
     panel = page.locator(f".st-key-stale-{REFLECTION}")
     expect(panel).to_contain_text("Sold the tide mill")
-    press(page, "Derive again")
-    expect(panel).to_contain_text("Derived again from")
+    press(page, words.DERIVE_AGAIN)
+    expect(panel).to_contain_text(DERIVED_AGAIN)
     press(page, "Discard")
-    press(page, "Keep as it is")
+    press(page, words.KEEP_AS_IT_IS)
     said(page, "as it is. The History page can undo it.")
     expect(panel).to_have_count(0)
     dashboard.show(page, "", agent="mira")

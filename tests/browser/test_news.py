@@ -8,6 +8,7 @@ import httpx
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from dashboard import words
 from tests.browser.conftest import LAST_RESORT, Dashboard, settled
 
 pytestmark = pytest.mark.browser
@@ -37,7 +38,7 @@ _COUNT_RUNS = """() => {
 
 def test_what_a_game_adds_is_announced_and_takes_nothing_from_whoever_types(dashboard: Dashboard, page: Page) -> None:
     dashboard.show(page, "short_term", agent="edda")
-    typed = page.get_by_label("What happened").first
+    typed = page.get_by_label(words.WHAT_HAPPENED).first
     typed.fill("The bell of the ferry rang")
     pill = page.get_by_role("button", name="Refresh")
     expect(pill).to_have_count(0)
@@ -60,7 +61,7 @@ def test_what_a_game_adds_is_announced_and_takes_nothing_from_whoever_types(dash
 @pytest.mark.full
 def test_what_the_page_itself_does_is_no_news(dashboard: Dashboard, page: Page) -> None:
     dashboard.show(page, "short_term", agent="edda")
-    page.get_by_label("What happened").first.fill("The bell of the ferry rang")
+    page.get_by_label(words.WHAT_HAPPENED).first.fill("The bell of the ferry rang")
     before = remembered(page).inner_text()
     page.get_by_role("button", name="Remember").first.click()
     expect(remembered(page)).to_have_text(re.compile(f"^{int(before.split()[0]) + 1} of "))

@@ -7,6 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from dashboard import words
+
 from .conftest import Dashboard, settled
 from .hands import paste, press, said
 
@@ -29,7 +31,7 @@ def test_an_operation_is_previewed_refused_in_part_applied_and_undone(
     agent = "edda"
     if name == "Migrate":
         paste(page, dashboard, agent, "Scrubbed the long table\nCounted the spoons twice\nFound one spoon too many")
-        press(page, "Remember these")
+        press(page, words.REMEMBER_THESE)
     before = stored(page, dashboard, agent)
     dashboard.show(page, "operations", agent=agent, operation=name)
     press(page, "Preview")

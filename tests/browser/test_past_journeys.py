@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from dashboard import words
 from memory_system import Settings, Tier, World
 from memory_system.embedding import CachedEmbedder
+from memory_system.shifts import FORGOTTEN
 from tests import sample_world
 
 from .conftest import Dashboard, served, settled
@@ -41,7 +43,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder) ->
 def test_every_page_is_looked_at_as_of_a_change_and_back_again(page: Page, asked: Dashboard) -> None:
     asked.show(page, "history", agent="mira")
     tick(page, 0)
-    press(page, "Look at the moment before", exact=False)
+    press(page, words.MOMENT_BEFORE, exact=False)
     banner = page.locator(".st-key-looking-back")
     expect(banner).to_contain_text(re.compile("Mira Holloway as of .* UTC, in the story"))
     expect(banner).to_contain_text("1 change since")
@@ -53,9 +55,9 @@ def test_every_page_is_looked_at_as_of_a_change_and_back_again(page: Page, asked
     page.reload()
     settled(page)
     expect(banner).to_contain_text("1 change since")
-    press(page, "One change later", exact=False)
+    press(page, words.ONE_CHANGE_LATER, exact=False)
     expect(banner).to_contain_text("no change since")
-    press(page, "Back to now", exact=False)
+    press(page, words.BACK_TO_NOW, exact=False)
     expect(banner).to_have_count(0)
     expect(page).not_to_have_url(re.compile("revision="))
     expect(page.get_by_role("button", name="Remember").first).to_be_visible()
@@ -72,8 +74,8 @@ def test_a_query_of_a_game_is_lived_through_again(page: Page, asked: Dashboard) 
     expect(page).to_have_url(re.compile("query=1"))
     main = page.get_by_test_id("stMain")
     expect(main).to_contain_text("asked by harbour.py")
-    expect(main).to_contain_text("Rebuilt exactly as it was answered")
-    expect(main).to_contain_text("It was forgotten on")
+    expect(main).to_contain_text(words.REBUILT_EXACTLY)
+    expect(main).to_contain_text(FORGOTTEN)
     expect(main.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     press(page, "Why, then", exact=False)
     expect(page).to_have_url(re.compile(r"recall\?.*revision="))

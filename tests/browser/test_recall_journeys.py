@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from dashboard import words
 from memory_system import PRESETS
+from memory_system.llm.offline import OfflineModel
+from memory_system.why import WITHOUT_THE_WORDS
 
 from .conftest import Dashboard, settled
 from .hands import (
@@ -36,8 +39,8 @@ from .hands import (
 pytestmark = pytest.mark.browser
 
 CUE = "Who has the mill key?"
-WEIGHTS, FACETS = "Weights, decay", "Only memories of a kind"
-THRESHOLD, TOP_K = "Threshold a score must exceed", "Top-k: most memories to recall"
+WEIGHTS, FACETS = words.WEIGHTS_AND_TIME, words.ONLY_MEMORIES_OF
+THRESHOLD, TOP_K = words.THRESHOLD, words.TOP_K
 TALK = """Mira: Who had the key last?
 Tobias: I did, until Wednesday, because Juno asked me to keep it.
 Mira: I am worried about the mill.
@@ -86,7 +89,7 @@ def verdict(page: Page) -> str:
 
 def ways(page: Page) -> list[str]:
     """What would recall the open memory, the smallest change first."""
-    expect(page.get_by_text("What would recall it")).to_be_visible()
+    expect(page.get_by_text(words.WHAT_WOULD_RECALL_IT)).to_be_visible()
     offered = page.get_by_test_id("stText").filter(has_text=re.compile("^• ")).all_inner_texts()
     told = (line.removeprefix("• ") for line in offered)
     return [
@@ -101,7 +104,7 @@ def test_a_memory_of_the_table_is_recalled_by_the_first_way_that_is_offered(page
     ask(page, dashboard)
     top_k(page, 60)
     before = recalled(page)
-    choose(page, "Show", "Not recalled")
+    choose(page, "Show", words.NOT_RECALLED)
     tick(page, 0)
     assert verdict(page).startswith("Below threshold: ")
     assert {"recency", "importance", "relevancy: similarity"} <= set(waterfall(page))
@@ -109,7 +112,7 @@ def test_a_memory_of_the_table_is_recalled_by_the_first_way_that_is_offered(page
     assert found, ways(page)
     slide_to(page, THRESHOLD, float(found[1]), 0.01)
     said(page, re.compile("^Recalled: Number "))
-    expect(page.get_by_text("What would recall it")).to_have_count(0)
+    expect(page.get_by_text(words.WHAT_WOULD_RECALL_IT)).to_have_count(0)
     assert recalled(page) > before
 
 
@@ -117,7 +120,7 @@ def test_a_memory_of_the_table_is_recalled_by_the_first_way_that_is_offered(page
 def test_a_memory_of_the_chart_is_recalled_with_as_many_seats_as_it_needs(page: Page, dashboard: Dashboard) -> None:
     ask(page, dashboard)
     top_k(page, 2)
-    choose(page, "Show", "Not recalled")
+    choose(page, "Show", words.NOT_RECALLED)
     open_bar(page)
     assert not verdict(page).startswith("Recalled")
     waterfall(page)
@@ -127,8 +130,8 @@ def test_a_memory_of_the_chart_is_recalled_with_as_many_seats_as_it_needs(page: 
     assert not verdict(page).startswith("Recalled")
     top_k(page, int(found[1]))
     said(page, re.compile("^Recalled: Number "))
-    press(page, "Close this memory")
-    expect(page.get_by_text("Close this memory")).to_have_count(0)
+    press(page, words.CLOSE_THIS_MEMORY)
+    expect(page.get_by_text(words.CLOSE_THIS_MEMORY)).to_have_count(0)
 
 
 @pytest.mark.full
@@ -138,13 +141,13 @@ def test_hybrid_relevancy_shows_its_parts_and_the_words_that_met_the_cue(page: P
     choose(page, "Preset", "balanced")
     for scaled in (False, True):
         if scaled:
-            press_toggle(page, "Scale each part by its min and max")
+            press_toggle(page, words.SCALE_EACH_PART)
             slide(page, THRESHOLD, "Home")
         tick(page, 0, table=0)
         assert "relevancy: similarity" in waterfall(page)
         expect(page.get_by_text("Which words and tokens met the cue")).to_be_visible()
         expect(page.get_by_test_id("stText").filter(has_text=re.compile("^• words: .*key"))).to_be_visible()
-        press(page, "Close this memory")
+        press(page, words.CLOSE_THIS_MEMORY)
 
 
 def press_toggle(page: Page, label: str) -> None:
@@ -156,7 +159,7 @@ def press_toggle(page: Page, label: str) -> None:
 def test_what_is_recalled_says_when_it_is_forgotten_and_so_it_comes(page: Page, dashboard: Dashboard) -> None:
     ask(page, dashboard)
     open_expander(page, WEIGHTS)
-    slide(page, "Weight of recency", "End")
+    slide(page, words.WEIGHT_OF_RECENCY, "End")
     slide_to(page, THRESHOLD, 1.5, 0.01)
     choose(page, "Show", "Recalled")
     tick(page, 0)
@@ -186,20 +189,20 @@ def test_the_sliders_follow_each_preset(page: Page, dashboard: Dashboard) -> Non
         expect(page.get_by_text(preset.source[:40], exact=False)).to_be_visible()
         shown = {
             THRESHOLD: preset.threshold,
-            "Weight of recency": preset.scoring.weights.recency,
-            "Weight of importance": preset.scoring.weights.importance,
-            "Weight of relevancy": preset.scoring.weights.relevancy,
-            "Recency kept per hour": preset.scoring.decay,
-            "Static threshold": preset.static_threshold,
+            words.WEIGHT_OF_RECENCY: preset.scoring.weights.recency,
+            words.WEIGHT_OF_IMPORTANCE: preset.scoring.weights.importance,
+            words.WEIGHT_OF_RELEVANCY: preset.scoring.weights.relevancy,
+            words.RECENCY_KEPT: preset.scoring.decay,
+            words.STATIC_THRESHOLD: preset.static_threshold,
         }
         assert {label: slider_value(page, label) for label in shown} == pytest.approx(shown)
         measure = page.get_by_role("radiogroup", name="Relevancy by").get_by_role("radio", name=preset.scoring.measure)
         expect(measure).to_have_attribute("aria-checked", "true")
-        scale = page.get_by_test_id("stCheckbox").filter(has_text="Scale each part").locator("input")
+        scale = page.get_by_test_id("stCheckbox").filter(has_text=words.SCALE_EACH_PART).locator("input")
         assert scale.is_checked() == preset.scoring.normalise
     choose(page, "Preset", "classic")
     before = column(page, 2)
-    press_toggle(page, "Scale each part by its min and max")
+    press_toggle(page, words.SCALE_EACH_PART)
     assert column(page, 2) != before
     choose(page, "Preset", "this character's")
     assert slider_value(page, THRESHOLD) == PRESETS["balanced"].threshold
@@ -209,7 +212,7 @@ def test_the_sliders_follow_each_preset(page: Page, dashboard: Dashboard) -> Non
 def test_two_presets_compared_count_what_their_table_shows(page: Page, dashboard: Dashboard) -> None:
     ask(page, dashboard)
     top_k(page, 4)
-    open_tab(page, "Compare presets")
+    open_tab(page, words.COMPARE_PRESETS)
     for second in ("balanced", "paper"):
         select(page, "Second", second)
         told = page.get_by_text(re.compile("^From “as set above” to ")).inner_text()
@@ -231,15 +234,15 @@ def test_facets_narrow_the_answer_and_everything_filtered_out_says_so(page: Page
     choose(page, "Show", "Recalled")
     tick(page, 0)
     expect(page.get_by_test_id("stMain").get_by_text("conversation", exact=True).last).to_be_visible()
-    choose(page, "Show", "Not recalled")
+    choose(page, "Show", words.NOT_RECALLED)
     assert "The facets that were asked for do not admit it." in column(page, 3)
     assert "filtered out" in column(page, 4)
 
     ask(page, dashboard)
     open_expander(page, FACETS)
     take(page, "Tags", "key")
-    pick_day(page, "Happened from", "2026-03-10")
-    pick_day(page, "Happened until", "2026-03-26")
+    pick_day(page, words.HAPPENED_FROM, "2026-03-10")
+    pick_day(page, words.HAPPENED_UNTIL, "2026-03-26")
     choose(page, "Show", "Recalled")
     tick(page, 0)
     main = page.get_by_test_id("stMain")
@@ -260,7 +263,7 @@ def test_facets_narrow_the_answer_and_everything_filtered_out_says_so(page: Page
     write(page, "With these words", "no memory holds these words")
     assert recalled(page) == 0
     said(page, re.compile("^Filtered out: "))
-    assert ways(page) == ["Ask without the words that its text must contain."]
+    assert ways(page) == [WITHOUT_THE_WORDS]
     expect(main.get_by_text("No memory of this sort.")).to_be_visible()
     expect(main.locator("[data-testid='stAlertContentError']")).to_have_count(0)
     write(page, "With these words", "")
@@ -314,17 +317,17 @@ def test_thumbs_are_kept_counted_downloaded_and_undone(page: Page, dashboard: Da
 def test_a_saved_cue_tells_that_a_memory_was_forgotten(page: Page, other_page: Page, dashboard: Dashboard) -> None:
     event = "Hid the brass compass under the third plank of the boathouse"
     dashboard.show(other_page, "short_term", agent="juno")
-    other_page.get_by_label("What happened").fill(event)
+    other_page.get_by_label(words.WHAT_HAPPENED).fill(event)
     press(other_page, "Remember")
 
     cue = "Where is the brass compass hidden?"
     ask(page, dashboard, "juno", cue)
-    open_tab(page, "Saved cues")
-    expect(page.get_by_text("No cue is saved yet.")).to_be_visible()
+    open_tab(page, words.SAVED_CUES)
+    expect(page.get_by_text(words.NO_CUE_IS_SAVED_YET)).to_be_visible()
     write(page, "Name", "The compass")
     if not page.get_by_test_id("stMultiSelect").filter(has_text="Must recall").get_by_text(event[:30]).count():
         take(page, "Must recall", event[:30])
-    press(page, "Save the cue", exact=False)
+    press(page, words.SAVE_THE_CUE, exact=False)
     said(page, "Saved: The compass")
     said(page, "Saved cues that pass: 1 of 1.")
 
@@ -333,7 +336,7 @@ def test_a_saved_cue_tells_that_a_memory_was_forgotten(page: Page, other_page: P
     press(other_page, "Forget")
     said(other_page, "Forget: 1 memory.")
     ask(page, dashboard, "juno", cue)
-    open_tab(page, "Saved cues")
+    open_tab(page, words.SAVED_CUES)
     said(page, "Saved cues that fail: 1 of 1.")
     expect(page.get_by_text(f"• must recall, and did not: {event} (forgotten)")).to_be_visible()
     dashboard.show(page, "", agent="juno")
@@ -342,13 +345,13 @@ def test_a_saved_cue_tells_that_a_memory_was_forgotten(page: Page, other_page: P
     said(page, "Saved cues that pass: 1 of 1.")
 
     dashboard.show(page, "recall", agent="juno", cue="What is for supper?")
-    open_tab(page, "Saved cues")
+    open_tab(page, words.SAVED_CUES)
     press(page, "Ask it", exact=False)
     expect(page.get_by_role("textbox", name="Cue")).to_have_value(cue)
-    open_tab(page, "Saved cues")
+    open_tab(page, words.SAVED_CUES)
     said(page, "Saved cues that pass: 1 of 1.")
     press(page, "Remove", exact=False)
-    expect(page.get_by_text("No cue is saved yet.")).to_be_visible()
+    expect(page.get_by_text(words.NO_CUE_IS_SAVED_YET)).to_be_visible()
 
 
 @pytest.mark.full
@@ -358,9 +361,9 @@ def test_a_narrative_is_the_offline_models_and_each_sentence_says_what_it_rests_
     ask(page, dashboard)
     hits = recalled(page)
     open_tab(page, "Narrative")
-    press(page, "Tell it as a narrative", exact=False)
+    press(page, words.TELL_IT_AS_A_NARRATIVE, exact=False)
     panel = page.get_by_role("tabpanel").filter(visible=True)
-    expect(panel.get_by_text("Told by: offline rules (no language model)")).to_be_visible()
+    expect(panel.get_by_text(f"Told by: {OfflineModel.label}")).to_be_visible()
     told = panel.get_by_test_id("stText").all_inner_texts()
     rests = [text.removeprefix("rests on: ") for text in panel.get_by_text(re.compile("^rests on: ")).all_inner_texts()]
     assert len(told) == len(rests) == hits
@@ -375,8 +378,8 @@ def test_a_conversation_is_remembered_but_for_a_turn_and_undone(page: Page, dash
     dashboard.show(page, "short_term", agent="oswin")
     held = page.get_by_role("heading", name=re.compile(r"^\d+ of 20 remembered$"))
     before = int(held.inner_text().split()[0])
-    open_tab(page, "A conversation")
-    write(page, "The conversation", TALK)
+    open_tab(page, words.A_CONVERSATION)
+    write(page, words.THE_CONVERSATION, TALK)
     press(page, "Preview", exact=False)
     expect(page.get_by_text("Remember a conversation of Mira and Tobias: 4 turns")).to_be_visible()
     expect(page.get_by_text(re.compile(r"^Conversation of Mira and Tobias, .*Asked: Mira asked: "))).to_be_visible()
@@ -384,7 +387,7 @@ def test_a_conversation_is_remembered_but_for_a_turn_and_undone(page: Page, dash
     page.get_by_test_id("stCheckbox").filter(has_text="Accept").nth(3).locator("label").click()
     settled(page)
     said(page, "The synopsis was written from all turns")
-    press(page, "Remember it", exact=False)
+    press(page, words.REMEMBER_IT, exact=False)
     said(page, "Remembered: 4 memories.")
     expect(held).to_have_text(f"{before + 4} of 20 remembered")
 

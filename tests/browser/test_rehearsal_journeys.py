@@ -7,6 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from dashboard import words
+
 from .conftest import Dashboard, settled
 from .hands import choose, column, paste, press, said, write
 from .test_accessibility import violations
@@ -20,7 +22,7 @@ GOOD, BAD = "Heard a saw in the mill at night", "Dropped a plank on a toe"
 def begin(page: Page, dashboard: Dashboard, purpose: str) -> None:
     dashboard.show(page, "rehearsal", agent="tobias")
     write(page, "What do you want to try?", purpose)
-    press(page, f"Rehearse with {WHOM}")
+    press(page, f"{words.REHEARSE_WITH} {WHOM}")
     said(page, "You are in the rehearsal now.")
 
 
@@ -40,18 +42,18 @@ def remembered(page: Page, dashboard: Dashboard) -> str:
 def test_a_part_of_a_rehearsal_is_kept_undone_and_the_rest_dropped(page: Page, dashboard: Dashboard) -> None:
     begin(page, dashboard, "a noise in the night")
     banner = page.locator(".st-key-rehearsing")
-    expect(banner).to_contain_text(f"Rehearsal of {WHOM}: a noise in the night")
+    expect(banner).to_contain_text(f"{words.REHEARSAL_OF} {WHOM}: a noise in the night")
     paste(page, dashboard, BRANCH, f"{GOOD}\n{BAD}")
-    expect(banner).to_contain_text(f"{WHOM} stays as before until you keep something.")
-    press(page, "Remember these")
+    expect(banner).to_contain_text(f"{WHOM} {words.STAYS_AS_BEFORE}")
+    press(page, words.REMEMBER_THESE)
     dashboard.show(page, "rehearsal", agent=BRANCH)
     card = page.get_by_test_id("stVerticalBlock").filter(has_text=GOOD).filter(has=page.get_by_text("Keep", exact=True))
     card.last.locator("label", has_text="Keep").click()
     settled(page)
     press(page, "Preview")
     expect(page.get_by_text(f"{WHOM} would have: 1 memory more.")).to_be_visible()
-    press(page, f"Keep in {WHOM}")
-    said(page, f"Kept in {WHOM}.")
+    press(page, f"{words.KEEP_IN} {WHOM}")
+    said(page, f"{words.KEPT_IN} {WHOM}.")
     held = remembered(page, dashboard)
     assert GOOD in held
     assert BAD not in held
@@ -69,12 +71,12 @@ def test_a_rehearsal_is_readable_and_leads_back(page: Page, dashboard: Dashboard
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     begin(page, dashboard, "what if it rained")
     paste(page, dashboard, BRANCH, GOOD)
-    press(page, "Remember these")
+    press(page, words.REMEMBER_THESE)
     dashboard.show(page, "rehearsal", agent=BRANCH)
     assert violations(page) == []
-    choose(page, "Keep", "Change by change")
+    choose(page, "Keep", words.CHANGE_BY_CHANGE)
     assert violations(page) == []
-    press(page, f"Back to {WHOM}")
+    press(page, f"{words.BACK_TO} {WHOM}")
     expect(page.get_by_text("Rehearsals of this character")).to_be_visible()
     assert violations(page) == []
     drop(page, dashboard)

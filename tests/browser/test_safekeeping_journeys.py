@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from dashboard import words
 from memory_system.embedding import CachedEmbedder
 from tests import sample_world
 
@@ -34,20 +35,20 @@ def own(tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder) -> I
 
 def _size(page: Page, dashboard: Dashboard) -> str:
     dashboard.show(page, "settings", agent="mira")
-    return page.get_by_label("Size of short-term memory", exact=True).first.input_value()
+    return page.get_by_label(words.SHORT_TERM_SIZE, exact=True).first.input_value()
 
 
 def test_the_light_leads_to_the_check_of_everything(page: Page, own: Dashboard) -> None:
     own.show(page, "", agent="mira")
     expect(page.get_by_text("Journals and stores are in order.")).to_be_visible()
     press(page, "Details")
-    press(page, "Check everything")
-    expect(page.get_by_text("Nothing is wrong.")).to_be_visible()
+    press(page, words.CHECK_EVERYTHING)
+    expect(page.get_by_text(words.NOTHING_IS_WRONG)).to_be_visible()
 
 
 def test_a_backup_is_made_taken_away_restored_and_undone(page: Page, own: Dashboard, tmp_path: Path) -> None:
     own.show(page, "settings", agent="mira", part="safety")
-    press(page, "Make a backup")
+    press(page, words.MAKE_A_BACKUP)
     said_made = page.get_by_test_id("stAlert").filter(has_text="Made and read back: 2 characters")
     expect(said_made).to_be_visible()
     settled(page)
@@ -57,15 +58,15 @@ def test_a_backup_is_made_taken_away_restored_and_undone(page: Page, own: Dashbo
     with zipfile.ZipFile(tmp_path / "taken.zip") as zipped:
         assert "agents/mira/journal.sqlite3" in zipped.namelist()
     before = _size(page, own)
-    write(page, "Size of short-term memory", "37")
+    write(page, words.SHORT_TERM_SIZE, "37")
     press(page, "Save")
     said(page, "Saved.")
     own.show(page, "settings", agent="mira", part="safety")
-    press(page, "Restore it")
-    restored = page.get_by_test_id("stAlert").filter(has_text="Restored: the world of")
+    press(page, words.RESTORE_IT)
+    restored = page.get_by_test_id("stAlert").filter(has_text=words.RESTORED_WORLD_OF)
     expect(restored).to_be_visible()
     assert _size(page, own) == before
     own.show(page, "settings", agent="mira", part="safety")
-    press(page, "Put back")
-    said(page, "The world is again what it was")
+    press(page, words.PUT_BACK)
+    said(page, words.WORLD_AS_IT_WAS)
     assert _size(page, own) == "37"

@@ -12,6 +12,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from dashboard import words
 from memory_system import Settings, Tier, World
 from memory_system.conversation import Conversation, load_document
 from memory_system.embedding import CachedEmbedder
@@ -124,12 +125,12 @@ def test_a_viewer_sees_that_nothing_can_be_changed(page: Page, guarded: Dashboar
     sign_in(page, guarded, VIEWERS_PASSWORD, "/short_term?agent=mira")
     settled(page)
     expect(page.get_by_test_id("stSidebar")).to_contain_text("You may look at everything, and change nothing.")
-    expect(page.get_by_test_id("stMain").get_by_text("You are here as a viewer").first).to_be_visible()
+    expect(page.get_by_test_id("stMain").get_by_text(words.A_VIEWER).first).to_be_visible()
     guarded.show(page, "personality", agent="mira")
-    expect(page.get_by_role("button", name="New, copy, rename, delete")).to_have_count(0)
+    expect(page.get_by_role("button", name=words.CHARACTERS)).to_have_count(0)
     guarded.show(page, "settings", agent="mira")
     expect(page.get_by_role("button", name="Save")).to_have_count(0)
-    expect(page.get_by_role("button", name="Make a backup")).to_have_count(0)
+    expect(page.get_by_role("button", name=words.MAKE_A_BACKUP)).to_have_count(0)
 
 
 @pytest.mark.full

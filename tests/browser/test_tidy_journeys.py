@@ -7,6 +7,9 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from dashboard import words
+from memory_system.suspicions import ALMOST_THE_SAME
+
 from .conftest import Dashboard, settled
 from .hands import chart, column, open_expander, paste, press, said, select, take, write
 
@@ -17,21 +20,21 @@ KEY_AGAIN = "Under the third step of the boathouse I hid the spare net needle"
 TIDE, OTHER_TIDE = "The spring tide reaches the boathouse at 04:10", "The spring tide reaches the boathouse at 05:45"
 
 
-def select_all_with(page: Page, words: str) -> None:
+def select_all_with(page: Page, text: str) -> None:
     """On Short-term, choose all memories with these words."""
-    write(page, "Contains", words)
-    page.get_by_test_id("stCheckbox").filter(has_text="Select all").locator("label").first.click()
+    write(page, "Contains", text)
+    page.get_by_test_id("stCheckbox").filter(has_text=words.SELECT_ALL).locator("label").first.click()
     settled(page)
 
 
 def test_duplicates_and_contradictions_are_settled_and_undone(page: Page, dashboard: Dashboard) -> None:
     paste(page, dashboard, "edda", f"{KEY}\n{KEY_AGAIN}\n{TIDE}\n{OTHER_TIDE}")
-    press(page, "Remember these")
+    press(page, words.REMEMBER_THESE)
     dashboard.show(page, "tidy", agent="edda")
-    same, other = page.get_by_text("Almost the same in meaning."), page.get_by_text("One says “04:10”")
+    same, other = page.get_by_text(ALMOST_THE_SAME), page.get_by_text("One says “04:10”")
     expect(same).to_be_visible()
     expect(other).to_be_visible()
-    press(page, "Keep this one")
+    press(page, words.KEEP_THIS_ONE)
     said(page, "Merge 2 memories into")
     expect(same).to_have_count(0)
     press(page, "Undo")
@@ -42,7 +45,7 @@ def test_duplicates_and_contradictions_are_settled_and_undone(page: Page, dashbo
     expect(other).to_have_count(0)
     press(page, "Undo")
     expect(other).to_be_visible()
-    press(page, "Both are right")
+    press(page, words.BOTH_ARE_RIGHT)
     expect(other).to_have_count(0)
     expect(page.get_by_text("1 suspicion is dismissed.")).to_be_visible()
     press(page, "Undo")
@@ -75,7 +78,7 @@ def test_memories_in_a_box_on_the_timeline_get_a_tag_and_importance_in_one_chang
     together.click()
     settled(page)
     take(page, "Add tags", "seen to")
-    select(page, "Set importance", "9")
+    select(page, words.SET_IMPORTANCE, "9")
     expect(page.get_by_text(f"{found[1]} of {found[1]} memories would change.")).to_be_visible()
     press(page, f"Change {found[1]} memories")
     said(page, f"Change {found[1]} memories: add tag “seen to”, importance 9 of 10")

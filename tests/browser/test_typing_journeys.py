@@ -10,6 +10,8 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
+from dashboard import words
+
 from .conftest import Dashboard, settled
 from .hands import choose, open_expander, press, said, tick, write
 
@@ -55,9 +57,9 @@ def write_cell(page: Page, row: int, column: str, text: str) -> None:
 
 def as_json(page: Page) -> dict[str, Any]:
     """The personality as the page holds it, and back to the form."""
-    choose(page, "Edit as", "JSON")
-    text = page.get_by_role("textbox", name="Personality JSON").input_value()
-    choose(page, "Edit as", "Form")
+    choose(page, words.EDIT_AS, "JSON")
+    text = page.get_by_role("textbox", name=words.PERSONALITY_JSON).input_value()
+    choose(page, words.EDIT_AS, "Form")
     found: dict[str, Any] = json.loads(text)
     return found
 
@@ -68,7 +70,7 @@ def as_json(page: Page) -> dict[str, Any]:
         (
             "interview",
             {
-                "Mute and ask again": "show=ablation",
+                words.MUTE_AND_ASK_AGAIN: "show=ablation",
                 "Documents": "show=documents",
                 "Talk": "",
                 "Two characters": "show=duet",
@@ -130,12 +132,12 @@ def test_what_is_written_into_a_table_stands_in_its_cell_after_another_field_was
 def test_an_edit_is_saved_to_its_memory_when_a_game_adds_an_event_meanwhile(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "short_term", agent="ines")
     tick(page, 1)
-    open_expander(page, "Edit this memory")
+    open_expander(page, words.EDIT_THIS_MEMORY)
     field = page.get_by_label("Text", exact=True)
     old = field.input_value()
     field.fill("The lamp of the lighthouse went out at three.")
     game_adds(dashboard, "ines", "A game saw a boat without a light.")
-    press(page, "Save changes")
+    press(page, words.SAVE_CHANGES)
     said(page, "Saved.")
     table = page.get_by_test_id("stDataFrame").first
     expect(table).to_contain_text("The lamp of the lighthouse went out at three.")
@@ -145,10 +147,10 @@ def test_an_edit_is_saved_to_its_memory_when_a_game_adds_an_event_meanwhile(page
 
 def test_an_event_that_is_not_remembered_yet_is_there_when_one_comes_back(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "short_term", agent="oswin")
-    write(page, "What happened", "The bell rang without a hand on the rope.")
+    write(page, words.WHAT_HAPPENED, "The bell rang without a hand on the rope.")
     go_to(page, "History")
     go_to(page, "Short-term")
-    expect(page.get_by_label("What happened").first).to_have_value("The bell rang without a hand on the rope.")
+    expect(page.get_by_label(words.WHAT_HAPPENED).first).to_have_value("The bell rang without a hand on the rope.")
     press(page, "Remember")
     said(page, re.compile("Remembered"))
-    expect(page.get_by_label("What happened").first).to_have_value("")
+    expect(page.get_by_label(words.WHAT_HAPPENED).first).to_have_value("")

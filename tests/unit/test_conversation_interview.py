@@ -17,6 +17,7 @@ from memory_system.conversation.questions import CATEGORIES, compared, drop, kee
 from memory_system.conversation.talk import Strategy, TalkSettings
 from memory_system.errors import EntryNotFound, InvalidDocument, InvalidEntry, InvalidParameter
 from memory_system.llm.offline import OfflineModel
+from memory_system.llm.refusals import KEY_REFUSED
 from memory_system.sittings import MAX_SITTINGS, Answered, Sitting, dump_sittings, parse_sittings
 from tests.conversing import answers, calls, chats, script, sent, talking
 from tests.fake_server import FakeServer, error
@@ -293,7 +294,7 @@ def test_two_characters_end_where_one_has_no_answer(
     duet = Duet.begin(agent, tobias)
     said = list(duet.talk(10))
     assert len(said) == 2
-    assert "does not accept the key" in said[-1].step.problem
+    assert KEY_REFUSED in said[-1].step.problem
     again = list(duet.talk(1))
     assert again[0].speaker == "Tobias Finch"
 

@@ -41,6 +41,7 @@ from memory_system.errors import (
 )
 from memory_system.evaluation import forms, plain
 from memory_system.evaluation.sources import data_sets
+from memory_system.query import EMPTY_CUE
 from memory_system.tester import OWN_SETTINGS, CueResult, Precision
 from tests.conftest import NOW
 
@@ -138,8 +139,8 @@ def ids(count: int) -> tuple[str, ...]:
         ({"name": "x" * 81}, "has 81 characters; at most 80"),
         ({"name": "a\x1b[2J"}, "cannot be seen"),
         ({"name": "a\ud800"}, "cannot be seen"),
-        ({"cue": " "}, "The cue is empty"),
-        ({"cue": None}, "The cue is empty"),
+        ({"cue": " "}, EMPTY_CUE),
+        ({"cue": None}, EMPTY_CUE),
         ({"cue": "x" * 32_001}, "has 32,001 characters; at most 32,000"),
         ({"cue": "\ud800"}, "half of a surrogate pair"),
         ({"must": "a"}, "'must' must be a list of the ids"),
@@ -166,7 +167,7 @@ def test_a_saved_cue_that_cannot_be_is_refused(fields: dict[str, Any], message: 
         ({"right": ("a",), "wrong": ("a",)}, "'a' cannot be both right and wrong"),
         ({"right": "a"}, "'right' must be a list"),
         ({"wrong": (None,)}, "'wrong' names None"),
-        ({"cue": "", "right": ("a",)}, "The cue is empty"),
+        ({"cue": "", "right": ("a",)}, EMPTY_CUE),
     ],
     ids=str,
 )
@@ -311,7 +312,7 @@ def test_what_was_planned_before_somebody_elses_save_is_refused(
     ("arguments", "error", "message"),
     [
         (("", CUE), InvalidParameter, "needs a name"),
-        (("Key", ""), InvalidParameter, "The cue is empty"),
+        (("Key", ""), InvalidParameter, EMPTY_CUE),
         (("Key", CUE, ["nobody"]), EntryNotFound, "There is no memory 'nobody'"),
         (("Key", CUE, ["key", "gone"]), EntryNotFound, "There is no memory 'gone'"),
         (("Key", CUE, (), ["nobody"]), EntryNotFound, "mira never had a memory 'nobody'"),
@@ -396,7 +397,7 @@ def test_the_judgment_of_a_forgotten_memory_can_be_taken_back_but_not_given(agen
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        (("", "key", True), InvalidParameter, "The cue is empty"),
+        (("", "key", True), InvalidParameter, EMPTY_CUE),
         ((CUE, "key", 1), InvalidParameter, "The verdict is true, false, or None"),
         ((CUE, "key", "up"), InvalidParameter, "The verdict is true, false, or None"),
         ((CUE, "nobody", True), EntryNotFound, "There is no memory 'nobody'"),
@@ -513,7 +514,7 @@ def test_each_preset_is_tried_with_its_own_thresholds(agent: AgentMemory, key: s
     [
         ((CUE, ["best"]), "There is no preset 'best'; there are classic, "),
         ((CUE, 5), "Ids must be|must be a list"),
-        (("",), "The cue is empty"),
+        (("",), EMPTY_CUE),
     ],
     ids=str,
 )

@@ -11,7 +11,7 @@ import pytest
 from memory_system import MemoryEntry
 from memory_system.errors import InvalidFile
 from memory_system.intake import MAX_BATCH, MAX_FILE
-from memory_system.intake_dates import Order
+from memory_system.intake_dates import READ_AS_UTC, Order
 from memory_system.intake_text import Form, Row, decoded, guess, read_rows, read_text
 from tests.conftest import NOW
 
@@ -329,7 +329,7 @@ def test_days_and_times_of_a_table_may_stand_apart_and_without_a_zone() -> None:
         5: "Date: '31.02.2026' is no date.",
         6: "Date: '29.03.2026 noon' is no date; write it like 2026-03-27 18:00.",
     }
-    assert "Times without a zone are read as UTC." in reading.notes
+    assert READ_AS_UTC in reading.notes
     assert "Days without a time are read as 12:00." in reading.notes
     assert "Without a date, and so now (Fri 27 Mar 2026, 18:00 UTC): 1 of 3." in reading.notes
 
@@ -404,7 +404,7 @@ def test_a_line_without_a_date_takes_that_of_the_line_above_and_says_so() -> Non
         "Lines that begin with a date, which becomes their time: 1.",
         "Lines that are only a date, which becomes the time of those beneath: 1.",
         "Lines without a date, which take that of the line above: 3.",
-        "Times without a zone are read as UTC.",
+        READ_AS_UTC,
         "Days without a time are read as 12:00.",
         "Without a date, and so now (Fri 27 Mar 2026, 18:00 UTC): 1 of 5.",
     )

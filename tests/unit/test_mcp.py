@@ -18,6 +18,7 @@ from memory_system import AgentMemory, Kind, Tier, World
 from memory_system.mcp.remembering import MEMORY_TOOLS
 from memory_system.mcp.server import create_server
 from memory_system.mcp.tool import Answer, Arguments, Tool, Tools
+from memory_system.query import EMPTY_CUE
 from tests.conftest import PERSONALITY
 from tests.fake_server import FakeServer, error, silent
 from tests.mcp_clients import called, over_http, over_stdio, refused, run, served, text
@@ -146,7 +147,7 @@ def test_a_server_of_one_agent_serves_no_other(agent: AgentMemory, world: World)
         ("recall", {"cue": "x", "agent": "a\u0000b"}, "The agent name"),
         ("recall", {"cue": "x"}, "recall needs the argument 'agent': whose memory it is about."),
         ("recall", {"agent": "mira"}, "cue: Field required. Its arguments are: cue, top_k"),
-        ("recall", {"agent": "mira", "cue": "  "}, "The cue is empty: ask something."),
+        ("recall", {"agent": "mira", "cue": "  "}, EMPTY_CUE),
         ("recall", {"agent": "mira", "cue": "x" * 32_001}, "at most 32000 characters"),
         ("recall", {"agent": "mira", "cue": "x", "top_k": 10**400}, "top_k"),
         ("recall", {"agent": "mira", "cue": "x", "top_k": 201}, "less than or equal to 200"),

@@ -16,6 +16,8 @@ from memory_system.conversation.passages import MAX_PASSAGE
 from memory_system.conversation.tool import Form, MemoryTool, memory_search
 from memory_system.conversation.tool_transcript import ToolTranscript, ToolUse
 from memory_system.errors import InvalidParameter
+from memory_system.llm.offline import OfflineModel
+from memory_system.query import EMPTY_CUE
 from tests.fake_server import FakeServer, calling, error, says, talks
 
 Remember = Callable[..., str]
@@ -83,7 +85,7 @@ def test_a_summary_is_one_text_with_its_sources(tool: MemoryTool) -> None:
     assert found.text.splitlines()[1:] == [
         "Sources:",
         "[1] short-term memory, observation, Fri 27 Mar 2026, 13:00 UTC; id cake",
-        "Told by offline rules (no language model).",
+        f"Told by {OfflineModel.label}.",
     ]
 
 
@@ -181,7 +183,7 @@ def test_the_past_is_searched_as_it_was(tool: MemoryTool, remember: Remember) ->
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        ({"question": " "}, "The cue is empty"),
+        ({"question": " "}, EMPTY_CUE),
         ({"question": "x" * 32_001}, "at most 32,000"),
         ({"question": "\ud800"}, "surrogate"),
         ({"question": "x", "form": "poem"}, "There is no form 'poem'; there are extractive, summarising."),
@@ -236,7 +238,7 @@ def test_a_model_calls_it_by_its_definition_over_http(tool: MemoryTool, server: 
         ('"cake"', "must be a JSON object"),
         ("{}", "needs the argument 'query'"),
         ('{"query": "x", "page": 2}', "has no argument 'page'; there are query, form and top_k."),
-        ('{"query": 5}', "The cue is empty"),
+        ('{"query": 5}', EMPTY_CUE),
         ('{"query": "x", "top_k": "5"}', "top_k"),
         ('{"query": "x", "top_k": NaN}', "top_k"),
         ('{"query": "x", "form": {}}', "There is no form"),

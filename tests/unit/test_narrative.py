@@ -9,6 +9,8 @@ import pytest
 
 from memory_system import AgentMemory, MemoryEntry, Narrative, Sentence
 from memory_system.errors import InvalidParameter, ModelError, ModelNonsense
+from memory_system.llm.offline import OfflineModel
+from memory_system.llm.refusals import KEY_REFUSED
 from memory_system.llm.telling import MAX_PROMPT, MAX_RECORD
 from tests.fake_server import FakeServer, body, completion, error, says
 
@@ -49,7 +51,7 @@ def test_offline_it_is_a_dated_digest_in_the_order_of_time(agent: AgentMemory, s
     ]
     assert [sentence.ids for sentence in told.sentences] == [("lent",), ("floor",), ("night",)]
     assert told.text == " ".join(sentence.text for sentence in told.sentences)
-    assert told.told_by == "offline rules (no language model)"
+    assert told.told_by == OfflineModel.label
     assert not told.dropped
     assert not told.left_out
 
@@ -155,7 +157,7 @@ def test_a_model_that_fails_is_an_error_and_changes_nothing(
 ) -> None:
     before = agent.stamp
     scripted.on("narrate", error(401))
-    with pytest.raises(ModelError, match="does not accept the key"):
+    with pytest.raises(ModelError, match=KEY_REFUSED):
         agent.narrate(CUE, story)
     scripted.on("narrate", body(200, completion("")))
     with pytest.raises(ModelNonsense, match="empty answer"):

@@ -12,6 +12,7 @@ from memory_system import AgentMemory, Tier
 from memory_system.errors import ModelError, ModelNonsense, ModelTimeout, ModelUnavailable
 from memory_system.llm import tasks
 from memory_system.llm.openai import OpenAIModel
+from memory_system.llm.refusals import KEY_REFUSED
 from tests.fake_server import KEY, FakeServer, Reply, body, completion, error, only, says, silent, trickling
 from tests.waiting import LAST_RESORT, until
 
@@ -142,8 +143,8 @@ def test_an_answer_without_token_counts_is_taken(server: FakeServer) -> None:
 @pytest.mark.parametrize(
     ("status", "words"),
     [
-        (401, "does not accept the key"),
-        (403, "does not accept the key"),
+        (401, KEY_REFUSED),
+        (403, KEY_REFUSED),
         (404, "has no model 'fake'"),
         (429, "too many requests"),
         (500, "answered 500: .*it went wrong"),
@@ -238,7 +239,7 @@ def test_after_one_failure_the_rest_of_a_batch_is_not_asked_for(agent: AgentMemo
     server.on("rate", error(401))
     added = agent.add_short_term([{"document": f"event {n}"} for n in range(50)])
     assert [outcome.rated for outcome in added.outcomes] == [True] + [False] * 49
-    assert all("accept the key" in outcome.why for outcome in added.outcomes[1:])
+    assert all(KEY_REFUSED in outcome.why for outcome in added.outcomes[1:])
     assert len(server.requests) <= 1 + 4  # those that were being asked when the first was refused
 
 

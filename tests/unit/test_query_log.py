@@ -18,6 +18,7 @@ from memory_system.errors import InvalidParameter, QueryNotFound, StoreDamaged
 from memory_system.logged import LoggedQuery
 from memory_system.relived import Relived
 from memory_system.settings import AgentSettings
+from memory_system.shifts import FORGOTTEN
 from tests.conftest import NOW, PERSONALITY
 from tests.waiting import until
 
@@ -237,7 +238,7 @@ def test_what_was_forgotten_edited_and_added_since_is_told(
     told = why(agent.relive(logged.number))
     assert told["key"] == (
         "left",
-        "It was forgotten on Fri 27 Mar 2026, 20:00 UTC (“Forget “A key was seen at the mill.””).",
+        f"{FORGOTTEN} Fri 27 Mar 2026, 20:00 UTC (“Forget “A key was seen at the mill.””).",
     )
     shift, because = told["quay"]
     assert shift == "left"

@@ -10,6 +10,7 @@ import pytest
 
 from memory_system import AgentMemory, Tier, World
 from memory_system.errors import InvalidParameter
+from memory_system.query import EMPTY_CUE
 from tests.conftest import NOW
 
 
@@ -98,7 +99,7 @@ def test_the_context_names_the_zone_of_now(told: AgentMemory) -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"prompt": "  "}, "The cue is empty"),
+        ({"prompt": "  "}, EMPTY_CUE),
         ({"prompt": "a\ud800b"}, "half of a surrogate pair"),
         ({"prompt": "x" * 32_001}, "32,001 characters; at most 32,000"),
         ({"top_k": -1}, "top_k must be a whole number from 0 to 10,000"),

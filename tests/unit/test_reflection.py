@@ -9,6 +9,7 @@ import pytest
 
 from memory_system import AgentMemory, Kind, MemoryEntry, Tier
 from memory_system.errors import ModelError, ModelNonsense
+from memory_system.llm.refusals import KEY_REFUSED
 from tests.fake_server import FakeServer, error, says
 
 Remember = Callable[..., str]
@@ -168,6 +169,4 @@ def test_an_insight_that_could_not_be_rated_is_kept_unrated(agent: AgentMemory, 
     done = agent.reflect_from_recent_memory()
     (kept,) = _reflections(agent)
     assert kept.rating is None
-    assert [call.error for call in done.calls if call.task == "rate"] == [
-        "The language model server does not accept the key. Check the key."
-    ]
+    assert [call.error for call in done.calls if call.task == "rate"] == [KEY_REFUSED]

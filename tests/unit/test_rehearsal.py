@@ -29,6 +29,7 @@ from memory_system.errors import (
     StoreError,
 )
 from memory_system.rehearsal import FILE, free_name
+from memory_system.stage import RESTORE_IT
 from memory_system.text_merging import differing, merge
 from tests.conftest import NOW, PERSONALITY
 from tests.programs import Program
@@ -636,7 +637,7 @@ def test_without_its_original_a_rehearsal_stays_and_says_so(world: World, branch
     branch.add_short_term(event("A stranger came"))
     binned = world.delete_agent("mira")
     for attempt in (world.compare, world.keep, world.fits):
-        with pytest.raises(AgentNotFound, match="Restore it from the bin"):
+        with pytest.raises(AgentNotFound, match=RESTORE_IT):
             attempt(BRANCH)
     assert len(world.changes_of(BRANCH)) == 1
     world.create_agent("mira")

@@ -15,11 +15,13 @@ import httpx
 import pytest
 
 from memory_system import AgentMemory, ChangeSet, Kind, Settings, Tier, World
+from memory_system.consolidation.synopsis import NOT_WRITTEN
 from memory_system.conversation import Conversation, Duet, Interview, Strategy, TalkSettings
 from memory_system.embedding import CachedEmbedder
 from memory_system.errors import ModelNonsense, ModelOverflow, ModelUnavailable
 from memory_system.llm import tasks
 from memory_system.llm.openai import OpenAIModel
+from memory_system.llm.refusals import KEY_REFUSED
 from tests.conftest import NOW, PERSONALITY
 from tests.served import served_api
 from tests.small_model import KEY, missing, small_model
@@ -126,7 +128,7 @@ def test_a_conversation_is_remembered_with_or_without_a_synopsis(mira: AgentMemo
     plan = mira.remember_conversation([("Nora", "Is the mill open?")], rate=False, preview=True)
     made = [change.after for change in plan.changes if change.after is not None]
     assert made[0].document == "Nora: Is the mill open?"
-    assert len(made) == 2 or plan.notes[0].startswith("No synopsis was written")
+    assert len(made) == 2 or plan.notes[0].startswith(NOT_WRITTEN)
 
 
 def test_a_narrative_says_nothing_that_rests_on_no_memory(mira: AgentMemory) -> None:
@@ -160,5 +162,5 @@ def test_what_has_no_room_in_its_context_is_told_as_that(model: OpenAIModel) -> 
 
 def test_a_wrong_key_is_refused_in_words(address: str) -> None:
     wrong = OpenAIModel(model="smollm2", key="sk-wrong-0123456789", base_url=address, deadline=DEADLINE)
-    with pytest.raises(ModelUnavailable, match="does not accept the key"):
+    with pytest.raises(ModelUnavailable, match=KEY_REFUSED):
         wrong.complete(tasks.rate("Lent Tobias the key."))

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from memory_system import AgentMemory, Kind, MemoryEntry, Tier
+from memory_system.consolidation.synopsis import NOT_WRITTEN
 from memory_system.errors import InvalidEntry
 from memory_system.llm.telling import MAX_PROMPT
 from tests.conftest import NOW
@@ -84,7 +85,7 @@ def test_the_synopsis_is_a_summary_in_stm_that_rests_on_its_turns(agent: AgentMe
 def test_a_talk_that_shows_nothing_has_no_synopsis_and_says_so(agent: AgentMemory) -> None:
     done = agent.remember_conversation([("Mira", "Good morning."), ("Tobias", "Morning.")])
     assert len(agent.entries(Tier.STM)) == 2
-    assert done.notes == ("No synopsis was written: nothing was found that the conversation shows.",)
+    assert done.notes == (f"{NOT_WRITTEN}: nothing was found that the conversation shows.",)
 
 
 def test_one_undo_takes_all_of_it_back(agent: AgentMemory) -> None:
@@ -204,7 +205,7 @@ def test_when_the_synopsis_fails_the_turns_are_stored_and_the_notes_say_so(
     scripted.on("synopsis", reply)
     done = agent.remember_conversation(TALK)
     assert [turn.rating for turn in agent.entries(Tier.STM)] == [4] * 5
-    assert done.notes[0].startswith("No synopsis was written: The language model")
+    assert done.notes[0].startswith(f"{NOT_WRITTEN}: The language model")
     assert done.calls[-1].task == "synopsis"
     assert done.calls[-1].error
 
@@ -216,7 +217,7 @@ def test_when_rating_fails_the_turns_are_stored_unrated_and_nothing_more_is_aske
     done = agent.remember_conversation(TALK)
     assert [turn.rating for turn in agent.entries(Tier.STM)] == [None] * 5
     assert len(scripted.requests) == 1
-    assert [note.split(":")[0] for note in done.notes] == ["Not rated", "No synopsis was written"]
+    assert [note.split(":")[0] for note in done.notes] == ["Not rated", NOT_WRITTEN]
 
 
 def test_turns_need_not_be_rated(agent: AgentMemory, scripted: FakeServer) -> None:

@@ -19,7 +19,7 @@ from memory_system.recall import Recall
 from memory_system.table import Table
 from memory_system.times import stamp
 from memory_system.what_if import WhatIf
-from memory_system.why import MOST_SEATS, RUNS, Lever, Way, ways
+from memory_system.why import MOST_SEATS, RUNS, WITHOUT_THE_WORDS, Lever, Way, ways
 from tests.conftest import NOW
 
 CUE = np.array([1, 0, 0], np.float32)
@@ -143,7 +143,7 @@ def test_a_memory_that_was_filtered_out_needs_the_facet_dropped_that_keeps_it_ou
     (way,) = ways(asker, Query("cue", NOW, facets=asked), "a")
     assert (way.value, way.words) == (
         Facets(tags=("mill",)),
-        "Ask without the words that its text must contain.",
+        WITHOUT_THE_WORDS,
     )
     (way,) = ways(asker, Query("cue", NOW, facets=replace(asked, tags=("inn",))), "a")
     assert (way.value, way.words, way.size) == (Facets(), "Ask without any facets.", 1)

@@ -15,6 +15,9 @@ from memory_system.account import Account
 from memory_system.embedding import CachedEmbedder
 from memory_system.errors import Conflict, InvalidParameter, ModelError, ModelUnavailable, StoreError
 from memory_system.llm import listing
+from memory_system.llm.offline import OfflineModel
+from memory_system.llm.prompts import shipped
+from memory_system.llm.refusals import KEY_REFUSED
 from memory_system.model_choice import OPENAI, PROVIDERS, ModelChoice, checked, checked_endpoint
 from tests import keyrings
 from tests.fake_server import KEY, FakeServer, body, error, says, silent, trickling
@@ -46,7 +49,7 @@ def bytes_of(folder: Path) -> bytes:
 
 
 def test_without_a_choice_the_environment_decides(world: World) -> None:
-    assert world.model.label == "offline rules (no language model)"
+    assert world.model.label == OfflineModel.label
     assert world.models.chosen is None
 
 
@@ -293,7 +296,7 @@ def test_the_choice_is_a_plain_file_beside_the_world(world: World, server: FakeS
 def test_a_trial_shows_the_round_trip_and_keeps_nothing(world: World, server: FakeServer) -> None:
     server.on("rate", says(RATED))
     trial = world.models.try_out(ModelChoice(server.url, "fake"), KEY)
-    assert "You judge memories" in trial.asked
+    assert shipped("rate") in trial.asked
     assert "Tobias lent me" in trial.asked
     assert json.loads(trial.answered) == RATED
     assert trial.milliseconds > 0
@@ -320,7 +323,7 @@ def test_a_trial_of_the_offline_rules_asks_nobody(world: World) -> None:
 @pytest.mark.parametrize(
     ("reply", "words"),
     [
-        (error(401, f"Incorrect API key provided: {KEY}"), "does not accept the key"),
+        (error(401, f"Incorrect API key provided: {KEY}"), KEY_REFUSED),
         (error(404), "has no model"),
         (error(429), "too many requests"),
         (body(200, "<html>It works</html>", "text/html"), "no chat completion"),

@@ -9,8 +9,10 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import session
+from dashboard import session, words
 from memory_system import AgentMemory, Tier
+from memory_system.consolidation.summarisation import MARKED
+from memory_system.intake_dates import READ_AS_UTC
 
 from .test_pages import mira, press, shown
 
@@ -28,7 +30,7 @@ def field(elements: Any, label: str) -> Any:
 
 def pasted(page: AppTest, text: str) -> pd.DataFrame:
     """Write several events into the field for many; answers the preview."""
-    field(page.text_area, "Paste lines, JSON, JSONL or CSV").set_value(text).run()
+    field(page.text_area, words.PASTE_LINES).set_value(text).run()
     assert not page.exception, page.exception
     return next(one.value for one in page.dataframe if "becomes" in one.value)
 
@@ -45,13 +47,13 @@ def test_a_table_keeps_its_importance_and_its_other_columns(open_page: OpenPage)
     revision = mira().stamp[0]
     preview = pasted(page, "sep=;\nEvent;Importance;Weather;depth\nSaw smoke;0,7;clear;3\nIt rained;1;;")
     assert list(preview["rating"]) == ["7", "10"]
-    words = shown(page)
-    assert "The columns are separated by semicolons." in words
-    assert "The column 'Importance' is read as the importance, on the scale 0.1 to 1.0." in words
-    assert "Kept as metadata: weather." in words
-    assert "Not used: depth." in words
+    told = shown(page)
+    assert "The columns are separated by semicolons." in told
+    assert "The column 'Importance' is read as the importance, on the scale 0.1 to 1.0." in told
+    assert "Kept as metadata: weather." in told
+    assert "Not used: depth." in told
     assert mira().stamp[0] == revision, "nothing is stored before it was seen"
-    press(page, "Remember these")
+    press(page, words.REMEMBER_THESE)
     smoke = stored(mira(), "Saw smoke")
     assert (smoke.rating, smoke.extras, smoke.authored) == (7, {"weather": "clear"}, False)
 
@@ -61,8 +63,8 @@ def test_dated_lines_show_their_time_before_they_are_stored(open_page: OpenPage)
     preview = pasted(page, "2026-03-20 18:00 Saw smoke\nIt rained\n[21.03.2026] Ana came")
     assert list(preview["when (UTC)"]) == ["2026-03-20 18:00", "2026-03-20 18:00", "2026-03-21 12:00"]
     assert list(preview["date from"]) == ["its own", "the line above", "its own"]
-    assert "Times without a zone are read as UTC." in shown(page)
-    press(page, "Remember these")
+    assert READ_AS_UTC in shown(page)
+    press(page, words.REMEMBER_THESE)
     assert f"{stored(mira(), 'Ana came').timestamp:%Y-%m-%d %H:%M %Z}" == "2026-03-21 12:00 UTC"
 
 
@@ -73,7 +75,7 @@ def test_a_date_that_may_mean_two_days_is_asked_about(open_page: OpenPage) -> No
     assert "“03/04/2026” is read as 3 April 2026, the day first; nothing in the text shows which" in shown(page)
     field(page.button_group, "Dates such as 03/04/2026 have").set_value("month-first").run()
     assert not page.exception, page.exception
-    press(page, "Remember these")
+    press(page, words.REMEMBER_THESE)
     assert f"{stored(mira(), 'Saw smoke').timestamp:%d %B}" == "04 March"
 
 
@@ -83,13 +85,13 @@ def test_a_date_that_may_mean_two_days_is_asked_about(open_page: OpenPage) -> No
 @pytest.mark.parametrize("marked", [False, True])
 def test_an_event_is_by_a_person_only_if_it_is_marked_so(open_page: OpenPage, marked: bool) -> None:
     page = open_page("short_term")
-    field(page.text_area, "What happened").input("Saw smoke")
-    field(page.button_group, "Mark it as").set_value(["By a person"] * marked)
+    field(page.text_area, words.WHAT_HAPPENED).input("Saw smoke")
+    field(page.button_group, words.MARK_IT_AS).set_value(["By a person"] * marked)
     press(page, "Remember")
     assert stored(mira(), "Saw smoke").authored is marked
     pasted(page, "It rained\nIt snowed")
     field(page.button_group, "Mark each of them as").set_value(["By a person"] * marked).run()
-    press(page, "Remember these")
+    press(page, words.REMEMBER_THESE)
     assert [stored(mira(), text).authored for text in ("It rained", "It snowed")] == [marked, marked]
 
 
@@ -98,10 +100,10 @@ def test_a_character_made_in_the_dashboard_can_be_migrated_and_summarised(open_p
     field(page.text_input, "Name").set_value("nova").run()
     press(page, "New")
     page = open_page("short_term", agent="nova")
-    field(page.text_area, "What happened").input("Came to the harbour at dawn")
+    field(page.text_area, words.WHAT_HAPPENED).input("Came to the harbour at dawn")
     press(page, "Remember")
     pasted(page, "\n".join(["text;importance", *(f"Carried {n} sacks to the mill;{n % 4 + 5}" for n in range(11))]))
-    press(page, "Remember these")
+    press(page, words.REMEMBER_THESE)
     assert len(nova().entries(Tier.STM)) == 12
     assert {one.change_set.author for one in nova().history(2)} == {"dashboard page"}
     nova().configure(stm_size=2)
@@ -123,10 +125,10 @@ def test_summarise_says_that_all_is_by_a_person_and_takes_the_mark_off(open_page
     mira().edit_many(ids, authored=True)
     page.run()
     press(page, "Preview")
-    words = shown(page)
-    assert f"{len(ids)} marked “by a person”" in words
-    assert "Take the mark “by a person” off those that need not keep their words." in words
-    press(page, f"Take “by a person” off {len(ids)} memories")
+    told = shown(page)
+    assert f"{len(ids)} {MARKED}" in told
+    assert "Take the mark “by a person” off those that need not keep their words." in told
+    press(page, f"{words.TAKE_BY_A_PERSON_OFF} {len(ids)} memories")
     assert not any(entry.authored for entry in mira().entries(Tier.LTM))
     press(page, "Preview")
     assert "badge[summary]" in shown(page)
@@ -139,7 +141,7 @@ def test_the_mark_is_taken_off_many_together(open_page: OpenPage) -> None:
     mira().edit_many(held, authored=True)
     page = open_page("short_term")
     page.checkbox[-1].check().run()
-    field(page.selectbox, "Pin, protect or mark").set_value("take “by a person” off").run()
+    field(page.selectbox, words.PIN_PROTECT_OR_MARK).set_value("take “by a person” off").run()
     press(page, f"Change {len(held)} memories")
     assert not any(entry.authored for entry in mira().entries(Tier.STM))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import history_filters, session
+from dashboard import history_filters, session, words
 from memory_system import AgentMemory, Tier
 
 from .test_pages import mira, press, shown
@@ -45,7 +45,7 @@ def test_an_undo_and_a_redo_by_their_buttons(open_page: OpenPage, world_open: Ag
     assert "Undone:" in shown(page)
     assert mira().find(entry_id).document == before  # type: ignore[union-attr]
     page = press(page, "Redo")
-    assert "Done again:" in shown(page)
+    assert f"{words.DONE_AGAIN}:" in shown(page)
     assert mira().find(entry_id).document.endswith("So they say.")  # type: ignore[union-attr]
 
 
@@ -57,7 +57,7 @@ def test_an_undo_that_would_change_nothing_says_why(open_page: OpenPage, world_o
     assert "Undo: Nothing changes. It is again as it was before." in shown(page).replace("\\", "")
 
 
-@pytest.mark.parametrize("everything", ["Keep what is there now", "Take it back anyway"])
+@pytest.mark.parametrize("everything", ["Keep what is there now", words.TAKE_IT_BACK_ANYWAY])
 def test_an_undo_that_meets_later_work_lets_choose(
     open_page: OpenPage, world_open: AgentMemory, everything: str
 ) -> None:
@@ -66,7 +66,7 @@ def test_an_undo_that_meets_later_work_lets_choose(
     world_open.edit(ids[0], document="Told anew since.")
     page = press(open_page("history", change=str(done.revision)), "Undo …")
     assert "Changed since: “Edit" in shown(page)
-    next(one for one in page.radio if one.label == "For all of them").set_value(everything).run()
+    next(one for one in page.radio if one.label == words.FOR_ALL_OF_THEM).set_value(everything).run()
     press(page, "Undo with these choices")
     tiers = {entry.id: entry.tier for tier in (Tier.STM, Tier.LTM) for entry in mira().entries(tier)}
     kept = everything.startswith("Keep")
@@ -94,7 +94,7 @@ def test_changes_are_found_by_words_kind_and_who(open_page: OpenPage, world_open
     page = open_page("history", find="so THEY say", kind="edit")
     assert list(page.dataframe[0].value["kind"]) == ["Edit"]
     page = open_page("history", find="no such words anywhere")
-    assert "No change is like this." in shown(page)
+    assert words.NO_CHANGE_IS_LIKE_THIS in shown(page)
     press(page, "List all changes")
     assert len(page.dataframe[0].value) == len(mira().history())
 
@@ -147,14 +147,14 @@ def test_the_moments_before_and_after_every_change_of_a_character_open(open_page
     changes = {one.revision: one.change_set.title for one in edda.history(1000)}
     assert min(changes) == 1
     for revision, title in changes.items():
-        looked_from(page, revision, "Look at the moment before")
+        looked_from(page, revision, words.MOMENT_BEFORE)
         assert not page.error, [one.value for one in page.error]
         assert title in shown(page)
-        assert "still to come at the moment that you look at" in shown(page)
-        looked_from(page, revision, "Look at the moment after")
+        assert words.STILL_TO_COME in shown(page)
+        looked_from(page, revision, words.MOMENT_AFTER)
         assert not page.error, [one.value for one in page.error]
         assert title in shown(page)
-        assert "still to come" not in shown(page)
+        assert words.STILL_TO_COME not in shown(page)
 
 
 def test_the_moment_before_opens_for_every_kind_of_change(open_page: OpenPage, world_open: AgentMemory) -> None:
@@ -175,16 +175,16 @@ def test_the_moment_before_opens_for_every_kind_of_change(open_page: OpenPage, w
     page = open_page("history")
     for change in done:
         assert change.revision
-        looked_from(page, change.revision, "Look at the moment before")
+        looked_from(page, change.revision, words.MOMENT_BEFORE)
         assert not page.error, [one.value for one in page.error]
         assert agent.change(change.revision).change_set.title in shown(page)  # a purge takes a text out of it, too
-        press(page, "Look at the moment after")  # while one looks at the past
+        press(page, words.MOMENT_AFTER)  # while one looks at the past
         assert not page.error, [one.value for one in page.error]
 
 
 def test_of_a_change_that_was_still_to_come_nothing_can_be_undone(open_page: OpenPage, world_open: AgentMemory) -> None:
     _, revision, _ = edited(world_open)
-    page = looked_from(open_page("history"), revision, "Look at the moment before")
+    page = looked_from(open_page("history"), revision, words.MOMENT_BEFORE)
     assert not {"Undo", "Redo"} & {button.label for button in page.button}
-    before = {button.label: button.disabled for button in page.button}["Look at the moment before"]
+    before = {button.label: button.disabled for button in page.button}[words.MOMENT_BEFORE]
     assert before, "one looks at it"

@@ -7,13 +7,16 @@ from collections.abc import Callable, Iterator
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import session, talk_live, working
+from dashboard import session, talk_live, words, working
 from dashboard.moments import Wanted
 from memory_system import AgentMemory, Tier
+from memory_system.consolidation.synopsis import NOT_WRITTEN
 from memory_system.conversation.conversation import Conversation
 from memory_system.conversation.documents import documents
 from memory_system.conversation.questions import sittings
 from memory_system.conversation.talk import Strategy, TalkSettings
+from memory_system.llm.offline import OfflineModel
+from memory_system.llm.refusals import KEY_REFUSED
 from tests.fake_server import FakeServer, calling, error, pieces, says, streamed, talks
 from tests.waiting import LAST_RESORT, until
 
@@ -65,8 +68,8 @@ def choose(page: AppTest, option: str) -> AppTest:
 def test_an_interview_answers_from_memory_and_leaves_no_trace(open_page: OpenPage) -> None:
     before, touched = mira().stamp, {entry.id: entry.last_access for entry in mira().entries(Tier.LTM)}
     page = open_page("interview")
-    assert "offline rules (no language model)" in shown(page)
-    assert "Asks without leaving a trace." in shown(page)
+    assert OfflineModel.label in shown(page)
+    assert f"{words.WITHOUT_A_TRACE}." in shown(page)
     press(page, KEY)
     told = shown(page)
     assert KEY in told
@@ -76,14 +79,14 @@ def test_an_interview_answers_from_memory_and_leaves_no_trace(open_page: OpenPag
     assert {entry.id: entry.last_access for entry in mira().entries(Tier.LTM)} == touched
     assert not Conversation.all(mira())
     assert mira().queries(5) == []
-    press(page, "Begin anew")
+    press(page, words.BEGIN_ANEW)
     assert KEY not in {text.value for text in page.text}
 
 
 def test_what_an_interview_writes_into_core_memory_is_its_own(open_page: OpenPage) -> None:
     page = say(open_page("interview"), "My name is John.")
     before = mira().stamp
-    page.session_state["inspector-mira"] = "Core memory"
+    page.session_state["inspector-mira"] = words.CORE_MEMORY
     page.run()
     human = next(area for area in page.text_area if area.label.endswith("(human)"))
     assert "John" in human.value
@@ -96,7 +99,7 @@ def test_what_an_interview_writes_into_core_memory_is_its_own(open_page: OpenPag
 
 def test_a_talk_is_kept_undone_and_remembered(open_page: OpenPage) -> None:
     page = open_page("interview", mode="play")
-    next(field for field in page.text_input if field.label == "Your name").set_value("John").run()
+    next(field for field in page.text_input if field.label == words.YOUR_NAME).set_value("John").run()
     press(page, "Begin")
     (talk,) = Conversation.all(mira())
     assert page.query_params["talk"] == talk.id
@@ -111,13 +114,13 @@ def test_a_talk_is_kept_undone_and_remembered(open_page: OpenPage) -> None:
     assert "John" in talk.head.blocks.human
     assert [message.text for message in talk.messages() if message.speaker == "John"] == [LAVA]
     held = {entry.id for entry in mira().entries(Tier.STM)}
-    press(page, "Leave, and let it be remembered")
-    assert "No synopsis was written" in shown(page)
-    assert not [button for button in page.button if button.label == "Remember it"]
+    press(page, words.LEAVE_AND_REMEMBER)
+    assert NOT_WRITTEN in shown(page)
+    assert not [button for button in page.button if button.label == words.REMEMBER_IT]
     say(page, "Where can I leave the cake until tonight?")
-    press(page, "Leave, and let it be remembered")
+    press(page, words.LEAVE_AND_REMEMBER)
     assert {entry.id for entry in mira().entries(Tier.STM)} == held, "a preview changes nothing"
-    press(page, "Remember it")
+    press(page, words.REMEMBER_IT)
     (synopsis,) = [entry for entry in mira().entries(Tier.STM) if entry.id not in held]
     assert "John" in synopsis.document
     assert "The character remembers this talk." in shown(page)
@@ -150,7 +153,7 @@ def test_a_model_that_fails_leaves_the_message_and_a_sentence(open_page: OpenPag
     server.on("*", error(401, "no such key"))
     page = say(open_page("interview", talk=talk.id), "Hello?")
     assert [message.text for message in talk.messages()] == ["Hello?"]
-    assert "does not accept the key" in shown(page)
+    assert KEY_REFUSED in shown(page)
     assert page.warning, "it is said beside the message"
 
 
@@ -177,7 +180,7 @@ def test_a_whisper_is_planted_and_undone(open_page: OpenPage) -> None:
     page = open_page("interview", mode="whisper")
     press(page, "Whisper")
     assert "Write the thought first." in shown(page)
-    field = next(area for area in page.text_area if area.label == "The thought")
+    field = next(area for area in page.text_area if area.label == words.THE_THOUGHT)
     field.set_value(thought)
     before = mira().stamp
     press(page, "Preview")
@@ -198,16 +201,16 @@ def test_a_muted_memory_is_missing_from_the_second_answer(open_page: OpenPage) -
     assert next(one for one in page.button if one.label.startswith("Ask again")).disabled
     box.check().run()
     before = mira().stamp
-    press(page, "Ask again without them")
+    press(page, words.ASK_AGAIN_WITHOUT_THEM)
     first, second = page.dataframe[0].value, page.dataframe[1].value
     muted = first.set_index("what").loc["muted"]
     assert muted["memory"].startswith("Tobias owned up")
     assert muted["second"] != muted["second"], "it has no rank in the second answer"
-    assert second.set_index("section").loc["came to mind", "told"] == "changed"
+    assert second.set_index("section").loc[words.CAME_TO_MIND, "told"] == "changed"
     assert mira().stamp == before
-    block = next(one for one in page.checkbox if one.label == "Core block: persona")
+    block = next(one for one in page.checkbox if one.label == words.PERSONA_BLOCK)
     block.check().run()
-    press(page, "Ask again without them")
+    press(page, words.ASK_AGAIN_WITHOUT_THEM)
     assert page.dataframe[1].value.set_index("section").loc["core memory", "difference"] < 0
 
 
@@ -215,10 +218,10 @@ def test_a_muted_fact_that_core_memory_tells_too_is_pointed_out(open_page: OpenP
     page = open_page("interview", show="ablation")
     press(page, "Ask")
     next(one for one in page.checkbox if "only one true key" in one.label).check().run()
-    press(page, "Ask again without them")
+    press(page, words.ASK_AGAIN_WITHOUT_THEM)
     assert "still stands in core memory; mute its block as well" in shown(page)
-    next(one for one in page.checkbox if one.label == "Core block: persona").check().run()
-    press(page, "Ask again without them")
+    next(one for one in page.checkbox if one.label == words.PERSONA_BLOCK).check().run()
+    press(page, words.ASK_AGAIN_WITHOUT_THEM)
     assert "still stands in core memory" not in shown(page)
 
 
@@ -246,11 +249,11 @@ def test_two_characters_talk_and_it_is_undone(open_page: OpenPage) -> None:
     tobias = session.world().agent("tobias")
     next(one for one in page.selectbox if one.label.endswith("talks with")).select("tobias")
     next(one for one in page.number_input if one.label == "Turns").set_value(2)
-    press(page, "Let them talk")
+    press(page, words.LET_THEM_TALK)
     assert [len(Conversation.all(one)) for one in (mira(), tobias)] == [1, 1]
     assert "**Mira Holloway**" in shown(page)
     assert "**Tobias Finch**" in shown(page)
-    press(page, "Undo all")
+    press(page, words.UNDO_ALL)
     assert [len(Conversation.all(one)) for one in (mira(), tobias)] == [0, 0]
 
 

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import family, session, tables
+from dashboard import family, session, tables, words
 from memory_system import AgentMemory, Kind, MemoryEntry, Tier
+from memory_system.consolidation.rederivation import DERIVED_AGAIN
 from memory_system.lineage import Kin, Lineage
 from tests.conftest import NOW
 
@@ -134,25 +135,25 @@ def test_a_stale_memory_is_flagged_derived_again_and_undone(open_page: OpenPage,
     assert "1 memory rests on what was changed or deleted since." in shown(open_page("overview"))
     before = mira().find(doubtful)
     page = open_page("long_term", memory=doubtful)
-    assert "What this rests on has changed since." in shown(page)
+    assert words.RESTS_ON_WHAT_CHANGED in shown(page)
     assert "<b>bold</b>" in shown(page)
-    press(page, "Derive again")
+    press(page, words.DERIVE_AGAIN)
     assert mira().find(doubtful) == before  # a preview
-    assert "Derived again from" in shown(page)
+    assert DERIVED_AGAIN in shown(page)
     press(page, "Apply")
     after = mira().find(doubtful)
     assert after is not None
     assert before is not None
     assert after.document != before.document
-    assert "What this rests on has changed since." not in shown(page)
+    assert words.RESTS_ON_WHAT_CHANGED not in shown(page)
     mira().undo(mira().history(1)[0].revision)
     assert mira().find(doubtful) == before
-    assert "What this rests on has changed since." in shown(open_page("long_term", memory=doubtful))
+    assert words.RESTS_ON_WHAT_CHANGED in shown(open_page("long_term", memory=doubtful))
 
 
 def test_a_stale_memory_is_kept_as_it_is(open_page: OpenPage, doubtful: str) -> None:
-    page = press(open_page("long_term", memory=doubtful), "Keep as it is")
-    assert "What this rests on has changed since." not in shown(page)
+    page = press(open_page("long_term", memory=doubtful), words.KEEP_AS_IT_IS)
+    assert words.RESTS_ON_WHAT_CHANGED not in shown(page)
     assert mira().stale_of(doubtful) is None
     assert mira().history(1)[0].change_set.operation == "keep"
 
@@ -175,7 +176,7 @@ def test_what_is_protected_can_only_be_unprotected(open_page: OpenPage) -> None:
     assert mira().last_version(held).protected
     labels = {button.label for button in page.button}
     assert "Unprotect" in labels
-    assert not labels & {"Pin", "Forget", "Rate again", "Save changes"}
+    assert not labels & {"Pin", "Forget", words.RATE_AGAIN, words.SAVE_CHANGES}
     press(page, "Unprotect")
     assert not mira().last_version(held).protected
 
@@ -185,7 +186,7 @@ def test_an_edited_text_is_by_a_person_and_marks_are_set_with_it(open_page: Open
     held = next(one for one in mira().entries(Tier.LTM) if not one.authored)
     page = open_page("long_term", memory=held.id)
     next(area for area in page.text_area if area.label == "Text").set_value("Another text.")
-    next(group for group in page.button_group if group.label == "Mark it as").set_value(["Pinned"])
-    press(page, "Save changes")
+    next(group for group in page.button_group if group.label == words.MARK_IT_AS).set_value(["Pinned"])
+    press(page, words.SAVE_CHANGES)
     after = mira().last_version(held.id)
     assert (after.document, after.pinned, after.protected, after.authored) == ("Another text.", True, False, True)

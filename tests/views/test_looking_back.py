@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import session
+from dashboard import session, words
 from dashboard.moments import Wanted
 from memory_system import AgentMemory, Kind, Tier
+from memory_system.shifts import FORGOTTEN
 from tests import sample_world
 from tests.waiting import LAST_RESORT
 
@@ -69,8 +70,8 @@ def test_a_page_shows_any_moment_and_lets_nothing_be_changed(open_page: OpenPage
         assert not page.error, [one.value for one in page.error]
         free = {button.label for button in page.button if not button.disabled}
         assert not free & {
-            "Remember", "Remember these", "Undo", "Forget", "Pin", "Rate again", "Save", "Save changes", "Save the cue",
-            "Set the clock", "Apply", "Reset all", "New",
+            "Remember", words.REMEMBER_THESE, "Undo", "Forget", "Pin", words.RATE_AGAIN, "Save", words.SAVE_CHANGES,
+            words.SAVE_THE_CUE, words.SET_THE_CLOCK, "Apply", "Reset all", "New",
         }  # fmt: skip
     assert mira().stamp == before
     assert not at(page, None).error
@@ -143,9 +144,9 @@ def test_a_link_leads_to_a_moment_and_a_button_back_to_now(open_page: OpenPage) 
     page = app(agent="mira", world_time="2026-03-20T20:00:00Z")
     assert "Mira Holloway as of Fri 20 Mar 2026, 20:00 UTC" in shown(page)
     assert "World time then: Fri 20 Mar 2026, 20:00 UTC" in shown(page)
-    press(page, "One change later")
+    press(page, words.ONE_CHANGE_LATER)
     assert "revision" in page.query_params
-    press(page, "Back to now")
+    press(page, words.BACK_TO_NOW)
     assert " as of " not in shown(page)
     assert set(page.query_params) == {"agent"}
 
@@ -157,9 +158,9 @@ def test_another_character_is_shown_at_the_same_time_of_the_story(open_page: Ope
     page.sidebar.selectbox[0].select("tobias").run()
     assert page.session_state["moment"] == Wanted(world_time=now)
     assert "Tobias Finch as of" in shown(page)
-    press(page, "One change later")
+    press(page, words.ONE_CHANGE_LATER)
     assert page.session_state["moment"].revision == session.world().agent("tobias").as_of(world_time=now).revision + 1
-    press(page, "Back to now")
+    press(page, words.BACK_TO_NOW)
     page.sidebar.selectbox[0].select("mira").run()
     assert " as of " not in shown(page)
 
@@ -221,14 +222,14 @@ def test_a_query_is_lived_through_again_and_why_it_differs_is_told(open_page: Op
     before = mira().stamp
     page = open_page("relive", query="1")
     assert f"the same {len(found)} memories are recalled, in the same order" in shown(page)
-    assert "Rebuilt exactly as it was answered" in shown(page)
+    assert words.REBUILT_EXACTLY in shown(page)
     assert mira().stamp == before
     gone = next(hit.entry for hit in found if hit.entry.tier is not Tier.STATIC)
     mira().forget(gone.id)
     mira().configure(top_k=5)
     page.run()
     assert "The number of seats was 6 and is 5." in shown(page)
-    assert "It was forgotten on" in shown(page)
+    assert FORGOTTEN in shown(page)
     assert found.context in [block.value for block in page.code]
     page = open_page("relive", query="1")
     assert next(button.disabled for button in page.button if button.label == "Why, now")

@@ -7,9 +7,13 @@ from collections.abc import Callable, Iterator
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import model_settings, session
+from dashboard import model_settings, session, words
 from dashboard.moments import Wanted
+from memory_system.llm import prompts
+from memory_system.llm.offline import OfflineModel
 from memory_system.llm.prompts import PROMPTS
+from memory_system.llm.refusals import KEY_REFUSED
+from memory_system.llm.tasks import FENCE
 from memory_system.model_choice import PROVIDERS, ModelChoice
 from tests import keyrings
 from tests.fake_server import KEY, FakeServer, error, says
@@ -73,17 +77,17 @@ def test_a_server_is_tried_and_used_and_its_key_is_nowhere_on_the_page(
 ) -> None:
     server.on("rate", says(RATED))
     page = open_settings()
-    assert "offline rules (no language model)" in told(page)
+    assert OfflineModel.label in told(page)
     assert "Nothing leaves this program" in told(page)
     fill(page, server.url, "fake", KEY)
     press(page, "Test")
     assert "fake at 127.0.0.1 answered in" in told(page)
     assert "12 tokens" in told(page)
     assert any('"rating": 9' in block.value for block in page.code)
-    assert any("You judge memories" in block.value for block in page.code)
+    assert any(prompts.shipped("rate") in block.value for block in page.code)
     assert mira().model.label.startswith("offline rules")
     field(page, "Key").input(KEY)
-    press(page, "Save and use")
+    press(page, words.SAVE_AND_USE)
     assert "fake at 127.0.0.1 is in use." in told(page)
     assert "A key is set (this session)" in told(page)
     assert "is sent to this machine: the memories it is about" in told(page)
@@ -121,14 +125,14 @@ def test_a_trial_that_fails_says_why_and_never_the_key(open_settings: OpenSettin
     page = open_settings()
     fill(page, server.url, "fake", KEY)
     press(page, "Test")
-    assert "does not accept the key" in told(page)
+    assert KEY_REFUSED in told(page)
     assert KEY not in everything(page)
 
 
 def test_what_cannot_be_used_is_refused_in_words(open_settings: OpenSettings) -> None:
     page = open_settings()
     fill(page, "file:///etc/passwd", "fake")
-    for name in ("Test", "Save and use"):
+    for name in ("Test", words.SAVE_AND_USE):
         press(page, name)
         assert "must begin with http:// or https://" in told(page)
     assert session.world().models.chosen is None
@@ -149,7 +153,7 @@ def test_the_key_goes_into_the_keyring_where_there_is_one(
     next(group for group in page.button_group if "in the system's keyring" in group.options).set_value(
         "in the system's keyring"
     )
-    press(page, "Save and use")
+    press(page, words.SAVE_AND_USE)
     assert drawer.held == {("memory-system", server.url): KEY}
     assert "A key is set (keyring)" in told(page)
     assert KEY not in everything(page)
@@ -180,8 +184,8 @@ def test_where_the_environment_decides_nothing_can_be_chosen(open_page: Callable
     page = open_page("settings", part="model")
     assert "MEMORY_LLM is 'offline'" in told(page)
     assert not [one for one in page.text_input if one.label in ("Address", "Key")]
-    press(page, "Test the language model")
-    assert "offline rules (no language model) answered in" in told(page)
+    press(page, words.TEST_THE_LANGUAGE_MODEL)
+    assert f"{OfflineModel.label} answered in" in told(page)
 
 
 def test_an_environment_s_address_with_a_password_is_not_shown(
@@ -190,7 +194,7 @@ def test_an_environment_s_address_with_a_password_is_not_shown(
     monkeypatch.setenv("OPENAI_BASE_URL", "http://ana:hunter2@127.0.0.1:9/v1")
     page = open_settings()
     assert "gpt-4o-mini at 127.0.0.1" in told(page)
-    press(page, "Test the language model")
+    press(page, words.TEST_THE_LANGUAGE_MODEL)
     assert "cannot be reached" in told(page)
     assert "hunter2" not in everything(page)
 
@@ -200,13 +204,13 @@ def test_a_prompt_is_worded_previewed_saved_and_restored(open_settings: OpenSett
     own = "You are a stern judge. Rate it."
     field(page, "Text").input(own).run()
     press(page, "Preview")
-    assert any(block.value.startswith(f"[system]\n{own}\nThe user message is JSON.") for block in page.code)
+    assert any(block.value.startswith(f"[system]\n{own}\n{FENCE}") for block in page.code)
     assert session.world().prompts.prompts.own == {}
     next(button for button in page.button if button.key == "save-prompt").click().run()
     assert not page.exception
     assert session.world().prompts.prompts.own == {"rate": own}
     assert "Worded anew in this world: Rate a memory." in told(page)
-    press(page, "Restore the shipped text")
+    press(page, words.RESTORE_THE_SHIPPED_TEXT)
     assert field(page, "Text").value == PROMPTS["rate"].text
     press(page, "Use again")
     assert field(page, "Text").value == own

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import session, unrated, working
+from dashboard import session, unrated, words, working
 from memory_system import AgentMemory, Tier
 
 from .test_entering_events import field
@@ -44,14 +44,14 @@ def new_to(page: AppTest, agent: str, seen: int) -> int:
 
 def by_a_form(open_page: OpenPage) -> AppTest:
     page = open_page("short_term")
-    field(page.text_area, "What happened").input("Saw smoke")
+    field(page.text_area, words.WHAT_HAPPENED).input("Saw smoke")
     return press(page, "Remember")
 
 
 def by_many_lines(open_page: OpenPage) -> AppTest:
     page = open_page("short_term")
-    field(page.text_area, "Paste lines, JSON, JSONL or CSV").set_value("Saw smoke\nIt rained").run()
-    return press(page, "Remember these")
+    field(page.text_area, words.PASTE_LINES).set_value("Saw smoke\nIt rained").run()
+    return press(page, words.REMEMBER_THESE)
 
 
 def by_a_table(open_page: OpenPage) -> AppTest:
@@ -64,7 +64,7 @@ def by_an_edit(open_page: OpenPage) -> AppTest:
     open_page("overview")
     page = open_page("long_term", memory=mira().entries(Tier.LTM)[0].id)
     field(page.text_area, "Text").set_value("In other words.")
-    return press(page, "Save changes")
+    return press(page, words.SAVE_CHANGES)
 
 
 def by_an_operation(open_page: OpenPage) -> AppTest:
@@ -87,11 +87,11 @@ def by_the_personality(open_page: OpenPage) -> AppTest:
 
 def by_a_saved_cue(open_page: OpenPage) -> AppTest:
     page = open_page("recall", cue="Who has the mill key?")
-    page.session_state["recall-tab"] = "Saved cues"
+    page.session_state["recall-tab"] = words.SAVED_CUES
     page.run()
     field(page.text_input, "Name").input("The key")
     # the test runner knows no parts of a page, and reports that this one asks to be drawn again by itself
-    next(button for button in page.button if button.label == "Save the cue").click().run()
+    next(button for button in page.button if button.label == words.SAVE_THE_CUE).click().run()
     assert [saved.name for saved in mira().saved_cues] == ["The key"]
     return page
 

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import session
+from dashboard import session, words
 from memory_system import AgentMemory, Tier
+from memory_system.llm.offline import OfflineModel
 
 OpenPage = Callable[..., AppTest]
 
@@ -31,7 +32,7 @@ def press(page: AppTest, label: str) -> AppTest:
 
 
 def editor(page: AppTest) -> Any:
-    return next(area for area in page.text_area if area.label == "Personality JSON")
+    return next(area for area in page.text_area if area.label == words.PERSONALITY_JSON)
 
 
 def as_json(page: AppTest) -> tuple[AppTest, str]:
@@ -55,7 +56,7 @@ def test_overview_shows_counts_and_what_is_in_use(open_page: OpenPage) -> None:
     metrics = {metric.label: metric.value for metric in page.metric}
     assert metrics["Short-term"] == "20 of 20"
     assert metrics["Long-term"] == str(mira().get_stats()["ltm"])
-    assert "offline rules (no language model)" in shown(page)
+    assert OfflineModel.label in shown(page)
     assert "all-MiniLM-L6-v2" in shown(page)
 
 

@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import comparing, session
+from dashboard import comparing, rehearsing, session, words
 from memory_system import AgentMemory, MemoryEntry, Tier
 from memory_system.keeping import Fit
+from memory_system.stage import RESTORE_IT
 from tests import sample_world
 from tests.waiting import LAST_RESORT
 
@@ -41,10 +42,10 @@ def test_a_rehearsal_is_begun_from_the_page(open_page: OpenPage) -> None:
     page = open_page("rehearsal")
     assert "There is none yet." in shown(page)
     page.text_input[0].set_value("a smaller memory").run()
-    press(page, f"Rehearse with {WHOM}")
+    press(page, f"{words.REHEARSE_WITH} {WHOM}")
     mark = session.world().rehearsal(BRANCH)
     assert mark is not None
-    assert (mark.of, mark.purpose, mark.author) == ("mira", "a smaller memory", "Rehearsal page")
+    assert (mark.of, mark.purpose, mark.author) == ("mira", "a smaller memory", rehearsing.AUTHOR)
     assert page.session_state["agent-next"] == BRANCH
 
 
@@ -53,7 +54,7 @@ def test_looking_at_the_page_changes_nothing(open_page: OpenPage) -> None:
     branch.edit(branch.entries(Tier.STM)[0].id, tags=["tried"])
     before = branch.stamp, mira().stamp
     page = open_page("rehearsal", agent=BRANCH)
-    page.button_group[0].set_value("Change by change").run()
+    page.button_group[0].set_value(words.CHANGE_BY_CHANGE).run()
     assert not page.exception
     assert (branch.stamp, mira().stamp) == before
 
@@ -79,12 +80,12 @@ def test_what_is_ticked_is_previewed_kept_and_undone(open_page: OpenPage) -> Non
     press(page, "Preview")
     assert f"{WHOM} would have: 1 memory changed." in shown(page)
     assert mira().stamp[0] == before
-    press(page, f"Keep in {WHOM}")
+    press(page, f"{words.KEEP_IN} {WHOM}")
     assert mira().last_version(first.id).document == "Something else happened."
     assert mira().find(second.id) == second
     told = mira().history(1)[0].change_set
-    assert (told.author, told.operation) == ("Rehearsal page", "take over")
-    assert f"Kept in {WHOM}." in shown(page)
+    assert (told.author, told.operation) == (rehearsing.AUTHOR, "take over")
+    assert f"{words.KEPT_IN} {WHOM}." in shown(page)
     press(page, "Undo")
     assert mira().find(first.id) == first
     assert branch.last_version(first.id).document == "Something else happened."
@@ -101,12 +102,12 @@ def test_all_are_ticked_but_those_that_clash(open_page: OpenPage) -> None:
     press(page, "Tick all that do not clash")
     assert [(box.label, box.value) for box in page.checkbox] == [("Keep it all the same", False), ("Keep", True)]
     press(page, "Preview")
-    press(page, f"Keep in {WHOM}")
+    press(page, f"{words.KEEP_IN} {WHOM}")
     assert mira().last_version(first.id).document == "A third thing happened."
     assert mira().last_version(second.id).tags == ("tried",)
     tick(page, 0)
     press(page, "Preview")
-    press(page, f"Keep in {WHOM}")
+    press(page, f"{words.KEEP_IN} {WHOM}")
     assert mira().last_version(first.id).document == "Something else happened."
     assert f"All that was changed here is so in {WHOM} too." in shown(page)
 
@@ -119,7 +120,7 @@ def test_a_preview_that_no_longer_fits_is_not_offered(open_page: OpenPage) -> No
     press(page, "Preview")
     branch.edit(entry.id, tags=["tried", "again"])
     page.run()
-    assert not [button for button in page.button if button.label == f"Keep in {WHOM}"]
+    assert not [button for button in page.button if button.label == f"{words.KEEP_IN} {WHOM}"]
 
 
 def test_many_differences_go_on_as_a_table(open_page: OpenPage) -> None:
@@ -134,7 +135,7 @@ def test_a_rehearsal_whose_character_is_gone_says_so(open_page: OpenPage) -> Non
     begun(open_page)
     session.world().delete_agent("mira")
     page = open_page("rehearsal", agent=BRANCH)
-    assert "Restore it from the bin" in shown(page)
+    assert RESTORE_IT in shown(page)
     assert [button.label for button in page.button] == ["Drop"]
     page = AppTest.from_file(str(sample_world.ROOT / "dashboard" / "app.py"), default_timeout=LAST_RESORT)
     page.query_params["agent"] = BRANCH
@@ -148,15 +149,15 @@ def test_every_page_says_that_it_shows_a_rehearsal_and_leads_back(open_page: Ope
     page.query_params["agent"] = BRANCH
     page.run()
     assert not page.exception
-    banner = next(one.value for one in page.markdown if "Rehearsal of" in one.value)
+    banner = next(one.value for one in page.markdown if words.REHEARSAL_OF in one.value)
     assert "![x](http" not in banner
-    assert f"{WHOM} stays as before until you keep something." in shown(page)
+    assert f"{WHOM} {words.STAYS_AS_BEFORE}" in shown(page)
     picker = page.sidebar.selectbox[0]
     assert picker.options.count(WHOM) == 1
     assert f"{WHOM} (rehearsal: a *bold* ![x](http://nowhere/) try)" in picker.options
-    press(page, f"Back to {WHOM}")
+    press(page, f"{words.BACK_TO} {WHOM}")
     assert page.session_state["agent"] == "mira"
-    assert not [one for one in page.markdown if "Rehearsal of" in one.value]
+    assert not [one for one in page.markdown if words.REHEARSAL_OF in one.value]
 
 
 def test_rehearsals_stand_after_their_characters(open_page: OpenPage) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import session, working
+from dashboard import session, words, working
 from memory_system import AgentMemory, Tier, asides, ledger_opening
 from tests.waiting import LAST_RESORT, until
 
@@ -41,17 +41,17 @@ def ended(page: AppTest, name: str) -> AppTest:
 
 @pytest.mark.usefixtures("three")
 def test_the_check_finds_what_is_wrong_the_light_tells_it_and_it_is_repaired(open_page: OpenPage) -> None:
-    assert "All is well" in shown(open_page("overview"))
+    assert words.ALL_IS_WELL in shown(open_page("overview"))
     before = {entry.id for entry in mira().entries(Tier.LTM)}
     page = open_page("settings", part="safety")
-    press(page, "Check everything")
+    press(page, words.CHECK_EVERYTHING)
     ended(page, "check")
-    assert "Nothing is wrong." in shown(page)
+    assert words.NOTHING_IS_WRONG in shown(page)
     mira().close()
     (session.world().folder / "mira" / "journal.sqlite3").write_bytes(b"no journal " * 999)
     assert "Something is wrong" in shown(open_page("overview", agent="tobias"))
     page = open_page("settings", agent="tobias", part="safety")
-    press(page, "Check everything")
+    press(page, words.CHECK_EVERYTHING)
     ended(page, "check")
     table = page.dataframe[0].value
     assert table["state"].iloc[0] == "✗ wrong"
@@ -61,25 +61,25 @@ def test_the_check_finds_what_is_wrong_the_light_tells_it_and_it_is_repaired(ope
     assert "⟳ repaired" in set(page.dataframe[0].value["state"])
     assert {entry.id for entry in mira().entries(Tier.LTM)} == before
     assert mira().read_only is None
-    assert "All is well" in shown(open_page("overview"))
+    assert words.ALL_IS_WELL in shown(open_page("overview"))
 
 
 @pytest.mark.usefixtures("three")
 def test_a_backup_is_made_restored_and_the_former_world_put_back(open_page: OpenPage) -> None:
     page = open_page("settings", part="safety")
     assert "There is no backup here yet." in shown(page)
-    press(page, "Make a backup")
+    press(page, words.MAKE_A_BACKUP)
     ended(page, "backup")
     assert "Made and read back: 2 characters" in shown(page)
     assert "Harrow Quay" in shown(page), "what it holds is told before it is restored"
     mira().add_short_term({"document": "After the backup", "rating": 5, "id": "late"})
-    press(page, "Restore it")
+    press(page, words.RESTORE_IT)
     ended(page, "restore")
-    assert "Restored: the world of" in shown(page)
+    assert words.RESTORED_WORLD_OF in shown(page)
     assert mira().find("late") is None
     assert len(asides.of_world(session.world().folder)) == 1
-    press(page, "Put back")
-    assert "The world is again what it was" in shown(page)
+    press(page, words.PUT_BACK)
+    assert words.WORLD_AS_IT_WAS in shown(page)
     assert mira().find("late") is not None
 
 

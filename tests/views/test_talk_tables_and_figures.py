@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pandas as pd
 import pytest
 
-from dashboard import talk_figures, talk_tables
+from dashboard import talk_figures, talk_tables, words
 from memory_system import AgentMemory
 from memory_system.conversation.comparing import compare
 from memory_system.conversation.context import Context, Scene, build, counted
@@ -143,7 +143,7 @@ def test_the_sections_of_a_prompt_add_up_to_its_tokens() -> None:
         "instructions",
         "functions",
         "core memory",
-        "came to mind",
+        words.CAME_TO_MIND,
         "earlier messages",
         "this turn",
     ]
@@ -151,7 +151,7 @@ def test_the_sections_of_a_prompt_add_up_to_its_tokens() -> None:
     assert frame["share"].sum() == pytest.approx(context.tokens / 4000)
     texts = frame.set_index("section")["text"]
     assert texts["earlier messages"] == "John: My name is John\nMira: send_message(message: Hello, John.)"
-    assert "[1] Lent the key" in texts["came to mind"]
+    assert "[1] Lent the key" in texts[words.CAME_TO_MIND]
     assert "conversation_search_date(start_date, end_date, page, request_heartbeat)" in texts["functions"]
 
 
@@ -162,13 +162,13 @@ def test_what_differs_between_two_prompts_is_told_by_section() -> None:
         "instructions": False,
         "functions": False,
         "core memory": True,
-        "came to mind": True,
+        words.CAME_TO_MIND: True,
         "this turn": False,
     }
     assert (told["second"] - told["first"] == told["difference"]).all()
-    assert told["difference"]["came to mind"] < 0
+    assert told["difference"][words.CAME_TO_MIND] < 0
     gone = talk_tables.changed_sections(prompt(recalled=("A key",)), prompt()).set_index("section")
-    assert gone.loc["came to mind", ["second", "after"]].tolist() == [0, ""]
+    assert gone.loc[words.CAME_TO_MIND, ["second", "after"]].tolist() == [0, ""]
 
 
 def test_recalled_memories_are_numbered_as_the_answer_cites_them(

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from streamlit.testing.v1 import AppTest
 
-from dashboard import session
+from dashboard import session, words
 from dashboard.suspects import marked
 from memory_system import AgentMemory, Tier
+from memory_system.suspicions import ALMOST_THE_SAME
 from tests.fake_server import FakeServer, says
 
 OpenPage = Callable[..., AppTest]
@@ -41,21 +42,21 @@ KEY_AGAIN = "For a week I lent the brass key of the tide mill to Tobias"
 def test_a_duplicate_is_merged_and_undone(open_page: OpenPage) -> None:
     ids = set(remember(KEY, KEY_AGAIN))
     page = open_page("tidy")
-    assert "Almost the same in meaning." in shown(page)
-    press(page, "Keep this one")
+    assert ALMOST_THE_SAME in shown(page)
+    press(page, words.KEEP_THIS_ONE)
     assert len([one for one in ids if mira().find(one)]) == 1
     assert "Merge 2 memories" in shown(page)
-    assert "Almost the same in meaning." not in shown(page)
+    assert ALMOST_THE_SAME not in shown(page)
     press(page, "Undo")
     assert all(mira().find(one) for one in ids)
-    assert "Almost the same in meaning." in shown(page)
+    assert ALMOST_THE_SAME in shown(page)
 
 
 def test_of_a_contradiction_the_right_one_stays_or_both_do(open_page: OpenPage) -> None:
     ids = set(remember("The ferry leaves the east pier at 18:00", "The ferry leaves the east pier at 19:30"))
     page = open_page("tidy")
     assert "One says “18:00”, the other “19:30”." in shown(page)
-    press(page, "Both are right")
+    press(page, words.BOTH_ARE_RIGHT)
     assert "One says “18:00”" not in shown(page)
     assert "1 suspicion is dismissed." in shown(page)
     press(page, "Suspect them again")
@@ -72,7 +73,7 @@ def test_the_same_words_many_times_become_one_memory(open_page: OpenPage) -> Non
 
 
 def test_without_a_language_model_the_page_says_what_it_misses(open_page: OpenPage) -> None:
-    assert "No language model is connected" in shown(open_page("tidy"))
+    assert words.NO_LANGUAGE_MODEL in shown(open_page("tidy"))
 
 
 def test_a_language_model_is_asked_when_somebody_wants_it(open_page: OpenPage, server: FakeServer) -> None:
@@ -80,7 +81,7 @@ def test_a_language_model_is_asked_when_somebody_wants_it(open_page: OpenPage, s
     mira().model = server.model()
     server.on("compare", says({"verdicts": [{"pair": 1, "relation": "same", "why": "*So* it is."}]}))
     page = open_page("tidy")
-    assert "No language model is connected" not in shown(page)
+    assert words.NO_LANGUAGE_MODEL not in shown(page)
     assert server.requests == []
     press(page, "Ask fake")
     assert "fake: *So* it is." in shown(page)
@@ -107,9 +108,9 @@ def test_words_that_differ_stand_out_and_none_is_markup() -> None:
 def test_all_that_is_shown_is_changed_at_once_and_undone(open_page: OpenPage) -> None:
     page = open_page("short_term")
     before = mira().entries(Tier.STM)
-    box = next(box for box in page.checkbox if box.label.startswith("Select all"))
+    box = next(box for box in page.checkbox if box.label.startswith(words.SELECT_ALL))
     box.check().run()
-    next(one for one in page.selectbox if one.label == "Set importance").select(9).run()
+    next(one for one in page.selectbox if one.label == words.SET_IMPORTANCE).select(9).run()
     press(page, "Change ")
     assert {entry.rating for entry in mira().entries(Tier.STM)} == {9}
     press(page, "Undo")

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import drafts, session
+from dashboard import drafts, session, words
 from memory_system import AgentMemory, Tier
 
 from .conftest import VIEWS
@@ -23,7 +23,7 @@ PLACES: dict[str, tuple[str, dict[str, str], dict[str, Any]]] = {
     "short-term": ("short_term", {}, {}),
     "long-term": ("long_term", {}, {}),
     "recall": ("recall", {"cue": "Who has the mill key?"}, {}),
-    "saved cues": ("recall", {"cue": "Who has the mill key?"}, {"recall-tab": "Saved cues"}),
+    "saved cues": ("recall", {"cue": "Who has the mill key?"}, {"recall-tab": words.SAVED_CUES}),
     "history": ("history", {}, {}),
     "bin": ("history", {}, {"history-tabs-mira": "Bin"}),
     "re-live": ("relive", {}, {}),
@@ -32,7 +32,7 @@ PLACES: dict[str, tuple[str, dict[str, str], dict[str, Any]]] = {
     "summarise": ("operations", {"operation": "Summarise"}, {}),
     "rehearsal": ("rehearsal", {}, {}),
     "settings": ("settings", {}, {}),
-    "interview": ("interview", {}, {"inspector-mira": "Core memory"}),
+    "interview": ("interview", {}, {"inspector-mira": words.CORE_MEMORY}),
     "play": ("interview", {"mode": "play"}, {}),
     "whisper": ("interview", {"mode": "whisper"}, {}),
     "mute and ask again": ("interview", {"show": "ablation"}, {}),

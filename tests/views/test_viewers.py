@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import session
+from dashboard import session, words
 from dashboard.visitors import SECONDS, Visitors, visitors
 from memory_system import AgentMemory, Settings, Tier
 from memory_system.access import Door, Role
@@ -77,12 +77,12 @@ def test_every_page_is_shown_to_a_viewer(viewer: Open, view: str) -> None:
 def test_a_viewer_is_told_what_is_so_for_them(viewer: Open) -> None:
     overview, settings = viewer("overview"), viewer("settings")
     told = " ".join(one.value for one in [*overview.markdown, *overview.caption])
-    assert "All is well." in told
+    assert words.ALL_IS_WELL in told
     assert "Everything can be changed" not in told
     captions = " ".join(one.value for one in settings.caption)
     assert "remembers by these settings" in captions
     assert "these settings then" not in captions
-    assert "You are here as a viewer." in captions
+    assert f"{words.A_VIEWER}." in captions
     assert "The page says why" not in captions
 
 
@@ -92,7 +92,7 @@ def test_a_viewer_reads_a_personality_and_is_offered_no_field_that_takes_nothing
     assert not page.text_area
     assert "fact" in page.dataframe[0].value.columns
     assert "Mira Holloway" in page.expander[0].code[0].value
-    assert any("You are here as a viewer." in one.value for one in page.caption)
+    assert any(words.A_VIEWER in one.value for one in page.caption)
 
 
 @pytest.mark.parametrize("view", VIEWS)

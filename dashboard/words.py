@@ -1,0 +1,171 @@
+"""The words of the pages that tests name too: a sentence that is changed here is changed for both.
+
+A sentence that at most one test names stands where it is shown; ``tests/unit/test_words.py`` says when it moves here.
+"""
+
+# bulk.py
+SET_IMPORTANCE = "Set importance"
+PIN_PROTECT_OR_MARK = "Pin, protect or mark"
+TAKE_BY_A_PERSON_OFF = "Take “by a person” off"
+
+# cast.py
+CHARACTERS = "New, copy, rename, delete"
+
+# character_settings.py
+SHORT_TERM_SIZE = "Size of short-term memory"
+STATIC_THRESHOLD = "Static threshold"
+WEIGHT_OF_RECENCY = "Weight of recency"
+WEIGHT_OF_IMPORTANCE = "Weight of importance"
+WEIGHT_OF_RELEVANCY = "Weight of relevancy"
+SCALE_EACH_PART = "Scale each part by its min and max"
+
+# comparing.py
+SAVED_CUES = "Saved cues"
+
+# conversation_form.py
+THE_CONVERSATION = "The conversation"
+REMEMBER_IT = "Remember it"
+
+# drafts.py
+SELECT_ALL = "Select all"
+
+# forms.py
+MARK_IT_AS = "Mark it as"
+PASTE_LINES = "Paste lines, JSON, JSONL or CSV"
+RATE_AGAIN = "Rate again"
+WHAT_HAPPENED = "What happened"
+REMEMBER_THESE = "Remember these"
+SAVE_CHANGES = "Save changes"
+EDIT_THIS_MEMORY = "Edit this memory"
+
+# history_tables.py
+DERIVE_AGAIN = "Derive again"
+KEEP_AS_IT_IS = "Keep as it is"
+
+# history_undo.py
+TAKE_IT_BACK_ANYWAY = "Take it back anyway"
+DONE_AGAIN = "Done again"
+FOR_ALL_OF_THEM = "For all of them"
+
+# looking_back.py
+BACK_TO_NOW = "Back to now"
+ONE_CHANGE_LATER = "One change later"
+MOMENT_BEFORE = "Look at the moment before"
+MOMENT_AFTER = "Look at the moment after"
+
+# model_settings.py
+TEST_THE_LANGUAGE_MODEL = "Test the language model"
+SAVE_AND_USE = "Save and use"
+
+# prompt_settings.py
+RESTORE_THE_SHIPPED_TEXT = "Restore the shipped text"
+
+# recall_controls.py
+TOP_K = "Top-k: most memories to recall"
+THRESHOLD = "Threshold a score must exceed"
+RECENCY_KEPT = "Recency kept per hour (decay k)"
+HAPPENED_FROM = "Happened from"
+HAPPENED_UNTIL = "Happened until"
+NOT_RECALLED = "Not recalled"
+WEIGHTS_AND_TIME = "Weights, decay, relevancy, static memory and time"
+ONLY_MEMORIES_OF = "Only memories of a kind, a tag, a time, an importance or with words"
+
+# recall_cues.py
+NO_CUE_IS_SAVED_YET = "No cue is saved yet."
+SAVE_THE_CUE = "Save the cue"
+
+# recall_narrative.py
+TELL_IT_AS_A_NARRATIVE = "Tell it as a narrative"
+
+# recall_why.py
+CLOSE_THIS_MEMORY = "Close this memory"
+WHAT_WOULD_RECALL_IT = "What would recall it"
+
+# rehearsing.py
+REHEARSAL_OF = "Rehearsal of"
+STAYS_AS_BEFORE = "stays as before until you keep something."
+BACK_TO = "Back to"
+REHEARSE_WITH = "Rehearse with"
+
+# safekeeping.py
+ALL_IS_WELL = "All is well."
+CHECK_EVERYTHING = "Check everything"
+NOTHING_IS_WRONG = "Nothing is wrong."
+MAKE_A_BACKUP = "Make a backup"
+RESTORED_WORLD_OF = "Restored: the world of"
+RESTORE_IT = "Restore it"
+WORLD_AS_IT_WAS = "The world is again what it was until"
+PUT_BACK = "Put back"
+
+# stale.py
+RESTS_ON_WHAT_CHANGED = "What this rests on has changed since."
+
+# suspects.py
+BOTH_ARE_RIGHT = "Both are right"
+KEEP_THIS_ONE = "Keep this one"
+
+# talk_ablation.py
+PERSONA_BLOCK = "Core block: persona"
+ASK_AGAIN_WITHOUT_THEM = "Ask again without them"
+
+# talk_tables.py, talk_figures.py
+CAME_TO_MIND = "came to mind"
+
+# talk_duet.py
+LET_THEM_TALK = "Let them talk"
+UNDO_ALL = "Undo all"
+
+# talk_inspector.py
+CORE_MEMORY = "Core memory"
+
+# talk_leaving.py
+LEAVE_AND_REMEMBER = "Leave, and let it be remembered"
+
+# talk_play.py
+YOUR_NAME = "Your name"
+
+# talk_room.py
+BEGIN_ANEW = "Begin anew"
+
+# talk_state.py
+WITHOUT_A_TRACE = "Asks without leaving a trace"
+
+# talk_whisper.py
+THE_THOUGHT = "The thought"
+
+# views/history.py
+NO_CHANGE_IS_LIKE_THIS = "No change is like this."
+STILL_TO_COME = "This change was still to come at the moment that you look at, so the table does not list it."
+
+# views/interview.py
+MUTE_AND_ASK_AGAIN = "Mute and ask again"
+
+# views/personality.py
+EDIT_AS = "Edit as"
+PERSONALITY_JSON = "Personality JSON"
+LOAD_AGAIN = "Load again"
+
+# views/recall.py
+CONTEXT_TEXT = "Context text"
+COMPARE_PRESETS = "Compare presets"
+
+# views/rehearsal.py
+CHANGE_BY_CHANGE = "Change by change"
+KEEP_IN = "Keep in"
+KEPT_IN = "Kept in"
+
+# views/relive.py
+REBUILT_EXACTLY = "Rebuilt exactly as it was answered"
+
+# views/short_term.py
+MANY_EVENTS = "Many events"
+A_CONVERSATION = "A conversation"
+
+# views/tidy.py
+NO_LANGUAGE_MODEL = "No language model is connected"
+
+# widgets.py
+A_VIEWER = "You are here as a viewer"
+
+# world_time.py
+SET_THE_CLOCK = "Set the clock"
