@@ -141,6 +141,7 @@ STILL_TO_COME = "This change was still to come at the moment that you look at, s
 MUTE_AND_ASK_AGAIN = "Mute and ask again"
 
 # views/personality.py
+BRING_BOTH_TOGETHER = "Bring both together"
 EDIT_AS = "Edit as"
 PERSONALITY_JSON = "Personality JSON"
 LOAD_AGAIN = "Load again"

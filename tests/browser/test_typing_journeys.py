@@ -122,9 +122,9 @@ def test_what_is_written_into_a_table_stands_in_its_cell_after_another_field_was
     go_to(page, "History")
     go_to(page, "Personality")
     type_cell(page, 0, "name", "Old Ana")
-    page.get_by_role("radiogroup", name="Edit as").get_by_role("radio", name="JSON", exact=True).click()
+    page.get_by_role("radiogroup", name=words.EDIT_AS).get_by_role("radio", name="JSON", exact=True).click()
     settled(page)  # the cell is left by the click that takes the table away
-    text = json.loads(page.get_by_role("textbox", name="Personality JSON").input_value())
+    text = json.loads(page.get_by_role("textbox", name=words.PERSONALITY_JSON).input_value())
     names = [one["name"] for one in text["relationships"]]
     assert names == ["Old Ana", *(one["name"] for one in before[1:])]
 

@@ -334,20 +334,20 @@ def test_a_field_of_the_form_is_taken_when_the_click_that_leaves_it_shows_anothe
     shown_as(page, to)
     if to == "Facts":
         shown_as(page, "JSON")
-    assert '"profession": "a smuggler"' in labelled(page.text_area, "Personality JSON").value
+    assert '"profession": "a smuggler"' in labelled(page.text_area, words.PERSONALITY_JSON).value
     shown_as(page, "Form")
     assert labelled(page.text_input, "Profession").value == "a smuggler"
 
 
 def test_the_json_is_taken_when_the_click_that_leaves_it_shows_the_form(open_page: Open) -> None:
     page = personality(open_page, "JSON")
-    field = labelled(page.text_area, "Personality JSON")
+    field = labelled(page.text_area, words.PERSONALITY_JSON)
     field.set_value(field.value.replace('"age": 34', '"age": 35'))
     shown_as(page, "Form")
     assert labelled(page.text_input, "Age").value == "35"
     labelled(page.text_input, "Age").set_value("36")
     shown_as(page, "JSON")
-    assert '"age": 36' in labelled(page.text_area, "Personality JSON").value
+    assert '"age": 36' in labelled(page.text_area, words.PERSONALITY_JSON).value
 
 
 def test_what_somebody_else_saves_in_another_part_is_brought_together_with_what_is_written(open_page: Open) -> None:
@@ -356,7 +356,7 @@ def test_what_somebody_else_saves_in_another_part_is_brought_together_with_what_
     saved(lambda document: document["identity"].update(age=40))
     page.run()
     assert labelled(page.button, "Save").disabled
-    labelled(page.button, "Bring both together").click().run()
+    labelled(page.button, words.BRING_BOTH_TOGETHER).click().run()
     assert [labelled(page.text_input, name).value for name in ("Profession", "Age")] == ["a smuggler", "40"]
     labelled(page.button, "Save").click().run()
     assert (in_use()["identity"]["profession"], in_use()["identity"]["age"]) == ("a smuggler", 40)
@@ -370,11 +370,11 @@ def test_of_a_part_that_both_have_changed_a_person_chooses_one(choice: str, prof
     labelled(page.text_input, "Profession").set_value("a smuggler").run()
     saved(lambda document: document["identity"].update(profession="a thief"))
     page.run()
-    assert labelled(page.button, "Bring both together").disabled
+    assert labelled(page.button, words.BRING_BOTH_TOGETHER).disabled
     assert "Profession: there now: a thief" in [one.value for one in page.text]
     assert "Profession: you wrote: a smuggler" in [one.value for one in page.text]
     page.radio[0].set_value(choice).run()
-    labelled(page.button, "Bring both together").click().run()
+    labelled(page.button, words.BRING_BOTH_TOGETHER).click().run()
     assert labelled(page.text_input, "Profession").value == profession
 
 
@@ -391,7 +391,7 @@ def test_what_was_written_can_be_put_back_after_loading_again(mode: str, open_pa
     labelled(page.text_input, "Profession").set_value("a smuggler").run()
     shown_as(page, mode)
     saved(lambda document: document["identity"].update(age=40))
-    labelled(page.button, "Load again").click().run()
+    labelled(page.button, words.LOAD_AGAIN).click().run()
     assert "smuggler" not in str([one.value for kind in (page.text_input, page.text_area) for one in kind])
     assert any("a smuggler" in one.value for one in page.code)
     labelled(page.button, "Put back what I wrote").click().run()
@@ -400,10 +400,10 @@ def test_what_was_written_can_be_put_back_after_loading_again(mode: str, open_pa
 
 def test_a_personality_that_is_no_json_yet_is_kept_beside_what_somebody_else_saved(open_page: Open) -> None:
     page = personality(open_page, "JSON")
-    labelled(page.text_area, "Personality JSON").set_value('{"identity": {').run()
+    labelled(page.text_area, words.PERSONALITY_JSON).set_value('{"identity": {').run()
     saved(lambda document: document["identity"].update(age=40))
     page.run()
-    assert labelled(page.text_area, "Personality JSON").value == '{"identity": {'
+    assert labelled(page.text_area, words.PERSONALITY_JSON).value == '{"identity": {'
     assert any('"age": 40' in one.value for one in page.code)
     assert labelled(page.button, "Save").disabled
 
