@@ -108,7 +108,7 @@ def test_a_busy_port_is_one_sentence_and_nothing_is_started(variable: str, tmp_p
         done = _serve(tmp_path, ports)
     assert done.returncode == 1
     assert f"Port {port}" in done.stderr
-    assert "choose another port" in done.stderr
+    assert "take the next free port with" in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "database").exists()
 
