@@ -55,7 +55,8 @@ def show(key: str, began: str, mine: str, now: str) -> str | None:
                 taken[path] = there if choice == THEIRS else settled.mine[path]
         open_ = len(settled.clashes) - len(taken)
         wanted = st.button(
-            words.BRING_BOTH_TOGETHER, key=f"{key}-together", type="primary", icon=":material/merge:", disabled=open_ > 0,
+            words.BRING_BOTH_TOGETHER, key=f"{key}-together", type="primary", icon=":material/merge:",
+            disabled=open_ > 0,
             help="Nothing is saved by it. Parts that only one of you has changed are as that one wrote them.",
         )  # fmt: skip
     return personality_form.dump(_joined(settled.mine | taken)) if wanted else None

@@ -17,6 +17,8 @@ import numpy as np
 Stamp = Mapping[str, list[int]]
 """Size and time (ns) of each file, by its path below the folder."""
 
+TO_BE_MADE = "store-to-be-made"
+"""A file beside a store's folder, as long as there never was a store: the first one that is made repairs nothing."""
 _DATABASE = "chroma.sqlite3"
 _MAGIC = b"SQLite format 3\0"
 _HEADER = struct.Struct("<iQQQQQQiIQQQdQ")

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from .chroma_files import TO_BE_MADE
 from .errors import StoreDamaged
 from .journal_home import JOURNAL
 
@@ -78,6 +79,7 @@ class ReadyMade:
                 (folder / JOURNAL).write_bytes(archive.read(f"{name}/{JOURNAL}"))
             with closing(sqlite3.connect(folder / JOURNAL)) as journal, journal:
                 _make_own(journal, now)
+            (folder / TO_BE_MADE).touch()
         except OSError:
             raise
         except Exception as error:  # zipfile, the decompressor and SQLite raise types of their own for damaged bytes

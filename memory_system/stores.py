@@ -12,6 +12,7 @@ import numpy as np
 from .changes import Change
 from .chroma import ChromaStore
 from .chroma_address import ChromaAddress
+from .chroma_files import TO_BE_MADE
 from .chroma_foreign import OUR_DISTANCE
 from .entry import LIVED, MemoryEntry, Tier
 from .errors import ForeignStore, JournalDamaged, StoreDamaged
@@ -214,6 +215,7 @@ class Stores:
             )
         self._store.note_embedder(self.embedder)
         if not found:
+            self._is_first()
             return messages
         for start in range(0, len(found.missing), AT_ONCE):
             some = found.missing[start : start + AT_ONCE]
@@ -221,9 +223,18 @@ class Stores:
         for tier, ids in found.surplus.items():
             self.memories[tier].delete(ids)
         removed = sum(map(len, found.surplus.values()))
+        if not removed and not messages and self._is_first():
+            return messages
         cut_off = f" ({finished} interrupted change{'s' if finished != 1 else ''} finished)" if finished else ""
         messages.append(f"{len(found.missing)} memories written and {removed} removed to match the journal{cut_off}.")
         return messages
+
+    def _is_first(self) -> bool:
+        """Whether there never was a store before this one, so that nothing was repaired; asked once."""
+        note = self.folder.with_name(TO_BE_MADE)
+        if first := note.exists():
+            note.unlink()
+        return first
 
     def _differences(self, wanted: Mapping[Tier, Wanted], problem: str | None) -> Differences:
         if problem is not None:

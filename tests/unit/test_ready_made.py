@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -13,8 +14,11 @@ import numpy as np
 import pytest
 
 from memory_system import Settings, World
+from memory_system.chroma_files import TO_BE_MADE
+from memory_system.doctor import light
 from memory_system.embedding import CachedEmbedder
 from memory_system.errors import StoreDamaged
+from memory_system.findings import State
 from memory_system.journal_home import JOURNAL
 from memory_system.journal_tables import MIGRATIONS
 from memory_system.ready_made import ARCHIVE, ReadyMade
@@ -53,6 +57,16 @@ def test_what_ships_was_made_from_the_stories_that_ship(filled: World, name: str
     story = (SAMPLES / f"{name}.jsonl").read_text(encoding="utf-8")
     assert packed.has(name, story, personality_text(filled, name), filled.embedder.identity), REMAKE
     assert rows(filled, name, "SELECT max(number) FROM version") == [(len(MIGRATIONS),)], REMAKE
+
+
+def test_a_world_that_is_new_is_not_told_to_have_been_repaired(filled: World) -> None:
+    for name in AGENTS:
+        assert filled.agent(name).messages == ()
+        assert not (filled.folder / name / TO_BE_MADE).exists()
+    assert light(filled)[0] is State.RIGHT
+    filled.close()
+    shutil.rmtree(filled.folder / AGENTS[0] / "chroma")
+    assert "to match the journal" in filled.agent(AGENTS[0]).messages[0], "but a store that is lost later is told"
 
 
 def test_what_ships_is_small() -> None:
