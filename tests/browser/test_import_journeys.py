@@ -87,7 +87,8 @@ def test_summarise_says_what_is_marked_and_the_mark_comes_off(own: Dashboard, pa
     page.locator("summary").filter(has_text=re.compile("Change all .* together")).click()
     settled(page)
     marking = page.get_by_role("combobox", name=re.compile("Pin, protect or mark"))
-    marking.evaluate("field => field.scrollIntoView({block: 'center'})")  # at the window's edge the list has no room
+    marking.evaluate("field => field.scrollIntoView({block: 'center'})")
+    settled(page)  # a list that is open while the page scrolls is closed by it
     marking.click()
     page.get_by_role("option", name="mark “by a person”", exact=True).click()
     settled(page)
