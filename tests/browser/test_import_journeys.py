@@ -10,6 +10,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from dashboard import words
+from memory_system import Tier
+from memory_system.client import RemoteWorld
 from memory_system.consolidation.summarisation import MARKED
 from memory_system.embedding import CachedEmbedder
 from memory_system.intake_dates import READ_AS_UTC
@@ -86,19 +88,12 @@ def test_a_cue_saved_in_a_part_of_the_page_is_no_news(own: Dashboard, page: Page
 
 
 def test_summarise_says_what_is_marked_and_the_mark_comes_off(own: Dashboard, page: Page) -> None:
-    own.show(page, "long_term", agent="juno")
-    page.locator("summary").filter(has_text=re.compile("Change all .* together")).click()
-    settled(page)
-    marking = page.get_by_role("combobox", name=re.compile(words.PIN_PROTECT_OR_MARK))
-    marking.evaluate("field => field.scrollIntoView({block: 'center'})")  # at the window's edge the list has no room
-    marking.click()
-    page.get_by_role("option", name="mark “by a person”", exact=True).click()
-    settled(page)
-    page.get_by_role("button", name=re.compile(r"^\W*(done_all)?\s*Change \d+ memor")).click()
-    settled(page)
+    with RemoteWorld(own.api) as world:
+        juno = world.agent("juno")
+        juno.edit_many([entry.id for entry in juno.entries(Tier.LTM)], authored=True)
     own.show(page, "operations", agent="juno", operation="Summarise")
     press(page, "Preview")
-    expect(page.get_by_text(MARKED).first).to_be_visible(timeout=60_000)
+    expect(page.get_by_text(MARKED).first).to_be_visible()
     page.get_by_role("button", name=re.compile(words.TAKE_BY_A_PERSON_OFF)).click()
     settled(page)
     press(page, "Preview")
