@@ -410,6 +410,19 @@ def test_a_line_without_a_date_takes_that_of_the_line_above_and_says_so() -> Non
     )
 
 
+@pytest.mark.parametrize("bad", ["2026-02-30", "2026-02-30 Bad", "2026-03-27 18:00 CET Bad"])
+def test_beneath_a_date_that_cannot_be_read_no_line_takes_an_earlier_day(bad: str) -> None:
+    reading = read_text(f"2026-03-20\nOne\n{bad}\nTwo\n\nThree\n2026-03-22\nFour", Form.LINES, NOW)
+    assert [(entry.document, entry.timestamp) for entry in taken(reading.rows)] == [
+        ("One", NOW.replace(day=20, hour=12)),
+        ("Four", NOW.replace(day=22, hour=12)),
+    ]
+    problems = refused(reading.rows)
+    assert problems.pop(3).startswith("It begins with a date that cannot be read: ")
+    assert problems == dict.fromkeys((4, 6), "Its day is unknown: the date in line 3 cannot be read.")
+    assert "Lines without a date, which take that of the line above: 2." in reading.notes
+
+
 @pytest.mark.parametrize(
     ("others", "asked", "month", "told"),
     [
