@@ -48,6 +48,9 @@ _DATE = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_ISO = re.compile(r"(?:\d{4}-\d{2}-\d{2}|\d{8})(?P<clock>[T ]\d{2}.*)?", re.IGNORECASE | re.ASCII)
+"""What is left to Python to read, which would take any digits, weeks, and any sign before the time."""
+_EPOCH = re.compile(r"\d{10}|\d{13}|\d{16}|\d{10}\.\d{1,9}", re.ASCII)
 _NAMED_ZONE = re.compile(
     r"\s*(ACST|AEDT|AEST|AKST|AKDT|AST|ADT|BST|CDT|CEST|CET|CST|EDT|EEST|EET|EST|HST|IST|JST|KST|MDT|MSK|MST|NZDT|NZST|"
     r"PDT|PST|WEST|WET)\b"
@@ -132,12 +135,22 @@ def in_cell(text: str) -> Written:
     found = at_start(text)
     if found is not None and (found.problem or not found.rest):
         return found
+    text = text.strip()
+    if _EPOCH.fullmatch(text):
+        problem = f"{text!r} is a number, perhaps of seconds since 1970; write the time like 2026-03-27 18:00"
+        return Written(text, None, None, None, None, "", problem)
+    iso = _ISO.fullmatch(text)
     try:
-        at = datetime.fromisoformat(text.strip())
+        at = datetime.fromisoformat(text) if iso is not None else None
     except ValueError:
+        at = None
+    if iso is None or at is None:
         problem = f"{text[:40]!r} is no date; write it like 2026-03-27 18:00"
         return Written(text, None, None, None, None, "", problem)
-    return Written(text, at.date(), at.date(), at.time(), at.tzinfo, "")
+    problem = f"{text!r} lies outside the years 2 to 9998" if _beyond(at.date()) else None
+    if problem is None and abs(at.utcoffset() or timedelta()) >= timedelta(hours=15):
+        problem = f"{text!r} is no time of day"
+    return Written(text, at.date(), at.date(), at.time() if iso["clock"] else None, at.tzinfo, "", problem)
 
 
 def order_of(found: Sequence[Written], asked: Order | None = None) -> tuple[Order, str | None]:
