@@ -16,7 +16,7 @@ from .kinds import FLAGS, MAX_EXTRAS, TYPED
 from .spreadsheets import from_cell
 
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "upright bars"}
-_ANNOUNCED = re.compile(r'"?sep=(.)"?[^\S\t]*(?:\r\n|\r|\n|$)', re.IGNORECASE)
+_ANNOUNCED = re.compile(r'"?sep=([^"\r\n])"?[^\S\t\r\n]*(?:\r\n|\r|\n|$)', re.IGNORECASE)
 """The line with which Excel says by what the cells are separated."""
 _NAMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "document": (("document", "text", "memory", "event"), ("content", "observation", "description", "message", "note")),
@@ -94,7 +94,8 @@ def read(text: str, most: int, limit: int, asked: Order | None) -> Table:
     delimiter = announced[1] if announced else _delimiter(text)
     skipped = 1 if announced else 0
     csv.field_size_limit(most)
-    reader = csv.reader(io.StringIO(text[announced.end() :] if announced else text), delimiter=delimiter, strict=True)
+    lines = io.StringIO(text[announced.end() :] if announced else text, newline="")  # a CR alone ends a line, too
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     rows: list[tuple[int, list[str]]] = []
     try:
         header = next((cells for cells in reader if any(cell.strip() for cell in cells)), [])
@@ -130,7 +131,8 @@ def _delimiter(text: str) -> str:
 
 def _header(text: str, delimiter: str) -> list[str]:
     try:
-        return next(csv.reader(io.StringIO(text.lstrip("\r\n")), delimiter=delimiter, skipinitialspace=True), [])
+        lines = io.StringIO(text.lstrip("\r\n"), newline="")
+        return next(csv.reader(lines, delimiter=delimiter, skipinitialspace=True), [])
     except csv.Error:
         return []
 

@@ -334,6 +334,66 @@ def test_days_and_times_of_a_table_may_stand_apart_and_without_a_zone() -> None:
     assert "Without a date, and so now (Fri 27 Mar 2026, 18:00 UTC): 1 of 3." in reading.notes
 
 
+@pytest.mark.parametrize(
+    ("cell", "at"),
+    [
+        ("20260327", "2026-03-27T12:00+00:00"),
+        ("2026-03-27", "2026-03-27T12:00+00:00"),
+        ("20260327T180000Z", "2026-03-27T18:00+00:00"),
+        ("20260327 1800", "2026-03-27T18:00+00:00"),
+        ("20260327T00", "2026-03-27T00:00+00:00"),
+        ("2026-03-27t18:00:00,5+02:00", "2026-03-27T16:00:00.5+00:00"),
+        ("2026-03-27T1800-0500", "2026-03-27T23:00+00:00"),
+    ],
+)
+def test_a_cell_may_hold_a_compact_date_which_is_at_noon_without_a_time(cell: str, at: str) -> None:
+    reading = read_text(f"date;text\n{cell};Saw smoke", Form.CSV, NOW)
+    (entry,) = taken(reading.rows)
+    assert entry.timestamp == datetime.fromisoformat(at)
+    assert ("Days without a time are read as 12:00." in reading.notes) is (len(cell) <= 10)
+
+
+@pytest.mark.parametrize(
+    ("cell", "problem"),
+    [
+        ("1712012341", "'1712012341' is a number, perhaps of seconds since 1970"),
+        ("1712012341215", "'1712012341215' is a number, perhaps of seconds since 1970"),
+        ("1712012341.25", "'1712012341.25' is a number, perhaps of seconds since 1970"),
+        ("1" * 30_000, f"{'1' * 40!r} is no date; write it like 2026-03-27 18:00"),
+        ("202603271800", "is no date"),
+        ("20260327x1800", "is no date"),
+        ("2026-03-27x18:00", "is no date"),
+        ("2026-03-27/18:00", "is no date"),
+        ("20260230", "is no date"),
+        ("2026-W13", "is no date"),
+        ("2026W135T18:00", "is no date"),
+        ("00010101", "outside the years 2 to 9998"),
+        ("99991231T23:00", "outside the years 2 to 9998"),
+        ("20260327T18:00+19:00", "is no time of day"),
+    ],
+)
+def test_a_cell_that_only_looks_like_a_date_is_refused(cell: str, problem: str) -> None:
+    assert problem in refused(read(f"date;text\n{cell};Saw smoke", Form.CSV))[2]
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\n", "\n"])
+@pytest.mark.parametrize("announced", [True, False])
+def test_a_table_is_read_by_whatever_ends_its_lines(end: str, announced: bool) -> None:
+    lines = [*(["sep=;"] if announced else []), "text;rating", "Saw smoke;6", "", f'"two{end}lines";7', "It rained;12"]
+    text = end.join([*lines, ""])
+    assert guess(text) is Form.CSV
+    rows = read(text, Form.CSV)
+    assert [(one.document, one.rating) for one in taken(rows)] == [("Saw smoke", 6), (f"two{end}lines", 7)]
+    assert [row.line - announced for row in rows] == [2, 5, 6]
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\n", "\n"])
+@pytest.mark.parametrize("sign", ["", '"'])
+def test_neither_the_end_of_a_line_nor_a_quotation_mark_separates_columns(end: str, sign: str) -> None:
+    with pytest.raises(InvalidFile, match="line 1: the first line must name the columns"):
+        read(f"sep={sign}{end}text{end}Saw smoke", Form.CSV)
+
+
 # -- dates at the beginning of lines ---------------------------------------------------------------------
 
 
