@@ -158,7 +158,10 @@ def order_of(found: Sequence[Written], asked: Order | None = None) -> tuple[Orde
 
     The order is the one that was asked for, or that other dates of the same text show, or the day first.
     """
-    shown = {one.shows: one for one in found if one.problem is None and one.shows is not None}
+    shown: dict[Order, Written] = {}
+    for one in found:
+        if one.problem is None and one.shows is not None:
+            shown.setdefault(one.shows, one)
     shows = next(iter(shown)) if len(shown) == 1 else None
     order = asked or shows or Order.DAY_FIRST
     open_ = next((one for one in found if one.problem is None and one.ambiguous), None)
@@ -166,8 +169,12 @@ def order_of(found: Sequence[Written], asked: Order | None = None) -> tuple[Orde
         return order, None
     meant = open_.moment(order)
     told = f"“{open_.text}” is read as {meant.day} {meant:%B %Y}, the {order.value.removesuffix('-first')} first"
+    as_chosen = ", as chosen" if asked is not None else ""
+    if len(shown) > 1:
+        day, month = (shown[one].text for one in (Order.DAY_FIRST, Order.MONTH_FIRST))
+        return order, f"{told}{as_chosen}; the text shows both, the day first in “{day}” and the month in “{month}”."
     if asked is not None:
-        return order, f"{told}, as chosen."
+        return order, f"{told}{as_chosen}."
     if shows is not None:
         return order, f"{told}, as in “{shown[shows].text}”."
     return order, f"{told}; nothing in the text shows which is meant."

@@ -490,8 +490,18 @@ def test_beneath_a_date_that_cannot_be_read_no_line_takes_an_earlier_day(bad: st
         (["27/03/2026 x"], None, 4, "“03/04/2026” is read as 3 April 2026, the day first, as in “27/03/2026”."),
         (["03/27/2026 x"], None, 3, "“03/04/2026” is read as 4 March 2026, the month first, as in “03/27/2026”."),
         (
-            ["27/03/2026 x", "03/27/2026 x"], None, 4,
-            "“03/04/2026” is read as 3 April 2026, the day first; nothing in the text shows which is meant.",
+            ["27/03/2026 x", "03/27/2026 x", "28/03/2026 x"], None, 4,
+            (
+                "“03/04/2026” is read as 3 April 2026, the day first; the text shows both, the day first in "
+                "“27/03/2026” and the month in “03/27/2026”."
+            ),
+        ),
+        (
+            ["03/27/2026 x", "27/03/2026 x"], Order.MONTH_FIRST, 3,
+            (
+                "“03/04/2026” is read as 4 March 2026, the month first, as chosen; the text shows both, the day first "
+                "in “27/03/2026” and the month in “03/27/2026”."
+            ),
         ),
         (["27/03/2026 x"], Order.MONTH_FIRST, 3, "“03/04/2026” is read as 4 March 2026, the month first, as chosen."),
     ],
