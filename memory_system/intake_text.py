@@ -178,8 +178,9 @@ def _row(line: _Line, now: datetime) -> Row:
         entry = event_entry(line.event, None)
     except InvalidEntry as error:
         return Row(line.number, line.shown, None, error.sentence)
-    time_from = line.time_from if entry.timestamp is not None else NOW
-    return Row(line.number, line.shown, entry.evolve(timestamp=entry.timestamp or now), time_from=time_from)
+    if entry.timestamp is None:
+        return Row(line.number, line.shown, entry.evolve(timestamp=now), time_from=NOW)
+    return Row(line.number, line.shown, entry, time_from=line.time_from)
 
 
 @dataclass(frozen=True)
