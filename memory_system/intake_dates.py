@@ -56,6 +56,11 @@ _NAMED_ZONE = re.compile(
     r"PDT|PST|WEST|WET)\b"
 )
 """Abbreviations of zones, of which several mean more than one."""
+_ZONE_OF_PLACE = re.compile(
+    r"\s*((?:Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Brazil|Canada|Chile|Etc|Europe|Indian|Mexico|Pacific|"
+    r"US)/[A-Za-z][\w+-]*(?:/[A-Za-z][\w+-]*)?)"
+)
+"""Zones by the name of a place, whose distance from UTC changes with the season and with laws."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +130,8 @@ def at_start(text: str) -> Written | None:
         problem = f"{words!r} may be a span of time or hold a zone; write a zone as UTC-05:00"
     elif problem is None and clock is not None and (named := _NAMED_ZONE.match(text[found.end("clock") :])):
         problem = f"its zone is {named[1]!r}, which may mean several; write it as +01:00"
+    elif problem is None and clock is not None and (named := _ZONE_OF_PLACE.match(text[found.end("clock") :])):
+        problem = f"its zone is {named[1][:60]!r}; write it in hours, as +01:00"
     elif problem is None and _beyond(day_first, month_first):
         problem = f"{words!r} lies outside the years 2 to 9998"
     return Written(words, day_first, month_first, clock, zone, rest, problem)

@@ -58,6 +58,10 @@ def refused(rows: list[Row]) -> dict[int, str]:
         ("[2026-03-27] Saw smoke", "", Form.LINES),
         ("\n[27.03.2026 18:00] Saw smoke", "", Form.LINES),
         ("Note, this is a message; read it", "", Form.LINES),
+        ("text, he said, is an event\nIt rained", "", Form.LINES),
+        ("text, he said, is an event\nIt rained, and then it snowed", "", Form.LINES),
+        ("text, he said, is an event", "", Form.LINES),
+        ("document;rating\n\na;5;;", "", Form.CSV),
     ],
 )
 def test_the_form_is_guessed_from_the_ending_and_the_beginning(text: str, name: str, form: Form) -> None:
@@ -294,6 +298,24 @@ def test_what_does_not_fit_the_scale_of_its_column_is_refused_by_line_and_column
     }
 
 
+def test_a_long_first_row_does_not_hide_by_what_the_columns_are_separated() -> None:
+    problems = refused(read(f"document;rating\n{'x' * 200_000};5\nb;6", Form.CSV))
+    assert list(problems) == [2]
+    assert "at most 32,000" in problems[2]
+
+
+def test_a_number_that_people_do_not_write_so_or_that_may_be_a_thousand_is_refused() -> None:
+    rows = read("document;rating\na;1,000\nb;1_0\nc;+10,000\nd;7,25\ne;6,5", Form.CSV)
+    assert [entry.rating for entry in taken(rows)] == [7.25, 6.5]
+    assert refused(rows) == {
+        2: "rating is '1,000', whose comma may part thousands; write it without a comma.",
+        3: "rating is '1_0', which is no number.",
+        4: "rating is '+10,000', whose comma may part thousands; write it without a comma.",
+    }
+    (one,) = taken(read("document;rating\na;0,125", Form.CSV))
+    assert one.rating == 1.25
+
+
 def test_no_column_is_dropped_without_a_word() -> None:
     header = "text,Weather,depth,,importance,description,$secret"
     reading = read_text(f"{header}\nSaw smoke,clear,3,stray,6,by the mill,x\nIt rained,,,,5,,", Form.CSV, NOW)
@@ -442,6 +464,9 @@ def test_a_line_that_begins_with_no_date_is_a_text_alone(line: str) -> None:
         ("2026-03-27 25:00 Saw smoke", "'2026-03-27 25:00' is no time of day"),
         ("2026-03-27 13pm Saw smoke", "'2026-03-27 13pm' is no time of day"),
         ("2026-03-27 18:00 CET Saw smoke", "its zone is 'CET', which may mean several; write it as +01:00"),
+        ("2026-03-27 18:00 Europe/Berlin x", "its zone is 'Europe/Berlin'; write it in hours, as +01:00"),
+        ("[2026-03-27 6 pm America/Argentina/Salta] x", "its zone is 'America/Argentina/Salta'; write it in hours"),
+        ("2026-03-27 18:00 Etc/GMT+1 x", "its zone is 'Etc/GMT+1'; write it in hours"),
         ("2026-03-27 10:00-12:00 Market", "may be a span of time or hold a zone"),
         ("2026-03-27T18:00+19:00 Saw smoke", "is no time of day"),
         ("0001-01-01 Saw smoke", "outside the years 2 to 9998"),
