@@ -14,15 +14,13 @@ from typing import Any
 from .errors import InvalidFile, Problem
 from .intake_dates import NOON, Order, Written, in_cell, order_of
 from .kinds import FLAGS, MAX_EXTRAS, TYPED
-from .spreadsheets import from_cell
+from .spreadsheets import THOUSANDS, from_cell, number
 
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "upright bars"}
 _ANNOUNCED = re.compile(r'"?sep=([^"\r\n])"?[^\S\t\r\n]*(?:\r\n|\r|\n|$)', re.IGNORECASE)
 """The line with which Excel says by what the cells are separated."""
 _BEGINNING = 1_000_000
 """Characters in which a header and its first row are looked for, before it is known whether there is a table."""
-_THOUSANDS = re.compile(r"[+-]?\d*[1-9]\d*,\d{3}")
-"""A number that is a thousand times another, by whether its comma is a decimal one."""
 _NAMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "document": (("document", "text", "memory", "event"), ("content", "observation", "description", "message", "note")),
     "timestamp": (
@@ -113,17 +111,6 @@ def read(text: str, most: int, limit: int, asked: Order | None) -> Table:
     except csv.Error as error:
         raise InvalidFile((Problem("", f"this is not CSV: {error}", reader.line_num + skipped),), "the text") from error
     return _Reading(columns, rows, delimiter, asked).table()
-
-
-def number(cell: str) -> float:
-    """The number in a cell, with a decimal point or a decimal comma.
-
-    Raises:
-        ValueError: it is none, or its comma may part thousands.
-    """
-    if "_" in cell or _THOUSANDS.fullmatch(cell):
-        raise ValueError("no number as people write it, or one of two")
-    return float(cell.replace(",", ".") if cell.count(",") == 1 and "." not in cell else cell)
 
 
 def _delimiter(text: str) -> str:
@@ -333,7 +320,7 @@ class _Reading:
         try:
             value = number(cell)
         except ValueError:
-            if _THOUSANDS.fullmatch(cell):
+            if THOUSANDS.fullmatch(cell):
                 return f"{name} is {cell[:40]!r}, whose comma may part thousands; write it without a comma."
             return f"{name} is {cell[:40]!r}, which is no number."
         if self.tenths and not 0.1 <= value <= 1:

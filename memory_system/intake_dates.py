@@ -154,10 +154,10 @@ def in_cell(text: str) -> Written:
     if iso is None or at is None:
         problem = f"{text[:40]!r} is no date; write it like 2026-03-27 18:00"
         return Written(text, None, None, None, None, "", problem)
-    problem = f"{text!r} lies outside the years 2 to 9998" if _beyond(at.date()) else None
-    if problem is None and abs(at.utcoffset() or timedelta()) >= timedelta(hours=15):
-        problem = f"{text!r} is no time of day"
-    return Written(text, at.date(), at.date(), at.time() if iso["clock"] else None, at.tzinfo, "", problem)
+    wrong = f"{text!r} lies outside the years 2 to 9998" if _beyond(at.date()) else None
+    if wrong is None and abs(at.utcoffset() or timedelta()) >= timedelta(hours=15):
+        wrong = f"{text!r} is no time of day"
+    return Written(text, at.date(), at.date(), at.time() if iso["clock"] else None, at.tzinfo, "", wrong)
 
 
 def order_of(found: Sequence[Written], asked: Order | None = None) -> tuple[Order, str | None]:
