@@ -10,7 +10,7 @@ import streamlit as st
 
 from memory_system import AgentMemory, ChangeSet, Kind, MemoryEntry, MemorySystemError
 from memory_system.intake_dates import Order
-from memory_system.intake_text import Form, Reading, Row, decoded, guess, read_text
+from memory_system.intake_text import NOW, Form, Reading, Row, decoded, guess, read_text
 
 from . import bulk, drafts, edits, tables, widgets, words
 
@@ -22,6 +22,9 @@ _MARKS_HELP = (
     "is reworded by hand is marked so."
 )
 _BY_MODEL = "rated by the model"
+_READINGS = "readings"
+_MOST_READINGS = 2
+"""One as the dates are read by themselves, and one as is chosen."""
 _EXAMPLE = "Saw smoke over the north field at dawn"
 
 
@@ -161,6 +164,8 @@ def many_events(agent: AgentMemory) -> None:
     except MemorySystemError as error:
         widgets.problem(error)
         return
+    finally:
+        st.session_state.pop(_READINGS, None)  # so that the same text is given new ids, should it be sent again
     counts = [f"{tables.counted(len(added.change_set.changes), 'event', 'events')} remembered"]
     counts += [f"{len(added.unrated)} unrated"] if added.unrated else []
     counts += [f"{refused} refused"] if refused else []
@@ -169,9 +174,29 @@ def many_events(agent: AgentMemory) -> None:
     st.rerun()
 
 
+def _reading(text: str, form: Form, now: datetime, number: str, order: Order | None = None) -> Reading:
+    """What the text becomes, read once and held: a page is drawn again at each click, and 50,000 lines take seconds.
+
+    It is read anew when the minute has changed, if any of its events happens now.
+    """
+    held: dict[object, tuple[datetime, Reading]] = st.session_state.setdefault(_READINGS, {})
+    key = (number, form, text, order)
+    minute = now.replace(second=0, microsecond=0)
+    if key in held:
+        at, reading = held[key]
+        if at == minute or not any(row.time_from == NOW for row in reading.rows):
+            return reading
+        del held[key]
+    reading = read_text(text, form, now, order=order)
+    while len(held) >= _MOST_READINGS:
+        del held[next(iter(held))]
+    held[key] = (minute, reading)
+    return reading
+
+
 def _read(text: str, form: Form, now: datetime, number: str) -> Reading:
     """What the text becomes; where a date may mean two days, as is chosen."""
-    reading = read_text(text, form, now)
+    reading = _reading(text, form, now, number)
     if reading.order is None:
         return reading
     words = {Order.DAY_FIRST: "the day first", Order.MONTH_FIRST: "the month first"}
@@ -183,7 +208,7 @@ def _read(text: str, form: Form, now: datetime, number: str) -> Reading:
         required=True,
         key=f"order-{number}-{reading.order}",
     )
-    return reading if order == reading.order else read_text(text, form, now, order=Order(str(order)))
+    return reading if order == reading.order else _reading(text, form, now, number, Order(str(order)))
 
 
 def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:

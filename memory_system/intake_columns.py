@@ -7,17 +7,20 @@ import io
 import math
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from .errors import InvalidFile, Problem
 from .intake_dates import NOON, READ_AS_UTC, Order, Written, in_cell, order_of
 from .kinds import FLAGS, MAX_EXTRAS, TYPED
-from .spreadsheets import from_cell
+from .spreadsheets import THOUSANDS, from_cell, number
 
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "upright bars"}
-_ANNOUNCED = re.compile(r'"?sep=(.)"?[^\S\t]*(?:\r\n|\r|\n|$)', re.IGNORECASE)
+_ANNOUNCED = re.compile(r'"?sep=([^"\r\n])"?[^\S\t\r\n]*(?:\r\n|\r|\n|$)', re.IGNORECASE)
 """The line with which Excel says by what the cells are separated."""
+_BEGINNING = 1_000_000
+"""Characters in which a header and its first row are looked for, before it is known whether there is a table."""
 _NAMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "document": (("document", "text", "memory", "event"), ("content", "observation", "description", "message", "note")),
     "timestamp": (
@@ -68,11 +71,11 @@ def known(cells: Sequence[str]) -> set[str]:
 
 
 def begins_a_table(text: str) -> bool:
-    """Whether a text begins with a header of at least two columns, one of them a memory's text."""
+    """Whether a text begins with a header of two columns or more, one of them a memory's text, and a row of as many."""
     if _ANNOUNCED.match(text):
         return True
-    header = _header(text, _delimiter(text))
-    if len(header) < 2:
+    header, first = _beginning(text, _delimiter(text))
+    if len(header) < 2 or len(_fitted(first, len(header))) != len(header):
         return False
     named = {_key(cell) for cell in header}
     return bool(named & {"document", "text"}) or ("document" in known(header) and len(known(header)) > 1)
@@ -94,7 +97,8 @@ def read(text: str, most: int, limit: int, asked: Order | None) -> Table:
     delimiter = announced[1] if announced else _delimiter(text)
     skipped = 1 if announced else 0
     csv.field_size_limit(most)
-    reader = csv.reader(io.StringIO(text[announced.end() :] if announced else text), delimiter=delimiter, strict=True)
+    lines = io.StringIO(text[announced.end() :] if announced else text, newline="")  # a CR alone ends a line, too
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     rows: list[tuple[int, list[str]]] = []
     try:
         header = next((cells for cells in reader if any(cell.strip() for cell in cells)), [])
@@ -109,30 +113,33 @@ def read(text: str, most: int, limit: int, asked: Order | None) -> Table:
     return _Reading(columns, rows, delimiter, asked).table()
 
 
-def number(cell: str) -> float:
-    """The number in a cell, with a decimal point or a decimal comma.
-
-    Raises:
-        ValueError: it is none.
-    """
-    return float(cell.replace(",", ".") if cell.count(",") == 1 and "." not in cell else cell)
-
-
 def _delimiter(text: str) -> str:
     """The delimiter by which the first line names most of what is known, or has most cells."""
 
     def found(delimiter: str) -> tuple[int, int]:
-        header = _header(text, delimiter)
+        header, _ = _beginning(text, delimiter)
         return len(known(header)), len(header)
 
     return max(DELIMITERS, key=found)
 
 
-def _header(text: str, delimiter: str) -> list[str]:
-    try:
-        return next(csv.reader(io.StringIO(text.lstrip("\r\n")), delimiter=delimiter, skipinitialspace=True), [])
-    except csv.Error:
-        return []
+def _beginning(text: str, delimiter: str) -> tuple[list[str], list[str]]:
+    """The header and the first row, each empty if there is none."""
+    lines = io.StringIO(text[:_BEGINNING].lstrip("\r\n"), newline="")
+    rows: list[list[str]] = []
+    with suppress(csv.Error):  # a row that cannot be read is as good as none here; ``read`` tells what is wrong
+        for cells in csv.reader(lines, delimiter=delimiter, skipinitialspace=True):
+            if any(cell.strip() for cell in cells):
+                rows.append(cells)
+            if len(rows) == 2:
+                break
+    header, first = [*rows, [], []][:2]
+    return header, first
+
+
+def _fitted(cells: list[str], most: int) -> list[str]:
+    """A row without the empty cells that some programs write behind the last column."""
+    return cells[:most] if len(cells) > most and not any(cell.strip() for cell in cells[most:]) else cells
 
 
 def _key(name: str) -> str:
@@ -227,7 +234,7 @@ class _Reading:
 
     def table(self) -> Table:
         notes = [f"The columns are separated by {DELIMITERS.get(self.delimiter, repr(self.delimiter))}."]
-        whole = [(line, self._fitted(cells)) for line, cells in self.rows]
+        whole = [(line, _fitted(cells, len(self.columns.header))) for line, cells in self.rows]
         fitting = [(line, cells) for line, cells in whole if len(cells) == len(self.columns.header)]
         notes += self._scale([self.columns.cell(cells, "rating") for _, cells in fitting])
         self.dates = {line: in_cell(when) for line, cells in fitting if (when := self._when(cells))}
@@ -243,11 +250,6 @@ class _Reading:
             Cells(line, ", ".join(cells)[:200], self._event(line, cells), line in self.dates) for line, cells in whole
         ]
         return Table(rows, tuple(notes), self.order if open_ else None)
-
-    def _fitted(self, cells: list[str]) -> list[str]:
-        """A row without the empty cells that some programs write behind the last column."""
-        most = len(self.columns.header)
-        return cells[:most] if len(cells) > most and not any(cell.strip() for cell in cells[most:]) else cells
 
     def _filled(self, nameless: str, rows: Sequence[tuple[int, Sequence[str]]]) -> bool:
         place = int(nameless.split()[1].rstrip(",")) - 1
@@ -318,6 +320,8 @@ class _Reading:
         try:
             value = number(cell)
         except ValueError:
+            if THOUSANDS.fullmatch(cell):
+                return f"{name} is {cell[:40]!r}, whose comma may part thousands; write it without a comma."
             return f"{name} is {cell[:40]!r}, which is no number."
         if self.tenths and not 0.1 <= value <= 1:
             return f"{name} is {value:g}; the column is read on the scale 0.1 to 1.0."

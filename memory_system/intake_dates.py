@@ -49,11 +49,19 @@ _DATE = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_ISO = re.compile(r"(?:\d{4}-\d{2}-\d{2}|\d{8})(?P<clock>[T ]\d{2}.*)?", re.IGNORECASE | re.ASCII)
+"""What is left to Python to read, which would take any digits, weeks, and any sign before the time."""
+_EPOCH = re.compile(r"\d{10}|\d{13}|\d{16}|\d{10}\.\d{1,9}", re.ASCII)
 _NAMED_ZONE = re.compile(
     r"\s*(ACST|AEDT|AEST|AKST|AKDT|AST|ADT|BST|CDT|CEST|CET|CST|EDT|EEST|EET|EST|HST|IST|JST|KST|MDT|MSK|MST|NZDT|NZST|"
     r"PDT|PST|WEST|WET)\b"
 )
 """Abbreviations of zones, of which several mean more than one."""
+_ZONE_OF_PLACE = re.compile(
+    r"\s*((?:Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Brazil|Canada|Chile|Etc|Europe|Indian|Mexico|Pacific|"
+    r"US)/[A-Za-z][\w+-]*(?:/[A-Za-z][\w+-]*)?)"
+)
+"""Zones by the name of a place, whose distance from UTC changes with the season and with laws."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +131,8 @@ def at_start(text: str) -> Written | None:
         problem = f"{words!r} may be a span of time or hold a zone; write a zone as UTC-05:00"
     elif problem is None and clock is not None and (named := _NAMED_ZONE.match(text[found.end("clock") :])):
         problem = f"its zone is {named[1]!r}, which may mean several; write it as +01:00"
+    elif problem is None and clock is not None and (named := _ZONE_OF_PLACE.match(text[found.end("clock") :])):
+        problem = f"its zone is {named[1][:60]!r}; write it in hours, as +01:00"
     elif problem is None and _beyond(day_first, month_first):
         problem = f"{words!r} lies outside the years 2 to 9998"
     return Written(words, day_first, month_first, clock, zone, rest, problem)
@@ -133,12 +143,22 @@ def in_cell(text: str) -> Written:
     found = at_start(text)
     if found is not None and (found.problem or not found.rest):
         return found
+    text = text.strip()
+    if _EPOCH.fullmatch(text):
+        problem = f"{text!r} is a number, perhaps of seconds since 1970; write the time like 2026-03-27 18:00"
+        return Written(text, None, None, None, None, "", problem)
+    iso = _ISO.fullmatch(text)
     try:
-        at = datetime.fromisoformat(text.strip())
+        at = datetime.fromisoformat(text) if iso is not None else None
     except ValueError:
+        at = None
+    if iso is None or at is None:
         problem = f"{text[:40]!r} is no date; write it like 2026-03-27 18:00"
         return Written(text, None, None, None, None, "", problem)
-    return Written(text, at.date(), at.date(), at.time(), at.tzinfo, "")
+    wrong = f"{text!r} lies outside the years 2 to 9998" if _beyond(at.date()) else None
+    if wrong is None and abs(at.utcoffset() or timedelta()) >= timedelta(hours=15):
+        wrong = f"{text!r} is no time of day"
+    return Written(text, at.date(), at.date(), at.time() if iso["clock"] else None, at.tzinfo, "", wrong)
 
 
 def order_of(found: Sequence[Written], asked: Order | None = None) -> tuple[Order, str | None]:
@@ -146,7 +166,10 @@ def order_of(found: Sequence[Written], asked: Order | None = None) -> tuple[Orde
 
     The order is the one that was asked for, or that other dates of the same text show, or the day first.
     """
-    shown = {one.shows: one for one in found if one.problem is None and one.shows is not None}
+    shown: dict[Order, Written] = {}
+    for one in found:
+        if one.problem is None and one.shows is not None:
+            shown.setdefault(one.shows, one)
     shows = next(iter(shown)) if len(shown) == 1 else None
     order = asked or shows or Order.DAY_FIRST
     open_ = next((one for one in found if one.problem is None and one.ambiguous), None)
@@ -154,8 +177,12 @@ def order_of(found: Sequence[Written], asked: Order | None = None) -> tuple[Orde
         return order, None
     meant = open_.moment(order)
     told = f"“{open_.text}” is read as {meant.day} {meant:%B %Y}, the {order.value.removesuffix('-first')} first"
+    as_chosen = ", as chosen" if asked is not None else ""
+    if len(shown) > 1:
+        day, month = (shown[one].text for one in (Order.DAY_FIRST, Order.MONTH_FIRST))
+        return order, f"{told}{as_chosen}; the text shows both, the day first in “{day}” and the month in “{month}”."
     if asked is not None:
-        return order, f"{told}, as chosen."
+        return order, f"{told}{as_chosen}."
     if shows is not None:
         return order, f"{told}, as in “{shown[shows].text}”."
     return order, f"{told}; nothing in the text shows which is meant."

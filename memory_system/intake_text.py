@@ -178,8 +178,9 @@ def _row(line: _Line, now: datetime) -> Row:
         entry = event_entry(line.event, None)
     except InvalidEntry as error:
         return Row(line.number, line.shown, None, error.sentence)
-    time_from = line.time_from if entry.timestamp is not None else NOW
-    return Row(line.number, line.shown, entry.evolve(timestamp=entry.timestamp or now), time_from=time_from)
+    if entry.timestamp is None:
+        return Row(line.number, line.shown, entry.evolve(timestamp=now), time_from=NOW)
+    return Row(line.number, line.shown, entry, time_from=line.time_from)
 
 
 @dataclass(frozen=True)
@@ -190,23 +191,30 @@ class _Lines:
 
 
 def _lines(text: str, asked: Order | None) -> _Lines:
-    """Lines with their dates: one without takes that of the line above, and one of a date alone dates those beneath."""
+    """Lines with their dates: one without takes that of the line above, and one of a date alone dates those beneath.
+
+    Beneath a date that cannot be read, the day is unknown until the next that can.
+    """
     split = [(number, line) for number, line in enumerate(_LINE_END.split(text), start=1) if line.strip()]
     dates = {number: found for number, line in split if (found := at_start(line)) is not None}
     order, open_ = order_of(list(dates.values()), asked)
     lines: list[_Line] = []
     held: datetime | None = None
+    unread = 0
     headings = inherited = 0
     for number, line in split:
         found = dates.get(number)
-        if found is None:
+        if found is None and unread:
+            lines.append(_Line(number, line, f"Its day is unknown: the date in line {unread} cannot be read."))
+        elif found is None:
             inherited += held is not None
             event: dict[str, Any] = {"document": line.strip()}
             lines.append(_Line(number, line, event if held is None else {**event, "timestamp": held}, ABOVE))
         elif found.problem is not None:
+            unread = number
             lines.append(_Line(number, line, f"It begins with a date that cannot be read: {found.problem}."))
         else:
-            held = found.moment(order)
+            held, unread = found.moment(order), 0
             if found.rest.strip():
                 lines.append(_Line(number, line, {"document": found.rest.strip(), "timestamp": held}))
             else:

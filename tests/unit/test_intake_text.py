@@ -58,6 +58,10 @@ def refused(rows: list[Row]) -> dict[int, str]:
         ("[2026-03-27] Saw smoke", "", Form.LINES),
         ("\n[27.03.2026 18:00] Saw smoke", "", Form.LINES),
         ("Note, this is a message; read it", "", Form.LINES),
+        ("text, he said, is an event\nIt rained", "", Form.LINES),
+        ("text, he said, is an event\nIt rained, and then it snowed", "", Form.LINES),
+        ("text, he said, is an event", "", Form.LINES),
+        ("document;rating\n\na;5;;", "", Form.CSV),
     ],
 )
 def test_the_form_is_guessed_from_the_ending_and_the_beginning(text: str, name: str, form: Form) -> None:
@@ -294,6 +298,24 @@ def test_what_does_not_fit_the_scale_of_its_column_is_refused_by_line_and_column
     }
 
 
+def test_a_long_first_row_does_not_hide_by_what_the_columns_are_separated() -> None:
+    problems = refused(read(f"document;rating\n{'x' * 200_000};5\nb;6", Form.CSV))
+    assert list(problems) == [2]
+    assert "at most 32,000" in problems[2]
+
+
+def test_a_number_that_people_do_not_write_so_or_that_may_be_a_thousand_is_refused() -> None:
+    rows = read("document;rating\na;1,000\nb;1_0\nc;+10,000\nd;7,25\ne;6,5", Form.CSV)
+    assert [entry.rating for entry in taken(rows)] == [7.25, 6.5]
+    assert refused(rows) == {
+        2: "rating is '1,000', whose comma may part thousands; write it without a comma.",
+        3: "rating is '1_0', which is no number.",
+        4: "rating is '+10,000', whose comma may part thousands; write it without a comma.",
+    }
+    (one,) = taken(read("document;rating\na;0,125", Form.CSV))
+    assert one.rating == 1.25
+
+
 def test_no_column_is_dropped_without_a_word() -> None:
     header = "text,Weather,depth,,importance,description,$secret"
     reading = read_text(f"{header}\nSaw smoke,clear,3,stray,6,by the mill,x\nIt rained,,,,5,,", Form.CSV, NOW)
@@ -332,6 +354,66 @@ def test_days_and_times_of_a_table_may_stand_apart_and_without_a_zone() -> None:
     assert READ_AS_UTC in reading.notes
     assert "Days without a time are read as 12:00." in reading.notes
     assert "Without a date, and so now (Fri 27 Mar 2026, 18:00 UTC): 1 of 3." in reading.notes
+
+
+@pytest.mark.parametrize(
+    ("cell", "at"),
+    [
+        ("20260327", "2026-03-27T12:00+00:00"),
+        ("2026-03-27", "2026-03-27T12:00+00:00"),
+        ("20260327T180000Z", "2026-03-27T18:00+00:00"),
+        ("20260327 1800", "2026-03-27T18:00+00:00"),
+        ("20260327T00", "2026-03-27T00:00+00:00"),
+        ("2026-03-27t18:00:00,5+02:00", "2026-03-27T16:00:00.5+00:00"),
+        ("2026-03-27T1800-0500", "2026-03-27T23:00+00:00"),
+    ],
+)
+def test_a_cell_may_hold_a_compact_date_which_is_at_noon_without_a_time(cell: str, at: str) -> None:
+    reading = read_text(f"date;text\n{cell};Saw smoke", Form.CSV, NOW)
+    (entry,) = taken(reading.rows)
+    assert entry.timestamp == datetime.fromisoformat(at)
+    assert ("Days without a time are read as 12:00." in reading.notes) is (len(cell) <= 10)
+
+
+@pytest.mark.parametrize(
+    ("cell", "problem"),
+    [
+        ("1712012341", "'1712012341' is a number, perhaps of seconds since 1970"),
+        ("1712012341215", "'1712012341215' is a number, perhaps of seconds since 1970"),
+        ("1712012341.25", "'1712012341.25' is a number, perhaps of seconds since 1970"),
+        ("1" * 30_000, f"{'1' * 40!r} is no date; write it like 2026-03-27 18:00"),
+        ("202603271800", "is no date"),
+        ("20260327x1800", "is no date"),
+        ("2026-03-27x18:00", "is no date"),
+        ("2026-03-27/18:00", "is no date"),
+        ("20260230", "is no date"),
+        ("2026-W13", "is no date"),
+        ("2026W135T18:00", "is no date"),
+        ("00010101", "outside the years 2 to 9998"),
+        ("99991231T23:00", "outside the years 2 to 9998"),
+        ("20260327T18:00+19:00", "is no time of day"),
+    ],
+)
+def test_a_cell_that_only_looks_like_a_date_is_refused(cell: str, problem: str) -> None:
+    assert problem in refused(read(f"date;text\n{cell};Saw smoke", Form.CSV))[2]
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\n", "\n"])
+@pytest.mark.parametrize("announced", [True, False])
+def test_a_table_is_read_by_whatever_ends_its_lines(end: str, announced: bool) -> None:
+    lines = [*(["sep=;"] if announced else []), "text;rating", "Saw smoke;6", "", f'"two{end}lines";7', "It rained;12"]
+    text = end.join([*lines, ""])
+    assert guess(text) is Form.CSV
+    rows = read(text, Form.CSV)
+    assert [(one.document, one.rating) for one in taken(rows)] == [("Saw smoke", 6), (f"two{end}lines", 7)]
+    assert [row.line - announced for row in rows] == [2, 5, 6]
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\n", "\n"])
+@pytest.mark.parametrize("sign", ["", '"'])
+def test_neither_the_end_of_a_line_nor_a_quotation_mark_separates_columns(end: str, sign: str) -> None:
+    with pytest.raises(InvalidFile, match="line 1: the first line must name the columns"):
+        read(f"sep={sign}{end}text{end}Saw smoke", Form.CSV)
 
 
 # -- dates at the beginning of lines ---------------------------------------------------------------------
@@ -382,6 +464,9 @@ def test_a_line_that_begins_with_no_date_is_a_text_alone(line: str) -> None:
         ("2026-03-27 25:00 Saw smoke", "'2026-03-27 25:00' is no time of day"),
         ("2026-03-27 13pm Saw smoke", "'2026-03-27 13pm' is no time of day"),
         ("2026-03-27 18:00 CET Saw smoke", "its zone is 'CET', which may mean several; write it as +01:00"),
+        ("2026-03-27 18:00 Europe/Berlin x", "its zone is 'Europe/Berlin'; write it in hours, as +01:00"),
+        ("[2026-03-27 6 pm America/Argentina/Salta] x", "its zone is 'America/Argentina/Salta'; write it in hours"),
+        ("2026-03-27 18:00 Etc/GMT+1 x", "its zone is 'Etc/GMT+1'; write it in hours"),
         ("2026-03-27 10:00-12:00 Market", "may be a span of time or hold a zone"),
         ("2026-03-27T18:00+19:00 Saw smoke", "is no time of day"),
         ("0001-01-01 Saw smoke", "outside the years 2 to 9998"),
@@ -410,6 +495,19 @@ def test_a_line_without_a_date_takes_that_of_the_line_above_and_says_so() -> Non
     )
 
 
+@pytest.mark.parametrize("bad", ["2026-02-30", "2026-02-30 Bad", "2026-03-27 18:00 CET Bad"])
+def test_beneath_a_date_that_cannot_be_read_no_line_takes_an_earlier_day(bad: str) -> None:
+    reading = read_text(f"2026-03-20\nOne\n{bad}\nTwo\n\nThree\n2026-03-22\nFour", Form.LINES, NOW)
+    assert [(entry.document, entry.timestamp) for entry in taken(reading.rows)] == [
+        ("One", NOW.replace(day=20, hour=12)),
+        ("Four", NOW.replace(day=22, hour=12)),
+    ]
+    problems = refused(reading.rows)
+    assert problems.pop(3).startswith("It begins with a date that cannot be read: ")
+    assert problems == dict.fromkeys((4, 6), "Its day is unknown: the date in line 3 cannot be read.")
+    assert "Lines without a date, which take that of the line above: 2." in reading.notes
+
+
 @pytest.mark.parametrize(
     ("others", "asked", "month", "told"),
     [
@@ -417,8 +515,18 @@ def test_a_line_without_a_date_takes_that_of_the_line_above_and_says_so() -> Non
         (["27/03/2026 x"], None, 4, "“03/04/2026” is read as 3 April 2026, the day first, as in “27/03/2026”."),
         (["03/27/2026 x"], None, 3, "“03/04/2026” is read as 4 March 2026, the month first, as in “03/27/2026”."),
         (
-            ["27/03/2026 x", "03/27/2026 x"], None, 4,
-            "“03/04/2026” is read as 3 April 2026, the day first; nothing in the text shows which is meant.",
+            ["27/03/2026 x", "03/27/2026 x", "28/03/2026 x"], None, 4,
+            (
+                "“03/04/2026” is read as 3 April 2026, the day first; the text shows both, the day first in "
+                "“27/03/2026” and the month in “03/27/2026”."
+            ),
+        ),
+        (
+            ["03/27/2026 x", "27/03/2026 x"], Order.MONTH_FIRST, 3,
+            (
+                "“03/04/2026” is read as 4 March 2026, the month first, as chosen; the text shows both, the day first "
+                "in “27/03/2026” and the month in “03/27/2026”."
+            ),
         ),
         (["27/03/2026 x"], Order.MONTH_FIRST, 3, "“03/04/2026” is read as 4 March 2026, the month first, as chosen."),
     ],

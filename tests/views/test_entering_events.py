@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Any
 
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import session, words
+from dashboard import forms, session, words
 from memory_system import AgentMemory, Tier
 from memory_system.consolidation.summarisation import MARKED
-from memory_system.intake_dates import READ_AS_UTC
+from memory_system.intake_dates import READ_AS_UTC, Order
+from memory_system.intake_text import Form, Reading, read_text
 
 from .test_pages import mira, press, shown
 
@@ -77,6 +79,46 @@ def test_a_date_that_may_mean_two_days_is_asked_about(open_page: OpenPage) -> No
     assert not page.exception, page.exception
     press(page, words.REMEMBER_THESE)
     assert f"{stored(mira(), 'Saw smoke').timestamp:%d %B}" == "04 March"
+
+
+def test_a_text_is_read_once_however_often_the_page_is_drawn(
+    open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[Order | None] = []
+    clock = mira_in(open_page).now
+
+    def read(text: str, form: Form, now: datetime, *, order: Order | None = None) -> Reading:
+        calls.append(order)
+        return read_text(text, form, now, order=order)
+
+    monkeypatch.setattr(forms, "read_text", read)
+    monkeypatch.setattr(AgentMemory, "now", property(lambda _: clock))
+    page = open_page("short_term")
+    pasted(page, "03/04/2026 Saw smoke")
+    clock += timedelta(minutes=5)
+    page.run()
+    assert calls == [None], "no event of this text happens now"
+    for order in ("month-first", "day-first", "month-first"):
+        field(page.button_group, "Dates such as 03/04/2026 have").set_value(order).run()
+        assert not page.exception, page.exception
+    assert calls == [None, "month-first"]
+    preview = pasted(page, "Saw fire")
+    assert list(preview["when (UTC)"]) == [f"{clock:%Y-%m-%d %H:%M}"]
+    page.run()
+    assert calls == [None, "month-first", None]
+    clock += timedelta(minutes=5)
+    page.run()
+    preview = next(one.value for one in page.dataframe if "becomes" in one.value)
+    assert list(preview["when (UTC)"]) == [f"{clock:%Y-%m-%d %H:%M}"]
+    assert calls == [None, "month-first", None, None]
+
+
+def test_the_same_text_can_be_remembered_twice(open_page: OpenPage) -> None:
+    page = open_page("short_term")
+    for _ in range(2):
+        pasted(page, "2026-03-20 Saw smoke in the north")
+        press(page, "Remember these")
+    assert [entry.document for entry in mira().entries(Tier.STM)].count("Saw smoke in the north") == 2
 
 
 # -- by a person -----------------------------------------------------------------------------------------
