@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -12,10 +13,11 @@ from memory_system import Facets, Query, Settings
 
 from .moments import Wanted
 
+_PATH = "from pathlib import Path\n"
 _EVERY_ADDRESS = ("0.0.0.0", "::", "[::]")  # noqa: S104 - compared with, not listened on
 
 
-def recall_python(agent: str, query: Query, wanted: Wanted | None) -> str:
+def recall_python(agent: str, query: Query, wanted: Wanted | None, settings: Settings) -> str:
     """A query with all its parameters, of an agent as it is or was at a moment."""
     weights, scoring = query.scoring.weights, query.scoring
     named = {
@@ -33,12 +35,15 @@ def recall_python(agent: str, query: Query, wanted: Wanted | None) -> str:
         "touch": "False",
     }
     given = "".join(f"        {name}={value},\n" for name, value in named.items() if value)
-    imported = ["Facets"] * bool(query.facets) + ["Measure", "Scoring", "Weights", "World"]
+    made = world_python(settings)
+    imported = ["Facets"] * bool(query.facets) + ["Measure", "Scoring"]
+    imported += ["Settings"] * ("Settings" in made) + ["Weights", "World"]
     past = "" if wanted is None else f".{wanted.python()}"
     return (
-        "from datetime import datetime\n\n"
+        "from datetime import datetime\n"
+        f"{_PATH if 'Path(' in made else ''}\n"
         f"from memory_system import {', '.join(imported)}\n\n"
-        "with World() as world:\n"
+        f"with {made} as world:\n"
         f"    memory = world.agent({agent!r}){past}\n"
         f"    found = memory.query_memory(\n        {query.cue!r},\n{given}    )\n"
         "for hit in found:\n"
@@ -77,11 +82,39 @@ def recall_curl(agent: str, query: Query, wanted: Wanted | None, settings: Setti
     return _curl(f"agents/{quote(agent, safe='')}/query", settings, body)
 
 
-def relive_python(agent: str, number: int) -> str:
+def world_python(settings: Settings) -> str:
+    """A world as Python opens it, told where it is unless that is where the environment has it anyway."""
+    told: dict[str, Path | str] = {"home": settings.home} if settings.home != Settings().home else {}
+    like = Settings.model_validate(told)
+    told |= {
+        name: getattr(settings, name)
+        for name in ("database", "personalities", "world")
+        if getattr(settings, name) != getattr(like, name)
+    }
+    if not told:
+        return "World()"
+    shown = {name: f"Path({str(value)!r})" if isinstance(value, Path) else repr(value) for name, value in told.items()}
+    return f"World(Settings({', '.join(f'{name}={value}' for name, value in shown.items())}))"
+
+
+def opening_python(settings: Settings) -> str:
+    """The imports that ``world_python`` needs, each on a line of its own, and an empty line."""
+    made = world_python(settings)
+    path = f"{_PATH}\n" if "Path(" in made else ""
+    return f"{path}from memory_system import {'Settings, ' * ('Settings' in made)}World\n\n"
+
+
+def query_python(agent: str, settings: Settings) -> str:
+    """A query as a game asks it."""
+    opened = f"{world_python(settings)}.agent({agent!r})"
+    return f'{opening_python(settings)}{opened}.query_memory("Who has the mill key?")'
+
+
+def relive_python(agent: str, number: int, settings: Settings) -> str:
     """A logged query lived through again."""
     return (
-        "from memory_system import World\n\n"
-        "with World() as world:\n"
+        f"{opening_python(settings)}"
+        f"with {world_python(settings)} as world:\n"
         f"    relived = world.agent({agent!r}).relive({number})\n"
         "for one in relived.differences:\n"
         "    print(one.shift, one.document, one.because)"
@@ -96,7 +129,7 @@ def relive_curl(agent: str, number: int, settings: Settings) -> str:
 def _curl(path: str, settings: Settings, body: dict[str, Any] | None = None) -> str:
     host = "127.0.0.1" if settings.host in _EVERY_ADDRESS else settings.host
     host = f"[{host}]" if ":" in host and not host.startswith("[") else host
-    parts = [f"curl http://{host}:{settings.api_port}/v1/{path}"]
+    parts = [f"curl {shlex.quote(f'http://{host}:{settings.api_port}/v1/{path}')}"]
     if settings.token or settings.viewer_token:
         parts.append('-H "authorization: Bearer $MEMORY_TOKEN"')
     if body is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 if __name__ == "__main__":
-    from dashboard.quiet import until_it_runs
+    from memory_system.quiet import until_it_runs  # the package does so too, before it loads the rest of itself
 
     until_it_runs()  # what follows takes seconds to load
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from memory_system import Settings
-from memory_system.errors import Conflict
+from memory_system.errors import Conflict, InvalidParameter
 from memory_system.lease import server_of
 from memory_system.names import checked_name
 from memory_system.ports import address, holder, is_free, next_free, refuse_busy
@@ -15,25 +15,32 @@ _PORTS = {
     "dashboard_port": ("the dashboard", "MEMORY_DASHBOARD_PORT", "--port"),
     "api_port": ("the HTTP API", "MEMORY_API_PORT", "--api-port"),
 }
+_OTHER = {"dashboard_port": "api_port", "api_port": "dashboard_port"}
 
 
 def with_free_ports(settings: Settings) -> Settings:
     """The settings, with the next free port in the place of an occupied one if a person at the terminal likes.
 
     Raises:
+        InvalidParameter: both servers are to listen on one port.
         Conflict: a port cannot be used, and nobody is there to choose another or wanted to; the world may be open in
             another dashboard, whose address is told.
     """
+    if settings.dashboard_port == settings.api_port:
+        raise InvalidParameter(
+            f"The dashboard and the HTTP API cannot both listen on port {settings.api_port}: choose another for one of "
+            "them, with --port or MEMORY_DASHBOARD_PORT, or with --api-port or MEMORY_API_PORT."
+        )
     for field, (what, variable, option) in _PORTS.items():
-        port = int(getattr(settings, field))
+        port, other = int(getattr(settings, field)), int(getattr(settings, _OTHER[field]))
         if is_free(port, settings.host):
             continue
         if field == "dashboard_port":
             _refuse_second(settings)
-        another = next_free(port, settings.host)
+        another = next_free(port, settings.host, but=other)
         if another is None or not _asked(f"Port {port} is taken by {holder(port) or 'another program'}.", another):
             how = f"'{variable}={{port}} make run' or 'memory-system run {option} {{port}}'"
-            refuse_busy(port, what, how, settings.host)
+            refuse_busy(port, what, how, settings.host, but=other)
         settings = settings.model_copy(update={field: another})
     return settings
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import re
 from collections import OrderedDict
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -18,6 +19,9 @@ _SMALLEST = 1_000
 _ROOM = 32_000_000
 """Bytes of compressed files that are kept; all that Streamlit has take about a third of it."""
 _TEXTS = ("text/", "application/javascript", "application/json", "image/svg+xml", "application/wasm")
+
+_WEIGHT = re.compile(r"q\s*=\s*([01](?:\.\d{0,3})?)")
+_SUFFIX, _QUOTE = "-gzip", '"'
 
 
 class Compressed:
@@ -38,8 +42,13 @@ class Compressed:
             await self.app(scope, receive, send)
             return
         asked = Headers(scope=scope)
-        if "range" in asked or "gzip" not in asked.get("accept-encoding", ""):
-            await self.app(scope, receive, send)
+        taken = "range" not in asked and takes_gzip(",".join(asked.getlist("accept-encoding")))
+        if not taken:
+
+            async def varied(message: Message) -> None:
+                await send(_varying(message) if message["type"] == "http.response.start" else message)
+
+            await self.app(scope, receive, varied)
             return
         start: Message | None = None
         body = bytearray()
@@ -49,7 +58,8 @@ class Compressed:
             if message["type"] == "http.response.start" and _may_be(message):
                 start = message
             elif start is None:
-                await send(message)
+                varying = message["type"] == "http.response.start"
+                await send(_varying(message, asked.get("if-none-match", "")) if varying else message)
             elif message["type"] == "http.response.body":
                 body.extend(message.get("body", b""))
                 if not message.get("more_body", False):
@@ -59,7 +69,8 @@ class Compressed:
         extensions = {
             name: told for name, told in scope.get("extensions", {}).items() if name != "http.response.pathsend"
         }
-        await self.app({**scope, "extensions": extensions}, receive, gathered)
+        headers = [(name, _plain(told) if name == b"if-none-match" else told) for name, told in scope["headers"]]
+        await self.app({**scope, "headers": headers, "extensions": extensions}, receive, gathered)
 
     async def _answer(self, path: str, start: Message, body: bytes, send: Send) -> None:
         headers = MutableHeaders(raw=list(start["headers"]))
@@ -70,6 +81,7 @@ class Compressed:
             self._keep(key, smaller)
         else:
             self._kept.move_to_end(key)
+        headers["ETag"] = _tag(headers["etag"])
         headers["Content-Encoding"] = "gzip"
         headers["Content-Length"] = str(len(smaller))
         headers.add_vary_header("Accept-Encoding")
@@ -82,6 +94,45 @@ class Compressed:
         self._kept[key] = smaller
         while self._size > _ROOM:
             self._size -= len(self._kept.popitem(last=False)[1])
+
+
+def takes_gzip(accepted: str) -> bool:
+    """Whether an ``Accept-Encoding`` asks for gzip, by its name or by ``*``; what is given a weight of 0 is refused."""
+    weights: dict[str, float] = {}
+    for one in accepted.split(","):
+        name, *parameters = (part.strip().lower() for part in one.split(";"))
+        weight = 1.0
+        for parameter in parameters:
+            if found := _WEIGHT.fullmatch(parameter):
+                weight = float(found[1])
+        weights[name] = weight
+    return weights.get("gzip", weights.get("*", 0.0)) > 0
+
+
+def _tag(plain: str) -> str:
+    """The tag of the compressed form of a file: caches tell the two forms apart by it."""
+    return f"{plain.removesuffix(_QUOTE)}{_SUFFIX}{_QUOTE}"
+
+
+def _plain(tags: bytes) -> bytes:
+    """Tags of compressed forms as those of the files, which is what Streamlit's own answer goes by."""
+    return tags.replace(f"{_SUFFIX}{_QUOTE}".encode(), _QUOTE.encode())
+
+
+def _varying(start: Message, known: str = "") -> Message:
+    """The beginning of an answer that is sent as it came; caches are told that a text may come in another form.
+
+    Args:
+        start: what the answer begins with.
+        known: the ``If-None-Match`` of who takes gzip: the tag that answers "not modified" is that of what it has.
+    """
+    headers = MutableHeaders(raw=list(start["headers"]))
+    unchanged = start["status"] == 304
+    if unchanged or headers.get("content-type", "").startswith(_TEXTS):
+        headers.add_vary_header("Accept-Encoding")
+    if unchanged and "etag" in headers and _tag(headers["etag"]) in known:
+        headers["ETag"] = _tag(headers["etag"])
+    return {**start, "headers": headers.raw}
 
 
 def _may_be(start: Message) -> bool:

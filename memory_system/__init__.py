@@ -8,6 +8,7 @@ with World() as world:
     print(mira.query_memory("Where did I see smoke?").context)
 """
 
+from . import quiet as quiet  # first: what follows takes a second or more to load
 from .agent import AgentMemory
 from .changes import Change, ChangeSet
 from .chroma import ChromaMemory

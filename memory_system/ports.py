@@ -31,7 +31,7 @@ class Holder:
         return f"{self.program} (process {self.process})"
 
 
-def refuse_busy(port: int, what: str, how: str, host: str = "127.0.0.1") -> None:
+def refuse_busy(port: int, what: str, how: str, host: str = "127.0.0.1", *, but: int | None = None) -> None:
     """Do nothing if the port is free.
 
     Args:
@@ -39,6 +39,7 @@ def refuse_busy(port: int, what: str, how: str, host: str = "127.0.0.1") -> None
         what: what wants it, such as "the dashboard".
         how: how to choose another, with ``{port}`` where that one stands, such as ``--port {port}``.
         host: the address to listen on.
+        but: a port that is not offered, since another server of the same start wants it.
 
     Raises:
         Conflict: something listens there, or we may not listen there, or this machine has no such address.
@@ -47,7 +48,7 @@ def refuse_busy(port: int, what: str, how: str, host: str = "127.0.0.1") -> None
     if error is None:
         return
     cannot = f"Port {port}, where {what} is to be served, cannot be used"
-    another = next_free(port, host)
+    another = next_free(port, host, but=but)
     choose = how.format(port=another) if another else "another port"
     if error.errno != errno.EADDRINUSE:
         raise Conflict(f"{cannot} ({error.strerror}). Choose another with {choose}.") from error
@@ -64,9 +65,19 @@ def is_free(port: int, host: str = "127.0.0.1") -> bool:
     return _why_not(port, host) is None
 
 
-def next_free(port: int, host: str = "127.0.0.1") -> int | None:
-    """The next port after this one that is free; ``None`` if none of the next hundred is."""
-    return next((one for one in range(port + 1, min(port + _TRIES, 65535) + 1) if is_free(one, host)), None)
+def next_free(port: int, host: str = "127.0.0.1", *, but: int | None = None) -> int | None:
+    """The next port after this one that is free; ``None`` if none of the next hundred is.
+
+    Args:
+        port: 1 to 65535.
+        host: the address to listen on.
+        but: a port that is not taken, since another server of the same start wants it.
+
+    Raises:
+        Conflict: this machine has no such address.
+    """
+    following = range(port + 1, min(port + _TRIES, 65535) + 1)
+    return next((one for one in following if one != but and is_free(one, host)), None)
 
 
 def holder(port: int) -> Holder | None:
@@ -125,6 +136,11 @@ def _why_not(port: int, host: str) -> OSError | None:
         try:
             probe.bind(address)
         except OSError as error:
+            if error.errno == errno.EADDRNOTAVAIL:
+                raise Conflict(
+                    f"This machine has no address {host!r:.80}, so nothing can be served there: MEMORY_HOST or --host "
+                    "has to name one that it has, such as 127.0.0.1, or 0.0.0.0 for all of them."
+                ) from error
             return error
     return None
 

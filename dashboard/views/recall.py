@@ -17,7 +17,7 @@ from dashboard import (
     widgets,
     words,
 )
-from memory_system import AgentMemory, MemorySystemError, Settings, Verdict
+from memory_system import AgentMemory, MemorySystemError, Verdict
 from memory_system.recall import Explanation
 
 BARS, ROWS = 14, 100
@@ -145,8 +145,9 @@ def _table(agent: AgentMemory, found: Explanation, shown: list[int], frame: pd.D
 def _code(agent: AgentMemory, found: Explanation) -> None:
     st.caption("Both ask exactly what is asked above, with every setting written out, and touch nothing.")
     # without a language, since the colours of highlighted code are too pale
-    st.code(as_code.recall_python(agent.name, found.query, session.moment()), language=None, wrap_lines=True)
-    st.code(as_code.recall_curl(agent.name, found.query, session.moment(), Settings()), language=None, wrap_lines=True)
+    asked = agent.name, found.query, session.moment(), session.world().settings
+    st.code(as_code.recall_python(*asked), language=None, wrap_lines=True)
+    st.code(as_code.recall_curl(*asked), language=None, wrap_lines=True)
 
 
 chosen = session.agent()

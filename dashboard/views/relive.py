@@ -16,7 +16,7 @@ from dashboard import (
     words,
 )
 from dashboard.moments import Wanted
-from memory_system import AgentMemory, MemorySystemError, Settings
+from memory_system import AgentMemory, MemorySystemError
 from memory_system.relived import Relived
 from memory_system.shifts import Difference, Shift
 
@@ -140,8 +140,9 @@ def _ways_on(relived: Relived) -> None:
             to_recall(relived, then=False)
         with st.popover("As code", icon=":material/code:"):
             number = relived.logged.number
-            st.code(as_code.relive_python(agent.name, number), language=None, wrap_lines=True)
-            st.code(as_code.relive_curl(agent.name, number, Settings()), language=None, wrap_lines=True)
+            asked = agent.name, number, session.world().settings
+            st.code(as_code.relive_python(*asked), language=None, wrap_lines=True)
+            st.code(as_code.relive_curl(*asked), language=None, wrap_lines=True)
         if st.button("Close", icon=":material/close:", type="tertiary"):
             open_query(None)
 
@@ -200,10 +201,7 @@ def _how_they_come(agent: AgentMemory) -> None:
         "Nothing has been asked yet.",
         "What a game asks by AgentMemory.query_memory is kept here with its answer; looks on the Recall page are not.",
     )
-    st.code(
-        f'from memory_system import World\n\nWorld().agent({agent.name!r}).query_memory("Who has the mill key?")',
-        language=None,
-    )
+    st.code(as_code.query_python(agent.name, session.world().settings), language=None)
 
 
 agent = session.present()

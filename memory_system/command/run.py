@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from ..errors import InvalidParameter
 from ..extras import require
 from ..settings import Settings
 from .answering import errors_told
@@ -20,10 +21,11 @@ _WANTED = ("streamlit", "plotly", "pandas", "fastapi", "uvicorn")
 
 def run(
     world: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
+            metavar="PATH",
             help="The folder of the world, with database/ and agent_personalities/ in it; made if it is missing. "
-            "Without it, the checkout's folder, or your own folder for data."
+            "Without it, the checkout's folder, or your own folder for data.",
         ),
     ] = None,
     sample: Annotated[
@@ -46,13 +48,31 @@ def run(
     with errors_told():
         for package in _WANTED:  # some are imported by a page alone, which is late to learn of it
             require(package, "dashboard", "The dashboard")
-        settings = settings_for(world, port, api_port)
+        settings = settings_for(None if world is None else _folder(world), port, api_port)
     from dashboard import serve  # streamlit takes a second to import
 
     where = settings.home if world is None else settings.home.resolve()
     say(f"World: {settings.world!r} in {where}")
     filled = world is None if sample is None else sample
     raise typer.Exit(serve.main(settings, sample=filled, browser=browser and has_screen(os.environ, sys.platform)))
+
+
+def _folder(told: str) -> Path:
+    """The folder that --world names.
+
+    Raises:
+        InvalidParameter: it names none, or its symbolic links lead round in a circle.
+    """
+    if not told.strip():
+        raise InvalidParameter("--world is empty: name the folder of the world, such as --world game.")
+    folder = Path(told).expanduser().absolute()
+    try:
+        folder.resolve()
+    except (OSError, RuntimeError) as error:  # from Python 3.13 on, it is who opens the folder that finds the circle
+        raise InvalidParameter(
+            f"{told!r:.200} cannot be the folder of a world: its symbolic links lead round in a circle."
+        ) from error
+    return folder
 
 
 def settings_for(world: Path | None = None, port: int | None = None, api_port: int | None = None) -> Settings:

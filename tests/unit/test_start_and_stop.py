@@ -19,9 +19,12 @@ import httpx
 import pytest
 from websockets.sync.client import connect
 
-from memory_system import Settings, World
+from dashboard.starting import with_free_ports
+from memory_system import Settings, World, quiet
 from memory_system.embedding import CachedEmbedder
+from memory_system.errors import Conflict
 from memory_system.lease import server_of
+from memory_system.ports import next_free
 from tests import programs
 from tests.conftest import ROOT
 from tests.running import free_port
@@ -245,21 +248,61 @@ def test_nohup_lets_a_server_outlive_its_terminal(places: dict[str, str]) -> Non
         assert terminal.end() == 143
 
 
+SCRIPT = "import sys\nfrom memory_system.__main__ import main\nsys.exit(main())\n"
+"""What pip makes of the command."""
+RUN = ("-m", "memory_system", "run", "--no-browser")
+MODULE = [sys.executable, "-m", "memory_system"]
+
+
 @pytest.mark.parametrize(("how", "code"), [("Ctrl+C", 130), ("SIGTERM", 143), ("closed", 0)])
-def test_a_start_is_stopped_while_its_packages_are_still_loaded(how: str, code: int) -> None:
-    loading = (
-        "from dashboard.quiet import until_it_runs; until_it_runs(); import time; print('loading'); time.sleep(3600)"
-    )
-    with on_a_terminal(sys.executable, "-c", loading) as terminal:
+@pytest.mark.parametrize(
+    ("command", "package"),
+    [
+        ([*MODULE, "run"], "numpy"),
+        ([*MODULE, "run"], "streamlit"),
+        ([*MODULE, "serve"], "pydantic"),
+        ([*MODULE, "mcp"], "pydantic"),
+        ([sys.executable, "memory-system", "run"], "numpy"),
+        ([sys.executable, "-m", "dashboard.serve"], "numpy"),
+        ([sys.executable, "-m", "dashboard.serve"], "streamlit"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value[1:]),
+)
+def test_a_start_is_stopped_while_its_packages_are_still_loaded(
+    tmp_path: Path, command: list[str], package: str, how: str, code: int
+) -> None:
+    (tmp_path / f"{package}.py").write_text("import time; print('loading', flush=True); time.sleep(3600)")
+    (tmp_path / "memory-system").write_text(SCRIPT)
+    with on_a_terminal(*command, cwd=tmp_path, PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}") as terminal:
         terminal.read("loading\n")
+        before = terminal.shown
         if how == "Ctrl+C":
             terminal.press(CTRL_C)
         elif how == "SIGTERM":
             os.kill(terminal.process, signal.SIGTERM)
         else:
             terminal.hang_up()
-        assert terminal.end() == code
-        assert terminal.shown.removeprefix("loading\n") in ("", "^C\nStopped.\n", "Stopped.\n")
+        assert terminal.end() == code, terminal.shown
+        shown = {"Ctrl+C": "^C\nStopped.\n", "SIGTERM": "Stopped.\n", "closed": ""}
+        assert terminal.shown.removeprefix(before) == shown[how]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "program", "is_ours"),
+    [
+        (["-m", "run"], "", True),
+        (["/home/mira/bin/memory-system", "mcp", "--http"], None, True),
+        (["dashboard/serve.py"], "dashboard.serve", True),
+        (["-m", "recall", "mira", "run"], "", False),
+        (["-m"], "", False),
+        (["/home/mira/bin/memory-system"], None, False),
+        (["game.py", "run"], "game", False),
+        (["", "run"], None, False),
+        ([], None, False),
+    ],
+)
+def test_signals_are_taken_of_servers_alone(arguments: list[str], program: str | None, is_ours: bool) -> None:
+    assert quiet.is_server(arguments, program) is is_ours
 
 
 PACKAGES = """#!/bin/sh
@@ -333,3 +376,50 @@ def test_ctrl_c_at_the_question_ends_in_one_line(places: dict[str, str]) -> None
             terminal.press(CTRL_C)
             assert terminal.end() == 130
             assert terminal.shown.removeprefix(before) == "^C\nStopped.\n"
+
+
+def test_both_servers_on_one_port_are_refused_before_a_world_is_opened(places: dict[str, str]) -> None:
+    done = programs.run(*RUN, "--port", "9821", "--api-port", "9821", environment={**os.environ, **places})
+    assert done.returncode == 1
+    assert done.stderr.startswith("The dashboard and the HTTP API cannot both listen on port 9821: choose another")
+    assert "Opening" not in done.stdout
+
+
+def test_the_port_that_is_offered_is_not_the_other_server_s() -> None:
+    with _two_neighbours() as (held, free):
+        settings = Settings(dashboard_port=held, api_port=free)
+        with pytest.raises(Conflict) as refused:
+            with_free_ports(settings)
+        offered = re.search(r"MEMORY_DASHBOARD_PORT=(\d+)", str(refused.value))
+        assert offered, refused.value
+        assert int(offered[1]) > free
+
+
+@contextmanager
+def _two_neighbours() -> Iterator[tuple[int, int]]:
+    """A port that is held, and the one after it, which is free."""
+    while True:
+        with socket.create_server(("127.0.0.1", 0)) as held:
+            port = held.getsockname()[1]
+            if next_free(port) == port + 1:
+                yield port, port + 1
+                return
+
+
+def test_a_world_in_no_folder_or_in_a_circle_of_links_is_refused_in_a_sentence(
+    places: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "there").symlink_to(tmp_path / "back")
+    (tmp_path / "back").symlink_to(tmp_path / "there")
+    for folder, sentence in {
+        "": "--world is empty",
+        str(tmp_path / "there"): "circle" if sys.version_info < (3, 13) else "cannot be used",
+    }.items():
+        done = programs.run(*RUN, "--world", folder, environment={**os.environ, **places})
+        assert (done.returncode, len(done.stderr.splitlines())) == (1, 1), done.stderr
+        assert sentence in done.stderr
+
+
+def test_an_address_of_another_machine_is_not_blamed_on_the_port() -> None:
+    with pytest.raises(Conflict, match=r"This machine has no address '192\.0\.2\.1', so .* MEMORY_HOST"):
+        with_free_ports(Settings(host="192.0.2.1"))

@@ -72,6 +72,32 @@ def test_a_browser_that_has_it_is_sent_nothing(client: TestClient) -> None:
     assert (again.status_code, again.content) == (304, b"")
 
 
+@pytest.mark.parametrize(
+    ("accepted", "is_taken"),
+    [
+        ("gzip", True), ("GZIP;q=0.001", True), ("br, gzip ; q=1.0", True), ("*", True), ("br;q=1, *;q=0.5", True),
+        ("gzip;q=0", False), ("gzip;q=0.000, *", False), ("notgzip", False), ("gzipped, br", False), ("*;q=0", False),
+        ("identity", False), ("", False),
+    ],
+)  # fmt: skip
+def test_gzip_goes_to_who_asks_for_it_by_name_or_for_anything(
+    client: TestClient, accepted: str, is_taken: bool
+) -> None:
+    answer = asked(client, "/static/large.js", accepted)
+    assert ("content-encoding" in answer.headers) is is_taken
+    assert (answer.content, answer.headers["vary"]) == (SCRIPT, "Accept-Encoding")
+
+
+def test_the_two_forms_of_a_file_have_tags_of_their_own_and_each_is_known_again(client: TestClient) -> None:
+    tags = {encoding: asked(client, "/static/large.js", encoding).headers["etag"] for encoding in ("gzip", "identity")}
+    assert tags["gzip"] == tags["identity"][:-1] + '-gzip"'
+    for encoding, tag in tags.items():
+        for known in (tag, f'"other", W/{tag}'):
+            again = asked(client, "/static/large.js", encoding, **{"if-none-match": known})
+            assert (again.status_code, again.headers["etag"], again.headers["vary"]) == (304, tag, "Accept-Encoding")
+    assert asked(client, "/static/large.js", "identity", **{"if-none-match": tags["gzip"]}).status_code == 200
+
+
 @pytest.mark.parametrize("path", ["/static/small.js", "/static/picture.png", "/static/none.js", "/elsewhere"])
 def test_small_files_pictures_and_all_else_are_left_alone(client: TestClient, path: str) -> None:
     assert "content-encoding" not in asked(client, path).headers

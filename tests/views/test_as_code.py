@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -193,7 +194,7 @@ def test_facets_of_every_sort_are_written_out() -> None:
     facets = Facets(
         tags=("a'b",), since=datetime(2026, 3, 1, tzinfo=UTC), min_importance=0.3, contains='"x"', without=("m1", "m2")
     )
-    code = as_code.recall_python("mira", query(facets=facets), None)
+    code = as_code.recall_python("mira", query(facets=facets), None, Settings())
     names: dict[str, Any] = {}
     written = code[code.index("facets=") + 7 : code.index("),\n        now")] + ")"
     exec(f"from datetime import datetime\nfrom memory_system import Facets\nfacets = {written}", names)
@@ -215,4 +216,36 @@ def test_a_token_is_named_and_never_shown(monkeypatch: pytest.MonkeyPatch) -> No
 def test_curl_asks_an_address_that_answers(monkeypatch: pytest.MonkeyPatch, host: str, address: str) -> None:
     monkeypatch.setenv("MEMORY_HOST", host)
     monkeypatch.setenv("MEMORY_API_PORT", "5077")
-    assert as_code.relive_curl("mira", 3, Settings()) == f"curl http://{address}:5077/v1/agents/mira/queries/3/relived"
+    asked = shlex.split(as_code.relive_curl("mira", 3, Settings()))
+    assert asked == ["curl", f"http://{address}:5077/v1/agents/mira/queries/3/relived"]
+
+
+def test_a_host_that_a_shell_would_read_as_its_own_is_quoted() -> None:
+    code = as_code.relive_curl("mira", 3, Settings(host="a host;$(id)", api_port=5077))
+    assert shlex.split(code) == ["curl", "http://a host;$(id):5077/v1/agents/mira/queries/3/relived"]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [{}, {"home": "a world's"}, {"home": "game", "world": "harbour"}, {"database": "else", "personalities": "p"}],
+)
+def test_python_opens_the_world_that_the_dashboard_shows(tmp_path: Path, told: dict[str, str]) -> None:
+    settings = Settings.model_validate({name: _place(name, value, tmp_path) for name, value in told.items()})
+    codes = (
+        as_code.recall_python("mira", query(), None, settings),
+        as_code.relive_python("mira", 3, settings),
+        as_code.query_python("mira", settings),
+    )
+    for code in codes:
+        imported = "".join(line for line in code.splitlines(keepends=True) if line.startswith("from "))
+        names: dict[str, Any] = {}
+        made = as_code.world_python(settings)
+        exec(f"{imported}\nworld = {made}", names)
+        with names["world"] as world:
+            assert world.settings == settings
+        assert made in code
+        assert ("Settings" in code) is bool(told)
+
+
+def _place(name: str, value: str, folder: Path) -> Path | str:
+    return value if name == "world" else folder / value

@@ -1,0 +1,50 @@
+"""A server that is stopped while its packages are still being loaded ends in one line, too. Loads nothing itself.
+
+The package imports this module before any other, and so before the seconds that the others take.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import PurePath
+
+SERVERS = ("run", "serve", "mcp")
+"""The commands that take their signals themselves once they run; see ``endings``."""
+_COMMAND = "memory-system"
+_DASHBOARD = "dashboard.serve"
+
+
+def until_it_runs() -> None:
+    """Let a signal end this process at once, and say so, until the program takes its signals itself."""
+    for name, code in {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 0}.items():
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda *_, code=code: _end(code))
+
+
+def is_server(arguments: list[str], program: str | None) -> bool:
+    """Whether a process is one of our servers, and no program that imports this package.
+
+    Args:
+        arguments: ``sys.argv``, which begins with ``-m`` while Python looks for the module that it is to run: who
+            imports this package then is ``python -m memory_system``.
+        program: the full name of the module that is run, once Python has found it.
+    """
+    if program == _DASHBOARD:
+        return True
+    ours = arguments[:1] == ["-m"] or PurePath(*arguments[:1]).stem == _COMMAND
+    return ours and arguments[1:2] in [[name] for name in SERVERS]
+
+
+def _end(code: int) -> None:
+    line = b"\nStopped.\n" if code == 130 and os.isatty(2) else b"Stopped.\n"
+    try:
+        os.write(2, line)
+    finally:  # a terminal that is closed hears nothing
+        os._exit(code)
+
+
+if is_server(sys.argv, getattr(getattr(sys.modules.get("__main__"), "__spec__", None), "name", None)):
+    until_it_runs()
