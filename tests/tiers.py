@@ -1,6 +1,6 @@
 """What ``make test`` leaves to ``make test-all``: cases that show once more what another case shows already.
 
-``make test`` has every test at least once: every behaviour, each step at which a process is killed, two processes,
+``make test`` has at least one case of nearly every test: each step at which a process is killed, two processes,
 damage, a full disk. What it leaves out is marked ``full``: the same on a second store or journal, most cases of long
 lists, and what takes longer than what it shows is worth every time. ``long`` is what only ``make faults`` runs.
 """
@@ -26,10 +26,10 @@ WHOLE = {
 ONE_OF = {
     "test_a_change_killed_at_a_step_is_whole_or_not_at_all": 1,
     "test_a_client_over_stdio_remembers_recalls_searches_and_reflects": 2,
+    "test_every_page_opens_without_an_exception": 1,
     "test_a_cursor_that_is_none_is_refused": 3,
     "test_a_file_that_is_no_whole_backup_is_refused_in_words_and_changes_nothing": 4,
     "test_a_foreign_database_is_refused_before_anything_is_built": 2,
-    "test_a_large_file_that_is_no_whole_backup": 4,
     "test_a_page_shows_any_moment_and_lets_nothing_be_changed": 3,
     "test_a_query_killed_at_any_moment_is_whole_or_not_at_all": 2,
     "test_a_summary_keeps_to_its_length_whatever_is_fed": 5,
@@ -56,6 +56,7 @@ ONE_OF = {
 LATER = {
     "test_a_backup_of_a_server_is_restored_into_files_and_the_other_way": "a backup either way is in make test",
     "test_a_character_is_branched_while_another_program_asks_it": "five branches beside a busy program",
+    "test_a_long_conversation_is_read_in_parts_and_the_synopsis_stays_short": "a talk of hundreds of turns",
     "test_a_large_change_of_strategy_says_what_was_never_summarised": "a talk of hundreds of turns",
     "test_a_small_context_holds_a_long_talk": "a talk of hundreds of turns",
     "test_a_summary_of_many_long_memories_still_fits": "thousands of sentences",
@@ -73,6 +74,10 @@ LATER = {
     "test_who_stops_listening_stores_nothing": "the same without a client is in make test",
 }
 """Single tests, and why."""
+
+COSTLY = frozenset({"agent", "world", "open_page", "api", "root", "remember"})
+"""Fixtures that open an agent for each case: of a test's cases with one of them, one in three stays."""
+_SHARE = 3
 
 SERVERS = "test_running_servers.py"
 """Both servers against those who mean them harm: who gets in stays in ``make test``, and the first case of the rest."""
@@ -98,5 +103,6 @@ def _left_to_all(item: pytest.Item, *, first: bool) -> bool:
         return True
     if cases is not None and any(cases.params.get(fixture) == place for fixture, place in SECOND_PLACE.items()):
         return True
-    share = 1_000 if item.path.name == SERVERS else ONE_OF.get(name, 1)
+    usual = _SHARE if COSTLY & set(getattr(item, "fixturenames", ())) else 1
+    share = 1_000 if item.path.name == SERVERS else ONE_OF.get(name, usual)
     return not first and cases is not None and bool(zlib.crc32(item.name.encode()) % share)
