@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 
 from benchmarks.api import Server
 from benchmarks.memory import texts
@@ -43,7 +43,7 @@ SWITCH, SLIDE = 1000.0, 300.0
 """Targets in milliseconds: a page switch, a slider."""
 CUE = "Who has the key at the mill?"
 THRESHOLD = "Threshold a score must exceed"
-WINDOW = {"width": 1366, "height": 900}
+WINDOW: ViewportSize = {"width": 1366, "height": 900}
 TITLES = {
     "Recall": "Recall",
     "Long-term": "Long-term memory",

@@ -11,9 +11,9 @@ the same while somebody writes; when the thing itself changes beneath, each fiel
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -23,10 +23,11 @@ from . import cells, tables, widgets, words
 _OPEN = "drafts-open"
 _TABLES = "drafts-tables"
 _MOST = 400
+Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True)
-class Settled:
+class Settled(Generic[Key]):
     """What becomes of the fields of a draft when what they are about may have changed.
 
     Args:
@@ -35,19 +36,19 @@ class Settled:
         clashes: what is there now, of the fields that were written into and changed beneath, too.
     """
 
-    base: dict[str, Any]
-    mine: dict[str, Any]
-    clashes: dict[str, Any] = field(default_factory=dict)
+    base: dict[Key, Any]
+    mine: dict[Key, Any]
+    clashes: dict[Key, Any] = field(default_factory=dict)
 
     @property
-    def written(self) -> dict[str, Any]:
+    def written(self) -> dict[Key, Any]:
         """The fields that were written into, with what stands in them."""
         return {name: value for name, value in self.mine.items() if value != self.base[name]}
 
 
-def settle(base: Mapping[str, Any], mine: Mapping[str, Any], now: Mapping[str, Any]) -> Settled:
+def settle(base: Mapping[Key, Any], mine: Mapping[Key, Any], now: Mapping[Key, Any]) -> Settled[Key]:
     """Settle each field by itself, from what it began with, what stands in it, and what is there now."""
-    began, stands, clashes = dict[str, Any](), dict[str, Any](), dict[str, Any]()
+    began, stands, clashes = dict[Key, Any](), dict[Key, Any](), dict[Key, Any]()
     for name, there in now.items():
         start = base.get(name, there)
         wrote = mine.get(name, start)

@@ -62,7 +62,7 @@ def show(key: str, began: str, mine: str, now: str) -> str | None:
     return personality_form.dump(_joined(settled.mine | taken)) if wanted else None
 
 
-def settle(began: str, mine: str, now: str) -> drafts.Settled | None:
+def settle(began: str, mine: str, now: str) -> drafts.Settled[Path] | None:
     """What becomes of each part, by its path; ``None`` if one of the texts is no JSON object."""
     three = [personality_form.read(text or "{}") for text in (began, mine, now)]
     parts = [_parts(one) for one in three if one is not None]

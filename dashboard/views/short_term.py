@@ -63,8 +63,8 @@ chosen = drafts.chosen(
 )
 entries = [entry for entry in map(agent.find, chosen) if entry is not None]
 if not entries:
-    words = "to edit, pin, rate again, move or forget them" if agent.read_only is None else "to read them in full"
-    st.caption(f"Select rows {words}.")
+    why = "to edit, pin, rate again, move or forget them" if agent.read_only is None else "to read them in full"
+    st.caption(f"Select rows {why}.")
     st.stop()
 
 ids = [entry.id for entry in entries]
