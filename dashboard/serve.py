@@ -92,8 +92,8 @@ def main(settings: Settings | None = None, *, sample: bool = True, browser: bool
 
 def _begun(settings: Settings | None, *, sample: bool, browser: bool) -> int:
     """Serve; answers 1 if that cannot be, and has said why."""
-    for name in _NO_BROWSER_YET:
-        logging.getLogger(name).disabled = True
+    for name in _NO_BROWSER_YET:  # by a filter: what configures logging later takes a logger's ``disabled`` back
+        logging.getLogger(name).addFilter(_unsaid)
     try:
         settings = with_free_ports(settings or Settings())
         prepare(settings)
@@ -111,6 +111,10 @@ def _begun(settings: Settings | None, *, sample: bool, browser: bool) -> int:
     finally:
         _close(world)
     return 0
+
+
+def _unsaid(_record: logging.LogRecord) -> bool:
+    return False
 
 
 def _close(world: World) -> None:

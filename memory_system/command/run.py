@@ -52,8 +52,9 @@ def run(
     from dashboard import serve  # streamlit takes a second to import
 
     where = settings.home if world is None else settings.home.resolve()
-    say(f"World: {settings.world!r} in {where}")
     filled = world is None if sample is None else sample
+    new = not (settings.database / settings.world).exists() and not filled
+    say(f"World: {settings.world!r} in {where}{' (new, and empty: --sample fills it)' if new else ''}")
     raise typer.Exit(serve.main(settings, sample=filled, browser=browser and has_screen(os.environ, sys.platform)))
 
 
