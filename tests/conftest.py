@@ -221,7 +221,8 @@ def agent(request: pytest.FixtureRequest, world: World) -> AgentMemory:
     made = settings_in(request.getfixturevalue("world_of_mira"))
     folder = made.database / made.world
     shutil.copytree(folder / "mira", world.folder / "mira")
-    shutil.copy(folder / TOKENS, world.folder)
+    if (folder / TOKENS).exists():  # there is none where this process had worked all of them out before
+        shutil.copy(folder / TOKENS, world.folder)
     shutil.copytree(made.personalities, world.settings.personalities, dirs_exist_ok=True)
     return world.agent("mira")
 

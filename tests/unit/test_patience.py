@@ -83,10 +83,11 @@ def test_a_server_that_asks_for_a_pause_is_given_it_and_then_answers(
     server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pauses: list[float] = []
-    monkeypatch.setattr(time, "sleep", pauses.append)
+    sleep = time.sleep
+    monkeypatch.setattr(time, "sleep", lambda seconds: (pauses.append(seconds), sleep(seconds)))
     server.queue(error(429, headers={"Retry-After": "1"}), error(503, headers={"Retry-After": "0"}), says(GOOD))
     assert server.model().complete(TASK).answer.rating == 7
-    assert pauses[0] >= 1
+    assert max(pauses) >= 1
     assert server.forms() == ["json_schema"] * 3, "a busy server is not thought to refuse the form"
 
 
