@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
 from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 
 from dashboard import words
 
 from .conftest import Dashboard, settled
 
+_TRIES, _OPENS = 9, 5_000
+"""How often something is tried that a page may lose, and after how many milliseconds a list is opened once more."""
 _ROW = 35
 """The height of a row, and of the header, in Streamlit's tables, which are drawn on a canvas."""
 
@@ -20,8 +24,12 @@ def press(page: Page, name: str, *, exact: bool = True) -> None:
 
 
 def press_until(page: Page, name: str, shown: Locator) -> None:
-    """Press a button whose effect is that something is shown."""
-    press(page, name, exact=False)
+    """Press a button until its effect is shown; a press that falls on a page that is drawn anew is lost."""
+    settled(page)
+    for _ in range(_TRIES):
+        press(page, name, exact=False)
+        if shown.is_visible():
+            return
     expect(shown).to_be_visible()
 
 
@@ -71,8 +79,15 @@ def take(page: Page, label: str, option: str) -> None:
     """Choose one more of a field that takes several, by the beginning of its words."""
     field = page.get_by_role("combobox", name=re.compile(f"{re.escape(label)}$")).first
     offered = page.get_by_role("option").filter(has_text=option).first
-    field.fill(option)
-    offered.click()
+    for _ in range(_TRIES):  # a list that is open is closed when the page moves or is drawn anew
+        settled(page)
+        field.fill("")
+        field.fill(option)
+        with suppress(PlaywrightTimeoutError):
+            offered.click(timeout=_OPENS)
+            break
+    else:
+        offered.click()
     field.press("Tab")
     settled(page)
 
@@ -97,8 +112,16 @@ def pick_day(page: Page, label: str, day: str) -> None:
 
 def select(page: Page, label: str, option: str) -> None:
     """Choose from a field that takes one."""
-    page.get_by_role("combobox", name=label).press("ArrowDown")
-    page.get_by_role("option", name=option, exact=True).click()
+    wanted = page.get_by_role("option", name=option, exact=True)
+    for _ in range(_TRIES):  # a list that is open is closed when the page moves or is drawn anew
+        settled(page)
+        page.get_by_role("combobox", name=label).press("ArrowDown")
+        with suppress(PlaywrightTimeoutError):
+            wanted.click(timeout=_OPENS)
+            break
+        page.keyboard.press("Escape")
+    else:
+        wanted.click()
     settled(page)
 
 

@@ -76,9 +76,11 @@ def test_of_two_who_edit_at_once_the_second_is_told_and_nothing_is_overwritten(
         settled(other_page)
     said(other_page, re.compile("chang", re.IGNORECASE))
     expect(other_page.get_by_text("Saved.", exact=False)).to_have_count(0)
-    expect(other_page.get_by_label("Profession")).to_have_value("priest and smuggler")  # what was written is not lost
+    expect(other_page.get_by_role("textbox", name="Profession")).to_have_value(
+        "priest and smuggler"
+    )  # what was written is not lost
     press(other_page, words.LOAD_AGAIN)
-    expect(other_page.get_by_label("Profession")).to_have_value("priest and bell-founder")
+    expect(other_page.get_by_role("textbox", name="Profession")).to_have_value("priest and bell-founder")
 
 
 @pytest.mark.full
