@@ -59,8 +59,14 @@ class RemoteAgent(RemoteOperating):
         body = {"events": sent, **how, **given(now=now)}
         return reading.added(self._long("POST", f"{self._of}/events", body, progress, **said))
 
-    def acting_as(self, author: str) -> Self:
-        """The same memory, whose changes the history tells as "API" and this author's."""
+    def acting_as(self, author: str, applying: None = None) -> Self:
+        """The same memory, whose changes the history tells as "API" and this author's.
+
+        Raises:
+            InvalidParameter: the author is no text, or ``applying`` is given: it is the server that applies.
+        """
+        if applying is not None:
+            raise InvalidParameter("Over HTTP the server applies the changes: leave 'applying' out.")
         if not is_text(author) or not author.strip():
             raise InvalidParameter("The author must be a text, such as the name of a script.")
         return type(self)(self._wire.acting_as(author), self.name)

@@ -26,6 +26,9 @@ def without(monkeypatch: pytest.MonkeyPatch, package: str, *modules: str) -> Non
     """As if a package were not installed; ``modules`` of ours are imported again."""
     for name in list(sys.modules):
         if name == package or name.startswith((f"{package}.", *modules)):
+            parent, _, own = name.rpartition(".")
+            if parent in sys.modules and sys.modules[parent] is not None:  # which "from . import" would ask first
+                monkeypatch.delattr(sys.modules[parent], own, raising=False)
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)
 

@@ -138,7 +138,7 @@ def test_the_dashboard_starts_with_its_own_words_alone_and_ends_at_ctrl_c(
             before = terminal.shown
             terminal.press(CTRL_C)
             assert terminal.end() == 130
-        assert terminal.shown.removeprefix(before) == "^C\nStopped.\n"
+        assert terminal.shown.removeprefix(before).lstrip() == "^C\nStopped.\n"
         assert server_of(settings.database / settings.world) is None
         assert not list(settings.database.glob("*-served.json"))
 
@@ -375,7 +375,7 @@ def test_ctrl_c_at_the_question_ends_in_one_line(places: dict[str, str]) -> None
             before = terminal.shown
             terminal.press(CTRL_C)
             assert terminal.end() == 130
-            assert terminal.shown.removeprefix(before) == "^C\nStopped.\n"
+            assert terminal.shown.removeprefix(before).lstrip() == "^C\nStopped.\n"
 
 
 def test_both_servers_on_one_port_are_refused_before_a_world_is_opened(places: dict[str, str]) -> None:
