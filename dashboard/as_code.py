@@ -17,6 +17,9 @@ _PATH = "from pathlib import Path\n"
 _EVERY_ADDRESS = ("0.0.0.0", "::", "[::]")  # noqa: S104 - compared with, not listened on
 
 
+_EXAMPLE = "Who has the mill key?"
+
+
 def recall_python(agent: str, query: Query, wanted: Wanted | None, settings: Settings) -> str:
     """A query with all its parameters, of an agent as it is or was at a moment."""
     weights, scoring = query.scoring.weights, query.scoring
@@ -107,7 +110,7 @@ def opening_python(settings: Settings) -> str:
 def query_python(agent: str, settings: Settings) -> str:
     """A query as a game asks it."""
     opened = f"{world_python(settings)}.agent({agent!r})"
-    return f'{opening_python(settings)}{opened}.query_memory("Who has the mill key?")'
+    return f"{opening_python(settings)}{opened}.query_memory({_EXAMPLE!r})"
 
 
 def relive_python(agent: str, number: int, settings: Settings) -> str:

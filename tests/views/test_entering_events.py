@@ -117,7 +117,7 @@ def test_the_same_text_can_be_remembered_twice(open_page: OpenPage) -> None:
     page = open_page("short_term")
     for _ in range(2):
         pasted(page, "2026-03-20 Saw smoke in the north")
-        press(page, "Remember these")
+        press(page, words.REMEMBER_THESE)
     assert [entry.document for entry in mira().entries(Tier.STM)].count("Saw smoke in the north") == 2
 
 
