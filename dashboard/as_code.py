@@ -17,7 +17,7 @@ _PATH = "from pathlib import Path\n"
 _EVERY_ADDRESS = ("0.0.0.0", "::", "[::]")  # noqa: S104 - compared with, not listened on
 
 
-_EXAMPLE = "Who has the mill key?"
+_EXAMPLE = "What is said of the tide?"
 
 
 def recall_python(agent: str, query: Query, wanted: Wanted | None, settings: Settings) -> str:

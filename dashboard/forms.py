@@ -201,7 +201,7 @@ def _read(text: str, form: Form, now: datetime, number: str) -> Reading:
         return reading
     words = {Order.DAY_FIRST: "the day first", Order.MONTH_FIRST: "the month first"}
     order = st.segmented_control(
-        "Dates such as 03/04/2026 have",
+        words.DATES_HAVE,
         list(words),
         default=reading.order,
         format_func=words.__getitem__,

@@ -75,7 +75,7 @@ def test_a_date_that_may_mean_two_days_is_asked_about(open_page: OpenPage) -> No
     preview = pasted(page, "03/04/2026 Saw smoke")
     assert list(preview["when (UTC)"]) == ["2026-04-03 12:00"]
     assert "“03/04/2026” is read as 3 April 2026, the day first; nothing in the text shows which" in shown(page)
-    field(page.button_group, "Dates such as 03/04/2026 have").set_value("month-first").run()
+    field(page.button_group, words.DATES_HAVE).set_value("month-first").run()
     assert not page.exception, page.exception
     press(page, words.REMEMBER_THESE)
     assert f"{stored(mira(), 'Saw smoke').timestamp:%d %B}" == "04 March"
@@ -99,7 +99,7 @@ def test_a_text_is_read_once_however_often_the_page_is_drawn(
     page.run()
     assert calls == [None], "no event of this text happens now"
     for order in ("month-first", "day-first", "month-first"):
-        field(page.button_group, "Dates such as 03/04/2026 have").set_value(order).run()
+        field(page.button_group, words.DATES_HAVE).set_value(order).run()
         assert not page.exception, page.exception
     assert calls == [None, "month-first"]
     preview = pasted(page, "Saw fire")
