@@ -55,6 +55,15 @@ class Terminal:
         """As a person does."""
         os.write(self._screen, keys)
 
+    def stop(self, how: str) -> None:
+        """Stop the program by "Ctrl+C", by "SIGTERM", or by closing the terminal."""
+        if how == "Ctrl+C":
+            self.press(CTRL_C)
+        elif how == "SIGTERM":
+            os.kill(self.process, signal.SIGTERM)
+        else:
+            self.hang_up()
+
     def hang_up(self) -> None:
         """Close the terminal."""
         os.close(self._screen)
@@ -158,12 +167,7 @@ def test_servers_of_the_command_line_end_in_one_line(places: dict[str, str], pro
         terminal.read("stops it.\n")
         assert len(terminal.shown.splitlines()) == 1
         before = terminal.shown
-        if how == "Ctrl+C":
-            terminal.press(CTRL_C)
-        elif how == "SIGTERM":
-            os.kill(terminal.process, signal.SIGTERM)
-        else:
-            terminal.hang_up()
+        terminal.stop(how)
         assert terminal.end() == code, terminal.shown
         if how != "closed":
             assert terminal.shown.removeprefix(before) == ("^C\nStopped.\n" if how == "Ctrl+C" else "Stopped.\n")
@@ -276,12 +280,7 @@ def test_a_start_is_stopped_while_its_packages_are_still_loaded(
     with on_a_terminal(*command, cwd=tmp_path, PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}") as terminal:
         terminal.read("loading\n")
         before = terminal.shown
-        if how == "Ctrl+C":
-            terminal.press(CTRL_C)
-        elif how == "SIGTERM":
-            os.kill(terminal.process, signal.SIGTERM)
-        else:
-            terminal.hang_up()
+        terminal.stop(how)
         assert terminal.end() == code, terminal.shown
         shown = {"Ctrl+C": "^C\nStopped.\n", "SIGTERM": "Stopped.\n", "closed": ""}
         assert terminal.shown.removeprefix(before) == shown[how]
