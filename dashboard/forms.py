@@ -199,12 +199,12 @@ def _read(text: str, form: Form, now: datetime, number: str) -> Reading:
     reading = _reading(text, form, now, number)
     if reading.order is None:
         return reading
-    words = {Order.DAY_FIRST: "the day first", Order.MONTH_FIRST: "the month first"}
+    said = {Order.DAY_FIRST: "the day first", Order.MONTH_FIRST: "the month first"}
     order = st.segmented_control(
         words.DATES_HAVE,
-        list(words),
+        list(said),
         default=reading.order,
-        format_func=words.__getitem__,
+        format_func=said.__getitem__,
         required=True,
         key=f"order-{number}-{reading.order}",
     )
