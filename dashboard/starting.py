@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import select
 import sys
 from pathlib import Path
 
@@ -15,6 +17,8 @@ _PORTS = {
     "dashboard_port": ("the dashboard", "MEMORY_DASHBOARD_PORT", "--port"),
     "api_port": ("the HTTP API", "MEMORY_API_PORT", "--api-port"),
 }
+_LOOK = 0.2
+"""Seconds between two looks whether somebody has answered."""
 _OTHER = {"dashboard_port": "api_port", "api_port": "dashboard_port"}
 
 
@@ -62,5 +66,14 @@ def _asked(why: str, another: int) -> bool:
     """Whether somebody at a terminal wants the other port; nobody is asked elsewhere."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return False
-    answer = input(f"{why} Use port {another} instead? [Y/n] ")
-    return answer.strip().casefold() in ("", "y", "yes")
+    sys.stdout.write(f"{why} Use port {another} instead? [Y/n] ")
+    sys.stdout.flush()
+    answer = _line()
+    return answer.endswith("\n") and answer.strip().casefold() in ("", "y", "yes")
+
+
+def _line() -> str:
+    """A line as it is typed; nothing if the input ends. A signal that comes just before the wait is heeded, too."""
+    while os.name == "posix" and not select.select([sys.stdin], [], [], _LOOK)[0]:
+        pass  # between two looks Python calls what the program does on a signal
+    return sys.stdin.readline()

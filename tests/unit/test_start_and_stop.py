@@ -179,8 +179,8 @@ from memory_system import endings
 
 def program():
     threading.Thread(target=time.sleep, args=(3600,)).start()
-    print("begun", flush=True)
     try:
+        print("begun", flush=True)
         time.sleep(3600)
     finally:
         print("letting go", flush=True)
