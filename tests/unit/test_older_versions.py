@@ -1,0 +1,61 @@
+"""A world that an older version wrote: it opens by itself, and whatever is asked of it is answered as it was then."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from memory_system import Settings, World
+from memory_system.service import create_app
+
+DATA = Path(__file__).resolve().parents[1] / "data"
+VERSIONS = sorted(path.name for path in DATA.glob("world-*.zip"))
+"""Each a world with ``answers.json``: requests of the HTTP API with what the version that wrote the world answered."""
+OF_THE_MOMENT = {"milliseconds"}
+
+
+def differences(now: Any, then: Any, where: str = "") -> list[str]:
+    """Where an answer lacks something of an earlier one, or says something else; that it may say more is allowed."""
+    if isinstance(then, dict) and isinstance(now, dict):
+        missing = [f"{where}.{key} is missing" for key in then if key not in now]
+        both = [key for key in then if key in now and key not in OF_THE_MOMENT]
+        return missing + [line for key in both for line in differences(now[key], then[key], f"{where}.{key}")]
+    if isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
+        pairs = enumerate(zip(now, then, strict=True))
+        return [line for i, (one, other) in pairs for line in differences(one, other, f"{where}[{i}]")]
+    if isinstance(then, float) and isinstance(now, int | float):
+        return [] if now == pytest.approx(then, abs=1e-6) else [f"{where}: {now} instead of {then}"]
+    return [] if now == then else [f"{where}: {now!r} instead of {then!r}"]
+
+
+def test_there_is_a_world_of_an_older_version() -> None:
+    assert VERSIONS
+
+
+@pytest.mark.parametrize("stores", ["as they were left", "made from the journals"])
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_world_of_an_older_version_answers_as_it_did_then(version: str, stores: str, tmp_path: Path) -> None:
+    with zipfile.ZipFile(DATA / version) as archive:
+        archive.extractall(tmp_path)
+    if stores == "made from the journals":
+        for store in (tmp_path / "database").rglob("chroma"):
+            shutil.rmtree(store)
+    asked = json.loads((tmp_path / "answers.json").read_text(encoding="utf-8"))
+    settings = Settings(database=tmp_path / "database", personalities=tmp_path / "personalities", llm="offline")
+    with World(settings) as world:
+        client = TestClient(create_app(lambda: world), base_url="http://127.0.0.1")
+        wrong = []
+        for method, address, body, then in asked:
+            answer = client.request(method, f"/v1{address}", json=body)
+            wrong += [f"{method} {address}{line}" for line in differences(answer.json(), then)]
+    if stores == "made from the journals":
+        told = [line for line in wrong if "to match the journal" in line]
+        assert len(told) == 2  # what was done at opening, for each of two characters
+        wrong = [line for line in wrong if line not in told]
+    assert not wrong, "\n".join(wrong[:20])
