@@ -1,7 +1,7 @@
 """The part of the package that pyproject.toml cannot say.
 
 The packages are found, the extras are read from the headings of requirements.txt, and the files that ship from the top
-of the checkout are put into the wheel, where ``memory_system/shipped.py`` finds them.
+of the checkout are put into the wheel, where ``memory_system/core/shipped.py`` finds them.
 """
 
 import re

@@ -32,9 +32,9 @@ from memory_system import AgentMemory, Settings
 from memory_system.conversation.conversation import Conversation
 from memory_system.conversation.searching import conversation_search
 from memory_system.conversation.talk import Strategy, TalkSettings
-from memory_system.embedding import CachedEmbedder, Embedder, MiniLM
-from memory_system.llm.chat import Heard, Reply, ToolCall, traced, unheard
-from memory_system.llm.offline import OfflineModel
+from memory_system.embedding.embedder import CachedEmbedder, Embedder, MiniLM
+from memory_system.llm.base import Heard, Reply, ToolCall, traced, unheard
+from memory_system.llm.offline.model import OfflineModel
 from memory_system.llm.tokens import estimate
 
 _SYLLABLES = "zan or mi ta lo bren da os win hes ter ca li na rod ver ush el ga dor pim qua sel tor".split()

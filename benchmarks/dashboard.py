@@ -33,8 +33,8 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwr
 from benchmarks.api import Server
 from benchmarks.memory import texts
 from memory_system import Settings, Tier, World
-from memory_system.embedding import CachedEmbedder, Embedder, MiniLM
-from memory_system.ports import holder
+from memory_system.core.ports import holder
+from memory_system.embedding.embedder import CachedEmbedder, Embedder, MiniLM
 from tests import sample_world
 from tests.browser.conftest import ARGUMENTS, Dashboard, knowing, served, settled
 

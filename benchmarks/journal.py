@@ -25,9 +25,9 @@ from chromadb.config import Settings as ChromaSettings
 
 from benchmarks.opening import NOW, Drawn, entries, fill
 from memory_system import AgentMemory, Change, ChangeSet, MemoryEntry, Settings, World
-from memory_system.changes import entry_to_json
-from memory_system.embedding import CachedEmbedder
-from memory_system.memory import Vectors
+from memory_system.core.change_set import entry_to_json
+from memory_system.core.memory import Vectors
+from memory_system.embedding.embedder import CachedEmbedder
 
 LEVELS = ("full", "normal")
 OURS: Any = {"hnsw": {"space": "l2", "sync_threshold": 100, "batch_size": 50}}

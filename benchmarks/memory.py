@@ -28,8 +28,8 @@ from chromadb.config import Settings as ChromaSettings
 from chromadb.utils.embedding_functions import ONNXMiniLM_L6_V2
 
 from memory_system import AgentMemory, Settings
-from memory_system.embedding import CachedEmbedder, Embedder, MiniLM
-from memory_system.minilm import weights
+from memory_system.embedding.embedder import CachedEmbedder, Embedder, MiniLM
+from memory_system.embedding.minilm import weights
 
 _WHO = "Mira Tobias Ines Edda Juno Oswin Brandreth Corin Ana Pip Davy Rafe Hester Amos Lucia Rosalind".split()
 _DID = "saw met told asked helped followed promised thanked avoided warned taught fed paid owed heard missed".split()

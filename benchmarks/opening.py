@@ -23,11 +23,11 @@ from pathlib import Path
 import numpy as np
 
 from memory_system import AgentMemory, Change, ChangeSet, ChromaMemory, MemoryEntry, Settings, Tier, World
-from memory_system.exact import Sought, top_rows
-from memory_system.memory import Vectors
-from memory_system.scoring import Scoring
-from memory_system.table import Table
-from memory_system.table_file import Place, load, save
+from memory_system.core.memory import Vectors
+from memory_system.core.scoring import Scoring
+from memory_system.recall.kept_tables import Place, load, save
+from memory_system.recall.table import Table
+from memory_system.recall.top_k import Sought, top_rows
 
 NAME = "bench"
 WIDTH = 384

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from memory_system import PRESETS, AgentMemory, Settings, Tier, World
-from memory_system.table import Table
+from memory_system.recall.table import Table
 
 from .opening import NAME, NOW, Drawn, fill
 

@@ -8,10 +8,10 @@ from datetime import datetime
 import pandas as pd
 
 from memory_system import Change, ChangeSet, MemoryEntry, Tier
-from memory_system.apart import Apart, MemoryApart
-from memory_system.journal import Applied
-from memory_system.keeping import Fit
-from memory_system.times import ago, stamp
+from memory_system.core.times import ago, stamp
+from memory_system.store.journal.journal import Applied
+from memory_system.world.branches.diff import Apart, MemoryApart
+from memory_system.world.branches.merge import Fit
 
 from . import history_tables, tables, words
 

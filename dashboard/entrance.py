@@ -11,8 +11,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from memory_system.access import Role
 from memory_system.errors import TooMany
+from memory_system.world.auth import Role
 
 from . import sign_in
 from .visitors import COOKIE, Visitors

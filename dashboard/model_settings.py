@@ -8,9 +8,8 @@ import streamlit as st
 
 from memory_system import AgentMemory, MemorySystemError
 from memory_system.llm import keys
-from memory_system.model_choice import PROVIDERS, ModelChoice, Provider
-from memory_system.trial import Trial
-from memory_system.world_model import WorldModel
+from memory_system.llm.config import PROVIDERS, ModelChoice, Provider
+from memory_system.llm.switchable import Trial, WorldModel
 
 from . import session, tables, widgets, words
 

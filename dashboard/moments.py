@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from memory_system.core.times import parse_time
 from memory_system.errors import InvalidParameter
-from memory_system.times import parse_time
 
 LINK = ("as_of", "world_time", "revision", "access")
 """The names in the link."""

@@ -6,10 +6,13 @@ from pathlib import Path
 
 import streamlit as st
 
-from memory_system import MemorySystemError, asides, backup_reading, backup_restoring, doctor
-from memory_system import backup as backups
-from memory_system.findings import Finding, State
-from memory_system.times import ago, real_clock, stamp
+from memory_system import MemorySystemError
+from memory_system.core.findings import Finding, State
+from memory_system.core.times import ago, real_clock, stamp
+from memory_system.maintenance import backup as backups
+from memory_system.maintenance import backup_reading, doctor
+from memory_system.maintenance import restore as backup_restoring
+from memory_system.world import swap
 
 from . import session, tables, widgets, words, working
 
@@ -223,7 +226,7 @@ _RESTORING = "In Python: backup_restoring.restore(world, path)"
 
 
 def _set_aside() -> None:
-    kept = asides.of_world(session.world().folder)
+    kept = swap.of_world(session.world().folder)
     if kept:
         st.subheader("Set aside", anchor=False)
     for one in kept[:10]:
@@ -242,7 +245,7 @@ def _set_aside() -> None:
 _PUT_BACK = "In Python: backup_restoring.put_back(world, aside). The present world is set aside in turn."
 
 
-def _put_back(one: asides.Aside) -> None:
+def _put_back(one: swap.Aside) -> None:
     try:
         backup_restoring.put_back(session.world(), one)
     except MemorySystemError as error:

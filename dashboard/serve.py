@@ -32,19 +32,19 @@ from dashboard.newsfeed import Newsfeed
 from dashboard.starting import with_free_ports
 from dashboard.static import Compressed
 from dashboard.visitors import visitors
-from memory_system import MemorySystemError, Settings, World, endings
-from memory_system.access import Door, is_this_machine, refuse_unsafe
+from memory_system import MemorySystemError, Settings, World
+from memory_system.core.ports import address
+from memory_system.core.settings import explained
+from memory_system.embedding.minilm import weights
 from memory_system.errors import StoreError
-from memory_system.lease import served
-from memory_system.minilm import weights
-from memory_system.ports import address
-from memory_system.samples import prepare_recall
-from memory_system.service import create_app
-from memory_system.service.guard import Guard
-from memory_system.service.hosts import Hosts
-from memory_system.service.serving import Server, configured
-from memory_system.settings import explained
-from memory_system.world import TOKENS
+from memory_system.interfaces.api import create_app
+from memory_system.interfaces.api.guard import Guard, Hosts
+from memory_system.interfaces.api.serving import Server, configured
+from memory_system.maintenance import endings
+from memory_system.maintenance.samples import prepare_recall
+from memory_system.store.server_notice import served
+from memory_system.world.auth import Door, is_this_machine, refuse_unsafe
+from memory_system.world.world import TOKENS
 
 APP = Path(__file__).with_name("app.py")
 _NO_BROWSER_YET = (

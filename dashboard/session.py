@@ -12,14 +12,15 @@ from typing import cast
 import pandas as pd
 import streamlit as st
 
-from memory_system import AgentMemory, MemorySystemError, Settings, Tier, World, shipped
-from memory_system.access import Role
-from memory_system.entry import LIVED
+from memory_system import AgentMemory, MemorySystemError, Settings, Tier, World
+from memory_system.agent_parts.tester import CueResult
+from memory_system.core import shipped
+from memory_system.core.entry import LIVED
+from memory_system.core.times import stamp as stamped
 from memory_system.errors import NotSignedIn
-from memory_system.onlookers import for_role
-from memory_system.samples import fill_world
-from memory_system.tester import CueResult
-from memory_system.times import stamp as stamped
+from memory_system.maintenance.samples import fill_world
+from memory_system.world.auth import Role
+from memory_system.world.viewer import for_role
 
 from . import comparing, moments, tables
 from .visitors import COOKIE, visitors

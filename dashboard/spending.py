@@ -7,10 +7,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from memory_system import AgentMemory, MemorySystemError, prices
-from memory_system.account import Spent, total
+from memory_system import AgentMemory, MemorySystemError
 from memory_system.errors import InvalidParameter
-from memory_system.prices import Price
+from memory_system.llm import prices
+from memory_system.llm.prices import Price
+from memory_system.llm.usage import Spent, total
 
 from . import drafts, session, tables, widgets
 

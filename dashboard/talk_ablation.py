@@ -12,7 +12,7 @@ from memory_system.conversation.context import CORE, INSTRUCTIONS, SUMMARY, Cont
 from memory_system.conversation.interview import Interview
 from memory_system.conversation.steps import Step
 from memory_system.conversation.talk import Strategy, TalkSettings
-from memory_system.times import ago
+from memory_system.core.times import ago
 
 from . import diffs, session, tables, talk_chat, talk_state, talk_tables, widgets, words
 

@@ -7,10 +7,9 @@ from collections.abc import Callable
 import streamlit as st
 
 from memory_system import AgentMemory, MemoryEntry, MemorySystemError
-from memory_system.consolidation.ground import Progress
-from memory_system.conversation.documents import Loaded, documents, load_document, passages, remove_document
-from memory_system.conversation.documents_entries import whence
+from memory_system.conversation.documents import Loaded, documents, load_document, passages, remove_document, whence
 from memory_system.conversation.searching import archival_search
+from memory_system.operations.context import Progress
 
 from . import session, tables, talk_tables, widgets, working
 

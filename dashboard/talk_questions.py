@@ -8,12 +8,12 @@ from functools import partial
 import streamlit as st
 
 from memory_system import AgentMemory, MemorySystemError
-from memory_system.consolidation.ground import Progress
-from memory_system.conversation import questions
-from memory_system.conversation.questions import CATEGORIES, Difference
+from memory_system.conversation import interview
+from memory_system.conversation.interview import CATEGORIES, Difference
 from memory_system.conversation.talk import TalkSettings
-from memory_system.sittings import Answered, Sitting
-from memory_system.times import parse_time
+from memory_system.core.saved_interviews import Answered, Sitting
+from memory_system.core.times import parse_time
+from memory_system.operations.context import Progress
 
 from . import diffs, session, tables, talk_chat, talk_state, talk_tables, widgets, working
 
@@ -51,7 +51,7 @@ def _form(agent: AgentMemory) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = st.pills("Categories", list(CATEGORIES), selection_mode="multi", key=_CATEGORIES)
         whom = st.segmented_control("Whom", [_ONE] if past else [_ONE, _ALL], required=True, key=f"{_WHOM}{past}")
-        asked = questions.ready([str(one) for one in chosen]) if chosen else []
+        asked = interview.ready([str(one) for one in chosen]) if chosen else []
         if st.button(
             f"Ask {tables.counted(len(asked), 'question', 'questions')}",
             type="primary", icon=":material/quiz:", disabled=not asked, key="questions-ask",
@@ -80,7 +80,7 @@ def _asking(agents: list[AgentMemory], asked: list[tuple[str, str]], settings: T
             if stopped():
                 break
             within = partial(_within, tell, number, len(agents))
-            sitting = questions.sit(one, asked, settings=settings, progress=within, cancelled=stopped)
+            sitting = interview.sit(one, asked, settings=settings, progress=within, cancelled=stopped)
             if sitting.answers:
                 found[one.name] = sitting
         return found
@@ -147,7 +147,7 @@ def _memories(name: str, ids: tuple[str, ...], key: str) -> None:
 def _keep(answered: Mapping[str, Sitting]) -> None:
     try:
         for name, sitting in answered.items():
-            questions.keep(session.character(name), sitting)
+            interview.keep(session.character(name), sitting)
     except MemorySystemError as error:
         widgets.problem(error)
         return
@@ -157,7 +157,7 @@ def _keep(answered: Mapping[str, Sitting]) -> None:
 
 def _compare(agent: AgentMemory, fresh: Sitting | None) -> None:
     """Two runs of this character side by side: what was kept, and what was just asked."""
-    kept = list(questions.sittings(agent))
+    kept = list(interview.sittings(agent))
     runs = {one.id: one for one in [*kept, *([fresh] if fresh is not None else [])]}
     st.header("Before and after", anchor=False)
     if len(runs) < 2:
@@ -177,9 +177,9 @@ def _compare(agent: AgentMemory, fresh: Sitting | None) -> None:
             "Drop the earlier one", icon=":material/delete:", key="questions-drop",
             help="It is kept no longer; the History page can undo it. In Python: questions.drop(agent, id)",
         ):  # fmt: skip
-            questions.drop(agent, str(before))
+            interview.drop(agent, str(before))
             st.rerun()
-    every = questions.compared(runs[str(before)], runs[str(after)])
+    every = interview.compared(runs[str(before)], runs[str(after)])
     found = [one for one in every if one.before is not None and one.after is not None]
     changed = [one for one in found if not one.same or one.remembered or one.missed]
     answers = tables.counted(len(found), "answer", "answers")

@@ -10,10 +10,9 @@ from memory_system import AgentMemory
 from memory_system.conversation.context import Context
 from memory_system.conversation.conversation import Conversation
 from memory_system.conversation.interview import Interview
-from memory_system.conversation.messages import Message
 from memory_system.conversation.playing import checked_blocks
 from memory_system.conversation.steps import Step
-from memory_system.conversation.talk import Talk, TalkSettings
+from memory_system.conversation.talk import Message, Talk, TalkSettings
 
 from . import session, words
 

@@ -26,9 +26,8 @@ from memory_system.conversation.context import (
     Context,
     Section,
 )
-from memory_system.conversation.functions import FunctionRun
-from memory_system.conversation.messages import SEND, Message, Role
-from memory_system.conversation.schemas import DEFINITIONS
+from memory_system.conversation.functions import DEFINITIONS, FunctionRun
+from memory_system.conversation.talk import SEND, Message, Role
 
 from . import words
 from .tables import candidates, exact, short, visible

@@ -10,20 +10,19 @@ with World() as world:
 
 from . import quiet as quiet  # first: what follows takes a second or more to load
 from .agent import AgentMemory
-from .changes import Change, ChangeSet
-from .chroma import ChromaMemory
-from .entry import Kind, MemoryEntry, Tier
+from .core.change_set import Change, ChangeSet
+from .core.entry import Kind, MemoryEntry, Tier
+from .core.memory import InMemory, Memory
+from .core.presets import PRESETS, Preset
+from .core.scoring import Measure, Score, Scoring, Weights
+from .core.settings import AgentSettings, Settings
 from .errors import MemorySystemError
-from .facets import Facets
-from .memory import InMemory, Memory
-from .narrative import Narrative, Sentence
-from .presets import PRESETS, Preset
-from .query import Query
-from .recall import Recall
-from .scoring import Measure, Score, Scoring, Weights
-from .settings import AgentSettings, Settings
-from .verdicts import Candidate, Verdict
-from .world import World
+from .operations.narrative import Narrative, Sentence
+from .recall.query import Facets, Query
+from .recall.rank import Recall
+from .recall.verdicts import Candidate, Verdict
+from .store.chroma.store import ChromaMemory
+from .world.world import World
 
 __all__ = [
     "PRESETS",

@@ -11,35 +11,31 @@ from typing import Annotated
 import typer
 from pydantic import ValidationError
 
-from . import endings
-from .access import Door, refuse_unsafe
-from .authors import COMMAND_LINE
-from .command.agents import agents
-from .command.answering import errors_told, exit_code, the_world
-from .command.arguments import DryRun, Json
-from .command.asking import explain, recall
-from .command.backup import backup, restore
-from .command.check import check
-from .command.completion import VARIABLE, completion, know_shells
-from .command.doctor import doctor
-from .command.looking_back import as_of, history, undo
-from .command.operating import migrate, plan, reflect, summarise
-from .command.rating import rate, spent
-from .command.remembering import add, import_
-from .command.run import run
-from .command.terminal import say, show_json
-from .command.upkeep import export, reembed
+from .core.authors import COMMAND_LINE
+from .core.extras import needs
+from .core.ports import address, refuse_busy
+from .core.settings import Settings, explained
+from .core.shipped import samples as shipped_samples
+from .embedding.minilm import weights
 from .errors import MemorySystemError
-from .evaluation.command import evaluate
-from .extras import needs
-from .lease import ServedElsewhere, served
-from .mcp.command import mcp
-from .minilm import weights
-from .ports import address, refuse_busy
-from .samples import fill_world, holds_something
-from .settings import Settings, explained
-from .shipped import samples as shipped_samples
-from .world import World
+from .interfaces.cli.agents import agents
+from .interfaces.cli.arguments import DryRun, Json, errors_told, exit_code, the_world
+from .interfaces.cli.completion import VARIABLE, completion, know_shells
+from .interfaces.cli.doctor import doctor
+from .interfaces.cli.evaluate import evaluate
+from .interfaces.cli.history import as_of, history, undo
+from .interfaces.cli.maintenance import backup, export, reembed, restore
+from .interfaces.cli.operating import migrate, plan, rate, reflect, spent, summarise
+from .interfaces.cli.recall import check, explain, recall
+from .interfaces.cli.remembering import add, import_
+from .interfaces.cli.run import run
+from .interfaces.cli.terminal import say, show_json
+from .interfaces.mcp.command import mcp
+from .maintenance import endings
+from .maintenance.samples import fill_world, holds_something
+from .store.server_notice import ServedElsewhere, served
+from .world.auth import Door, refuse_unsafe
+from .world.world import World
 
 ASK, REMEMBER, LOOK_BACK, KEEP, SERVE = "Ask", "Remember", "Look back", "Keep", "Serve"
 EXIT_CODES = (
@@ -96,9 +92,9 @@ def serve(
     Example: python -m memory_system serve --port 5000
     """
     with errors_told(), needs("server", "Serving the API"):
-        from .service import create_app  # these take a seventh of what every other command would pay to start
-        from .service.hosts import Hosts
-        from .service.serving import Server, configured
+        from .interfaces.api import create_app  # these take a seventh of what every other command would pay to start
+        from .interfaces.api.guard import Hosts
+        from .interfaces.api.serving import Server, configured
 
     settings = Settings()
     settings = settings.model_copy(update={"host": host or settings.host})

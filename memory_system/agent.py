@@ -9,33 +9,32 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from . import curation
-from .authors import running_script
-from .changes import ChangeSet
-from .clock import world_clock
-from .consolidation import migration, planning, reflection, summarisation
-from .consolidation.ground import Progress
-from .embedding import CachedEmbedder, Embedder, MiniLM
-from .entry import MemoryEntry
+from .agent_parts.rater import AgentRater
+from .agent_parts.reader import no_progress
+from .core.authors import running_script
+from .core.change_set import ChangeSet
+from .core.entry import MemoryEntry
+from .core.files import as_store_errors, refuse_links
+from .core.names import checked_name
+from .core.scoring import Scoring, in_range, whole
+from .core.settings import Settings
+from .core.times import Clock
+from .embedding.embedder import CachedEmbedder, Embedder, MiniLM
 from .errors import AgentNotFound
-from .facets import Facets
-from .files import as_store_errors, refuse_links
-from .intake import Added, Events, read
-from .journals import Journals
-from .lease import warn_if_served
 from .llm import LanguageModel, tasks
-from .llm.offline import OfflineModel
-from .llm.once import Once
-from .names import checked_name
-from .personality_file import PersonalityFile
-from .rater import AgentRater
-from .read_only import open_ledger
-from .reader import no_progress
-from .recall import Recall
-from .relevancy import TokenStates
-from .scoring import Scoring, in_range, whole
-from .settings import Settings
-from .times import Clock
+from .llm.metered import Once
+from .llm.offline.model import OfflineModel
+from .operations import edit, migration, planning, reflection, summarisation
+from .operations.context import Progress
+from .operations.importing.events import Added, Events, read
+from .recall.hybrid import TokenStates
+from .recall.query import Facets
+from .recall.rank import Recall
+from .store.clock import world_clock
+from .store.journal.moving import Journals
+from .store.personality_file import PersonalityFile
+from .store.read_only import open_ledger
+from .store.server_notice import warn_if_served
 
 
 class AgentMemory(AgentRater):
@@ -231,7 +230,7 @@ class AgentMemory(AgentRater):
         """
         entries = read(events, self._time(now))
         ground = self._ground(now, progress)
-        plan, outcomes = curation.add(
+        plan, outcomes = edit.add(
             ground, entries, self._ledger.find, overwrite=overwrite_existing, rate=rate, cancelled=cancelled
         )
         return Added(outcomes, self._done(plan, preview))
@@ -262,7 +261,7 @@ class AgentMemory(AgentRater):
             InvalidParameter, EntryNotFound: the threshold or an id is wrong.
         """
         ground = self._ground(now)
-        chosen = None if ids is None else curation.listed(ids)
+        chosen = None if ids is None else edit.listed(ids)
         limit = ground.settings.migration_threshold if threshold is None else threshold
         return self._done(migration.plan(ground, in_range("The threshold", limit, 0, 1), chosen), preview)
 
@@ -318,4 +317,4 @@ class AgentMemory(AgentRater):
 
     def reset_memory(self, *, preview: bool = False) -> ChangeSet:
         """Empty STM and LTM; the personality, pinned and protected memories stay, and ``undo`` brings all back."""
-        return self._done(curation.reset(self._ground(None)), preview)
+        return self._done(edit.reset(self._ground(None)), preview)

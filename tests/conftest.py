@@ -17,10 +17,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from memory_system import AgentMemory, Settings, World, probe
-from memory_system.embedding import CachedEmbedder, MiniLM
-from memory_system.settings import Settings as _Settings
-from memory_system.world import TOKENS
+from memory_system import AgentMemory, Settings, World
+from memory_system.core.settings import Settings as _Settings
+from memory_system.embedding.embedder import CachedEmbedder, MiniLM
+from memory_system.store.chroma import probe
+from memory_system.world.world import TOKENS
 from tests import tiers
 from tests.chroma_server import ChromaServer
 from tests.fake_server import FakeServer
@@ -73,7 +74,7 @@ def quick_probe(monkeypatch: pytest.MonkeyPatch) -> None:
     """A store is probed by the same code in a process of its own, but one that need not import everything first."""
 
     def started(folder: Path) -> Program:
-        return Program("-m", "memory_system.probe_child", str(folder))
+        return Program("-m", "memory_system.store.chroma.probe_child", str(folder))
 
     monkeypatch.setattr(probe, "_started", started)
 

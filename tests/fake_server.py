@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
-from memory_system.llm.openai import OpenAIModel
+from memory_system.llm.openai.model import OpenAIModel
 from tests.waiting import LAST_RESORT
 
 KEY = "sk-test-0123456789abcdef"

@@ -19,9 +19,9 @@ from mcp import Client, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from memory_system import World
-from memory_system.mcp.remembering import MEMORY_TOOLS
-from memory_system.mcp.server import create_server, http_app
-from memory_system.mcp.tool import Tools
+from memory_system.interfaces.mcp.remembering import MEMORY_TOOLS
+from memory_system.interfaces.mcp.server import create_server, http_app
+from memory_system.interfaces.mcp.tool import Tools
 from tests.waiting import LAST_RESORT
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -11,13 +11,13 @@ import tokenizers
 import uvicorn
 
 import memory_system.__main__
-import memory_system.service
+import memory_system.interfaces.api
 import tests.faults.child
 import tests.faults.survivor
 
 IMPORTED = (
     *(chromadb, fastapi, onnxruntime, openai, tokenizers, uvicorn),
-    *(memory_system.__main__, memory_system.service, tests.faults.child, tests.faults.survivor),
+    *(memory_system.__main__, memory_system.interfaces.api, tests.faults.child, tests.faults.survivor),
 )
 """None of these starts a thread or opens a file when it is imported, so that a fork of it is a fresh program."""
 gc.freeze()  # what is shared with the forks stays shared

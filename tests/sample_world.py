@@ -11,8 +11,8 @@ import pytest
 from filelock import FileLock
 
 from memory_system import Settings, World
-from memory_system.embedding import Embedder
-from memory_system.samples import fill_world, prepare_recall
+from memory_system.embedding.embedder import Embedder
+from memory_system.maintenance.samples import fill_world, prepare_recall
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = ROOT / "database" / "samples" / "harrow_quay"

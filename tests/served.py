@@ -10,9 +10,9 @@ from contextlib import contextmanager
 import uvicorn
 
 from memory_system import World
-from memory_system.access import Door
-from memory_system.service import create_app
-from memory_system.service.serving import configured
+from memory_system.interfaces.api import create_app
+from memory_system.interfaces.api.serving import configured
+from memory_system.world.auth import Door
 
 
 @contextmanager

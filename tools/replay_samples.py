@@ -13,8 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from memory_system import Settings, World  # noqa: E402
-from memory_system.ready_made import ARCHIVE, pack  # noqa: E402
-from memory_system.samples import fill_world, personality_text  # noqa: E402
+from memory_system.maintenance.samples import ARCHIVE, fill_world, pack, personality_text  # noqa: E402  # noqa: E402
 
 SAMPLES = ROOT / "database" / "samples" / "harrow_quay"
 

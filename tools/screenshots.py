@@ -23,7 +23,7 @@ from PIL import Image  # noqa: E402
 from playwright.sync_api import Browser, Page, sync_playwright  # noqa: E402
 
 from memory_system import Settings, Tier, World  # noqa: E402
-from memory_system.embedding import CachedEmbedder, Embedder, MiniLM  # noqa: E402
+from memory_system.embedding.embedder import CachedEmbedder, Embedder, MiniLM  # noqa: E402
 from tests import sample_world  # noqa: E402
 from tests.browser.conftest import ARGUMENTS, Dashboard, knowing, served, settled  # noqa: E402
 from tests.browser.hands import chart, points, press, tick  # noqa: E402

@@ -12,7 +12,7 @@ from chromadb.utils.embedding_functions import ONNXMiniLM_L6_V2
 
 from benchmarks.memory import chromas_own, milliseconds, texts
 from memory_system import Settings
-from memory_system.embedding import CachedEmbedder, MiniLM
+from memory_system.embedding.embedder import CachedEmbedder, MiniLM
 
 BATCH = 32
 TARGET = 10.0

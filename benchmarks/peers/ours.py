@@ -11,9 +11,9 @@ import numpy as np
 
 from benchmarks.memory import agent
 from memory_system import MemoryEntry, Query, Scoring, Tier, Weights
-from memory_system.recall import Recall as Answer
-from memory_system.recall import answer
-from memory_system.table import Table
+from memory_system.recall.rank import Recall as Answer
+from memory_system.recall.rank import answer
+from memory_system.recall.table import Table
 
 from .corpus import DECAY, TOP_K, WEIGHTS, WIDTH, Budget, Corpus, Vectors
 

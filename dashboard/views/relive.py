@@ -17,8 +17,8 @@ from dashboard import (
 )
 from dashboard.moments import Wanted
 from memory_system import AgentMemory, MemorySystemError
-from memory_system.relived import Relived
-from memory_system.shifts import Difference, Shift
+from memory_system.agent_parts.relived import Relived
+from memory_system.agent_parts.shifts import Difference, Shift
 
 PAGE, DIFFERENCES, ROWS = 100, 20, 16
 BADGES = {Shift.LEFT: ("remove", "red"), Shift.ENTERED: ("add", "green"), Shift.MOVED: ("swap_vert", "blue")}

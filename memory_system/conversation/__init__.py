@@ -11,9 +11,8 @@ with World() as world:
 from .conversation import Conversation
 from .documents import load_document, remove_document
 from .duet import Duet
-from .interview import Interview, whisper
+from .interview import Interview, sit, whisper
 from .noting import note
-from .questions import sit
 from .searching import archival_search, conversation_search, conversation_search_date
 from .steps import Step
 from .talk import Blocks, Strategy, Talk, TalkSettings

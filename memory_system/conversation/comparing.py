@@ -9,16 +9,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
-from ..changes import ModelCall
-from ..consolidation.ground import Progress
+from ..agent_parts.reader import AgentReader, no_progress
+from ..core.change_set import ModelCall
 from ..errors import InvalidParameter
-from ..reader import AgentReader, no_progress
+from ..operations.context import Progress
 from .context import QUEUE, SUMMARY, Scene, build, counted
-from .messages import Message, Role
 from .playing import nature, scene_of
 from .strategies import STRATEGIES, Relief
 from .summarising import Summariser
-from .talk import Blocks, Strategy, Talk, TalkSettings
+from .talk import Blocks, Message, Role, Strategy, Talk, TalkSettings
 
 MAX_MESSAGES = 2000
 _TELLING = re.compile(r"[^\W_]{4,}|\d+")

@@ -14,14 +14,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from ..llm.chat import ToolCall
+from ..core.times import stamp
+from ..llm.base import ToolCall
 from ..llm.prompts import SHIPPED, Prompts, filled
 from ..llm.tokens import MESSAGE, PREAMBLE, Correction, estimate, of_message, of_tools
-from ..times import stamp
-from .functions import cut
-from .messages import Message, Role
-from .schemas import DEFINITIONS
-from .talk import Strategy, Talk
+from .functions import DEFINITIONS, cut
+from .talk import Message, Role, Strategy, Talk
 
 INSTRUCTIONS, TOOLS, CORE, SUMMARY = "instructions", "functions", "core memory", "summary"
 RECALLED, QUEUE, NEW = "recalled memories", "queue", "new"

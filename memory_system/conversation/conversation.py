@@ -1,34 +1,109 @@
-"""Conversation: a talk with an agent that is kept: every step a change set, every message found again."""
+"""Conversation: a talk with an agent that is kept: every step a change set, every message found again.
+
+Taking leave: what a talk leaves in memory when it ends, and how the whole of it is taken back.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Self
 
 from ..agent import AgentMemory
-from ..changes import Change, ChangeSet, Kept, short
-from ..consolidation.ground import Progress
-from ..curation import listed
-from ..entry import MemoryEntry, new_id
-from ..errors import InvalidParameter
-from ..intake_turns import MAX_SPEAKER
-from ..llm.chat import Heard, unheard
-from ..reader import no_progress
-from ..scoring import whole
-from ..times import moment_given
-from . import kept
+from ..agent_parts.reader import no_progress
+from ..core.change_set import Change, ChangeSet, Kept, short
+from ..core.entry import LIVED, MAX_DOCUMENT, Kind, MemoryEntry, Tier, new_id
+from ..core.scoring import whole
+from ..core.times import moment_given
+from ..errors import Conflict, InvalidParameter
+from ..llm.base import Heard, unheard
+from ..operations import synopsis
+from ..operations.context import Ground, Progress, bare, rated
+from ..operations.edit import lasting, listed
+from ..operations.importing.turns import MAX_SPEAKER, MAX_TURNS
+from . import storage
 from .context import Context
-from .messages import Message
 from .playing import Ask, Played, checked_blocks, first_blocks, looked_at, play
 from .replaying import Replay, replayed
-from .shelf import conversations, read
-from .shelf_entries import entry_of, message_id
 from .stepping import Told, untold
 from .steps import MUTED, OPERATION, WITHOUT, Step, planned, step_of
-from .taking_leave import removed, synopsis_of
-from .talk import Talk, TalkSettings, checked_settings
+from .storage import conversations, entry_of, message_id, read, removal
+from .talk import SCENE, Message, Talk, TalkSettings, checked_settings
+
+SYNOPSIS = "synopsis"
+"""The operation under which the history tells of a talk that was remembered."""
+Slice = Callable[[int, int], tuple[Message, ...]]
+"""Messages from a number on, at most so many."""
+
+
+def synopsis_of(agent: AgentMemory, talk: Talk, messages: Slice, now: datetime, progress: Progress) -> ChangeSet:
+    """What a talk shows since its last synopsis, as one memory that rests on its messages; see ``synopsis.entry``.
+
+    Raises:
+        Conflict: nothing was said since.
+    """
+    start = max(talk.remembered, talk.next_number - MAX_TURNS)
+    said = [message for message in messages(start, MAX_TURNS) if message.said and message.speaker != SCENE]
+    if not said:
+        raise Conflict("Nothing was said in this talk that is not remembered yet.")
+    turns = [_turn(talk, message) for message in said]
+    speakers = list(dict.fromkeys(message.speaker for message in said))
+    ground = Ground(
+        agent.display_name,
+        now,
+        agent.stamp[0],
+        agent.author,
+        (),
+        (),
+        agent.settings,
+        agent.model,
+        lambda _cue, _top_k: [],
+        progress,
+        agent.name,
+    )
+    told = synopsis.read(ground, turns, speakers)
+    after = replace(talk, remembered=talk.next_number)
+    changes, calls = list[Change](), list(told.calls)
+    if told.shown:
+        entry, call = rated(synopsis.entry(told.shown, turns, speakers), agent.model)
+        calls.append(call)
+        entry = entry.evolve(id=f"synopsis-{talk.id}-{talk.next_number}")
+        changes.append(Change(None, entry, f"What the talk shows, from {len(turns)} messages."))
+    return planned(
+        agent,
+        f"Remember the talk “{short(talk.title)}”",
+        now,
+        tuple(changes),
+        operation=SYNOPSIS,
+        texts=storage.text_changes(agent, after) if changes else (),
+        calls=tuple(calls),
+        notes=told.notes,
+    )
+
+
+def removed(agent: AgentMemory, talk: Talk, now: datetime, *, events: bool) -> ChangeSet:
+    """What takes a conversation out of memory; pinned and protected events stay."""
+    plan = replace(removal(agent, talk.id, author=agent.author), planned_at=now)
+    if not events:
+        return plan
+    lived = (entry for tier in LIVED if tier is not Tier.STATIC for entry in agent.entries(tier))
+    stored = (one for one in lived if one.extras.get("conversation") == talk.id and lasting(one) is None)
+    gone = tuple(Change(bare(entry), None, "It came of a conversation that was removed.") for entry in stored)
+    return replace(plan, changes=(*plan.changes, *gone))
+
+
+def _turn(talk: Talk, message: Message) -> MemoryEntry:
+    """A message as synopses read turns."""
+    return MemoryEntry(
+        f"{message.speaker}: {message.said}"[:MAX_DOCUMENT],
+        {"conversation": talk.id, "turn": message.number, "speaker": message.speaker},
+        message_id(talk.id, message.number),
+        kind=Kind.CONVERSATION,
+        timestamp=message.at,
+    )
+
 
 MAX_TITLE = 200
 
@@ -76,7 +151,9 @@ class Conversation:
         called = _line("The title", title or f"With {name}, {moment.day} {moment:%b %Y, %H:%M}", MAX_TITLE)
         talk = Talk(new_id(), called, name, checked_settings(settings))
         talk = dataclasses.replace(talk, blocks=first_blocks(agent, talk, persona, human_block))
-        plan = planned(agent, f"Begin the conversation “{short(called)}”", moment, texts=kept.text_changes(agent, talk))
+        plan = planned(
+            agent, f"Begin the conversation “{short(called)}”", moment, texts=storage.text_changes(agent, talk)
+        )
         agent.apply(plan)
         return cls(agent, talk.id)
 
@@ -87,7 +164,7 @@ class Conversation:
         Raises:
             ConversationNotFound: the agent has none of this id.
         """
-        kept.loaded(agent, conversation, queue=False)
+        storage.loaded(agent, conversation, queue=False)
         return cls(agent, conversation)
 
     @classmethod
@@ -104,12 +181,12 @@ class Conversation:
         Raises:
             ConversationNotFound: it has been undone.
         """
-        return kept.loaded(self.agent, self.id)
+        return storage.loaded(self.agent, self.id)
 
     @property
     def head(self) -> Talk:
         """The talk without its messages: title, settings, core memory; quick."""
-        return kept.loaded(self.agent, self.id, queue=False)
+        return storage.loaded(self.agent, self.id, queue=False)
 
     def context(self, now: datetime | None = None) -> Context:
         """What is in the prompt right now, before a message; looking changes nothing."""
@@ -257,21 +334,21 @@ class Conversation:
     # -- how ---------------------------------------------------------------------------------------------
 
     def _set(self, title: str, talk: Talk, preview: bool, now: datetime | None) -> ChangeSet:
-        plan = planned(self.agent, title, self._time(now), texts=kept.text_changes(self.agent, talk))
+        plan = planned(self.agent, title, self._time(now), texts=storage.text_changes(self.agent, talk))
         return plan if preview else self.agent.apply(plan)
 
     def _planned(self, played: Played, ask: Ask, *, hold: bool) -> ChangeSet:
         outcome = played.outcome
         said = [Change(None, entry_of(self.id, message), "It was said.") for message in outcome.messages]
         events = [] if hold else [Change(None, event, _STORED) for event in played.events]
-        summary = kept.summary_change(self.agent, outcome.talk, ask.now)
+        summary = storage.summary_change(self.agent, outcome.talk, ask.now)
         problem = (f"No answer: {outcome.problem}",) if outcome.problem else ()
         return planned(
             self.agent,
             f"Talk: “{short(ask.text)}”",
             ask.now,
             (*said, *summary, *events),
-            texts=kept.text_changes(self.agent, outcome.talk),
+            texts=storage.text_changes(self.agent, outcome.talk),
             kept=tuple(Kept(entry_id, MUTED) for entry_id in ask.muted),
             calls=outcome.calls,
             notes=(*problem, *(WITHOUT.format(name) for name in ask.without), *outcome.notes),

@@ -2,6 +2,8 @@
 
 A document is one change set, so that one undo takes it back. Its passages are found by ``archival_search``; recall
 never sees them, since they are nothing that the agent lived through.
+
+A passage of a document as an entry of the archive, and what is told of it.
 """
 
 from __future__ import annotations
@@ -11,14 +13,76 @@ from datetime import datetime
 from pathlib import Path
 
 from ..agent import AgentMemory
-from ..changes import Change, ChangeSet
-from ..consolidation.ground import Progress, bare
-from ..entry import MemoryEntry, Tier, new_id
+from ..agent_parts.reader import AgentReader, no_progress
+from ..core.change_set import Change, ChangeSet
+from ..core.entry import Kind, MemoryEntry, Scalar, Tier, new_id
+from ..core.times import moment_given, parse_time
 from ..errors import AlreadyExists, EntryNotFound, InvalidParameter, StoreDamaged, shown
-from ..reader import AgentReader, no_progress
-from ..times import moment_given, parse_time
-from .document_reading import Document, read_document
-from .documents_entries import Source, entry_of, passage_id
+from ..operations.context import Progress, bare
+from .document_reading import Document, Passage, read_document
+
+
+@dataclass(frozen=True)
+class Source:
+    """The document that passages are of.
+
+    Args:
+        id: of the document.
+        name: what it is called, such as its file's name.
+        form: ``text``, ``markdown`` or ``pdf``.
+        sha256: of its bytes, in hexadecimal digits.
+        loaded: when it was loaded, by the world's time.
+        pages: how many pages it has; 0 where it has none.
+    """
+
+    id: str
+    name: str
+    form: str
+    sha256: str
+    loaded: datetime
+    pages: int = 0
+
+
+def passage_id(document: str, number: int) -> str:
+    """The id of a passage; in the order of the ids passages stand as in the document."""
+    return f"{document}-{number:06}"
+
+
+def entry_of(source: Source, passage: Passage, count: int) -> MemoryEntry:
+    """The entry that keeps a passage. It has no time, so that it never fades; the first tells of the whole document."""
+    extras: dict[str, Scalar] = {
+        "source": source.name,
+        "source_id": source.id,
+        "number": passage.number,
+        "place": passage.place,
+    }
+    if passage.page:
+        extras["page"] = passage.page
+    if passage.heading:
+        extras["heading"] = passage.heading
+    if not passage.number:
+        extras |= {
+            "form": source.form,
+            "sha256": source.sha256,
+            "loaded": source.loaded.isoformat(),
+            "pages": source.pages,
+            "passages": count,
+        }
+    return MemoryEntry(
+        passage.text, extras, passage_id(source.id, passage.number), tier=Tier.ARCHIVE, kind=Kind.FACT, authored=True
+    )
+
+
+def whence(entry: MemoryEntry) -> str:
+    """Where a passage stands, in words: the document, its page and its heading."""
+    extras = entry.extras
+    told = [str(extras.get("source", "a document"))]
+    if "page" in extras:
+        told.append(f"page {extras['page']}")
+    if "heading" in extras:
+        told.append(f"“{extras['heading']}”")
+    return ", ".join(told)
+
 
 MAX_PASSAGES = 50_000
 """Of all documents of one agent."""

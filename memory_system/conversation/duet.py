@@ -8,14 +8,13 @@ from datetime import datetime
 from typing import Self
 
 from ..agent import AgentMemory
-from ..changes import ChangeSet, is_text
+from ..core.change_set import ChangeSet, is_text
+from ..core.scoring import whole
 from ..errors import InvalidParameter
-from ..llm.chat import Heard, unheard
-from ..scoring import whole
+from ..llm.base import Heard, unheard
 from .conversation import Conversation
-from .messages import SCENE, Message
 from .steps import Step
-from .talk import TalkSettings
+from .talk import SCENE, Message, TalkSettings
 
 __all__ = ["MAX_TURNS", "SCENE", "Duet", "Said"]
 

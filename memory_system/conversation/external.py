@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from ..entry import MAX_DOCUMENT, Kind, MemoryEntry
+from ..agent_parts.reader import AgentReader
+from ..core.entry import MAX_DOCUMENT, Kind, MemoryEntry
 from ..errors import InvalidEntry
-from ..reader import AgentReader
 from .functions import Found, Page
-from .messages import Message
 from .searching import archival_search, conversation_search, conversation_search_date
-from .talk import Mode
+from .talk import Message, Mode
 
 
 class AgentExternal:

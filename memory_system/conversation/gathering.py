@@ -13,9 +13,9 @@ from enum import StrEnum
 import numpy as np
 
 from ..agent import AgentMemory
-from ..entry import Tier
-from ..past import PastView
-from ..recall import Explanation
+from ..agent_parts.past import PastView
+from ..core.entry import Tier
+from ..recall.rank import Explanation
 from .functions import Page
 from .passages import Hit
 from .searching import archival_search, conversation_search

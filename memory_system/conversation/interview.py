@@ -1,25 +1,32 @@
-"""Interview and whisper: asking an agent without leaving a trace, and planting a thought."""
+"""Questions: a character interviewed, answers kept, and compared before and after an edit.
+
+The five categories are those in which the agents of Park et al. 2023 (arXiv 2304.03442, section 6.1) were interviewed.
+
+Interview and whisper: asking an agent without leaving a trace, and planting a thought.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from ..agent import AgentMemory
-from ..changes import Change, ChangeSet, is_text, short
-from ..consolidation.ground import rated
-from ..curation import listed
-from ..entry import Kind, MemoryEntry
-from ..errors import InvalidEntry, InvalidParameter
-from ..llm.chat import Heard, unheard
-from ..times import moment_given
+from ..agent_parts.reader import AgentReader, no_progress
+from ..core.change_set import Change, ChangeSet, TextChange, is_text, short
+from ..core.entry import Kind, MemoryEntry, new_id
+from ..core.saved_interviews import MAX_SITTINGS, MAX_TITLE, Answered, Sitting, dump_sittings, parse_sittings
+from ..core.times import moment_given
+from ..errors import EntryNotFound, InvalidEntry, InvalidParameter, shown
+from ..llm.base import Heard, unheard
+from ..operations.context import Progress, rated
+from ..operations.edit import listed
 from .context import Context
-from .messages import Message
 from .playing import Ask, first_blocks, looked_at, play
 from .stepping import Told, untold
 from .steps import Step, planned, step_of
-from .talk import Mode, Talk, TalkSettings, checked_settings
+from .talk import Message, Mode, Talk, TalkSettings, checked_settings
 
 WHISPER = "whisper"
 """The operation under which the history tells of a planted thought, and its tag."""
@@ -115,4 +122,175 @@ def whisper(agent: AgentMemory, text: str, *, now: datetime | None = None, previ
     change = Change(None, entry, "A person whispered it.")
     notes = (f"Not rated: {call.error}",) if call.error else ()
     plan = planned(agent, f"Whisper “{short(text)}”", moment, (change,), operation=WHISPER, calls=(call,), notes=notes)
+    return plan if preview else agent.apply(plan)
+
+
+CATEGORIES: Mapping[str, tuple[str, ...]] = {
+    "self-knowledge": (
+        "Who are you? Introduce yourself in a few words.",
+        "What do you do for a living, and what do you like about it?",
+        "What matters most to you?",
+    ),
+    "memory": (
+        "Whom have you met lately, and what did you talk about?",
+        "What is the most important thing that happened to you lately?",
+        "Did anybody promise you something?",
+    ),
+    "plans": (
+        "What are you going to do today?",
+        "What will you be doing at six in the evening?",
+        "What do you have to do for somebody else this week?",
+    ),
+    "reactions": (
+        "Your breakfast is burning! What do you do?",
+        "A friend says that they cannot keep a promise to you. What do you answer?",
+        "You find a purse full of money in the street. What do you do?",
+    ),
+    "reflections": (
+        "Who has influenced you most lately, and why?",
+        "What have you learnt about yourself?",
+        "If you could spend an hour with one person you know, who would it be, and why?",
+    ),
+}
+"""Ready questions by category."""
+TEXT = "interviews"
+"""The journal's text in which interviews are kept."""
+_MAX_QUESTIONS = 100
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One question in two interviews; ``None`` where it was not asked."""
+
+    category: str
+    question: str
+    before: Answered | None
+    after: Answered | None
+
+    @property
+    def same(self) -> bool:
+        """Whether the answers say the same in the same words."""
+        return self.before is not None and self.after is not None and self.before.answer == self.after.answer
+
+    @property
+    def remembered(self) -> tuple[str, ...]:
+        """Ids of memories that only the later answer had in mind."""
+        return self._only(self.after, self.before)
+
+    @property
+    def missed(self) -> tuple[str, ...]:
+        """Ids of memories that only the earlier answer had in mind."""
+        return self._only(self.before, self.after)
+
+    @staticmethod
+    def _only(one: Answered | None, other: Answered | None) -> tuple[str, ...]:
+        held = set(other.recalled) if other else set()
+        return tuple(entry_id for entry_id in (one.recalled if one else ()) if entry_id not in held)
+
+
+def ready(categories: Sequence[str] | None = None) -> list[tuple[str, str]]:
+    """The ready questions of these categories, of all if not given, each with its category.
+
+    Raises:
+        InvalidParameter: there is no such category.
+    """
+    names = list(CATEGORIES) if categories is None else list(categories)
+    if unknown := [name for name in names if name not in CATEGORIES]:
+        raise InvalidParameter(f"There is no category {shown(unknown[0])}; there are {', '.join(CATEGORIES)}.")
+    return [(name, question) for name in names for question in CATEGORIES[name]]
+
+
+def sit(
+    agent: AgentMemory,
+    questions: Sequence[tuple[str, str]] | None = None,
+    *,
+    title: str = "",
+    settings: TalkSettings | None = None,
+    now: datetime | None = None,
+    progress: Progress = no_progress,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Sitting:
+    """Interview a character: each question is asked for itself, and leaves no trace.
+
+    Args:
+        agent: whom to ask.
+        questions: pairs of category and question, at most 100; all ready ones if not given.
+        title: what the sitting is called; made of the date if not given.
+        settings: how the interviews are held.
+        now: the world's time.
+        progress: told how far it is.
+        cancelled: asked before each question whether to stop; what was answered is answered.
+
+    Raises:
+        InvalidParameter: the questions or the title cannot be taken.
+        InvalidEntry: a question is empty or too long.
+    """
+    if not is_text(title) or len(title) > MAX_TITLE:
+        raise InvalidParameter(f"The title of an interview must be a text of at most {MAX_TITLE} characters.")
+    given: object = questions
+    if given is not None and (isinstance(given, str) or not isinstance(given, Sequence)):
+        raise InvalidParameter('The questions must be a list of pairs, such as [("memory", "Why?")].')
+    asked = ready() if questions is None else list(questions)
+    if not 0 < len(asked) <= _MAX_QUESTIONS:
+        raise InvalidParameter(f"An interview has 1 to {_MAX_QUESTIONS} questions, not {len(asked)}.")
+    if not all(isinstance(one, Sequence) and len(one) == 2 and all(map(is_text, one)) for one in asked):
+        raise InvalidParameter('Questions are pairs of a category and a question, such as ("memory", "Why?").')
+    moment = agent.now if now is None else moment_given("'now'", now)
+    revision, _ = agent.stamp
+    answers: list[Answered] = []
+    for number, (category, question) in enumerate(asked):
+        if cancelled():
+            break
+        progress(number / len(asked), f"Asking {agent.display_name}: question {number + 1} of {len(asked)}")
+        step = Interview(agent, settings).step(question, now=moment)
+        recalled = tuple(hit.entry.id for hit in step.recalled)
+        answers.append(Answered(category, question, step.answer, recalled, step.problem))
+    called = title or f"Interview, {moment.day} {moment:%b %Y, %H:%M}"
+    return Sitting(new_id(), called, moment.isoformat(), revision, agent.model.label, tuple(answers))
+
+
+def sittings(agent: AgentReader) -> tuple[Sitting, ...]:
+    """The interviews that are kept, the oldest first.
+
+    Raises:
+        InvalidDocument: the text that keeps them is none.
+    """
+    return parse_sittings(agent.text(TEXT))
+
+
+def keep(agent: AgentMemory, sitting: Sitting, *, preview: bool = False) -> ChangeSet:
+    """Keep an interview in the journal; of more than 30 the oldest leave.
+
+    Raises:
+        InvalidParameter: it is too long to be kept.
+    """
+    held = [one for one in sittings(agent) if one.id != sitting.id]
+    return _set(agent, f"Keep the interview “{short(sitting.title)}”", [*held, sitting][-MAX_SITTINGS:], preview)
+
+
+def drop(agent: AgentMemory, sitting_id: str, *, preview: bool = False) -> ChangeSet:
+    """Keep an interview no longer.
+
+    Raises:
+        EntryNotFound: there is none of this id.
+    """
+    held = sittings(agent)
+    gone = next((one for one in held if one.id == sitting_id), None)
+    if gone is None:
+        raise EntryNotFound(f"There is no interview {shown(sitting_id)}.")
+    return _set(agent, f"Drop the interview “{short(gone.title)}”", [one for one in held if one is not gone], preview)
+
+
+def compared(before: Sitting, after: Sitting) -> tuple[Difference, ...]:
+    """Two interviews question by question: those of the earlier one first, in their order."""
+    first = {(one.category, one.question): one for one in before.answers}
+    second = {(one.category, one.question): one for one in after.answers}
+    return tuple(Difference(*key, first.get(key), second.get(key)) for key in dict.fromkeys((*first, *second)))
+
+
+def _set(agent: AgentMemory, title: str, left: Sequence[Sitting], preview: bool) -> ChangeSet:
+    held = agent.text(TEXT)
+    text = dump_sittings(left) if left else None
+    texts = (TextChange(TEXT, held, text),) if text != held else ()
+    plan = planned(agent, title, agent.now, operation="interview", texts=texts)
     return plan if preview else agent.apply(plan)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import dataclasses
 from datetime import datetime
 
-from ..changes import Change, ChangeSet, is_text, short
-from ..entry import MAX_DOCUMENT
+from ..core.change_set import Change, ChangeSet, is_text, short
+from ..core.entry import MAX_DOCUMENT
+from ..core.times import moment_given
 from ..errors import InvalidEntry
-from ..times import moment_given
-from . import kept
+from . import storage
 from .context import counted
 from .conversation import Conversation
-from .messages import Message, Role
-from .shelf_entries import entry_of
 from .steps import planned
+from .storage import entry_of
+from .talk import Message, Role
 
 NOTE = "note"
 """The operation under which the history tells of it: no step, since no model was asked, and nothing to replay."""
@@ -62,6 +62,6 @@ def note(
         moment,
         tuple(Change(None, entry_of(talk.id, message), "It was said.") for message in messages),
         operation=NOTE,
-        texts=kept.text_changes(agent, after),
+        texts=storage.text_changes(agent, after),
     )
     return plan if preview else agent.apply(plan)

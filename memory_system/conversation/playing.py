@@ -6,27 +6,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from .. import personality as static_memory
 from ..agent import AgentMemory
-from ..changes import ModelCall, is_text
-from ..consolidation.ground import rated
-from ..entry import MAX_DOCUMENT, Kind, MemoryEntry
+from ..agent_parts.reader import AgentReader
+from ..core import personality as static_memory
+from ..core.change_set import ModelCall, is_text
+from ..core.entry import MAX_DOCUMENT, Kind, MemoryEntry
+from ..core.times import stamp
 from ..errors import InvalidEntry, InvalidParameter, shown
-from ..facets import Facets
 from ..llm import LanguageModel
-from ..llm.chat import Heard, unheard
+from ..llm.base import Heard, unheard
 from ..llm.prompts import prompts_of
-from ..query import Query
-from ..reader import AgentReader
-from ..recall import Recall
-from ..times import stamp
+from ..operations.context import rated
+from ..recall.query import Facets, Query
+from ..recall.rank import Recall
 from .context import Context, Scene, build
 from .external import AgentExternal
 from .functions import Functions
-from .messages import Message
 from .stepping import Outcome, Stepper, Told, untold
 from .summarising import Summariser
-from .talk import Blocks, Mode, Strategy, Talk
+from .talk import Blocks, Message, Mode, Strategy, Talk
 
 ARCHIVAL = "archival"
 """The tag of events that an agent stored while it talked."""

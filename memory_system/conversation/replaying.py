@@ -8,18 +8,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..agent import AgentMemory
-from ..changes import ChangeSet, ModelCall
-from ..entry import Tier
+from ..core.change_set import ChangeSet, ModelCall
+from ..core.entry import Tier
 from ..errors import InvalidParameter, ModelError, ModelNonsense, ModelOverflow, ModelUnavailable
-from ..llm.base import Answer, Completion
-from ..llm.chat import TASK, Heard, Reply, relived, unheard
+from ..llm.base import TASK, Answer, Completion, Heard, Reply, relived, unheard
 from ..llm.tasks import Task
-from . import kept
-from .messages import Message, Role
+from . import storage
 from .playing import BLOCKS, Ask, Played, run
-from .shelf_entries import message_of
 from .steps import MUTED, OPERATION, WITHOUT, Step, step_of
-from .talk import Mode
+from .storage import message_of
+from .talk import Message, Mode, Role
 
 
 @dataclass(frozen=True)
@@ -121,7 +119,7 @@ def replayed(agent: AgentMemory, conversation: str, revision: int) -> Replay:
         raise InvalidParameter(f"Revision {revision} is no step of this conversation.")
     first = stored[0]
     before = agent.as_of(revision=revision - 1, access=_access(agent, first.text, revision))
-    talk = kept.loaded(before, conversation)
+    talk = storage.loaded(before, conversation)
     ask = Ask(
         first.text,
         first.at,

@@ -12,18 +12,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from ..changes import ModelCall
+from ..core.change_set import ModelCall
+from ..core.kinds import MAX_DOCUMENT
 from ..errors import ModelError, ModelNonsense, ModelOverflow
-from ..kinds import MAX_DOCUMENT
-from ..llm.chat import TASK, ChatModel, Heard, Reply, ToolCall, Usage, unheard
+from ..llm.base import TASK, ChatModel, Heard, Reply, ToolCall, Usage, unheard
 from ..llm.tokens import Correction
 from .context import Context, Scene, build, counted
 from .functions import FunctionRun, Functions, cut
-from .messages import Message, Role
-from .shelf_entries import storable
+from .storage import storable
 from .strategies import STRATEGIES, Relief
 from .summarising import Summariser
-from .talk import Strategy, Talk
+from .talk import Message, Role, Strategy, Talk
 
 Told = Callable[[FunctionRun], None]
 """Told each call of a function once it is done."""

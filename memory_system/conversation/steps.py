@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import Any
 
 from ..agent import AgentMemory
-from ..changes import Change, ChangeSet
-from ..recall import Recall
+from ..core.change_set import Change, ChangeSet
+from ..recall.rank import Recall
 from .context import Context
 from .functions import FunctionRun
-from .messages import Message
 from .playing import Played
+from .talk import Message
 
 OPERATION = "talk"
 """The operation under which the history tells of conversations."""

@@ -11,11 +11,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from ..changes import ModelCall
+from ..core.change_set import ModelCall
 from .context import Measure, groups
-from .messages import Message, Role
 from .summarising import Summariser
-from .talk import Strategy, Talk
+from .talk import Message, Role, Strategy, Talk
 
 Reader = Callable[[int], Message | None]
 """The message of a number; ``None`` where there is none, as after a removal."""

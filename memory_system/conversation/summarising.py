@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..changes import ModelCall
+from ..core.change_set import ModelCall
 from ..errors import ModelError
-from ..llm import LanguageModel, folding
-from ..llm.folding import Line
+from ..llm import LanguageModel, summarise
 from ..llm.prompts import prompts_of
+from ..llm.summarise import Line
 from ..llm.tokens import estimate, first
 from .context import summary_room
-from .messages import Message, Role
-from .talk import Talk
+from .talk import Message, Role, Talk
 
 _WORDS = 0.6
 """Words to a token: so many are asked for as surely have room."""
@@ -50,11 +49,11 @@ class Summariser:
         Where the model does not help, the summary keeps its beginning, and the newest of what was said is quoted.
         """
         room = summary_room(talk)
-        words = min(max(int(room * _WORDS), folding.FEWEST_WORDS), folding.MOST_WORDS)
+        words = min(max(int(room * _WORDS), summarise.FEWEST_WORDS), summarise.MOST_WORDS)
         lines = lines_of(talk, messages)
         summary, calls, notes = talk.summary, list[ModelCall](), list[str]()
-        for part in folding.parts(lines, int(talk.budget * _PART), estimate):
-            task = folding.fold(self.who, summary, part, words, talk.settings.template)
+        for part in summarise.parts(lines, int(talk.budget * _PART), estimate):
+            task = summarise.fold(self.who, summary, part, words, talk.settings.template)
             task = task.worded(prompts_of(self.model))
             try:
                 done = self.model.complete(task)

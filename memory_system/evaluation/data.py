@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 
-from ..entry import MemoryEntry, Tier
+from ..core.entry import MemoryEntry, Tier
 
 UNRATED = 5.0
 """The rating, 1 to 10, of a memory whose importance nobody has judged: the middle, importance .5."""

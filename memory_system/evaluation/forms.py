@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ..core.files import read_at_most
+from ..core.json_source import LineIndex, parse_strict
+from ..core.times import parse_time
 from ..errors import InvalidEntry, InvalidFile, InvalidInput, Problem
-from ..files import read_at_most
-from ..json_source import LineIndex, parse_strict
-from ..query import MAX_CUE
-from ..times import parse_time
+from ..recall.query import MAX_CUE
 from .data import Form
 
 MAX_FILE = 200_000_000

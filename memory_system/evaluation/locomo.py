@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from ..entry import Kind, MemoryEntry
+from ..core.entry import Kind, MemoryEntry
 from ..errors import InvalidEntry
 from .data import DataSet, Form, Question, counted, remembered
 from .forms import Problems, Source, cue_text, field_of, ids_of, time_of

@@ -14,9 +14,9 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from ..entry import MemoryEntry
+from ..core.entry import MemoryEntry
+from ..core.times import parse_time
 from ..errors import InvalidEntry, InvalidFile, Problem
-from ..times import parse_time
 from .data import TIMELESS_NOW, DataSet, Form, Question, remembered
 from .forms import Line, Problems, Source, cue_text
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..entry import Kind, MemoryEntry
+from ..core.entry import Kind, MemoryEntry
 from ..errors import InvalidEntry
 from .data import DataSet, Form, Question, counted, remembered
 from .forms import Line, Problems, Source, cue_text, field_of, ids_of, time_of

@@ -1,15 +1,159 @@
-"""The interface of a language model: a task in, a validated answer and a trace of the call out."""
+"""The interface of a language model: a task in, a validated answer and a trace of the call out.
+
+The interface of a language model that talks: messages and tools in, a text or calls of tools out.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from ..changes import ModelCall
-from .chat import ChatModel, Usage
+from ..core.change_set import ModelCall
+from ..errors import ModelNonsense
 from .tasks import Task
+
+Heard = Callable[[str], None]
+"""Told each piece of an answer's text as it arrives."""
+
+TASK = "talk"
+"""What a call is named in traces."""
+SPOKEN = ("send_message", "message")
+"""The tool by which a character speaks, and its argument that holds what is said."""
+
+
+def unheard(_piece: str) -> None:
+    """Listen to nothing."""
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A tool that the model wants called.
+
+    Args:
+        id: what its result is to refer to.
+        name: as the model wrote it; such a tool need not exist.
+        arguments: the JSON text as the model wrote it; it need not be JSON.
+    """
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True)
+class Usage:
+    """How many tokens the server counted."""
+
+    prompt: int
+    completion: int
+
+    def __add__(self, other: Usage) -> Usage:
+        """Both together."""
+        return Usage(self.prompt + other.prompt, self.completion + other.completion)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One answer of the model: ``text`` may be empty where there are calls; ``usage`` is ``None`` if not reported."""
+
+    text: str
+    calls: tuple[ToolCall, ...]
+    usage: Usage | None
+    call: ModelCall
+
+
+class ChatModel(Protocol):
+    """What one can talk with. Implementations are safe to call from several threads."""
+
+    @property
+    def name(self) -> str:
+        """The model's name for traces."""
+
+    @property
+    def label(self) -> str:
+        """What the dashboard says is in use, in a few words; names a fallback as one."""
+
+    def chat(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        tools: Sequence[Mapping[str, Any]] = (),
+        *,
+        deadline: float | None = None,
+        heard: Heard = unheard,
+    ) -> Reply:
+        """The next message of a conversation.
+
+        Args:
+            messages: in the form of OpenAI's chat completions: ``role`` and ``content``, ``tool_calls`` of an
+                assistant's message, ``tool_call_id`` of a tool's.
+            tools: definitions in OpenAI's form, ``{"type": "function", "function": {...}}``.
+            deadline: seconds until an answer is no use; the model's default if not given.
+            heard: told the text piece by piece as it arrives, in the caller's thread. If ``send_message`` is among
+                the tools, what is said by it is the text; what else the model writes beside calls is thought, not
+                said, and not told.
+
+        Raises:
+            ModelOverflow: the messages are longer than the model's context.
+            ModelUnavailable, ModelTimeout, ModelNonsense: as ``LanguageModel.complete``.
+        """
+
+
+def speaks_by_tool(tools: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether ``send_message`` is among the tools, so that what is said is said by it."""
+    return any(tool.get("function", {}).get("name") == SPOKEN[0] for tool in tools)
+
+
+def traced(
+    model: str,
+    messages: Sequence[Mapping[str, Any]],
+    text: str,
+    calls: tuple[ToolCall, ...],
+    usage: Usage | None,
+    milliseconds: float,
+) -> Reply:
+    """A reply with its trace. The trace's prompt holds what is new since the model's last message, as JSON."""
+    spoken = [place for place, message in enumerate(messages) if message.get("role") == "assistant"]
+    new = messages[spoken[-1] + 1 if spoken else 0 :]
+    said = {
+        "text": text,
+        "calls": [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in calls],
+        "usage": {"prompt": usage.prompt, "completion": usage.completion} if usage else None,
+    }
+    return Reply(
+        text,
+        calls,
+        usage,
+        ModelCall(
+            TASK,
+            model,
+            json.dumps([dict(message) for message in new], ensure_ascii=False),
+            json.dumps(said, ensure_ascii=False),
+            milliseconds,
+            usage.prompt + usage.completion if usage else None,
+        ),
+    )
+
+
+def relived(call: ModelCall) -> Reply:
+    """The reply that a trace of it tells of, without asking the model again.
+
+    Raises:
+        ModelNonsense: the trace is of something else, or was not written by ``traced``.
+    """
+    try:
+        said = json.loads(call.answer)
+        calls = tuple(ToolCall(str(made["id"]), str(made["name"]), str(made["arguments"])) for made in said["calls"])
+        usage = Usage(int(said["usage"]["prompt"]), int(said["usage"]["completion"])) if said["usage"] else None
+        return Reply(str(said["text"]), calls, usage, call)
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ModelNonsense(
+            f"The trace of {call.model} does not tell of a reply, so it cannot be lived again."
+        ) from error
+
 
 Answer = TypeVar("Answer", bound=BaseModel)
 

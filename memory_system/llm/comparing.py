@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from ..entry import MemoryEntry
+from ..core.entry import MemoryEntry
 from .extractive import short
+from .narrate import MAX_PROMPT, MAX_RECORD
 from .prompts import shipped
 from .tasks import AnswerForm, Task, Text
-from .telling import MAX_PROMPT, MAX_RECORD
 
 MOST_AT_ONCE = 10
 """Pairs that are put into one prompt."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..memory import Vectors
+from ..core.memory import Vectors
 
 _SIMILAR = 0.2
 _DAMPING = 0.85

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from ..errors import ModelUnavailable
-from .beside import within
+from .threads import within
 
 SERVICE = "memory-system"
 _SECONDS = 20.0

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from pydantic import ConfigDict, model_validator
 
-from . import offline_plan
+from .offline import plan
 from .prompts import shipped
 from .tasks import AnswerForm, Task
 
@@ -50,5 +50,5 @@ def offline(data: Mapping[str, Any]) -> AnyObject:
     """By rules: what the prompt's lines say is to be done at some time of today, as ``{"actions": [...]}``."""
     lines = [line.strip() for line in str(data["memory"]).splitlines() if line.strip()]
     records = [{"number": number, "when": data["now"], "text": line} for number, line in enumerate(lines, start=1)]
-    planned = offline_plan.plan({"now": data["now"], "records": records, "routine": []})
+    planned = plan.plan({"now": data["now"], "records": records, "routine": []})
     return AnyObject.model_validate({"actions": [one.model_dump(exclude={"because_of"}) for one in planned.actions]})

@@ -14,8 +14,8 @@ from typing import Annotated, Any, Generic, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
-from ..changes import RATE
-from ..entry import MAX_EXPLANATION, MemoryEntry
+from ..core.change_set import RATE
+from ..core.entry import MAX_EXPLANATION, MemoryEntry
 from .prompts import PROMPTS, Prompts, filled, shipped
 
 MAX_TEXT = 8000

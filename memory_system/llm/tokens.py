@@ -9,15 +9,35 @@ Every model cuts text otherwise. The estimate therefore counts what the less luc
 - English words are a token or two, but Finnish ones are four: counted is one for each three letters begun, so that
   English prose comes out half as much again as it is; what looks like no word (base64, hashes, keys) counts a token
   for each character, as digits do.
+
+Packing: what is too much for one prompt, in as few parts as have room in one each.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+
+
+def packed(items: Iterable[Item], most: int, size: Callable[[Item], int]) -> Iterator[list[Item]]:
+    """The items in their order, in as few parts as are no larger than ``most``; an item alone may be."""
+    part: list[Item] = []
+    filled = 0
+    for item in items:
+        needed = size(item)
+        if part and filled + needed > most:
+            yield part
+            part, filled = [], 0
+        part.append(item)
+        filled += needed
+    if part:
+        yield part
+
 
 MESSAGE = 8
 """Tokens that a message takes beside its text: its role and its borders, 3 with OpenAI, 5 with Llama 3."""

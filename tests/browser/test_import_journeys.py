@@ -11,10 +11,10 @@ from playwright.sync_api import Page, expect
 
 from dashboard import words
 from memory_system import Tier
-from memory_system.client import RemoteWorld
-from memory_system.consolidation.summarisation import MARKED
-from memory_system.embedding import CachedEmbedder
-from memory_system.intake_dates import READ_AS_UTC
+from memory_system.embedding.embedder import CachedEmbedder
+from memory_system.interfaces.client import RemoteWorld
+from memory_system.operations.importing.dates import READ_AS_UTC
+from memory_system.operations.summarisation import MARKED
 from tests import sample_world
 from tests.browser.conftest import Dashboard, served, settled
 from tests.browser.hands import column, open_tab, paste, press, tick

@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from dashboard import words
 from memory_system.conversation.context import RECALLED_HEADING
-from memory_system.llm.offline import OfflineModel
+from memory_system.llm.offline.model import OfflineModel
 
 from .conftest import Dashboard, settled
 from .hands import choose, column, open_tab, press, said, write

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from dashboard import words
-from memory_system.consolidation.rederivation import DERIVED_AGAIN
+from memory_system.operations.rederivation import DERIVED_AGAIN
 
 from .conftest import Dashboard, settled
 from .hands import click_point, open_expander, press, said, write

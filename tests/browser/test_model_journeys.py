@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from dashboard import words
-from memory_system.embedding import CachedEmbedder
+from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.llm.tasks import FENCE
 from tests import sample_world
 from tests.fake_server import KEY, FakeServer, says

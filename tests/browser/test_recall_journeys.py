@@ -13,8 +13,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from dashboard import words
 from memory_system import PRESETS
-from memory_system.llm.offline import OfflineModel
-from memory_system.why import WITHOUT_THE_WORDS
+from memory_system.llm.offline.model import OfflineModel
+from memory_system.recall.why import WITHOUT_THE_WORDS
 
 from .conftest import Dashboard, settled
 from .hands import (

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from dashboard import words
-from memory_system.embedding import CachedEmbedder
+from memory_system.embedding.embedder import CachedEmbedder
 from tests import sample_world
 
 from .conftest import Dashboard, served, settled

@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 from dashboard import words
 from memory_system import Settings, Tier, World
 from memory_system.conversation import Conversation, load_document
-from memory_system.embedding import CachedEmbedder
+from memory_system.embedding.embedder import CachedEmbedder
 from tests import sample_world
 
 from .conftest import Dashboard, served, settled

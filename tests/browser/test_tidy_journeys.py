@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from dashboard import words
-from memory_system.suspicions import ALMOST_THE_SAME
+from memory_system.operations.duplicates.suspicions import ALMOST_THE_SAME
 
 from .conftest import Dashboard, settled
 from .hands import chart, column, open_expander, paste, press, said, select, take, write

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from memory_system import ChromaMemory, InMemory, Kind, Memory, MemoryEntry, Tier
-from memory_system.chroma import ChromaStore
-from memory_system.chroma_address import ChromaAddress
+from memory_system.core.chroma_address import ChromaAddress
 from memory_system.errors import EntryNotFound, InvalidParameter
-from memory_system.on_demand import OnDemand
+from memory_system.store.chroma.store import ChromaStore
+from memory_system.store.projection import OnDemand
 
 WHEN = datetime(2026, 3, 27, 6, 0, tzinfo=UTC)
 WIDTH = 8

@@ -13,14 +13,14 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import memory_system.personality
+import memory_system.core.personality
 from memory_system import AgentMemory, Settings, Tier
-from memory_system.changes import ChangeSet
-from memory_system.embedding import CachedEmbedder, MiniLM
+from memory_system.core.change_set import ChangeSet
+from memory_system.embedding.embedder import CachedEmbedder, MiniLM
 from memory_system.errors import MemorySystemError
-from memory_system.journal import Journal
-from memory_system.journal_vectors import KeptVectors
-from memory_system.stores import Stores
+from memory_system.store.journal.history import KeptVectors
+from memory_system.store.journal.journal import Journal
+from memory_system.store.projection import Stores
 from tests.waiting import LAST_RESORT, PATIENCE
 
 BOUNDARIES: dict[str, tuple[Any, str]] = {
@@ -29,7 +29,7 @@ BOUNDARIES: dict[str, tuple[Any, str]] = {
     "after the commit, before the upsert": (Stores, "upsert"),
     "after the upsert, before the delete": (Stores, "delete"),
     "after the delete, before it is marked done": (Journal, "mark_done"),
-    "before the personality file is written": (memory_system.personality, "write"),
+    "before the personality file is written": (memory_system.core.personality, "write"),
     "while vectors are made anew": (KeptVectors, "keep"),
     "while the store is made anew": (Stores, "upsert"),
 }

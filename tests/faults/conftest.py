@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from memory_system import Settings
-from memory_system.embedding import CachedEmbedder
+from memory_system.embedding.embedder import CachedEmbedder
 from tests.faults.survivor import Survivor, prepare
 
 SLOW = ("test_damaged_store.py", "test_doctor.py", "test_places.py")

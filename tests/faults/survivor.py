@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from memory_system import ChangeSet, ChromaMemory, Settings, Tier, World
-from memory_system.changes import dump_entry
-from memory_system.chroma_served import forget
-from memory_system.embedding import CachedEmbedder, Embedder
+from memory_system.core.change_set import dump_entry
+from memory_system.embedding.embedder import CachedEmbedder, Embedder
+from memory_system.store.chroma.server import forget
 from tests.conftest import NOW, PERSONALITY, ROOT
 from tests.programs import Program
 

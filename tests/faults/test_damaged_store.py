@@ -17,15 +17,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memory_system import AgentMemory, ChromaMemory, MemoryEntry, Settings, Tier, World, chroma_files, ledger_opening
-from memory_system.changes import dump_entry
-from memory_system.embedding import CachedEmbedder
+from memory_system import AgentMemory, ChromaMemory, MemoryEntry, Settings, Tier, World
+from memory_system.core.change_set import dump_entry
+from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import JournalDamaged, ReadOnly, StoreDamaged, StoreError
-from memory_system.export import export
-from memory_system.probe import probe
-from memory_system.read_only import RESCUE
-from memory_system.table import Table
-from memory_system.table_file import Place, save
+from memory_system.maintenance.export import export
+from memory_system.recall.kept_tables import Place, save
+from memory_system.recall.table import Table
+from memory_system.store import ledger_opening
+from memory_system.store.chroma import files
+from memory_system.store.chroma.probe import probe
+from memory_system.store.read_only import RESCUE
 from tests import programs
 from tests.conftest import NOW, PERSONALITY
 from tests.faults.conftest import Counted
@@ -212,9 +214,9 @@ def test_what_crashes_or_hangs_a_process_is_found_in_another(folder: Path, name:
 
 
 def test_a_probe_leaves_the_store_as_it_is(folder: Path) -> None:
-    before = chroma_files.stamp(folder)
+    before = files.stamp(folder)
     assert probe(folder / "chroma") is None
-    assert chroma_files.stamp(folder) == before
+    assert files.stamp(folder) == before
 
 
 # -- what is cut short while it is in use --------------------------------------------------------------
@@ -223,7 +225,7 @@ IN_USE = """
 import os, sys
 from pathlib import Path
 from memory_system import chroma_files
-from memory_system.table_file import load
+from memory_system.recall.kept_tables import load
 folder = Path(sys.argv[1])
 found = load(folder / "stm.table")
 assert found is not None
@@ -247,14 +249,14 @@ def test_a_table_that_is_cut_short_while_it_is_in_use_kills_nobody(tmp_path: Pat
 
 def test_an_index_that_is_cut_short_while_it_is_looked_at_kills_nobody(folder: Path) -> None:
     index = _index(folder)
-    watched = threading.Thread(target=lambda: [chroma_files.problem(folder / "chroma") for _ in range(300)])
+    watched = threading.Thread(target=lambda: [files.problem(folder / "chroma") for _ in range(300)])
     watched.start()
     data = (index / "data_level0.bin").read_bytes()
     while watched.is_alive():
         os.truncate(index / "data_level0.bin", 100)
         (index / "data_level0.bin").write_bytes(data)
     watched.join()
-    assert chroma_files.problem(folder / "chroma") is None
+    assert files.problem(folder / "chroma") is None
 
 
 # -- what costs nothing --------------------------------------------------------------------------------
@@ -396,10 +398,10 @@ def test_a_journal_that_is_put_back_is_used_at_once(folder: Path, opened: World,
 def test_where_both_are_damaged_it_says_so_and_shows_no_empty_agent(folder: Path, opened: World) -> None:
     _of_file("journal.sqlite3", "cut")(folder)
     _of_file("chroma/chroma.sqlite3", "cut")(folder)
-    before = chroma_files.stamp(folder / "chroma", folder / "journal.sqlite3")
+    before = files.stamp(folder / "chroma", folder / "journal.sqlite3")
     with pytest.raises(JournalDamaged, match="cannot be read either"):
         opened.agent("mira")
-    assert chroma_files.stamp(folder / "chroma", folder / "journal.sqlite3") == before
+    assert files.stamp(folder / "chroma", folder / "journal.sqlite3") == before
 
 
 def test_where_both_are_gone_it_says_so_and_shows_no_empty_agent(folder: Path, opened: World) -> None:

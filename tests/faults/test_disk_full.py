@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from memory_system.embedding import CachedEmbedder
+from memory_system.embedding.embedder import CachedEmbedder
 from tests.faults.conftest import Counted
 from tests.faults.survivor import Child, Survivor, go, prepare, start, told_by
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from memory_system import AgentMemory, Settings, Tier, World
 from memory_system.__main__ import app
-from memory_system.doctor import Finding, State, examine, light
+from memory_system.maintenance.doctor import Finding, State, examine, light
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import sqlalchemy as sa
 from pydantic import ValidationError
 
 from memory_system import Settings, Tier, World
-from memory_system.doctor import mend
-from memory_system.embedding import CachedEmbedder
+from memory_system.embedding.embedder import CachedEmbedder
+from memory_system.maintenance.doctor import mend
 from tests.conftest import PERSONALITY
 from tests.faults.conftest import Counted
 from tests.faults.survivor import Survivor, settings_of

@@ -39,7 +39,7 @@ OPENS = """
 import json
 from pathlib import Path
 from memory_system import Settings, World
-from memory_system.doctor import examine
+from memory_system.maintenance.doctor import examine
 from memory_system.errors import ForeignStore
 root = Path(sys.argv[1])
 with World(Settings(database=root / "database", personalities=root / "personalities", llm="offline")) as world:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memory_system import Settings, World
-from memory_system.embedding import CachedEmbedder
+from memory_system.embedding.embedder import CachedEmbedder
 from tests.conftest import NOW, PERSONALITY
 from tests.faults.survivor import kill, start, told_by
 from tests.waiting import until

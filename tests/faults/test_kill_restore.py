@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from memory_system import AgentMemory, Tier, World, asides, backup, backup_reading, backup_restoring
-from memory_system.embedding import CachedEmbedder
+from memory_system import AgentMemory, Tier, World
+from memory_system.embedding.embedder import CachedEmbedder
+from memory_system.maintenance import backup, backup_reading, restore
+from memory_system.world import swap
 from tests import programs
 from tests.conftest import NOW
 
@@ -60,7 +62,7 @@ def test_a_restoring_that_is_killed_leaves_one_of_both_worlds_whole(
     agent.add_short_term({"document": "in the backup", "rating": 5})
     made = backup.make(world, tmp_path / "made.zip")
     assert made is not None
-    backup_reading.unpack(made.path, lambda name: backup_restoring.place(world.spot.half, name))
+    backup_reading.unpack(made.path, lambda name: restore.place(world.spot.half, name))
     agent.add_short_term({"document": "only in the present", "rating": 5})
     world.close()
     order = {"step": step, "which": which, "folder": str(world.folder), "personalities": str(world.spot.personalities)}
@@ -75,8 +77,8 @@ def test_a_restoring_that_is_killed_leaves_one_of_both_worlds_whole(
             assert one.personality_text
         assert not list(world.settings.database.glob(".*json"))
         if not former:
-            (aside,) = asides.of_world(opened.folder)
-            backup_restoring.put_back(opened, aside, NOW)
+            (aside,) = swap.of_world(opened.folder)
+            restore.put_back(opened, aside, NOW)
             assert _texts(opened) == {"in the backup", "only in the present"}
             assert opened.agents() == ["ana", "mira"]
 
@@ -98,7 +100,7 @@ def test_a_check_beside_another_program_costs_no_acknowledged_change(
     world: World, agent: AgentMemory, tmp_path: Path, embedder: CachedEmbedder
 ) -> None:
     """Reading SQLite's files by oneself loses the locks that SQLite holds, and then the next change is lost."""
-    from memory_system import doctor
+    from memory_system.maintenance import doctor
 
     agent.add_short_term({"document": "before", "rating": 5})
     assert doctor.examine(world)

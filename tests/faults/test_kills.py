@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from memory_system import Tier, World
-from memory_system.embedding import CachedEmbedder
+from memory_system.embedding.embedder import CachedEmbedder
 from tests.conftest import PERSONALITY
 from tests.faults.conftest import Counted
 from tests.faults.survivor import (

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from memory_system import AgentMemory, Tier, World
-from memory_system.embedding import CachedEmbedder
+from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import MemorySystemError
-from memory_system.read_only import open_ledger
+from memory_system.store.read_only import open_ledger
 from tests.conftest import NOW, PERSONALITY
 from tests.faults.conftest import Counted
 from tests.faults.survivor import HAPPENED, Survivor, go, settings_of, start, told_by

@@ -12,10 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from memory_system import AgentMemory, Settings, Tier, World
-from memory_system.accesses import DELAY_SECONDS
-from memory_system.changes import dump_entry
-from memory_system.embedding import CachedEmbedder
+from memory_system.core.change_set import dump_entry
+from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import Conflict, NotFound
+from memory_system.store.access_buffer import DELAY_SECONDS
 from tests.conftest import NOW, PERSONALITY
 from tests.faults.conftest import Counted
 from tests.faults.survivor import HAPPENED, stored

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from memory_system import AgentMemory, ChromaMemory, Settings, Tier, World, write_lock
-from memory_system.changes import dump_entry
+from memory_system import AgentMemory, ChromaMemory, Settings, Tier, World
+from memory_system.core.change_set import dump_entry
 from memory_system.errors import StoreBusy
+from memory_system.store import write_lock
 from tests.faults.conftest import Counted
 from tests.faults.survivor import Child, go, kill, start_in, told_by
 from tests.waiting import until

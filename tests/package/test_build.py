@@ -13,7 +13,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import memory_system
-from memory_system import shipped
+from memory_system.core import shipped
 from tests.conftest import ROOT
 from tests.package.building import LEFT_OUT
 from tools import licences

@@ -11,9 +11,9 @@ from pydantic import SecretStr
 
 from memory_system import AgentMemory, World
 from memory_system.conversation import load_document
+from memory_system.core.extras import needs
 from memory_system.errors import ExtraMissing
-from memory_system.extras import needs
-from memory_system.journal_postgres import Server
+from memory_system.store.journal.postgres import Server
 from tests.command_line import CommandLine
 
 
@@ -48,7 +48,7 @@ def without(monkeypatch: pytest.MonkeyPatch, package: str, *modules: str) -> Non
 def test_a_command_whose_extra_is_missing_says_which_and_opens_nothing(
     run: CommandLine, world: World, monkeypatch: pytest.MonkeyPatch, package: str, command: list[str], extra: str
 ) -> None:
-    without(monkeypatch, package, "dashboard", "memory_system.service", "memory_system.mcp.server")
+    without(monkeypatch, package, "dashboard", "memory_system.interfaces.api", "memory_system.interfaces.mcp.server")
     monkeypatch.setenv("MEMORY_HOST", "256.0.0.1")  # nowhere to listen, if it should start after all
     done = run(*command)
     assert done.code == 2

@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from memory_system.embedding import CachedEmbedder
-from memory_system.service.guard import MAX_BODY
-from memory_system.service.serving import LARGEST_HEAD
+from memory_system.embedding.embedder import CachedEmbedder
+from memory_system.interfaces.api.guard import MAX_BODY
+from memory_system.interfaces.api.serving import LARGEST_HEAD
 from tests import sample_world
 from tests.running import Running, free_port, running
 from tests.waiting import LAST_RESORT

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from memory_system.embedding import States
-from memory_system.relevancy.words import words
+from memory_system.embedding.embedder import States
+from memory_system.recall.hybrid.words import words
 
 WIDTH = 64
 

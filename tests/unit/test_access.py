@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from memory_system import Settings
-from memory_system.access import Door, Role, Throttle, is_this_machine, refuse_unsafe
 from memory_system.errors import InvalidParameter, TooMany
+from memory_system.world.auth import Door, Role, Throttle, is_this_machine, refuse_unsafe
 
 CURATOR, VIEWER = "curators-token-1234", "viewers-token-12345"
 

@@ -20,8 +20,8 @@ from schemathesis.specs.openapi.checks import (
 from memory_system import Settings, Tier, World
 from memory_system.conversation import Conversation, load_document
 from memory_system.conversation.documents import documents
-from memory_system.embedding import CachedEmbedder
-from memory_system.service import create_app
+from memory_system.embedding.embedder import CachedEmbedder
+from memory_system.interfaces.api import create_app
 from tests.conftest import NOW, PERSONALITY
 
 ENDLESS = "/v1/agents/{name}/changes"

@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from memory_system import AgentMemory, Scoring, Tier, Weights, World, kept_tables
+from memory_system import AgentMemory, Scoring, Tier, Weights, World
 from memory_system.errors import InvalidParameter
-from memory_system.relevancy.packed import PackedStates
+from memory_system.recall import kept_tables
+from memory_system.recall.hybrid.states import PackedStates
 from tests.conftest import NOW
 from tests.waiting import LAST_RESORT, ended, until
 

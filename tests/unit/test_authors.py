@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_system.authors import authored_by, running_script
+from memory_system.core.authors import authored_by, running_script
 from tests.conftest import ROOT
 
 
@@ -33,7 +33,9 @@ def test_a_script_is_told_by_its_name(monkeypatch: pytest.MonkeyPatch, argument:
 
 def test_a_real_script_is_behind_what_it_changes(tmp_path: Path) -> None:
     script = tmp_path / "night watch.py"
-    script.write_text("from memory_system.authors import running_script\nprint(running_script())\n", encoding="utf-8")
+    script.write_text(
+        "from memory_system.core.authors import running_script\nprint(running_script())\n", encoding="utf-8"
+    )
     environment = {"PYTHONPATH": str(ROOT), "PATH": ""}
     done = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "script night watch.py"

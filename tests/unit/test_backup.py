@@ -15,13 +15,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from memory_system import AgentMemory, Settings, Tier, World, asides, backup, backup_reading, backup_restoring, swapping
+from memory_system import AgentMemory, Settings, Tier, World
 from memory_system.__main__ import app
-from memory_system.clock import About
-from memory_system.doctor import examine
-from memory_system.embedding import Embedder
+from memory_system.core.findings import State
+from memory_system.embedding.embedder import Embedder
 from memory_system.errors import AgentNotFound, AlreadyExists, Conflict, InvalidBackup, NotFound, StoreBusy, StoreError
-from memory_system.findings import State
+from memory_system.maintenance import backup, backup_reading, restore
+from memory_system.maintenance.doctor import examine
+from memory_system.store.clock import About
+from memory_system.world import swap
 from tests.conftest import NOW, PERSONALITY
 
 Remember = Callable[..., str]
@@ -71,7 +73,7 @@ def test_a_backup_restored_elsewhere_is_the_same_world(
 ) -> None:
     world.describe(About("The Mill", "", ""))
     with _elsewhere(tmp_path, embedder) as other:
-        done = backup_restoring.restore(other, made)
+        done = restore.restore(other, made)
         assert done is not None
         assert (done.aside, done.findings) == (None, ())
         copy = other.agent("mira")
@@ -94,28 +96,28 @@ def test_restoring_sets_the_present_world_aside_and_it_can_be_put_back(
     agent.save_personality(json.dumps(PERSONALITY | {"facts": ["She has sold the mill."]}))
     world.create_agent("ana")
     world.delete_agent(world.create_agent("bruno").name)
-    done = backup_restoring.restore(world, made)
+    done = restore.restore(world, made)
     assert done is not None
     assert agent.gone
     assert _texts(world) == {"event 0", "event 1", "event 2"}
     assert world.agents() == ["mira"]
     assert "only one true key" in (world.agent("mira").personality_text or "")
     assert world.deleted_agents() == []
-    (aside,) = asides.of_world(world.folder)
+    (aside,) = swap.of_world(world.folder)
     assert aside.folder == done.aside
     assert "backup" in aside.why
     world.agent("mira").add_short_term({"document": "after the restoring", "rating": 5})
 
-    second = backup_restoring.put_back(world, aside)
+    second = restore.put_back(world, aside)
     assert world.agents() == ["ana", "mira"]
     assert "only in the present" in _texts(world)
     assert "sold the mill" in (world.agent("mira").personality_text or "")
     assert [one.name for one in world.deleted_agents()] == ["bruno"]
-    (again,) = asides.of_world(world.folder)
+    (again,) = swap.of_world(world.folder)
     assert again.folder == second
     with pytest.raises(NotFound):
-        backup_restoring.put_back(world, aside)
-    backup_restoring.put_back(world, again)
+        restore.put_back(world, aside)
+    restore.put_back(world, again)
     assert "after the restoring" in _texts(world)
 
 
@@ -130,7 +132,7 @@ def test_deleted_agents_and_agents_without_memories_are_backed_up_too(
     assert {one.name for one in made.manifest.agents} == {"mira", "quiet one"}
     assert made.manifest.deleted == 1
     with _elsewhere(tmp_path, embedder) as other:
-        backup_restoring.restore(other, made.path)
+        restore.restore(other, made.path)
         assert other.agents() == ["mira", "quiet one"]
         assert not (other.folder / "quiet one").exists()
         back = other.restore_agent(other.deleted_agents()[0])
@@ -161,7 +163,7 @@ def test_a_backup_is_made_while_others_write(
         writer.join()
     assert made is not None
     with _elsewhere(tmp_path, embedder) as other:
-        done = backup_restoring.restore(other, made.path)
+        done = restore.restore(other, made.path)
         assert done is not None
         assert done.findings == ()
         texts = _texts(other)
@@ -179,7 +181,7 @@ def test_a_damaged_agent_is_backed_up_as_it_is_and_said_to_be(
     assert made is not None
     assert "journal" in made.manifest.agents[0].problem
     with _elsewhere(tmp_path, embedder) as other:
-        done = backup_restoring.restore(other, made.path)
+        done = restore.restore(other, made.path)
         assert done is not None
         assert {one.state for one in done.findings} == {State.WRONG}
         assert other.agent("mira").read_only
@@ -191,7 +193,7 @@ def test_a_store_that_was_damaged_is_repaired_when_it_is_restored(
 ) -> None:
     forged = _forged(made, drop="/chroma/")
     with _elsewhere(tmp_path, embedder) as other:
-        done = backup_restoring.restore(other, forged)
+        done = restore.restore(other, forged)
         assert done is not None
         assert State.WRONG not in {one.state for one in done.findings}
         assert _texts(other) == {"event 0", "event 1", "event 2"}
@@ -200,9 +202,9 @@ def test_a_store_that_was_damaged_is_repaired_when_it_is_restored(
 def test_a_stopped_backup_or_restoring_leaves_nothing(world: World, made: Path, tmp_path: Path) -> None:
     before = _files(world.settings.database)
     assert backup.make(world, tmp_path / "stopped.zip", cancelled=lambda: True) is None
-    assert backup_restoring.restore(world, made, cancelled=lambda: True) is None
+    assert restore.restore(world, made, cancelled=lambda: True) is None
     steps: list[float] = []
-    late = backup_restoring.restore(
+    late = restore.restore(
         world, made, progress=lambda done, _: steps.append(done), cancelled=lambda: bool(steps) and steps[-1] >= 0.45
     )
     assert late is None
@@ -216,7 +218,7 @@ def test_what_is_there_is_not_overwritten(world: World, made: Path, tmp_path: Pa
     with pytest.raises(AlreadyExists, match=r"made\.zip already"):
         backup.make(world, made)
     with pytest.raises(AlreadyExists, match="a world 'mem_test' already"):
-        backup_restoring.restore(world, made, anew=True)
+        restore.restore(world, made, anew=True)
     (tmp_path / "a file").touch()
     with pytest.raises(StoreError, match="cannot be used"):
         backup.make(world, tmp_path / "a file" / "made.zip")
@@ -232,14 +234,14 @@ def test_a_second_world_takes_no_other_world_s_personality(
 ) -> None:
     beside = world.settings.model_copy(update={"world": "beside"})
     with World(beside, embedder=embedder) as other:
-        done = backup_restoring.restore(other, made, anew=True)
+        done = restore.restore(other, made, anew=True)
         assert done is not None
         assert done.aside is None
         assert _texts(other) == {"event 0", "event 1", "event 2"}
     agent.save_personality(json.dumps(PERSONALITY | {"facts": ["She has sold the mill."]}))
     third = world.settings.model_copy(update={"world": "third"})
     with World(third, embedder=embedder) as other, pytest.raises(Conflict, match="MEMORY_PERSONALITIES"):
-        backup_restoring.restore(other, made, anew=True)
+        restore.restore(other, made, anew=True)
     assert not (world.settings.database / "third").exists()
     assert "sold the mill" in (agent.personality_text or "")
 
@@ -345,7 +347,7 @@ def test_a_file_that_is_no_whole_backup_is_refused_in_words_and_changes_nothing(
     world.close()
     before = _files(tmp_path)
     with pytest.raises(InvalidBackup) as refused:
-        backup_restoring.restore(world, forged)
+        restore.restore(world, forged)
     assert "forged.zip cannot be restored" in refused.value.sentence
     assert len(refused.value.sentence) < 400
     assert _files(tmp_path) == before
@@ -358,8 +360,8 @@ def test_a_backup_that_the_doctor_finds_damaged_is_refused(world: World, made: P
     journal[4096 * 3 : 4096 * 6] = bytes(4096 * 3)
     forged = _forged(made, replace={"agents/mira/journal.sqlite3": bytes(journal)})
     with pytest.raises(InvalidBackup, match="mira is not whole"):
-        backup_restoring.restore(world, forged)
-    assert asides.of_world(world.folder) == []
+        restore.restore(world, forged)
+    assert swap.of_world(world.folder) == []
     assert _texts(world) == {"event 0", "event 1", "event 2"}
 
 
@@ -367,9 +369,9 @@ def test_a_backup_larger_than_the_disk_is_refused(world: World, made: Path, monk
     class Full:
         free = 1_000
 
-    monkeypatch.setattr(backup_restoring.shutil, "disk_usage", lambda _path: Full)
+    monkeypatch.setattr(restore.shutil, "disk_usage", lambda _path: Full)
     with pytest.raises(StoreError, match="Make room"):
-        backup_restoring.restore(world, made)
+        restore.restore(world, made)
 
 
 # -- what cannot be done --------------------------------------------------------------------------------
@@ -387,9 +389,9 @@ def test_a_step_that_fails_leaves_the_world_as_it_was(
 
     monkeypatch.setattr(Path, "rename", rename)
     with pytest.raises(StoreError, match="No space left"):
-        backup_restoring.restore(world, made)
+        restore.restore(world, made)
     monkeypatch.undo()
-    assert asides.of_world(world.folder) == []
+    assert swap.of_world(world.folder) == []
     assert _texts(world) == {"event 0", "event 1", "event 2"}
     assert world.agents() == ["mira"]
     assert list(world.settings.database.glob(".*-restoring*json")) == []
@@ -421,7 +423,7 @@ def test_the_commands_make_look_at_restore_and_put_back(
     restored = command.invoke(app, ["restore", str(made)])
     assert restored.exit_code == 0, restored.output
     assert _texts(world) == {"before the backup"}
-    (aside,) = asides.of_world(world.folder)
+    (aside,) = swap.of_world(world.folder)
     assert str(aside.folder) in restored.output
     back = command.invoke(app, ["restore", str(aside.folder)])
     assert back.exit_code == 0, back.output
@@ -452,9 +454,9 @@ def test_a_world_is_restored_by_one_at_a_time_and_what_a_killed_one_left_is_a_le
     world: World, made: Path
 ) -> None:
     world.spot.half.mkdir()
-    with swapping.work_lock(world.folder):
+    with swap.work_lock(world.folder):
         with pytest.raises(StoreBusy, match="restored already"):
-            backup_restoring.restore(world, made)
+            restore.restore(world, made)
         assert not any("cut off" in one.sentence for one in examine(world))
     old = world.settings.backup_folder / ".backup-old"
     old.mkdir(parents=True)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memory_system import AgentMemory, AgentSettings, Change, ChangeSet, Kind, MemoryEntry, Tier, World
-from memory_system.changes import TextChange, dump_entry, entry_from_json, entry_to_json, load_entry
+from memory_system.core.change_set import TextChange, dump_entry, entry_from_json, entry_to_json, load_entry
 from memory_system.errors import Conflict, InvalidInput, InvalidParameter, MemorySystemError
 from tests.conftest import NOW
 

@@ -10,9 +10,9 @@ from collections.abc import Callable
 import pytest
 
 from memory_system import AgentMemory, Scoring, Weights, World
-from memory_system.changes import ChangeSet, TextChange
-from memory_system.command.check import NONE_SAVED, as_json, as_text
-from memory_system.cues import SavedCue, dump_cues
+from memory_system.core.change_set import ChangeSet, TextChange
+from memory_system.interfaces.cli.recall import NONE_SAVED, as_json, as_text
+from memory_system.recall.cues import SavedCue, dump_cues
 from tests import programs
 from tests.conftest import NOW
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from memory_system import MemoryEntry, Tier
-from memory_system.chroma import ChromaStore
-from memory_system.chroma_crowd import Crowd
+from memory_system.store.chroma.store import ChromaStore, Crowd
 
 
 class Guest:

@@ -14,16 +14,17 @@ from pathlib import Path
 import pytest
 from chromadb.api.fastapi import FastAPI
 
-from memory_system import AgentMemory, Settings, Tier, World, backup, backup_restoring
-from memory_system.changes import dump_entry
-from memory_system.chroma import ChromaStore
-from memory_system.chroma_address import ChromaAddress, prefix
-from memory_system.chroma_served import _api
-from memory_system.doctor import examine, light
-from memory_system.embedding import CachedEmbedder
+from memory_system import AgentMemory, Settings, Tier, World
+from memory_system.core.change_set import dump_entry
+from memory_system.core.chroma_address import ChromaAddress, prefix
+from memory_system.core.findings import State
+from memory_system.core.settings import explained
+from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import ForeignStore, InvalidParameter, StoreUnavailable
-from memory_system.findings import State
-from memory_system.settings import explained
+from memory_system.maintenance import backup, restore
+from memory_system.maintenance.doctor import examine, light
+from memory_system.store.chroma.server import _api
+from memory_system.store.chroma.store import ChromaStore
 from tests.chroma_server import ChromaServer
 from tests.conftest import NOW, PERSONALITY
 
@@ -362,7 +363,7 @@ def test_a_backup_is_restored_onto_the_server(served: Settings, embedder: Cached
         made = backup.make(world, tmp_path / "world.zip")
         assert made is not None
         agent.forget(["m0"])
-        restored = backup_restoring.restore(world, made.path)
+        restored = restore.restore(world, made.path)
         assert restored is not None
         assert [one for one in restored.findings if one.what in ("store", "index")] == []
         assert set(shown(world.agent("mira"))) == {"m0", "m1", "m2"} == set(on_it(served))
@@ -397,7 +398,7 @@ def test_another_installations_agent_of_the_same_name_outlives_a_restored_backup
         made = backup.make(world, tmp_path / "other.zip")
         assert made is not None
     with opened(here, embedder) as world:
-        assert backup_restoring.restore(world, made.path) is not None
+        assert restore.restore(world, made.path) is not None
         assert on_it(served) == held != {}
         with pytest.raises(ForeignStore, match="another agent 'mira'"):
             world.agent("mira")

@@ -11,10 +11,6 @@ from pathlib import Path
 import pytest
 
 from memory_system import AgentMemory, Facets, Scoring, Settings, Tier, Weights, World
-from memory_system.access import Door, Role
-from memory_system.client import RemoteAgent, RemoteWorld
-from memory_system.client.asking import RemoteDuet
-from memory_system.client.talking import RemoteConversation
 from memory_system.conversation import Conversation, Duet
 from memory_system.errors import (
     AgentNotFound,
@@ -28,6 +24,10 @@ from memory_system.errors import (
     ServerUnavailable,
     StaleChange,
 )
+from memory_system.interfaces.client import RemoteAgent, RemoteWorld
+from memory_system.interfaces.client.asking import RemoteDuet
+from memory_system.interfaces.client.talking import RemoteConversation
+from memory_system.world.auth import Door, Role
 from tests.conftest import NOW
 from tests.served import served_api
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from memory_system import AgentMemory, Tier, World
-from memory_system.client import RemoteAgent, RemoteWorld
 from memory_system.errors import AlreadyExists, CueNotFound, MemorySystemError, NotFound
+from memory_system.interfaces.client import RemoteAgent, RemoteWorld
 from tests.conftest import NOW
 from tests.served import served_api
 

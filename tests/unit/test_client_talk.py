@@ -10,8 +10,13 @@ import httpx
 import pytest
 
 from memory_system import AgentMemory, Tier, World
-from memory_system.client import RemoteAgent, RemoteWorld
-from memory_system.client.conversation import (
+from memory_system.conversation import Conversation as Here
+from memory_system.conversation import Interview as Local
+from memory_system.errors import AlreadyExists, ConversationNotFound, EntryNotFound, InvalidFile, InvalidParameter
+from memory_system.interfaces.api.guard import MAX_BODY
+from memory_system.interfaces.api.routes.interviews import Interviews
+from memory_system.interfaces.client import RemoteAgent, RemoteWorld
+from memory_system.interfaces.client.conversation import (
     Conversation,
     Duet,
     Interview,
@@ -25,11 +30,6 @@ from memory_system.client.conversation import (
     remove_document,
     whisper,
 )
-from memory_system.conversation import Conversation as Here
-from memory_system.conversation import Interview as Local
-from memory_system.errors import AlreadyExists, ConversationNotFound, EntryNotFound, InvalidFile, InvalidParameter
-from memory_system.service.guard import MAX_BODY
-from memory_system.service.interviews import Interviews
 from tests.conftest import NOW
 from tests.served import served_api
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memory_system import AgentMemory, MemoryEntry, Tier, World
-from memory_system.command import shapes
+from memory_system.interfaces.cli import shapes
 from tests.command_line import COMMANDS, CommandLine, examples
 from tests.conftest import ROOT
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from memory_system import AgentMemory, World
-from memory_system.command.completion import Shell, script
-from memory_system.command.progress import ProgressLine
-from memory_system.command.terminal import Column, plain_table
+from memory_system.interfaces.cli.completion import Shell, script
+from memory_system.interfaces.cli.progress import ProgressLine
+from memory_system.interfaces.cli.terminal import Column, plain_table
 from tests.command_line import CommandLine
 from tests.conftest import ROOT
 from tests.waiting import LAST_RESORT

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from memory_system.contradictions import against, told
-from memory_system.near_pairs import near_pairs
-from memory_system.opposites import OPPOSITES
+from memory_system.operations.duplicates.contradictions import OPPOSITES, against, told
+from memory_system.operations.duplicates.pairs import near_pairs
 from tests.conftest import NOW
 
 

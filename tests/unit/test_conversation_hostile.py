@@ -10,14 +10,13 @@ from typing import Any
 import pytest
 
 from memory_system import AgentMemory
-from memory_system.changes import TextChange
 from memory_system.conversation.comparing import compare
 from memory_system.conversation.conversation import Conversation
 from memory_system.conversation.duet import Duet
-from memory_system.conversation.interview import Interview, whisper
-from memory_system.conversation.questions import drop, keep, sit
+from memory_system.conversation.interview import Interview, drop, keep, sit, whisper
 from memory_system.conversation.steps import planned
 from memory_system.conversation.talk import Talk, TalkSettings
+from memory_system.core.change_set import TextChange
 from memory_system.errors import MemorySystemError
 from tests.conftest import NOW
 from tests.conversing import answers, calls, script, talking

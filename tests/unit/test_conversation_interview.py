@@ -9,16 +9,25 @@ import pytest
 
 from dashboard import comparing
 from memory_system import AgentMemory, Tier, World
-from memory_system.changes import TEXTS
 from memory_system.conversation.conversation import Conversation
 from memory_system.conversation.duet import SCENE, Duet
-from memory_system.conversation.interview import Interview, whisper
-from memory_system.conversation.questions import CATEGORIES, compared, drop, keep, ready, sit, sittings
+from memory_system.conversation.interview import (
+    CATEGORIES,
+    Interview,
+    compared,
+    drop,
+    keep,
+    ready,
+    sit,
+    sittings,
+    whisper,
+)
 from memory_system.conversation.talk import Strategy, TalkSettings
+from memory_system.core.change_set import TEXTS
+from memory_system.core.saved_interviews import MAX_SITTINGS, Answered, Sitting, dump_sittings, parse_sittings
 from memory_system.errors import EntryNotFound, InvalidDocument, InvalidEntry, InvalidParameter
-from memory_system.llm.offline import OfflineModel
-from memory_system.llm.refusals import KEY_REFUSED
-from memory_system.sittings import MAX_SITTINGS, Answered, Sitting, dump_sittings, parse_sittings
+from memory_system.llm.offline.model import OfflineModel
+from memory_system.llm.openai.errors import KEY_REFUSED
 from tests.conversing import answers, calls, chats, script, sent, talking
 from tests.fake_server import FakeServer, error
 

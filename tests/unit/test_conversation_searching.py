@@ -9,11 +9,11 @@ import pytest
 
 from memory_system import AgentMemory, Change, ChangeSet, MemoryEntry, Tier, World
 from memory_system.conversation.functions import Page
-from memory_system.conversation.messages import Message, Role
 from memory_system.conversation.searching import archival_search, conversation_search, conversation_search_date
-from memory_system.conversation.shelf_entries import entry_of
+from memory_system.conversation.storage import entry_of
+from memory_system.conversation.talk import Message, Role
 from memory_system.errors import InvalidParameter
-from memory_system.llm.chat import ToolCall
+from memory_system.llm.base import ToolCall
 from tests.conftest import NOW
 
 Remember = Callable[..., str]

@@ -13,14 +13,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory_system import AgentMemory, Change, ChangeSet, Kind, Tier, World
-from memory_system.changes import CONVERSATION, CORE, HELD, TextChange
-from memory_system.conversation import kept, shelf
-from memory_system.conversation import shelf_texts as texts
-from memory_system.conversation.messages import SEND, Message, Role
-from memory_system.conversation.shelf_entries import entry_of, message_of
-from memory_system.conversation.talk import Blocks, Strategy, Talk, TalkSettings
+from memory_system.conversation import storage
+from memory_system.conversation import storage as kept
+from memory_system.conversation import storage as texts
+from memory_system.conversation.storage import entry_of, message_of
+from memory_system.conversation.talk import SEND, Blocks, Message, Role, Strategy, Talk, TalkSettings
+from memory_system.core.change_set import CONVERSATION, CORE, HELD, TextChange
 from memory_system.errors import ConversationNotFound, InvalidParameter, StoreDamaged
-from memory_system.llm.chat import ToolCall
+from memory_system.llm.base import ToolCall
 from tests.conftest import NOW
 
 
@@ -195,7 +195,7 @@ def test_what_cannot_be_kept_is_refused_before_anything_is_written(agent: AgentM
     ):
         with pytest.raises(InvalidParameter, match=r"at most (200|20,000) characters"):
             kept.text_changes(agent, talk)
-    assert shelf.conversations(agent) == ()
+    assert storage.conversations(agent) == ()
 
 
 # -- many ------------------------------------------------------------------------------------------------
@@ -206,13 +206,13 @@ def test_conversations_are_listed_with_the_last_one_first(agent: AgentMemory) ->
     other = Talk("c2", "About bread", "Ann", queue=(user(5, "Good morning"),), next_number=6)
     say(agent, other, other.queue)
     say(agent, Talk("c3", "Nothing yet", "Bob"), ())
-    found = shelf.conversations(agent)
+    found = storage.conversations(agent)
     assert [(one.id, one.title, one.human, one.messages) for one in found] == [
         ("c2", "About bread", "Ann", 6),
         ("c1", "About cakes", "John", 2),
         ("c3", "Nothing yet", "Bob", 0),
     ]
-    assert found[-1] == shelf.Listed("c3", "Nothing yet", "Bob", None, None, 0)
+    assert found[-1] == storage.Listed("c3", "Nothing yet", "Bob", None, None, 0)
     assert (found[1].begun, found[1].last) == (NOW, NOW)
 
 
@@ -220,9 +220,9 @@ def test_a_conversation_that_is_not_there_is_told(agent: AgentMemory) -> None:
     for wrong in ("c9", "", 3):
         with pytest.raises(ConversationNotFound, match="There is no conversation"):
             kept.loaded(agent, wrong)  # type: ignore[arg-type]
-    assert shelf.read(agent, "c9") == ()
+    assert storage.read(agent, "c9") == ()
     with pytest.raises(InvalidParameter, match="The number of messages"):
-        shelf.read(agent, "c9", 0, 100_001)
+        storage.read(agent, "c9", 0, 100_001)
 
 
 def test_the_past_shows_a_conversation_as_it_was(agent: AgentMemory) -> None:
@@ -231,20 +231,20 @@ def test_the_past_shows_a_conversation_as_it_was(agent: AgentMemory) -> None:
     say(agent, dataclasses.replace(talk, next_number=3, queue=(*talk.queue, user(2, "And?"))), (user(2, "And?"),))
     then = agent.as_of(revision=revision)
     assert kept.loaded(then, "c1") == talk
-    assert [one.messages for one in shelf.conversations(then)] == [2]
-    assert shelf.conversations(agent.as_of(revision=revision - 1)) == ()
+    assert [one.messages for one in storage.conversations(then)] == [2]
+    assert storage.conversations(agent.as_of(revision=revision - 1)) == ()
 
 
 def test_a_conversation_is_removed_with_all_that_was_said_and_comes_back(agent: AgentMemory) -> None:
     talk = begun(agent)
     say(agent, Talk("c10", "Another", queue=(user(0, "Hi"),), next_number=1), (user(0, "Hi"),))
-    done = agent.apply(shelf.removal(agent, "c1", author="a tester"))
-    assert [one.id for one in shelf.conversations(agent)] == ["c10"]
+    done = agent.apply(storage.removal(agent, "c1", author="a tester"))
+    assert [one.id for one in storage.conversations(agent)] == ["c10"]
     assert [entry.id for entry in agent.entries(Tier.RECALL)] == ["c10-00000000"]
     assert done.title == "Remove the conversation “About cakes”"
     agent.undo(done)
     assert kept.loaded(agent, "c1") == talk
-    again = agent.apply(shelf.removal(agent, "c1"))
+    again = agent.apply(storage.removal(agent, "c1"))
     agent.purge([change.entry_id for change in again.changes])
     assert "Hello, John" not in json.dumps([str(one.change_set) for one in agent.history()])
 
@@ -256,13 +256,13 @@ def test_some_messages_of_a_long_talk_are_read_without_looking_at_the_others(
     talk = Talk("c1", "Sacks", "John", next_number=3000)
     say(agent, dataclasses.replace(talk, queue=many[-1:]), many)
     looked_at: list[str] = []
-    real = shelf.message_of
+    real = storage.message_of
 
     def noted(entry: Any) -> Any:
         looked_at.append(entry.id)
         return real(entry)
 
-    monkeypatch.setattr(shelf, "message_of", noted)
-    found = shelf.read(agent, "c1", 1500, 10)
+    monkeypatch.setattr(storage, "message_of", noted)
+    found = storage.read(agent, "c1", 1500, 10)
     assert len(looked_at) == 10
     assert [one.number for one in found] == list(range(1500, 1510))

@@ -10,10 +10,8 @@ import pytest
 from memory_system import AgentMemory, Tier
 from memory_system.conversation.context import CORE, NEW, QUEUE, SUMMARY
 from memory_system.conversation.conversation import Conversation
-from memory_system.conversation.kept import loaded
-from memory_system.conversation.messages import Role
-from memory_system.conversation.shelf import read
-from memory_system.conversation.talk import Strategy, TalkSettings
+from memory_system.conversation.storage import loaded, read
+from memory_system.conversation.talk import Role, Strategy, TalkSettings
 from memory_system.errors import ConversationNotFound, InvalidEntry, InvalidParameter, StaleChange
 from memory_system.llm.tokens import of_messages
 from tests.conversing import answers, calls, chats, script, sent, talking

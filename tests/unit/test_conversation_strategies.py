@@ -14,13 +14,12 @@ from memory_system.conversation.comparing import Fate, compare
 from memory_system.conversation.context import QUEUE, SUMMARY, Scene, build, counted, groups
 from memory_system.conversation.conversation import Conversation
 from memory_system.conversation.functions import part_of
-from memory_system.conversation.messages import Message, Role
 from memory_system.conversation.strategies import STRATEGIES
 from memory_system.conversation.summarising import Summariser
-from memory_system.conversation.talk import Blocks, Strategy, Talk, TalkSettings
+from memory_system.conversation.talk import Blocks, Message, Role, Strategy, Talk, TalkSettings
 from memory_system.errors import InvalidParameter
-from memory_system.llm.chat import ToolCall
-from memory_system.llm.offline import OfflineModel
+from memory_system.llm.base import ToolCall
+from memory_system.llm.offline.model import OfflineModel
 from memory_system.llm.tokens import estimate, of_messages
 from tests.conftest import NOW
 from tests.conversing import answers, chats, talking

@@ -13,8 +13,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_system import PRESETS, AgentMemory, MemoryEntry, Scoring, Tier, Weights, World
-from memory_system.changes import ChangeSet, TextChange
-from memory_system.cues import (
+from memory_system.agent_parts.tester import OWN_SETTINGS, CueResult, Precision
+from memory_system.core.change_set import ChangeSet, TextChange
+from memory_system.errors import (
+    CueNotFound,
+    EntryNotFound,
+    InvalidDocument,
+    InvalidInput,
+    InvalidParameter,
+    MemorySystemError,
+    StaleChange,
+)
+from memory_system.evaluation import forms, plain
+from memory_system.evaluation.sources import data_sets
+from memory_system.recall.cues import (
     MAX_BYTES,
     MAX_CUES,
     MAX_JUDGED,
@@ -30,19 +42,7 @@ from memory_system.cues import (
     with_cue,
     with_verdict,
 )
-from memory_system.errors import (
-    CueNotFound,
-    EntryNotFound,
-    InvalidDocument,
-    InvalidInput,
-    InvalidParameter,
-    MemorySystemError,
-    StaleChange,
-)
-from memory_system.evaluation import forms, plain
-from memory_system.evaluation.sources import data_sets
-from memory_system.query import EMPTY_CUE
-from memory_system.tester import OWN_SETTINGS, CueResult, Precision
+from memory_system.recall.query import EMPTY_CUE
 from tests.conftest import NOW
 
 Remember = Callable[..., str]

@@ -8,7 +8,7 @@ import pytest
 
 from dashboard import diffs
 from memory_system import AgentSettings, Kind, MemoryEntry, Tier
-from memory_system.changes import TextChange
+from memory_system.core.change_set import TextChange
 from tests.conftest import NOW
 
 

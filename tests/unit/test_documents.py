@@ -13,10 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_system import AgentMemory, Tier, World
+from memory_system.conversation.document_reading import PASSAGE, of_markdown, of_pages, of_text, read_pdf
 from memory_system.conversation.documents import documents, load_document, passages, remove_document
-from memory_system.conversation.pdf import read_pdf
 from memory_system.conversation.searching import archival_search
-from memory_system.conversation.splitting import PASSAGE, of_markdown, of_pages, of_text
 from memory_system.errors import AlreadyExists, EntryNotFound, InvalidFile, InvalidParameter
 from tests.pdfs import of_streams, pdf, protected
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from memory_system import Settings
-from memory_system.embedding import CachedEmbedder, FromChroma, MiniLM
+from memory_system.embedding.embedder import CachedEmbedder, FromChroma, MiniLM
+from memory_system.embedding.minilm import weights
 from memory_system.errors import EmbedderError
-from memory_system.minilm import weights
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "minilm_reference.json").read_text(encoding="utf-8"))
 TEXTS: list[str] = REFERENCE["texts"]

@@ -9,8 +9,8 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from memory_system import Settings
-from memory_system.access import Door, Role, Throttle
-from memory_system.service.entrance import Entrance, asking
+from memory_system.interfaces.api.auth import Entrance, asking
+from memory_system.world.auth import Door, Role, Throttle
 from tests.asgi import Exchange, ask
 
 CURATOR, VIEWER = "curators-token-1234", "viewers-token-12345"

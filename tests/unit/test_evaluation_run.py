@@ -15,14 +15,12 @@ import numpy as np
 import pytest
 
 from memory_system import MemoryEntry
-from memory_system.embedding import CachedEmbedder
+from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import InvalidParameter
-from memory_system.evaluation.command import outcome
 from memory_system.evaluation.data import DataSet, Form, Question, remembered
 from memory_system.evaluation.metrics import Estimate
-from memory_system.evaluation.ranker import COSINE, SCORINGS, TierRanker
-from memory_system.evaluation.report import Row, Section, as_json, as_markdown, as_text
-from memory_system.evaluation.trial import run
+from memory_system.evaluation.trial import COSINE, SCORINGS, TierRanker, run
+from memory_system.interfaces.cli.evaluate import Row, Section, as_json, as_markdown, as_text, outcome
 from tests import programs
 from tests.conftest import ROOT, SHARED
 from tests.waiting import LAST_RESORT

@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_system import Facets, Kind, MemoryEntry, Query, Scoring, Tier, Weights, exact
-from memory_system import scoring as formulas
-from memory_system.exact import Sought, top_measured, top_rows
-from memory_system.recall import answer
-from memory_system.table import Table
-from memory_system.table_file import Place, load, save
+from memory_system import Facets, Kind, MemoryEntry, Query, Scoring, Tier, Weights
+from memory_system.core import scoring as formulas
+from memory_system.recall import top_k as exact
+from memory_system.recall.kept_tables import Place, load, save
+from memory_system.recall.rank import answer
+from memory_system.recall.table import Table
+from memory_system.recall.top_k import Sought, top_measured, top_rows
 from tests.conftest import NOW
 
 WIDTH = 16

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from memory_system import AgentMemory, Tier, World
-from memory_system import export as exporting
-from memory_system.changes import entry_to_json
+from memory_system.core.change_set import entry_to_json
 from memory_system.errors import InvalidFile
-from memory_system.exported import is_export, read_rows, take_in
+from memory_system.maintenance import export as exporting
+from memory_system.maintenance.export import is_export, read_rows, take_in
 from tests.command_line import CommandLine
 
 Remember = Callable[..., str]

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from memory_system import AgentMemory, World
-from memory_system.service.recall_routes import answered
+from memory_system.interfaces.api.routes.recall import answered
 
 MIRA = "/v1/agents/mira/query"
 THE_LONG_WAY = {"Content-Type": "application/json; charset=utf-8"}
@@ -69,7 +69,7 @@ def ways(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         taken.append(given[1])
         return answered(*given)
 
-    monkeypatch.setattr("memory_system.service.express.answered", noted)
+    monkeypatch.setattr("memory_system.interfaces.api.fast_query.answered", noted)
     return taken
 
 

@@ -17,9 +17,9 @@ import pytest
 
 from memory_system import AgentMemory, ChangeSet, Settings, Tier, World
 from memory_system.conversation import Conversation, Duet, Interview, whisper
-from memory_system.embedding import CachedEmbedder
+from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import ModelError
-from memory_system.llm.openai import OpenAIModel
+from memory_system.llm.openai.model import OpenAIModel
 from tests.command_line import CommandLine
 from tests.conftest import NOW, PERSONALITY
 from tests.fake_server import KEY, FakeServer, error

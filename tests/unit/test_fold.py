@@ -8,9 +8,9 @@ import random
 import pytest
 
 from memory_system.errors import InvalidParameter
-from memory_system.llm import folding
-from memory_system.llm.folding import Line, fold
-from memory_system.llm.offline import OfflineModel
+from memory_system.llm import summarise
+from memory_system.llm.offline.model import OfflineModel
+from memory_system.llm.summarise import Line, fold
 from tests.fake_server import FakeServer, says
 from tests.waiting import ended
 
@@ -131,8 +131,8 @@ def test_a_template_stands_in_the_instructions_and_the_transcript_in_the_data(se
 @pytest.mark.parametrize(("template", "words"), [("Sum it up.", "{transcript}"), ("{transcript}" * 1000, "4000")])
 def test_a_template_that_cannot_be_used_is_refused_in_words(template: str, words: str) -> None:
     with pytest.raises(InvalidParameter, match=words):
-        folding.check_template(template)
-    assert folding.check_template("  ") == folding.TEMPLATE
+        summarise.check_template(template)
+    assert summarise.check_template("  ") == summarise.TEMPLATE
 
 
 @pytest.mark.parametrize("words", [0, 9, 1001])
@@ -143,7 +143,7 @@ def test_a_length_out_of_its_range_is_refused(words: int) -> None:
 
 def test_lines_are_parted_by_size_and_none_is_lost() -> None:
     lines = [Line("You", "word " * 40, human=True) for _ in range(30)] + [Line("Sam", "x" * 5000)]
-    parted = list(folding.parts(lines, 1000, len))
+    parted = list(summarise.parts(lines, 1000, len))
     assert [line for part in parted for line in part] == lines
     assert all(len(part) == 1 or sum(len(line.text) for line in part) <= 1000 for part in parted)
     assert len(parted) > 5

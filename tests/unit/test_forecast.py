@@ -13,13 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_system import AgentMemory, Measure, MemoryEntry, Query, Scoring, Tier, Weights
-from memory_system.ageing import hours_above
-from memory_system.asking import Asker
-from memory_system.entry import LIVED
+from memory_system.core.entry import LIVED
+from memory_system.core.scoring import Score
 from memory_system.errors import EntryNotFound, InvalidParameter
-from memory_system.forecast import YEAR, Forecast, forecasts
-from memory_system.scoring import Score
-from memory_system.table import Table
+from memory_system.recall.forecast import YEAR, Asker, Forecast, forecasts, hours_above
+from memory_system.recall.table import Table
 from tests.conftest import NOW
 
 CUE = np.array([1, 0, 0], np.float32)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memory_system import MemoryEntry
-from memory_system.grounding import checked, names
+from memory_system.operations.grounding import checked, names
 
 WHEN = datetime(2026, 3, 27, 18, 5, tzinfo=UTC)
 GIVEN = [

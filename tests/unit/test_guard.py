@@ -10,8 +10,8 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from memory_system.service import guard
-from memory_system.service.guard import Guard, largest_body
+from memory_system.interfaces.api import guard
+from memory_system.interfaces.api.guard import Guard, largest_body
 from tests.asgi import Exchange, ask
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from memory_system import AgentMemory, AgentSettings, MemoryEntry, Scoring, Settings, Tier, Weights, World
-from memory_system.embedding import CachedEmbedder
+from memory_system.core.personality import MAX_PROBLEMS
+from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import InvalidEntry, InvalidPersonality, MemorySystemError
-from memory_system.personality import MAX_PROBLEMS
 from tests.conftest import NOW, PERSONALITY
 
 HUGE = 10**5000

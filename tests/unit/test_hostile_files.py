@@ -10,15 +10,8 @@ from pathlib import Path
 import pytest
 
 from memory_system import AgentMemory, Settings, Tier, World
-from memory_system.embedding import CachedEmbedder
-from memory_system.errors import (
-    AgentNotFound,
-    ForeignStore,
-    InvalidEntry,
-    MemorySystemError,
-    StoreDamaged,
-    StoreError,
-)
+from memory_system.embedding.embedder import CachedEmbedder
+from memory_system.errors import AgentNotFound, ForeignStore, InvalidEntry, MemorySystemError, StoreDamaged, StoreError
 from tests.waiting import ended
 
 OURS = (

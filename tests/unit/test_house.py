@@ -1,11 +1,11 @@
-"""The house's rules: who may import what, how long a module may be, and the public names."""
+"""The house's rules: who may import what, how large a package and a module may be, and the public names."""
 
 from __future__ import annotations
 
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -18,6 +18,26 @@ SYSTEM = sorted((ROOT / "memory_system").rglob("*.py"))
 DASHBOARD = sorted((ROOT / "dashboard").rglob("*.py"))
 MODULES = [*SYSTEM, *DASHBOARD]
 MOST_LINES = 800
+MOST_FILES = 25
+ORDER = (
+    "errors",
+    "core",
+    "embedding",
+    "recall",
+    "llm",
+    "store",
+    "operations",
+    "agent_parts",
+    "agent",
+    "conversation",
+    "world",
+    "maintenance",
+    "evaluation",
+    "interfaces",
+)
+"""The packages of the system from the bottom up: each imports only from itself and from those before it."""
+OUTSIDE = {"", "quiet", "__main__"}
+"""The system's front door, which imports all, and what is loaded before it."""
 
 
 def name_of(path: Path) -> str:
@@ -25,31 +45,16 @@ def name_of(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
-def imports_of(path: Path, *, at_start_only: bool = False) -> Iterator[str]:
+def imports_of(path: Path, source: str | None = None) -> Iterator[str]:
     """The dotted names that a module imports, relative ones resolved, with ``from a import b`` as ``a.b``."""
-    found: list[ast.stmt] = []
-
-    def visit(node: ast.AST) -> None:
-        if at_start_only and (isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or _for_types_only(node)):
-            return
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            found.append(node)
-        for child in ast.iter_child_nodes(node):
-            visit(child)
-
-    visit(ast.parse(path.read_text(encoding="utf-8")))
     package = path.relative_to(ROOT).parent.parts
-    for node in found:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8") if source is None else source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else ()
             parts = (*base, *(node.module.split(".") if node.module else ()))
             yield from (".".join((*parts, alias.name)) for alias in node.names)
-
-
-def _for_types_only(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
 
 
 def importers_of(package: str) -> set[str]:
@@ -65,21 +70,21 @@ def test_only_the_dashboard_imports_streamlit() -> None:
 
 
 def test_only_the_chroma_store_imports_chromadb() -> None:
-    modules = {"chroma", "chroma_homes", "chroma_served"}
-    assert importers_of("chromadb") == {f"memory_system/{name}.py" for name in modules}
+    modules = {"store", "location", "server"}
+    assert importers_of("chromadb") == {f"memory_system/store/chroma/{name}.py" for name in modules}
 
 
 def test_only_the_openai_model_imports_openai() -> None:
-    assert importers_of("openai") == {"memory_system/llm/openai.py"}
+    assert importers_of("openai") == {"memory_system/llm/openai/model.py"}
 
 
 def test_only_the_mcp_server_imports_the_sdk() -> None:
-    assert importers_of("mcp") | importers_of("mcp_types") == {"memory_system/mcp/server.py"}
+    assert importers_of("mcp") | importers_of("mcp_types") == {"memory_system/interfaces/mcp/server.py"}
 
 
 def test_the_system_does_not_import_the_dashboard_but_to_start_it() -> None:
     importers = {path for path in importers_of("dashboard") if path.startswith("memory_system/")}
-    assert importers == {"memory_system/command/run.py"}
+    assert importers == {"memory_system/interfaces/cli/run.py"}
 
 
 def test_importing_the_system_loads_nothing_that_is_wanted_later_or_by_few() -> None:
@@ -93,18 +98,112 @@ def test_importing_the_system_loads_nothing_that_is_wanted_later_or_by_few() -> 
     assert not loaded & (of_extras | later)
 
 
-def test_no_module_of_the_system_imports_itself_by_a_detour() -> None:
-    names = {name_of(path) for path in SYSTEM}
-    graph: dict[str, set[str]] = {}
-    for path in SYSTEM:
-        wanted = {name if name in names else name.rpartition(".")[0] for name in imports_of(path, at_start_only=True)}
-        graph[name_of(path)] = (wanted & names) - {name_of(path)}
-    assert any(graph.values())
+def package_of(module: str) -> str:
+    """``memory_system.llm.base`` is in ``llm``, and ``memory_system.agent`` is ``agent``."""
+    return module.removeprefix("memory_system").removeprefix(".").partition(".")[0]
+
+
+def graph_of(sources: Mapping[Path, str]) -> dict[str, set[str]]:
+    """Which modules of the system each module imports, now or later, at its top or in a function."""
+    names = {name_of(path) for path in sources}
+    graph = {}
+    for path, source in sources.items():
+        imported = {name if name in names else name.rpartition(".")[0] for name in imports_of(path, source)}
+        graph[name_of(path)] = (imported & names) - {name_of(path)}
+    return graph
+
+
+def upward(graph: Mapping[str, set[str]]) -> list[str]:
+    """The imports that point from a package to one above it."""
+    places = {package: place for place, package in enumerate(ORDER)} | dict.fromkeys(OUTSIDE, len(ORDER) - 1)
+    return [
+        f"{module} imports {name}"
+        for module, imported in sorted(graph.items())
+        for name in sorted(imported)
+        if package_of(module) not in OUTSIDE and places[package_of(name)] > places[package_of(module)]
+    ]
+
+
+def circle(graph: Mapping[str, set[str]]) -> list[str]:
+    """Modules that import each other by a detour; none if there is no such circle."""
     try:
-        order = list(TopologicalSorter(graph).static_order())
+        TopologicalSorter(graph).prepare()
     except CycleError as error:
-        pytest.fail(f"These modules import each other: {' -> '.join(error.args[1])}")
-    assert order.index("memory_system.errors") < order.index("memory_system.agent")
+        return list(error.args[1])
+    return []
+
+
+def public_names(package: Path) -> set[str]:
+    """What the ``__init__`` of a package offers in ``__all__``."""
+    for node in ast.parse((package / "__init__.py").read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return set(ast.literal_eval(node.value))
+    return set()
+
+
+def private(name: str) -> bool:
+    """Whether a dotted name of the system is one that the dashboard may not use: public is what a package offers."""
+    module, _, last = name.rpartition(".")
+    if name == "memory_system" or module == "memory_system.errors":
+        return False
+    package = ROOT.joinpath(*module.split("."))
+    return last.startswith("_") or not package.is_dir() or last not in public_names(package)
+
+
+SOURCES = {path: path.read_text(encoding="utf-8") for path in SYSTEM}
+
+
+def test_every_package_stands_in_the_order() -> None:
+    assert {package_of(name_of(path)) for path in SYSTEM} == set(ORDER) | OUTSIDE
+
+
+def test_imports_point_downwards_only() -> None:
+    graph = graph_of(SOURCES)
+    assert any(graph.values())
+    assert not upward(graph)
+
+
+def test_no_module_imports_itself_by_a_detour() -> None:
+    found = circle(graph_of(SOURCES))
+    assert not found, f"These modules import each other: {' -> '.join(found)}"
+
+
+@pytest.mark.parametrize(
+    ("module", "line"),
+    [
+        ("store/journal/journal.py", "from ...interfaces.cli import terminal"),
+        ("store/journal/journal.py", "def later():\n    from ...evaluation.metrics import interval"),
+        ("core/scoring.py", "from ..llm.tokens import packed"),
+    ],
+)
+def test_an_import_that_points_upwards_is_found(module: str, line: str) -> None:
+    path = ROOT / "memory_system" / module
+    (found,) = upward(graph_of(SOURCES | {path: f"{SOURCES[path]}\n{line}\n"}))
+    assert found.startswith(f"{name_of(path)} imports memory_system.")
+
+
+def test_a_circle_is_found() -> None:
+    path = ROOT / "memory_system" / "core" / "times.py"
+    found = circle(graph_of(SOURCES | {path: f"{SOURCES[path]}\nfrom .entry import MemoryEntry\n"}))
+    assert {"memory_system.core.times", "memory_system.core.entry"} <= set(found)
+
+
+@pytest.mark.parametrize("path", DASHBOARD, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_dashboard_uses_public_names_only(path: Path) -> None:
+    used = {name for name in imports_of(path) if name.split(".")[0] == "memory_system"}
+    assert not {name for name in used if private(name)}
+
+
+def test_a_private_name_is_found() -> None:
+    assert private("memory_system.core.times.stamp")
+    assert private("memory_system.store._anything")
+    assert not private("memory_system.AgentMemory")
+
+
+@pytest.mark.parametrize("folder", sorted({path.parent for path in MODULES}), ids=lambda path: path.name)
+def test_a_folder_can_be_looked_over(folder: Path) -> None:
+    held = [path for path in folder.glob("*.py") if path.name != "__init__.py"]
+    assert len(held) <= MOST_FILES or folder.name == "dashboard", f"{folder.name} has {len(held)} modules; divide it."
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))

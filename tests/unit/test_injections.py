@@ -15,10 +15,10 @@ from memory_system import AgentMemory, ChangeSet, Kind, Settings, Tier, World
 from memory_system.conversation import Blocks, Conversation, Interview, Strategy, TalkSettings
 from memory_system.conversation.context import Scene, build
 from memory_system.conversation.talk import Talk
-from memory_system.embedding import CachedEmbedder
+from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import ModelError
-from memory_system.llm.offline import OfflineModel
-from memory_system.llm.offline_prompt import read
+from memory_system.llm.offline.model import OfflineModel
+from memory_system.llm.offline.prompt import read
 from tests.conftest import NOW, PERSONALITY
 from tests.fake_server import KEY, FakeServer
 from tests.injections import INJECTIONS, Answer, Injection, Obedient

@@ -11,7 +11,7 @@ import pytest
 
 from memory_system import AgentMemory, MemoryEntry, Tier
 from memory_system.errors import InvalidEntry, InvalidFile
-from memory_system.intake import MAX_BATCH, Added
+from memory_system.operations.importing.events import MAX_BATCH, Added
 from tests.conftest import NOW
 
 SMOKE = {"document": "Saw smoke", "id": "smoke", "rating": 6}

@@ -10,9 +10,9 @@ import pytest
 
 from memory_system import MemoryEntry
 from memory_system.errors import InvalidFile
-from memory_system.intake import MAX_BATCH, MAX_FILE
-from memory_system.intake_dates import READ_AS_UTC, Order
-from memory_system.intake_text import Form, Row, decoded, guess, read_rows, read_text
+from memory_system.operations.importing.dates import READ_AS_UTC, Order
+from memory_system.operations.importing.events import MAX_BATCH, MAX_FILE
+from memory_system.operations.importing.text import Form, Row, decoded, guess, read_rows, read_text
 from tests.conftest import NOW
 
 

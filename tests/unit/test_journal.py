@@ -14,11 +14,11 @@ import pytest
 from pydantic import SecretStr
 
 from memory_system import AgentMemory, Change, ChangeSet, MemoryEntry, Tier
-from memory_system.changes import Kept, ModelCall, TextChange, dump_entry
-from memory_system.entry import Kind
+from memory_system.core.change_set import Kept, ModelCall, TextChange, dump_entry
+from memory_system.core.entry import Kind
 from memory_system.errors import ChangeSetNotFound, Conflict, StaleChange, StoreDamaged
-from memory_system.journal import Journal, content_hash
-from memory_system.journal_postgres import Server
+from memory_system.store.journal.journal import Journal, content_hash
+from memory_system.store.journal.postgres import Server
 from tests.conftest import NOW
 
 Remember = Callable[..., str]

@@ -17,12 +17,11 @@ import sqlalchemy as sa
 from pydantic import SecretStr
 from typer.testing import CliRunner
 
-from memory_system import AgentMemory, Settings, Tier, World, backup, backup_restoring, journal_postgres, journal_tables
+from memory_system import AgentMemory, Settings, Tier, World
 from memory_system.__main__ import app
-from memory_system.changes import dump_entry
-from memory_system.chroma import ChromaMemory
-from memory_system.doctor import examine
-from memory_system.embedding import CachedEmbedder
+from memory_system.core.change_set import dump_entry
+from memory_system.core.findings import State
+from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import (
     InvalidParameter,
     JournalDamaged,
@@ -33,9 +32,13 @@ from memory_system.errors import (
     StoreDamaged,
     StoreError,
 )
-from memory_system.findings import State
-from memory_system.journal_postgres import Server
-from memory_system.journals import Journals
+from memory_system.maintenance import backup, restore
+from memory_system.maintenance.doctor import examine
+from memory_system.store.chroma.store import ChromaMemory
+from memory_system.store.journal import postgres as journal_postgres
+from memory_system.store.journal import tables as journal_tables
+from memory_system.store.journal.moving import Journals
+from memory_system.store.journal.postgres import Server
 from tests.conftest import NOW
 from tests.faults.survivor import go, start_in, told_by
 from tests.postgres_server import PASSWORD, PostgresServer
@@ -280,11 +283,11 @@ def test_a_backup_of_a_server_is_restored_into_files_and_the_other_way(
     assert "agents/mira/journal.sqlite3" in made.manifest.files
     remember("Saw more smoke", id="m2")
     world.close()
-    assert backup_restoring.restore(in_files, made.path) is not None
+    assert restore.restore(in_files, made.path) is not None
     mira = in_files.agent("mira")
     assert (_held(mira), len(mira.history())) == (held, history)
     in_files.close()
-    done = backup_restoring.restore(world, made.path)
+    done = restore.restore(world, made.path)
     assert done is not None
     assert done.findings == ()
     mira = world.agent("mira")

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memory_system.core.json_source import LineIndex, parse_strict
 from memory_system.errors import InvalidDocument, InvalidFile
-from memory_system.json_source import LineIndex, parse_strict
 from tests.waiting import ended
 
 MANY_KEYS = "{" + ",".join(f'"{number}":0' for number in range(90_000)) + ',"89999":0}'

@@ -10,11 +10,11 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 from memory_system import AgentMemory, Tier, World
-from memory_system import recall as recall_module
-from memory_system.measures import Hybrid
-from memory_system.recall import Recall, answer
-from memory_system.relevancy import Kept, TokenStates
-from memory_system.scoring import Measure, Scoring, Weights
+from memory_system.core.scoring import Measure, Scoring, Weights
+from memory_system.recall import rank as recall_module
+from memory_system.recall.hybrid import Kept, TokenStates
+from memory_system.recall.measures import Hybrid
+from memory_system.recall.rank import Recall, answer
 from tests.conftest import NOW
 
 CUES = ["Who has the brass key?", "the tide mill yesterday", "What did Tobias bake?", "smoke over the north field"]

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from memory_system import AgentMemory, Scoring, Tier, World, kept_tables
-from memory_system.journal import Journal
+from memory_system import AgentMemory, Scoring, Tier, World
+from memory_system.recall import kept_tables
+from memory_system.store.journal.journal import Journal
 from tests.conftest import NOW, ROOT
 from tests.waiting import LAST_RESORT, until
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from memory_system import AgentMemory, Settings, Tier, World
-from memory_system.embedding import CachedEmbedder
-from memory_system.lease import ServedElsewhere, served, server_of
+from memory_system.embedding.embedder import CachedEmbedder
+from memory_system.store.server_notice import ServedElsewhere, served, server_of
 from tests.programs import Program
 
 ADDRESS = "http://127.0.0.1:5000"
@@ -24,7 +24,7 @@ ADDRESS = "http://127.0.0.1:5000"
 def another_process(world: Path) -> Iterator[Program]:
     """A process that says it serves a world, until it is told to end."""
     program = (
-        "import sys; from pathlib import Path; from memory_system.lease import served\n"
+        "import sys; from pathlib import Path; from memory_system.store.server_notice import served\n"
         f"with served(Path(sys.argv[1]), {ADDRESS!r}) as noted: print(noted, flush=True); sys.stdin.readline()"
     )
     with Program("-c", program, str(world)) as process:

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from memory_system import AgentMemory, ChromaMemory, MemoryEntry, Tier, World
-from memory_system.changes import dump_entry
-from memory_system.embedding import CachedEmbedder
+from memory_system.core.change_set import dump_entry
+from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import ForeignStore, StoreDamaged
 from tests.conftest import NOW
 from tests.waiting import until

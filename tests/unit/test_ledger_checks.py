@@ -9,9 +9,9 @@ import pytest
 
 from memory_system import Change, ChangeSet, InMemory, MemoryEntry, Tier
 from memory_system.errors import Conflict, InvalidParameter, Protected
-from memory_system.journal import content_hash
-from memory_system.ledger_checks import Differences, differences, refuse_broken
-from memory_system.wanted import of_entries
+from memory_system.store.expected_rows import of_entries
+from memory_system.store.journal.journal import content_hash
+from memory_system.store.ledger_checks import Differences, differences, refuse_broken
 from tests.conftest import NOW
 
 

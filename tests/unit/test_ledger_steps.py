@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from memory_system import AgentMemory, Tier, World
-from memory_system.embedding import CachedEmbedder
+from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import AgentGone, StaleChange
-from memory_system.stores import Stores
+from memory_system.store.projection import Stores
 from tests.conftest import NOW, PERSONALITY
 
 Remember = Callable[..., str]

@@ -22,8 +22,8 @@ from memory_system.errors import (
     MemorySystemError,
     StoreError,
 )
-from memory_system.lifecycle import Binned
-from memory_system.world import TOKENS
+from memory_system.world.folders import Binned
+from memory_system.world.world import TOKENS
 from tests.conftest import PERSONALITY
 
 Remember = Callable[..., str]

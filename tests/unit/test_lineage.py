@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_system import AgentMemory, Change, ChangeSet, Kind, MemoryEntry, MemorySystemError, Tier, World
-from memory_system.consolidation import reflection, summarisation
 from memory_system.errors import EntryNotFound, Immutable, InvalidParameter, Protected, ReadOnlyPast
-from memory_system.lineage import MOST, Lineage, trace
+from memory_system.operations import reflection, summarisation
+from memory_system.operations.provenance import MOST, Lineage, trace
 from tests.conftest import NOW
 
 Remember = Callable[..., str]

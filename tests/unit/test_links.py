@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memory_system import AgentMemory, Settings, Tier, World
-from memory_system.embedding import CachedEmbedder
+from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import AlreadyExists, ForeignStore
 
 

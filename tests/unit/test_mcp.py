@@ -15,10 +15,10 @@ import pytest
 from mcp import Client, MCPError
 
 from memory_system import AgentMemory, Kind, Tier, World
-from memory_system.mcp.remembering import MEMORY_TOOLS
-from memory_system.mcp.server import create_server
-from memory_system.mcp.tool import Answer, Arguments, Tool, Tools
-from memory_system.query import EMPTY_CUE
+from memory_system.interfaces.mcp.remembering import MEMORY_TOOLS
+from memory_system.interfaces.mcp.server import create_server
+from memory_system.interfaces.mcp.tool import Answer, Arguments, Tool, Tools
+from memory_system.recall.query import EMPTY_CUE
 from tests.conftest import PERSONALITY
 from tests.fake_server import FakeServer, error, silent
 from tests.mcp_clients import called, over_http, over_stdio, refused, run, served, text

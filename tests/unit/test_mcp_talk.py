@@ -12,10 +12,10 @@ from memory_system import AgentMemory, Tier, World
 from memory_system.conversation.conversation import Conversation
 from memory_system.conversation.noting import note
 from memory_system.errors import ConversationNotFound, InvalidEntry, InvalidParameter
-from memory_system.mcp.remembering import MEMORY_TOOLS
-from memory_system.mcp.server import create_server
-from memory_system.mcp.talking import TALK_TOOLS
-from memory_system.mcp.tool import Tools
+from memory_system.interfaces.mcp.remembering import MEMORY_TOOLS
+from memory_system.interfaces.mcp.server import create_server
+from memory_system.interfaces.mcp.talking import TALK_TOOLS
+from memory_system.interfaces.mcp.tool import Tools
 from tests.fake_server import FakeServer, calling, error, talks
 from tests.mcp_clients import called, over_http, refused, run, served, text
 

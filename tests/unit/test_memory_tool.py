@@ -13,11 +13,10 @@ from memory_system.conversation.conversation import Conversation
 from memory_system.conversation.documents import load_document
 from memory_system.conversation.noting import note
 from memory_system.conversation.passages import MAX_PASSAGE
-from memory_system.conversation.tool import Form, MemoryTool, memory_search
-from memory_system.conversation.tool_transcript import ToolTranscript, ToolUse
+from memory_system.conversation.tool import Form, MemoryTool, ToolTranscript, ToolUse, memory_search
 from memory_system.errors import InvalidParameter
-from memory_system.llm.offline import OfflineModel
-from memory_system.query import EMPTY_CUE
+from memory_system.llm.offline.model import OfflineModel
+from memory_system.recall.query import EMPTY_CUE
 from tests.fake_server import FakeServer, calling, error, says, talks
 
 Remember = Callable[..., str]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from memory_system import AgentMemory, Tier
-from memory_system.changes import dump_entry
+from memory_system.core.change_set import dump_entry
 from memory_system.errors import EntryNotFound, InvalidParameter, StaleChange
 
 Remember = Callable[..., str]

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from memory_system import World
+from memory_system.core.names import checked_name
 from memory_system.errors import AgentNotFound, AlreadyExists, InvalidAgentName
-from memory_system.names import checked_name
 
 TAKEN = [
     "mira",

@@ -9,9 +9,9 @@ import pytest
 
 from memory_system import AgentMemory, MemoryEntry, Narrative, Sentence
 from memory_system.errors import InvalidParameter, ModelError, ModelNonsense
-from memory_system.llm.offline import OfflineModel
-from memory_system.llm.refusals import KEY_REFUSED
-from memory_system.llm.telling import MAX_PROMPT, MAX_RECORD
+from memory_system.llm.narrate import MAX_PROMPT, MAX_RECORD
+from memory_system.llm.offline.model import OfflineModel
+from memory_system.llm.openai.errors import KEY_REFUSED
 from tests.fake_server import FakeServer, body, completion, error, says
 
 Remember = Callable[..., str]

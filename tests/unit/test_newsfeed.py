@@ -16,7 +16,7 @@ from dashboard import newsfeed
 from dashboard.newsfeed import PATH, Newsfeed
 from dashboard.visitors import COOKIE, SECONDS, Visitors
 from memory_system import AgentMemory, Settings, World
-from memory_system.access import Door
+from memory_system.world.auth import Door
 from tests.waiting import until
 
 PASSWORD = "a long password of one's own"

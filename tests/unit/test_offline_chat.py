@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from memory_system.conversation.functions import NAMES
-from memory_system.conversation.schemas import DEFINITIONS
-from memory_system.embedding import CachedEmbedder
-from memory_system.llm.offline import OfflineModel
-from memory_system.llm.offline_listening import listen
+from memory_system.conversation.functions import DEFINITIONS, NAMES
+from memory_system.embedding.embedder import CachedEmbedder
+from memory_system.llm.offline.listening import listen
+from memory_system.llm.offline.model import OfflineModel
 from tests.waiting import ended
 
 SYSTEM = """You are Mira Holloway and talk with {human}. Stay in character. It is Fri 27 Mar 2026, 18:00 UTC.

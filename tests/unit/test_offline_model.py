@@ -11,10 +11,10 @@ import pytest
 from pydantic import BaseModel
 
 from memory_system import AgentMemory, MemoryEntry
-from memory_system.embedding import CachedEmbedder
+from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import ModelNonsense
 from memory_system.llm import tasks
-from memory_system.llm.offline import OfflineModel
+from memory_system.llm.offline.model import OfflineModel
 from tests.conftest import NOW, SHARED
 
 SMALLVILLE = SHARED / "data/smallville/isabella_rodriguez.jsonl"

@@ -12,7 +12,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from memory_system import Settings, World
-from memory_system.service import create_app
+from memory_system.interfaces.api import create_app
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 VERSIONS = sorted(path.name for path in DATA.glob("world-*.zip"))

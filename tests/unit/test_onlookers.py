@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from memory_system import AgentMemory, Tier, World, backup, backup_restoring, doctor
-from memory_system.access import Role
+from memory_system import AgentMemory, Tier, World
 from memory_system.conversation import Conversation, Interview
 from memory_system.errors import MemorySystemError, NotAllowed
-from memory_system.model_choice import ModelChoice
-from memory_system.onlookers import VIEWING, for_role
+from memory_system.llm.config import ModelChoice
+from memory_system.maintenance import backup, doctor, restore
+from memory_system.world.auth import Role
+from memory_system.world.viewer import VIEWING, for_role
 
 TEXT = "Saw smoke over the north field"
 GIVEN: dict[str, tuple[Any, ...]] = {
@@ -155,7 +156,7 @@ def test_backups_repairs_and_restoring_are_refused_too(world: World, lived: Agen
     shown = for_role(world, Role.VIEWER)
     for refused in (
         lambda: backup.make(shown),
-        lambda: backup_restoring.restore(shown, made.path),
+        lambda: restore.restore(shown, made.path),
         lambda: doctor.examine(shown, repair=True),
         lambda: doctor.mend(shown, "mira"),
         lambda: shown.opened()[0].forget("kept"),

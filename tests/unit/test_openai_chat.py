@@ -11,9 +11,9 @@ import pytest
 
 from memory_system.errors import ModelError, ModelNonsense, ModelOverflow, ModelTimeout, ModelUnavailable
 from memory_system.llm import tasks
-from memory_system.llm.chat import Reply as Answer
-from memory_system.llm.chat import Usage, relived
-from memory_system.llm.openai import OpenAIModel
+from memory_system.llm.base import Reply as Answer
+from memory_system.llm.base import Usage, relived
+from memory_system.llm.openai.model import OpenAIModel
 from tests.fake_server import (
     KEY,
     FakeServer,

@@ -11,8 +11,8 @@ import pytest
 from memory_system import AgentMemory, Tier
 from memory_system.errors import ModelError, ModelNonsense, ModelTimeout, ModelUnavailable
 from memory_system.llm import tasks
-from memory_system.llm.openai import OpenAIModel
-from memory_system.llm.refusals import KEY_REFUSED
+from memory_system.llm.openai.errors import KEY_REFUSED
+from memory_system.llm.openai.model import OpenAIModel
 from tests.fake_server import KEY, FakeServer, Reply, body, completion, error, only, says, silent, trickling
 from tests.waiting import LAST_RESORT, until
 

@@ -15,7 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory_system import AgentMemory, Kind, Settings, Tier, World
-from memory_system.embedding import CachedEmbedder
+from memory_system.agent_parts.past import PastView
+from memory_system.core.presets import PRESETS
+from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import (
     ChangeSetNotFound,
     Conflict,
@@ -24,9 +26,7 @@ from memory_system.errors import (
     ReadOnlyPast,
     StoreError,
 )
-from memory_system.past import PastView
-from memory_system.presets import PRESETS
-from memory_system.recall import Explanation
+from memory_system.recall.rank import Explanation
 from tests.conftest import NOW, PERSONALITY
 
 Remember = Callable[..., str]

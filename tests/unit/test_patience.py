@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from memory_system.errors import ModelNonsense, ModelUnavailable
 from memory_system.llm import tasks
-from memory_system.llm.patience import pause, retry_after
+from memory_system.llm.openai.errors import Kind, Refusal
+from memory_system.llm.openai.retry import pause, retry_after
 from memory_system.llm.redaction import Redaction
-from memory_system.llm.refusals import Kind, Refusal
 from tests.fake_server import KEY, FakeServer, body, calling, completion, error, pieces, says, streamed, talks
 
 GOOD = {"explanation": "A promise.", "rating": 7}

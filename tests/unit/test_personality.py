@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memory_system import personality as static_memory
+from memory_system.core import personality as static_memory
 from memory_system.errors import InvalidPersonality, Problem
 from tests.conftest import PERSONALITY, ROOT
 
@@ -135,7 +135,7 @@ def test_a_name_alone_is_a_personality() -> None:
 def test_the_published_schema_is_the_one_in_use() -> None:
     wanted = json.dumps(static_memory.json_schema(), indent=2) + "\n"
     rewrite = (
-        "import json, pathlib; from memory_system.personality import json_schema; "
+        "import json, pathlib; from memory_system.core.personality import json_schema; "
         "pathlib.Path('agent_personalities/schema.json').write_text(json.dumps(json_schema(), indent=2) + chr(10))"
     )
     assert (FOLDER / "schema.json").read_text(encoding="utf-8") == wanted, f'Rewrite it: python -c "{rewrite}"'

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from memory_system import AgentMemory, ChangeSet, Tier, World
-from memory_system.authors import running_script
+from memory_system.core.authors import running_script
 from memory_system.errors import InvalidPersonality, StaleChange
 from tests.conftest import PERSONALITY
 

@@ -12,12 +12,13 @@ from types import SimpleNamespace
 import platformdirs
 import pytest
 
-from memory_system import Settings, shipped
-from memory_system.command import completion
-from memory_system.command.run import has_screen, settings_for
+from memory_system import Settings
 from memory_system.conversation import pdf_child
+from memory_system.core import shipped
+from memory_system.embedding.minilm import weights
 from memory_system.errors import EmbedderError
-from memory_system.minilm import weights
+from memory_system.interfaces.cli import completion
+from memory_system.interfaces.cli.run import has_screen, settings_for
 from tests.conftest import ROOT
 
 

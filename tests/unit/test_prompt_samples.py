@@ -11,7 +11,7 @@ from memory_system import AgentMemory, Tier, World
 from memory_system.conversation import Conversation
 from memory_system.errors import InvalidParameter
 from memory_system.llm.prompts import PROMPTS
-from memory_system.prompt_samples import sample
+from memory_system.world.prompt_samples import sample
 from tests.fake_server import FakeServer, says
 
 

@@ -12,14 +12,14 @@ import pytest
 from memory_system import AgentMemory, Tier, World
 from memory_system.conversation import Conversation, Interview, TalkSettings
 from memory_system.conversation.talk import Strategy
-from memory_system.embedding import CachedEmbedder
+from memory_system.core.settings import Settings
+from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import InvalidParameter, StoreError
 from memory_system.llm import Completion, tasks
-from memory_system.llm.folding import Line, fold
 from memory_system.llm.prompted import prompted
 from memory_system.llm.prompts import MOST, PROMPTS, SHIPPED, Prompts, checked, filled, shipped
+from memory_system.llm.summarise import Line, fold
 from memory_system.llm.tasks import FENCE
-from memory_system.settings import Settings
 from tests.conftest import NOW
 from tests.conversing import answers
 from tests.fake_server import FakeServer, error, says

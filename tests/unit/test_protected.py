@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from memory_system import AgentMemory, Change, ChangeSet, Kind, MemoryEntry, Tier
-from memory_system.changes import dump_entry, load_entry
+from memory_system.core.change_set import dump_entry, load_entry
 from memory_system.errors import Conflict, InvalidEntry, Protected
-from memory_system.intake_text import Form, read_rows
+from memory_system.operations.importing.text import Form, read_rows
 from tests.conftest import NOW
 
 Remember = Callable[..., str]

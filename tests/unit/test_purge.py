@@ -10,14 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from memory_system import AgentMemory, Change, ChangeSet, Tier, World, copying
-from memory_system.changes import Kept, ModelCall, dump_entry
-from memory_system.embedding import CachedEmbedder
+from memory_system import AgentMemory, Change, ChangeSet, Tier, World
+from memory_system.core.change_set import Kept, ModelCall, dump_entry
+from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import Conflict, EntryNotFound, Immutable, InvalidParameter, ReadOnly, StaleChange
-from memory_system.journal import Journal
-from memory_system.journal_purge import PURGED_TEXT, Scrubber
-from memory_system.ledger_opening import LedgerOpening
-from memory_system.stores import Stores
+from memory_system.store import copying
+from memory_system.store.journal.journal import Journal
+from memory_system.store.journal.trash import PURGED_TEXT, Scrubber
+from memory_system.store.ledger_opening import LedgerOpening
+from memory_system.store.projection import Stores
 from tests import programs
 from tests.conftest import NOW
 
@@ -275,11 +276,11 @@ def test_a_made_up_purge_is_refused(agent: AgentMemory, remember: Remember) -> N
 CHILD = """
 import os, signal, sys
 from memory_system import AgentMemory
-from memory_system.embedding import CachedEmbedder, MiniLM
-from memory_system.journal import Journal
-from memory_system.ledger_opening import LedgerOpening
-from memory_system.settings import Settings
-from memory_system.stores import Stores
+from memory_system.embedding.embedder import CachedEmbedder, MiniLM
+from memory_system.store.journal.journal import Journal
+from memory_system.store.ledger_opening import LedgerOpening
+from memory_system.core.settings import Settings
+from memory_system.store.projection import Stores
 database, personalities, entry_id, where = sys.argv[1:]
 embedder = CachedEmbedder(MiniLM(Settings().cache))
 agent = AgentMemory("mira", database=database, personalities=personalities, embedder=embedder)

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from memory_system import AgentMemory, Facets, Kind, Measure, Scoring, Tier, Weights, World
-from memory_system.accesses import AccessLog, Noted
-from memory_system.authors import running_script
+from memory_system.agent_parts.relived import Relived
+from memory_system.agent_parts.shifts import FORGOTTEN
+from memory_system.core.authors import running_script
+from memory_system.core.settings import AgentSettings
 from memory_system.errors import InvalidParameter, QueryNotFound, StoreDamaged
-from memory_system.logged import LoggedQuery
-from memory_system.relived import Relived
-from memory_system.settings import AgentSettings
-from memory_system.shifts import FORGOTTEN
+from memory_system.store.access_buffer import AccessLog, Noted
+from memory_system.store.query_log import LoggedQuery
 from tests.conftest import NOW, PERSONALITY
 from tests.waiting import until
 
@@ -159,7 +159,7 @@ def test_a_clean_stop_loses_nothing(world: World, agent: AgentMemory) -> None:
 
 
 def test_what_cannot_be_written_waits_within_bounds(monkeypatch: pytest.MonkeyPatch, agent: AgentMemory) -> None:
-    monkeypatch.setattr("memory_system.accesses.MOST_ASKED", 3)
+    monkeypatch.setattr("memory_system.store.access_buffer.MOST_ASKED", 3)
     log, full, written = agent._ledger._accesses, [True], []
 
     def touch(notes: list[Noted]) -> int:
@@ -183,7 +183,7 @@ def test_what_cannot_be_written_waits_within_bounds(monkeypatch: pytest.MonkeyPa
 
 
 def test_an_access_log_that_cannot_be_written_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memory_system.accesses.DELAY_SECONDS", 0.01)
+    monkeypatch.setattr("memory_system.store.access_buffer.DELAY_SECONDS", 0.01)
     said: list[str] = []
 
     def write(_take: Callable[[], object]) -> None:

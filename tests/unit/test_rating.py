@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from memory_system import AgentMemory, Tier, World
-from memory_system.consolidation.ground import UNRATED
-from memory_system.consolidation.rating import STOPPED
 from memory_system.errors import Conflict
-from memory_system.llm.openai import OpenAIModel
-from memory_system.rerating import AUTHOR, Rerater
+from memory_system.llm.openai.model import OpenAIModel
+from memory_system.operations.context import UNRATED
+from memory_system.operations.rating import STOPPED
+from memory_system.world.rerating import AUTHOR, Rerater
 from tests.fake_server import FakeServer, Reply, error, says
 from tests.waiting import LAST_RESORT as LONG
 from tests.waiting import until

@@ -5,10 +5,11 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from memory_system import AgentMemory, Tier, World, prices
-from memory_system.client import RemoteWorld
+from memory_system import AgentMemory, Tier, World
 from memory_system.errors import BudgetSpent, InvalidInput
-from memory_system.prices import Price
+from memory_system.interfaces.client import RemoteWorld
+from memory_system.llm import prices
+from memory_system.llm.prices import Price
 from tests.command_line import CommandLine
 from tests.fake_server import FakeServer, says
 from tests.served import served_api

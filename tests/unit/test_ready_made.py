@@ -14,16 +14,15 @@ import numpy as np
 import pytest
 
 from memory_system import Settings, World
-from memory_system.chroma_files import TO_BE_MADE
-from memory_system.doctor import light
-from memory_system.embedding import CachedEmbedder
+from memory_system.core.findings import State
+from memory_system.core.times import real_clock
+from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import StoreDamaged
-from memory_system.findings import State
-from memory_system.journal_home import JOURNAL
-from memory_system.journal_tables import MIGRATIONS
-from memory_system.ready_made import ARCHIVE, ReadyMade
-from memory_system.samples import fill_world, personality_text
-from memory_system.times import real_clock
+from memory_system.maintenance.doctor import light
+from memory_system.maintenance.samples import ARCHIVE, ReadyMade, fill_world, personality_text
+from memory_system.store.chroma.files import TO_BE_MADE
+from memory_system.store.journal.location import JOURNAL
+from memory_system.store.journal.tables import MIGRATIONS
 from tests.sample_world import SAMPLES
 
 REMAKE = "Run 'python tools/replay_samples.py', which packs the sample world anew, and commit what it writes."

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_system import Facets, Measure, MemoryEntry, Query, Recall, Scoring, Tier, Verdict, Weights
-from memory_system.entry import LIVED
-from memory_system.exact import top_rows
-from memory_system.recall import FEW, answer, seats_of
-from memory_system.scoring import recency
-from memory_system.table import Table
+from memory_system.core.entry import LIVED
+from memory_system.core.scoring import recency
+from memory_system.recall.rank import FEW, answer, seats_of
+from memory_system.recall.table import Table
+from memory_system.recall.top_k import top_rows
 from tests.conftest import NOW
 
 CUE = np.array([1, 0, 0], np.float32)
@@ -185,7 +185,7 @@ def test_what_a_facet_leaves_out_is_not_recalled_from_a_small_tier() -> None:
 def test_only_in_a_large_tier_that_is_not_scaled_scores_are_estimated_first(monkeypatch: pytest.MonkeyPatch) -> None:
     estimated: list[int] = []
     monkeypatch.setattr(
-        "memory_system.recall.top_rows",
+        "memory_system.recall.rank.top_rows",
         lambda table, sought: estimated.append(len(table)) or top_rows(table, sought),
     )
     small = tables_of(
@@ -230,7 +230,7 @@ def test_the_context_of_memories_with_and_without_a_time() -> None:
 @pytest.mark.parametrize("explain", [True, False])
 def test_an_answer_says_how_many_milliseconds_it_took(monkeypatch: pytest.MonkeyPatch, explain: bool) -> None:
     times = [10.0, 10.25]
-    monkeypatch.setattr("memory_system.recall.time.perf_counter", lambda: times.pop(0) if times else 11.0)
+    monkeypatch.setattr("memory_system.recall.rank.time.perf_counter", lambda: times.pop(0) if times else 11.0)
     assert ask(tables_of(stm=[("a", FULL)]), explain=explain).milliseconds == 250
 
 

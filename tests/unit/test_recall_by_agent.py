@@ -10,7 +10,7 @@ import pytest
 
 from memory_system import AgentMemory, Tier, World
 from memory_system.errors import InvalidParameter
-from memory_system.query import EMPTY_CUE
+from memory_system.recall.query import EMPTY_CUE
 from tests.conftest import NOW
 
 

@@ -10,10 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memory_system import AgentMemory, ChromaMemory, Tier, Verdict, World, ledger_opening
-from memory_system.chroma_foreign import embedding_function
-from memory_system.embedding import Embedder
+from memory_system import AgentMemory, ChromaMemory, Tier, Verdict, World
+from memory_system.embedding.embedder import Embedder
 from memory_system.errors import EmbedderError, ForeignStore
+from memory_system.store import ledger_opening
+from memory_system.store.chroma.files import embedding_function
 from tests import programs
 
 COUNT = 150

@@ -9,7 +9,7 @@ import pytest
 
 from memory_system import AgentMemory, Kind, MemoryEntry, Tier
 from memory_system.errors import ModelError, ModelNonsense
-from memory_system.llm.refusals import KEY_REFUSED
+from memory_system.llm.openai.errors import KEY_REFUSED
 from tests.fake_server import FakeServer, error, says
 
 Remember = Callable[..., str]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from memory_system import AgentMemory, ChangeSet, Tier, World
-from memory_system.changes import TEXTS
+from memory_system.core.change_set import TEXTS
 from memory_system.errors import (
     AgentNotFound,
     AlreadyExists,
@@ -28,9 +28,9 @@ from memory_system.errors import (
     StoreDamaged,
     StoreError,
 )
-from memory_system.rehearsal import FILE, free_name
-from memory_system.stage import RESTORE_IT
-from memory_system.text_merging import differing, merge
+from memory_system.world.branches.branches import RESTORE_IT
+from memory_system.world.branches.meta import FILE, free_name
+from memory_system.world.branches.texts import differing, merge
 from tests.conftest import NOW, PERSONALITY
 from tests.programs import Program
 
@@ -660,8 +660,8 @@ def test_a_rehearsal_that_was_cut_off_while_it_was_copied_was_never_begun(world:
 ASKER = """
 import sys
 from memory_system import World
-from memory_system.embedding import CachedEmbedder, MiniLM
-from memory_system.settings import Settings
+from memory_system.embedding.embedder import CachedEmbedder, MiniLM
+from memory_system.core.settings import Settings
 with World() as world:
     agent = world.agent("mira")
     print("ready", flush=True)

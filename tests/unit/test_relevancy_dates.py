@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_system.relevancy.dates import MOST_READ, mentions_time, stretches
+from memory_system.recall.hybrid.dates import MOST_READ, mentions_time, stretches
 
 NOW = datetime(2023, 10, 18, 15, 30, tzinfo=UTC)
 

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_system.embedding import CachedEmbedder
-from memory_system.entry import Kind, MemoryEntry
-from memory_system.relevancy import PARTS, Cue, Relevancy, TextIndex, TokenStates, evidence, hybrid
-from memory_system.relevancy import mix as mix_module
-from memory_system.relevancy.late import UNRELATED
-from memory_system.scoring import relevancy as closeness
+from memory_system.core.entry import Kind, MemoryEntry
+from memory_system.core.scoring import relevancy as closeness
+from memory_system.embedding.embedder import CachedEmbedder
+from memory_system.recall.hybrid import PARTS, Cue, Relevancy, TextIndex, TokenStates, evidence, hybrid
+from memory_system.recall.hybrid import mix as mix_module
+from memory_system.recall.hybrid.late import UNRELATED
 from tests.unit.relevancy_fakes import WordStates
 
 NOW = datetime(2023, 10, 18, 15, 30, tzinfo=UTC)
@@ -79,7 +79,7 @@ def plainly(text: str, index: TextIndex, similarity: np.ndarray, *, states: bool
     words = index.words(cue.stems).tolist()
     cosine = np.clip(1.5 - 0.5 / similarity, 0, 1).tolist()
     if states:
-        from memory_system.relevancy.packed import PackedStates
+        from memory_system.recall.hybrid.states import PackedStates
 
         direction = np.sum(whole, axis=0) / np.linalg.norm(np.sum(whole, axis=0))
         packed = [PackedStates.of(one.document, encode([one.document])[0]) for one in entries]

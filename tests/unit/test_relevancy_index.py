@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_system.entry import Kind, MemoryEntry
-from memory_system.relevancy import Cue, TextIndex
-from memory_system.relevancy.neighbours import Pairing, place_of
-from memory_system.relevancy.speakers import speaker_of
+from memory_system.core.entry import Kind, MemoryEntry
+from memory_system.recall.hybrid import Cue, TextIndex
+from memory_system.recall.hybrid.neighbours import Pairing, place_of
+from memory_system.recall.hybrid.speakers import speaker_of
 
 NOW = datetime(2023, 10, 18, 15, 30, tzinfo=UTC)
 CUES = ("When did Maria paint the boat?", "What happened last week, Will?", "boats 2022", "the of", "עלמא \u200f boat")

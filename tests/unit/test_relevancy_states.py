@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memory_system.embedding import CachedEmbedder, FromChroma, MiniLM, States
-from memory_system.relevancy import TokenStates
-from memory_system.relevancy.packed import PackedStates
-from memory_system.relevancy.states_file import StatesFile
+from memory_system.embedding.embedder import CachedEmbedder, FromChroma, MiniLM, States
+from memory_system.recall.hybrid import TokenStates
+from memory_system.recall.hybrid.states import PackedStates, StatesFile
 from tests.unit.relevancy_fakes import WordStates
 
 

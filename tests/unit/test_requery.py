@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_system import MemoryEntry, Query, Scoring, Tier, Weights
-from memory_system.recall import answer
-from memory_system.table import Table
+from memory_system.recall.rank import answer
+from memory_system.recall.table import Table
 from tests.conftest import NOW
 
 CUE = np.array([1, 0, 0], np.float32)

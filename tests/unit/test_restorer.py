@@ -9,7 +9,8 @@ from datetime import timedelta
 import pytest
 
 from memory_system import AgentMemory, MemoryEntry, Tier, World
-from memory_system.changes import dump_entry
+from memory_system.core.change_set import dump_entry
+from memory_system.core.times import real_clock
 from memory_system.errors import (
     ChangeSetNotFound,
     Conflict,
@@ -19,8 +20,7 @@ from memory_system.errors import (
     ReadOnlyPast,
     StaleChange,
 )
-from memory_system.restoring import GO_BACK, REDO, UNDO
-from memory_system.times import real_clock
+from memory_system.operations.undo import GO_BACK, REDO, UNDO
 
 Remember = Callable[..., str]
 

@@ -8,12 +8,10 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from memory_system import Change, ChangeSet, MemoryEntry, Tier
-from memory_system.changes import Kept, TextChange
-from memory_system.curation import PROTECTED
+from memory_system.core.change_set import Kept, TextChange
 from memory_system.errors import Conflict, InvalidParameter, StaleChange
-from memory_system.journal_past import Event
-from memory_system.journal_told import Applied
-from memory_system.restoring import (
+from memory_system.operations.edit import PROTECTED
+from memory_system.operations.undo import (
     AS_BEFORE,
     UNDO,
     Clash,
@@ -24,6 +22,8 @@ from memory_system.restoring import (
     title_of,
     undoing,
 )
+from memory_system.store.journal.as_of import Event
+from memory_system.store.journal.history import Applied
 from tests.conftest import NOW, PERSONALITY
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from memory_system import Kind, Settings, Tier, World
-from memory_system.embedding import CachedEmbedder
+from memory_system.core.times import parse_time
+from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import StoreDamaged
-from memory_system.samples import SETTINGS, fill_world
-from memory_system.times import parse_time
+from memory_system.maintenance.samples import SETTINGS, fill_world
 from tests import sample_world
 from tests.conftest import ROOT
 

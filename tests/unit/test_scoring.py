@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_system import PRESETS, Score, Scoring, Weights
+from memory_system.core.scoring import Parts, in_range, recency, relevancy, score, whole
 from memory_system.errors import InvalidParameter
-from memory_system.scoring import Parts, in_range, recency, relevancy, score, whole
 
 NOW = datetime(2026, 3, 27, 18, 0, tzinfo=UTC)
 NAN = math.nan

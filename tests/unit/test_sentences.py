@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memory_system.conversation.sentences import relevances, sentences
-from memory_system.embedding import CachedEmbedder
+from memory_system.conversation.passages import relevances, sentences
+from memory_system.embedding.embedder import CachedEmbedder
 
 CAKE = (
     "My name is John. I took the day off today. My mom Brenda baked me a birthday cake. It was my favorite chocolate "

@@ -12,11 +12,12 @@ from typing import Any
 import httpx
 import pytest
 
-from memory_system import AgentMemory, Tier, World, export
+from memory_system import AgentMemory, Tier, World
 from memory_system.errors import AgentNotFound, ChangeSetNotFound, Conflict, TooMany
-from memory_system.service import feed
-from memory_system.service.desk import Desk
-from memory_system.service.previews import Previews
+from memory_system.interfaces.api import feed
+from memory_system.interfaces.api.deps import Desk
+from memory_system.interfaces.api.previews import Previews
+from memory_system.maintenance import export
 from tests.fake_server import FakeServer, says
 from tests.served import served_api
 from tests.waiting import LAST_RESORT, until

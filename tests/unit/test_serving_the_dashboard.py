@@ -17,7 +17,7 @@ import streamlit
 from starlette.testclient import TestClient
 from dashboard import serve
 from memory_system import Settings, World
-from memory_system.service.hosts import Hosts
+from memory_system.interfaces.api.guard import Hosts
 
 settings = Settings()
 with TestClient(serve.dashboard(settings, Hosts.of(settings), Mock(World)).app) as browser:

@@ -12,16 +12,16 @@ from pathlib import Path
 import pytest
 
 from memory_system import AgentMemory, Change, ChangeSet, Facets, Kind, MemoryEntry, Settings, Tier, World
-from memory_system import export as exports
-from memory_system.backup import make
-from memory_system.backup_reading import check
-from memory_system.changes import TextChange, is_text_name
-from memory_system.chroma import ChromaStore
-from memory_system.doctor import examine_agent
-from memory_system.embedding import CachedEmbedder
-from memory_system.entry import LIVED, SHELVED
+from memory_system.core.change_set import TextChange, is_text_name
+from memory_system.core.entry import LIVED, SHELVED
+from memory_system.core.findings import State
+from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import Conflict, EntryNotFound, Immutable, InvalidParameter
-from memory_system.findings import State
+from memory_system.maintenance import export as exports
+from memory_system.maintenance.backup import make
+from memory_system.maintenance.backup_reading import check
+from memory_system.maintenance.doctor import examine_agent
+from memory_system.store.chroma.store import ChromaStore
 from tests.conftest import NOW
 
 Remember = Callable[..., str]

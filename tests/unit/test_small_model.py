@@ -15,13 +15,13 @@ import httpx
 import pytest
 
 from memory_system import AgentMemory, ChangeSet, Kind, Settings, Tier, World
-from memory_system.consolidation.synopsis import NOT_WRITTEN
 from memory_system.conversation import Conversation, Duet, Interview, Strategy, TalkSettings
-from memory_system.embedding import CachedEmbedder
+from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import ModelNonsense, ModelOverflow, ModelUnavailable
 from memory_system.llm import tasks
-from memory_system.llm.openai import OpenAIModel
-from memory_system.llm.refusals import KEY_REFUSED
+from memory_system.llm.openai.errors import KEY_REFUSED
+from memory_system.llm.openai.model import OpenAIModel
+from memory_system.operations.synopsis import NOT_WRITTEN
 from tests.conftest import NOW, PERSONALITY
 from tests.served import served_api
 from tests.small_model import KEY, missing, small_model

@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
-from memory_system import AgentMemory, Tier, World, prices
-from memory_system.account import FILE, Account, Budget, Spent, total
+from memory_system import AgentMemory, Tier, World
 from memory_system.conversation import Conversation, Interview
 from memory_system.errors import BudgetSpent, InvalidParameter, ModelUnavailable, StoreDamaged, StoreError
-from memory_system.prices import Price
+from memory_system.llm import prices
+from memory_system.llm.prices import Price
+from memory_system.llm.usage import FILE, Account, Budget, Spent, total
 from tests.fake_server import FakeServer, calling, error, says, silent, talks
 
 GOOD = {"explanation": "A promise.", "rating": 7}

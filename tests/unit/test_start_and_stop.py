@@ -21,10 +21,10 @@ from websockets.sync.client import connect
 
 from dashboard.starting import with_free_ports
 from memory_system import Settings, World, quiet
-from memory_system.embedding import CachedEmbedder
+from memory_system.core.ports import next_free
+from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import Conflict
-from memory_system.lease import server_of
-from memory_system.ports import next_free
+from memory_system.store.server_notice import server_of
 from tests import programs
 from tests.conftest import ROOT
 from tests.running import free_port
@@ -212,7 +212,7 @@ def test_who_says_it_twice_waits_for_nothing(second: signal.Signals, code: int) 
 EARLY = """
 import asyncio, os, signal
 from memory_system import endings
-from memory_system.service.serving import Server, configured
+from memory_system.interfaces.api.serving import Server, configured
 
 def signalled(*_):
     os.kill(os.getpid(), signal.SIGTERM)

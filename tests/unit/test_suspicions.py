@@ -9,9 +9,16 @@ from typing import Any
 import pytest
 
 from memory_system import AgentMemory, Kind, MemoryEntry, Tier, World
-from memory_system.changes import Change, ChangeSet, TextChange
-from memory_system.dismissed import MAX_DISMISSED, Dismissed, dump_dismissed, fingerprint, of_texts, parse_dismissed
-from memory_system.embedding import CachedEmbedder
+from memory_system.core.change_set import Change, ChangeSet, TextChange
+from memory_system.core.dismissed import (
+    MAX_DISMISSED,
+    Dismissed,
+    dump_dismissed,
+    fingerprint,
+    of_texts,
+    parse_dismissed,
+)
+from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import (
     Conflict,
     EntryNotFound,
@@ -22,7 +29,7 @@ from memory_system.errors import (
     InvalidParameter,
     MemorySystemError,
 )
-from memory_system.suspicions import MOST_PAIRS, Look, Sort, Suspicion
+from memory_system.operations.duplicates.suspicions import MOST_PAIRS, Look, Sort, Suspicion
 from tests.fake_server import FakeServer, Reply, error, says
 
 Remember = Callable[..., str]

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from memory_system import AgentMemory, Kind, MemoryEntry, Tier
-from memory_system.consolidation.synopsis import NOT_WRITTEN
 from memory_system.errors import InvalidEntry
-from memory_system.llm.telling import MAX_PROMPT
+from memory_system.llm.narrate import MAX_PROMPT
+from memory_system.operations.synopsis import NOT_WRITTEN
 from tests.conftest import NOW
 from tests.fake_server import FakeServer, error, says
 

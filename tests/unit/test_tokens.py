@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from tokenizers import Tokenizer
 
-from memory_system.embedding import MiniLM
+from memory_system.core.settings import Settings
+from memory_system.embedding.embedder import MiniLM
 from memory_system.llm import tokens
 from memory_system.llm.tokens import Correction
-from memory_system.settings import Settings
 from tests.waiting import ended
 
 ROOT = Path(__file__).resolve().parents[2]

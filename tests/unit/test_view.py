@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from memory_system import AgentMemory, Change, ChangeSet, Kind, MemoryEntry, Tier
-from memory_system.embedding import CachedEmbedder
+from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import EntryNotFound, InvalidParameter
 from tests.conftest import NOW
 

@@ -12,14 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_system import AgentMemory, Facets, Measure, MemoryEntry, Query, Scoring, Tier, Verdict, Weights
-from memory_system.asking import Asker
-from memory_system.entry import LIVED
+from memory_system.core.entry import LIVED
+from memory_system.core.times import stamp
 from memory_system.errors import EntryNotFound, InvalidParameter
-from memory_system.recall import Recall
-from memory_system.table import Table
-from memory_system.times import stamp
-from memory_system.what_if import WhatIf
-from memory_system.why import MOST_SEATS, RUNS, WITHOUT_THE_WORDS, Lever, Way, ways
+from memory_system.recall.forecast import Asker
+from memory_system.recall.rank import Recall
+from memory_system.recall.table import Table, WhatIf
+from memory_system.recall.why import MOST_SEATS, RUNS, WITHOUT_THE_WORDS, Lever, Way, ways
 from tests.conftest import NOW
 
 CUE = np.array([1, 0, 0], np.float32)

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from memory_system import AgentMemory, Settings, Tier, World
-from memory_system.account import Account
-from memory_system.embedding import CachedEmbedder
+from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import Conflict, InvalidParameter, ModelError, ModelUnavailable, StoreError
-from memory_system.llm import listing
-from memory_system.llm.offline import OfflineModel
+from memory_system.llm import servers
+from memory_system.llm.config import OPENAI, PROVIDERS, ModelChoice, checked, checked_endpoint
+from memory_system.llm.offline.model import OfflineModel
+from memory_system.llm.openai.errors import KEY_REFUSED
 from memory_system.llm.prompts import shipped
-from memory_system.llm.refusals import KEY_REFUSED
-from memory_system.model_choice import OPENAI, PROVIDERS, ModelChoice, checked, checked_endpoint
+from memory_system.llm.usage import Account
 from tests import keyrings
 from tests.fake_server import KEY, FakeServer, body, error, says, silent, trickling
 from tests.keyrings import DrawerKeyring
@@ -366,13 +366,13 @@ def named(*names: object) -> dict[str, object]:
 def test_a_server_that_does_not_list_its_models_is_told_apart(server: FakeServer, reply: Callable, words: str) -> None:  # type: ignore[type-arg]
     server.listing = reply
     with pytest.raises(ModelError, match=words) as refused:
-        listing.models(server.url, KEY, 1)
+        servers.models(server.url, KEY, 1)
     assert KEY not in str(refused.value)
 
 
 def test_names_of_models_are_names_and_never_the_key(server: FakeServer) -> None:
     server.listing = body(200, named("b", "a", "b", 7, "", "c" * 300, "x\u202ey", f"it-is-{KEY}"))
-    assert listing.models(server.url, KEY, 10) == ("a", "b", "it-is-[key]")
+    assert servers.models(server.url, KEY, 10) == ("a", "b", "it-is-[key]")
 
 
 def test_what_could_not_be_rated_is_when_another_model_is_chosen_or_this_one_answers_a_trial(

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import session
 from dashboard.visitors import visitors
-from memory_system.embedding import CachedEmbedder
+from memory_system.embedding.embedder import CachedEmbedder
 from tests import sample_world
 from tests.waiting import LAST_RESORT
 

@@ -12,9 +12,9 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import forms, session, words
 from memory_system import AgentMemory, Tier
-from memory_system.consolidation.summarisation import MARKED
-from memory_system.intake_dates import READ_AS_UTC, Order
-from memory_system.intake_text import Form, Reading, read_text
+from memory_system.operations.importing.dates import READ_AS_UTC, Order
+from memory_system.operations.importing.text import Form, Reading, read_text
+from memory_system.operations.summarisation import MARKED
 
 from .test_pages import mira, press, shown
 

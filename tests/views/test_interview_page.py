@@ -10,13 +10,13 @@ from streamlit.testing.v1 import AppTest
 from dashboard import session, talk_live, words, working
 from dashboard.moments import Wanted
 from memory_system import AgentMemory, Tier
-from memory_system.consolidation.synopsis import NOT_WRITTEN
 from memory_system.conversation.conversation import Conversation
 from memory_system.conversation.documents import documents
-from memory_system.conversation.questions import sittings
+from memory_system.conversation.interview import sittings
 from memory_system.conversation.talk import Strategy, TalkSettings
-from memory_system.llm.offline import OfflineModel
-from memory_system.llm.refusals import KEY_REFUSED
+from memory_system.llm.offline.model import OfflineModel
+from memory_system.llm.openai.errors import KEY_REFUSED
+from memory_system.operations.synopsis import NOT_WRITTEN
 from tests.fake_server import FakeServer, calling, error, pieces, says, streamed, talks
 from tests.waiting import LAST_RESORT, until
 

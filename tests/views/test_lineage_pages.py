@@ -9,8 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import family, session, tables, words
 from memory_system import AgentMemory, Kind, MemoryEntry, Tier
-from memory_system.consolidation.rederivation import DERIVED_AGAIN
-from memory_system.lineage import Kin, Lineage
+from memory_system.operations.provenance import Kin, Lineage
+from memory_system.operations.rederivation import DERIVED_AGAIN
 from tests.conftest import NOW
 
 OpenPage = Callable[..., AppTest]

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import session, words
 from dashboard.moments import Wanted
 from memory_system import AgentMemory, Kind, Tier
-from memory_system.shifts import FORGOTTEN
+from memory_system.agent_parts.shifts import FORGOTTEN
 from tests import sample_world
 from tests.waiting import LAST_RESORT
 

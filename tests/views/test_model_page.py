@@ -10,11 +10,11 @@ from streamlit.testing.v1 import AppTest
 from dashboard import model_settings, session, words
 from dashboard.moments import Wanted
 from memory_system.llm import prompts
-from memory_system.llm.offline import OfflineModel
+from memory_system.llm.config import PROVIDERS, ModelChoice
+from memory_system.llm.offline.model import OfflineModel
+from memory_system.llm.openai.errors import KEY_REFUSED
 from memory_system.llm.prompts import PROMPTS
-from memory_system.llm.refusals import KEY_REFUSED
 from memory_system.llm.tasks import FENCE
-from memory_system.model_choice import PROVIDERS, ModelChoice
 from tests import keyrings
 from tests.fake_server import KEY, FakeServer, error, says
 from tests.keyrings import DrawerKeyring

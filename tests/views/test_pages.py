@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
 from memory_system import AgentMemory, Tier
-from memory_system.llm.offline import OfflineModel
+from memory_system.llm.offline.model import OfflineModel
 
 OpenPage = Callable[..., AppTest]
 

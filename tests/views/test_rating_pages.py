@@ -9,11 +9,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session, spending, unrated, working
-from memory_system import prices
+from memory_system.core.times import real_clock
 from memory_system.errors import InvalidParameter
-from memory_system.prices import Price
-from memory_system.rerating import Rerating
-from memory_system.times import real_clock
+from memory_system.llm import prices
+from memory_system.llm.prices import Price
+from memory_system.world.rerating import Rerating
 from tests.fake_server import FakeServer, says
 from tests.waiting import until
 

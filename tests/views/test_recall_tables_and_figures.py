@@ -9,8 +9,8 @@ import pytest
 
 from dashboard import figures, tables
 from memory_system import PRESETS, AgentMemory, Measure, Query, Score, Scoring, Weights
-from memory_system.relevancy import DateMatch, Evidence, TokenPair, WordMatch
-from memory_system.tester import OWN_SETTINGS, Precision
+from memory_system.agent_parts.tester import OWN_SETTINGS, Precision
+from memory_system.recall.hybrid import DateMatch, Evidence, TokenPair, WordMatch
 
 from ..conftest import NOW
 

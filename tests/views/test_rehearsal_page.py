@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import comparing, rehearsing, session, words
 from memory_system import AgentMemory, MemoryEntry, Tier
-from memory_system.keeping import Fit
-from memory_system.stage import RESTORE_IT
+from memory_system.world.branches.branches import RESTORE_IT
+from memory_system.world.branches.merge import Fit
 from tests import sample_world
 from tests.waiting import LAST_RESORT
 

@@ -10,7 +10,7 @@ import pytest
 
 from dashboard import relive_figures, relive_tables
 from memory_system import AgentMemory, Facets, Kind, Scoring
-from memory_system.relived import Relived
+from memory_system.agent_parts.relived import Relived
 from tests.conftest import NOW
 
 CUE = "Who has the key to the mill?"

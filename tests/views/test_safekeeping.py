@@ -12,7 +12,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words, working
-from memory_system import AgentMemory, Tier, asides, ledger_opening
+from memory_system import AgentMemory, Tier
+from memory_system.store import ledger_opening
+from memory_system.world import swap
 from tests.waiting import LAST_RESORT, until
 
 from .test_pages import OpenPage, mira, press, shown
@@ -77,7 +79,7 @@ def test_a_backup_is_made_restored_and_the_former_world_put_back(open_page: Open
     ended(page, "restore")
     assert words.RESTORED_WORLD_OF in shown(page)
     assert mira().find("late") is None
-    assert len(asides.of_world(session.world().folder)) == 1
+    assert len(swap.of_world(session.world().folder)) == 1
     press(page, words.PUT_BACK)
     assert words.WORLD_AS_IT_WAS in shown(page)
     assert mira().find("late") is not None

@@ -13,9 +13,8 @@ from memory_system import AgentMemory
 from memory_system.conversation.comparing import compare
 from memory_system.conversation.context import Context, Scene, build, counted
 from memory_system.conversation.functions import FunctionRun
-from memory_system.conversation.messages import Message, Role
-from memory_system.conversation.talk import Blocks, Strategy, Talk, TalkSettings
-from memory_system.llm.chat import ToolCall
+from memory_system.conversation.talk import Blocks, Message, Role, Strategy, Talk, TalkSettings
+from memory_system.llm.base import ToolCall
 
 from ..conftest import NOW
 

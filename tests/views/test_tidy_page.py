@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import session, words
 from dashboard.suspects import marked
 from memory_system import AgentMemory, Tier
-from memory_system.suspicions import ALMOST_THE_SAME
+from memory_system.operations.duplicates.suspicions import ALMOST_THE_SAME
 from tests.fake_server import FakeServer, says
 
 OpenPage = Callable[..., AppTest]

@@ -1,0 +1,1 @@
+"""What an agent can do, by theme: each part is one class that ``AgentMemory`` is put together from."""

@@ -1,0 +1,420 @@
+"""The shelf: which conversations there are, some messages of one, and how one is taken away.
+
+Messages are entries of recall memory (``shelf_entries``); what changes with each step is a few numbers in a text of the
+journal (``shelf_texts``), so that a step costs the same however long the talk has been.
+
+The texts that a conversation is kept by, written in one form only and read strictly.
+
+``talk:<id>`` says how it is held, ``conversation:<id>`` how far it is, and ``core:<id>`` what its core memory says.
+What is as it always is at first is left out, so that a step writes some fifty characters.
+
+A message as an entry of recall memory, and back.
+
+Kept: a talk as it is read from the shelf, with so much of its past as may have room, and how it goes back.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from ..agent_parts.view import AgentView
+from ..core.change_set import CONVERSATION, CORE, HELD, Change, ChangeSet, TextChange, is_text
+from ..core.entry import MAX_DOCUMENT, Kind, MemoryEntry, Scalar, Tier
+from ..core.json_source import parse_strict
+from ..core.scoring import whole
+from ..errors import ConversationNotFound, InvalidDocument, InvalidParameter, StoreDamaged, shown
+from ..llm.base import ToolCall
+from ..operations.context import bare
+from .functions import cut
+from .strategies import STRATEGIES
+from .talk import Blocks, Message, Role, Talk, TalkSettings
+
+MAX_NAME = 200
+"""Characters of a conversation's title, and of the name of whom the agent talks with."""
+MAX_BLOCK = 20_000
+_MOST_BYTES = 2_000_000
+_MOST_NUMBER = 99_999_999
+"""Messages have eight digits in their ids."""
+_SETTINGS = TalkSettings()
+_NUMBERS = {"summarised": _MOST_NUMBER, "next_number": _MOST_NUMBER, "remembered": _MOST_NUMBER, "ceiling": 10_000_000}
+
+
+def dump_held(talk: Talk) -> str:
+    """How a conversation is held.
+
+    Raises:
+        InvalidParameter: the title or the name is no text, or has more than 200 characters.
+    """
+    for what, name in (("title", talk.title), ("name of whom the agent talks with", talk.human)):
+        if not is_text(name) or len(name) > MAX_NAME or "\x00" in name:
+            raise InvalidParameter(f"The {what} must be a text of at most {MAX_NAME} characters.")
+    given = dataclasses.asdict(talk.settings)
+    settings = {name: value for name, value in given.items() if value != getattr(_SETTINGS, name)}
+    return _dumped({"title": talk.title, "human": talk.human, **({"settings": settings} if settings else {})})
+
+
+def dump_state(talk: Talk) -> str:
+    """How far a conversation is: the first message of its queue, the number of the next one, and the like."""
+    first = talk.queue[0].number if talk.queue else talk.next_number
+    fresh = Talk(talk.id)
+    names = (*_NUMBERS, "warned", "scale")
+    told = {name: getattr(talk, name) for name in names if getattr(talk, name) != getattr(fresh, name)}
+    return _dumped({"first": first, **told})
+
+
+def dump_blocks(talk: Talk) -> str:
+    """What a conversation's core memory says.
+
+    Raises:
+        InvalidParameter: a block is no text, or has more than 20,000 characters.
+    """
+    told = dataclasses.asdict(talk.blocks)
+    for name, text in told.items():
+        if not is_text(text) or len(text) > MAX_BLOCK:
+            raise InvalidParameter(f"The block {name!r} must be a text of at most {MAX_BLOCK:,} characters.")
+    return _dumped(told)
+
+
+def parse_held(talk: Talk, text: str) -> Talk:
+    """The conversation with what ``dump_held`` wrote.
+
+    Raises:
+        StoreDamaged: it is not as that writes it.
+    """
+    told = _told(talk, text, {"title", "human", "settings"})
+    try:
+        settings = TalkSettings(**told.pop("settings", {}))
+        found = replace(talk, settings=settings, **told)
+        dump_held(found)
+    except (TypeError, InvalidParameter) as error:
+        raise _damaged(talk, str(error)) from error
+    return found
+
+
+def parse_state(talk: Talk, text: str | None) -> tuple[Talk, int]:
+    """The conversation with what ``dump_state`` wrote, and the number of the first message of its queue.
+
+    Raises:
+        StoreDamaged: it is not as that writes it.
+    """
+    told = _told(talk, text or '{"first":0}', {"first", "warned", "scale", *_NUMBERS})
+    first = told.pop("first", 0)
+    numbers = {**told, "first": first}
+    for name, most in {**_NUMBERS, "first": _MOST_NUMBER}.items():
+        value = numbers.get(name, 0)
+        if type(value) is not int or not 0 <= value <= most:
+            raise _damaged(talk, f"{name!r} is {value!r:.40}")
+    if type(told.get("warned", False)) is not bool:
+        raise _damaged(talk, "'warned' is not true or false")
+    scale = told.get("scale", 1.0)
+    if isinstance(scale, bool) or not isinstance(scale, int | float) or not 0.01 <= scale <= 100:
+        raise _damaged(talk, f"'scale' is {scale!r:.40}")
+    if first > told.get("next_number", 0):
+        raise _damaged(talk, "its queue begins after its last message")
+    return replace(talk, **told), first
+
+
+def parse_blocks(talk: Talk, text: str | None, summary: MemoryEntry | None, queue: Sequence[Message]) -> Talk:
+    """The conversation with what ``dump_blocks`` wrote, with its summary and its queue.
+
+    Raises:
+        StoreDamaged: it is not as that writes it.
+    """
+    told = _told(talk, text or "{}", {"persona", "human"})
+    found = replace(
+        talk, blocks=Blocks(**told), summary=summary.document if summary is not None else "", queue=tuple(queue)
+    )
+    try:
+        dump_blocks(found)
+    except InvalidParameter as error:
+        raise _damaged(talk, str(error)) from error
+    return found
+
+
+def _dumped(told: Mapping[str, Any]) -> str:
+    return json.dumps(told, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def _told(talk: Talk, text: str, names: set[str]) -> dict[str, Any]:
+    try:
+        told, _ = parse_strict(text, f"the conversation {talk.id}", _MOST_BYTES, InvalidDocument)
+    except InvalidDocument as error:
+        raise _damaged(talk, error.sentence) from error
+    if not isinstance(told, dict) or not told.keys() <= names:
+        raise _damaged(talk, f"an object with {', '.join(sorted(names))} is wanted")
+    return told
+
+
+def _damaged(talk: Talk, why: str) -> StoreDamaged:
+    return StoreDamaged(f"What is kept of the conversation {talk.id!r:.80} is not as it was written: {why:.300}")
+
+
+_CALLS = "calls"
+_PIECE = MAX_DOCUMENT
+"""Characters that one value of an entry's metadata may have."""
+_MOST_PIECES = 40
+
+
+def message_id(talk_id: str, number: int) -> str:
+    """The id of a message; in the order of the ids messages stand as they were said."""
+    return f"{talk_id}-{number:08}"
+
+
+def summary_id(talk_id: str) -> str:
+    """The id of the summary of what has left a conversation's prompt."""
+    return f"{talk_id}-summary"
+
+
+def entry_of(talk_id: str, message: Message) -> MemoryEntry:
+    """The entry that keeps a message.
+
+    What was said by the one or the other is of the kind ``conversation``; thoughts, notices, and what functions
+    answered, of the kind ``procedure``, so that a search for what was said passes over them.
+
+    Raises:
+        InvalidParameter: its text has more than 32,000 characters, or its calls more than 40 times as many.
+    """
+    text = storable(message.text)
+    if len(text) > MAX_DOCUMENT:
+        raise InvalidParameter(
+            f"This message has {len(text):,} characters; at most {MAX_DOCUMENT:,} can be said at once. Say it in "
+            "parts, or load it as a document."
+        )
+    extras: dict[str, Scalar] = {
+        "conversation": talk_id,
+        "number": message.number,
+        "turn": message.number,  # by which a search knows what stands beside it, see relevancy.neighbours
+        "role": message.role.value,
+    }
+    given: dict[str, Scalar] = {
+        "speaker": storable(message.speaker)[:200],
+        "call_id": message.call_id,
+        "tokens": message.tokens,
+    }
+    extras |= {name: value for name, value in given.items() if value}
+    if message.calls:
+        extras |= _pieces(message)
+    document = text
+    if not text.strip():
+        extras["text"] = text
+        names = ", ".join(dict.fromkeys(call.name for call in message.calls))
+        document = storable(f"(calls {names:.200})" if names else "(nothing)")
+    kind = Kind.CONVERSATION if message.said.strip() else Kind.PROCEDURE
+    return MemoryEntry(
+        document, extras, message_id(talk_id, message.number), tier=Tier.RECALL, kind=kind, timestamp=message.at
+    )
+
+
+def _pieces(message: Message) -> dict[str, Scalar]:
+    # ASCII only, so that whatever a model wrote can be kept as it is
+    told = json.dumps([[call.id, call.name, call.arguments] for call in message.calls])
+    pieces = [told[start : start + _PIECE] for start in range(0, len(told), _PIECE)]
+    if len(pieces) > _MOST_PIECES:
+        raise InvalidParameter(
+            f"The calls of this message have {len(told):,} characters; at most {_MOST_PIECES * _PIECE:,} are kept."
+        )
+    return {f"{_CALLS}_{place}" if place else _CALLS: piece for place, piece in enumerate(pieces)}
+
+
+def message_of(entry: MemoryEntry) -> Message:
+    """The message that an entry keeps.
+
+    Raises:
+        StoreDamaged: it keeps none.
+    """
+    extras: dict[str, Any] = entry.extras
+    try:
+        told = "".join(str(extras[f"{_CALLS}_{place}" if place else _CALLS]) for place in _places(extras))
+        calls = tuple(ToolCall(*map(_text, one)) for one in json.loads(told or "[]"))
+        return Message(
+            _number(extras["number"]),
+            Role(extras["role"]),
+            _text(extras.get("text", entry.document)),
+            _known(entry.timestamp),
+            _text(extras.get("speaker", "")),
+            calls,
+            _text(extras.get("call_id", "")),
+            _number(extras.get("tokens", 0)),
+        )
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise StoreDamaged(f"The message {entry.id!r:.80} is not as it was written: {error!s:.100}.") from error
+
+
+def _places(extras: dict[str, Any]) -> range:
+    most = next((place for place in range(1, _MOST_PIECES) if f"{_CALLS}_{place}" not in extras), _MOST_PIECES)
+    return range(most if _CALLS in extras else 0)
+
+
+def _number(value: object) -> int:
+    if type(value) is not int:
+        raise TypeError(f"{value!r:.40} is no number")
+    return value
+
+
+def _known(at: datetime | None) -> datetime:
+    if at is None:
+        raise TypeError("it has no time")
+    return at
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r:.40} is no text")
+    return value
+
+
+def storable(text: str) -> str:
+    """The text with a sign in the place of what is no text: NUL, and halves of surrogate pairs."""
+    return text.replace("\x00", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def loaded(agent: AgentView, conversation: str, *, queue: bool = True) -> Talk:
+    """A talk as it is stored, with what of its past its strategy wants to show.
+
+    Only so many messages are read as may have room in the prompt, the newest first, however many there are.
+
+    Args:
+        agent: whose talk it is, now or as it was.
+        conversation: its id.
+        queue: whether messages are read at all.
+
+    Raises:
+        ConversationNotFound: there is none of this id.
+        StoreDamaged: what is stored is no talk.
+    """
+    held = agent.text(HELD + conversation) if is_text(conversation) else None
+    if held is None:
+        raise ConversationNotFound(f"There is no conversation {shown(conversation)}; it may have been undone.")
+    talk, _ = parse_state(parse_held(Talk(conversation), held), agent.text(CONVERSATION + conversation))
+    with agent.shelf(Tier.RECALL) as table:
+        talk = parse_blocks(talk, agent.text(CORE + conversation), table.get(summary_id(conversation)), ())
+
+        def read(number: int) -> Message | None:
+            entry = table.get(message_id(conversation, number))
+            return None if entry is None else message_of(entry)
+
+        return replace(talk, queue=STRATEGIES[talk.settings.strategy].past(talk, read)) if queue else talk
+
+
+def text_changes(agent: AgentView, talk: Talk) -> tuple[TextChange, ...]:
+    """What makes the stored texts those of this talk: some fifty characters a step.
+
+    Raises:
+        InvalidParameter: a field is out of its bounds.
+    """
+    wanted = {HELD: dump_held(talk), CONVERSATION: dump_state(talk), CORE: dump_blocks(talk)}
+    changes = (TextChange(start + talk.id, agent.text(start + talk.id), text) for start, text in wanted.items())
+    return tuple(change for change in changes if change.before != change.after)
+
+
+def summary_change(agent: AgentView, talk: Talk, now: datetime) -> tuple[Change, ...]:
+    """What makes the stored summary that of this talk; nothing where it is."""
+    before = agent.find(summary_id(talk.id))
+    if talk.summary == ("" if before is None else before.document):
+        return ()
+    held = None if before is None else bare(before)
+    if not talk.summary.strip():
+        return () if held is None else (Change(held, None, "It stands for nothing any more."),)
+    after = MemoryEntry(
+        cut(storable(talk.summary), MAX_DOCUMENT),
+        {"conversation": talk.id, "role": "summary", "until": talk.summarised},
+        summary_id(talk.id),
+        tier=Tier.RECALL,
+        kind=Kind.SUMMARY,
+        timestamp=now,
+    )
+    return (Change(held, after, f"It stands for the first {talk.summarised:,} messages."),)
+
+
+MOST_AT_ONCE = 100_000
+"""Messages that are read at once."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A conversation in a list.
+
+    Args:
+        id: of the conversation.
+        title: what it is called.
+        human: whom the agent talks with.
+        begun: when, by the world's time; ``None`` where nothing has been said.
+        last: when something was said last; ``None`` where nothing has been said.
+        messages: how many messages it has, notices and results of functions included.
+    """
+
+    id: str
+    title: str
+    human: str
+    begun: datetime | None
+    last: datetime | None
+    messages: int
+
+
+def conversations(agent: AgentView) -> tuple[Listed, ...]:
+    """An agent's conversations, the one in which something was said last first; those without a message at the end.
+
+    Raises:
+        StoreDamaged: what is kept of one is not as it was written.
+    """
+    texts = agent.texts()
+    found = []
+    with agent.shelf(Tier.RECALL) as table:
+        for name, text in texts.items():
+            if text is None or not name.startswith(HELD):
+                continue
+            talk_id = name.removeprefix(HELD)
+            talk = parse_state(parse_held(Talk(talk_id), text), texts.get(CONVERSATION + talk_id))[0]
+            ends = [table.get(message_id(talk_id, number)) for number in (0, talk.next_number - 1)]
+            begun, last = (entry.timestamp if entry is not None else None for entry in ends)
+            found.append(Listed(talk_id, talk.title, talk.human, begun, last, talk.next_number))
+    return tuple(sorted(found, key=lambda one: (-one.last.timestamp() if one.last else 0.0, one.title, one.id)))
+
+
+def read(agent: AgentView, talk_id: str, start: int = 0, count: int = 100) -> tuple[Message, ...]:
+    """Messages of a conversation in their order, by number; takes as long as there are messages asked for.
+
+    Args:
+        agent: whose conversation.
+        talk_id: which.
+        start: the number of the first, 0 or more.
+        count: how many numbers to look at, 0 to 100,000; one that is missing is passed over.
+
+    Raises:
+        InvalidParameter: one is out of its range.
+        StoreDamaged: a message is not as it was written.
+    """
+    first = whole("The first message", start, 0, 2**62)
+    most = whole("The number of messages", count, 0, MOST_AT_ONCE)
+    with agent.shelf(Tier.RECALL) as table:
+        held = [table.get(message_id(talk_id, number)) for number in range(first, first + most)] if len(table) else []
+    return tuple(message_of(entry) for entry in held if entry is not None)
+
+
+def removal(agent: AgentView, talk_id: str, *, author: str = "script") -> ChangeSet:
+    """Plan to take a conversation away, with all its messages; undoing it brings all back.
+
+    What the agent remembers of it, such as a synopsis, stays. ``agent.purge`` with the ids of its changes then takes
+    what was said out of the history.
+
+    Raises:
+        ConversationNotFound: the agent has none of this id.
+    """
+    talk = loaded(agent, talk_id, queue=False)
+    with agent.shelf(Tier.RECALL) as table:
+        ids = sorted(entry_id for entry_id in table.ids if entry_id.startswith(f"{talk_id}-"))
+        held = [entry for entry_id in ids if (entry := table.get(entry_id)) is not None]
+    gone = [Change(bare(entry), None, "Its conversation was removed.") for entry in held]
+    title = f"Remove the conversation “{talk.title or talk.human}”"
+    kept = agent.texts()
+    names = (start + talk_id for start in (HELD, CONVERSATION, CORE))
+    taken = tuple(TextChange(name, kept[name], None) for name in names if kept.get(name) is not None)
+    revision = agent.stamp[0]
+    return ChangeSet(
+        "remove conversation", title, tuple(gone), agent.now, revision, author=author, texts=taken, agent=agent.name
+    )

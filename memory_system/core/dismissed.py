@@ -1,0 +1,83 @@
+"""What a person has looked at and called neither a duplicate nor a contradiction, kept in the journal as JSON text.
+
+It is kept by the texts, not by the ids: what was judged is what is said. A memory that is edited may be suspected
+again; one that comes back, or is told again in the same words, is not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ..errors import InvalidParameter, shown
+from .records import Records
+
+MAX_DISMISSED = 5_000
+"""Dismissed suspicions of one agent."""
+_MAX_BYTES = 1_000_000
+_MARK = re.compile(r"[0-9a-f]{32}")
+
+
+def fingerprint(text: str) -> str:
+    """What two texts have in common that differ in nothing but capitals and spaces: 32 characters."""
+    return hashlib.sha256(" ".join(text.casefold().split()).encode("utf-8")).hexdigest()[:32]
+
+
+@dataclass(frozen=True)
+class Dismissed:
+    """One suspicion that a person dismissed.
+
+    Args:
+        texts: the fingerprints of the two texts, in their order; one, where it is the same text held several times.
+
+    Raises:
+        InvalidParameter: they are no such fingerprints.
+    """
+
+    texts: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "texts", _fingerprints(self.texts))
+
+
+def _fingerprints(value: object) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise InvalidParameter(f"'texts' must be a list, not a {type(value).__name__}.")
+    for one in value:
+        if not isinstance(one, str) or not _MARK.fullmatch(one):
+            raise InvalidParameter(f"'texts' names {shown(one)}, which is no fingerprint of a text.")
+    if not 1 <= len(set(value)) <= 2:
+        raise InvalidParameter(f"'texts' names {len(set(value))} texts; one or two are wanted.")
+    return tuple(sorted(set(value)))
+
+
+_RECORDS = Records(Dismissed, "dismissed suspicions", MAX_DISMISSED, _MAX_BYTES, lambda one: " ".join(one.texts))
+
+
+def of_texts(texts: Iterable[str]) -> Dismissed:
+    """The record of a suspicion of these texts.
+
+    Raises:
+        InvalidParameter: they are more than two different ones, or none.
+    """
+    return Dismissed(tuple({fingerprint(text) for text in texts}))
+
+
+def parse_dismissed(text: str | None) -> tuple[Dismissed, ...]:
+    """The records of a text that ``dump_dismissed`` wrote; none for ``None``.
+
+    Raises:
+        InvalidDocument: all that is wrong with it, by its number in the list.
+    """
+    return _RECORDS.parse(text)
+
+
+def dump_dismissed(dismissed: Sequence[Dismissed]) -> str:
+    """One line of JSON.
+
+    Raises:
+        InvalidParameter: there are more than 5,000.
+    """
+    return _RECORDS.dump(dismissed)

@@ -1,0 +1,261 @@
+"""The score of a memory, as pure functions: recency, importance and relevancy, and their weighted sum.
+
+    score = a_recency * recency + a_importance * importance + a_relevancy * relevancy
+
+After Park et al. 2023 (arXiv 2304.03442, section 4.1), with three differences that make the preset
+``classic``: the parts are not min-max scaled, recency stays 1 for the first 60 minutes, and relevancy is
+1 / (1 + distance) with the squared Euclidean distance that Chroma uses by default.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InvalidParameter, shown
+
+FRESH_SECONDS = 3600.0
+"""A memory counts as fresh (recency 1) up to and including 60 minutes after its last access."""
+
+Floats = NDArray[np.float64]
+
+_NUMBERS = (int, float, np.number)
+_WHOLE = (int, np.integer)
+_BLOCK = 1024
+"""Rows at a time where float32 is widened, so that the copy stays in the processor's cache."""
+
+
+def in_range(name: str, value: object, low: float, high: float, *, open_ends: bool = False) -> float:
+    """``value`` as a float, if it is a finite number within the range.
+
+    Raises:
+        InvalidParameter: it is not; the message names the parameter and its range.
+    """
+    between = f"between {low:g} and {high:g}" if open_ends else f"from {low:g} to {high:g}"
+    if isinstance(value, bool) or not isinstance(value, _NUMBERS):
+        raise InvalidParameter(f"{name} must be a number {between}, not {shown(value)}.")
+    inside = low < value < high if open_ends else low <= value <= high  # before float(): 10**400 has none
+    if not inside:
+        raise InvalidParameter(f"{name} is {_short(value)}; it must be {between}.")
+    return float(value)
+
+
+def _short(value: object) -> str:
+    try:
+        return f"{value:g}"
+    except OverflowError:
+        return "a number of over 300 digits"
+
+
+def whole(name: str, value: object, low: int, high: int) -> int:
+    """``value`` as an int, if it is a whole number within the range.
+
+    Raises:
+        InvalidParameter: it is not.
+    """
+    if isinstance(value, bool) or not isinstance(value, _WHOLE) or not low <= value <= high:
+        raise InvalidParameter(f"{name} must be a whole number from {low} to {high:,}, not {shown(value)}.")
+    return int(value)
+
+
+@dataclass(frozen=True)
+class Weights:
+    """How much each part counts; each 0 to 10."""
+
+    recency: float = 0.25
+    importance: float = 0.25
+    relevancy: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("recency", "importance", "relevancy"):
+            object.__setattr__(self, name, in_range(f"The {name} weight", getattr(self, name), 0, 10))
+
+
+class Measure(StrEnum):
+    """How relevancy is measured: by vectors alone, or with words, names, dates and neighbours beside them."""
+
+    SIMILARITY = "similarity"
+    HYBRID = "hybrid"
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """Weights, the decay k of recency per hour (0 < k < 1), and how relevancy is measured.
+
+    With ``normalise`` each part is brought to 0..1 by min and max over the tier before it is weighed, as in Park
+    et al. 2023 (arXiv 2304.03442, section 4.1); a part that is the same everywhere counts 0.5.
+    """
+
+    weights: Weights = Weights()
+    decay: float = 0.99
+    measure: Measure = Measure.SIMILARITY
+    normalise: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.weights, Weights):
+            raise InvalidParameter("'weights' must be Weights(recency, importance, relevancy).")
+        object.__setattr__(self, "decay", in_range("The decay", self.decay, 0, 1, open_ends=True))
+        try:
+            object.__setattr__(self, "measure", Measure(self.measure))
+        except ValueError as error:
+            raise InvalidParameter(
+                f"There is no measure of relevancy {shown(self.measure)}; there are {', '.join(Measure)}."
+            ) from error
+        if not isinstance(self.normalise, bool):
+            raise InvalidParameter(f"'normalise' must be true or false, not {shown(self.normalise)}.")
+
+
+@dataclass(frozen=True)
+class Score:
+    """One memory's score with its parts.
+
+    ``recency`` and ``importance`` are ``None`` when the memory has no importance or no time: it is then
+    scored by relevancy alone, unweighted. The weighted parts, added in the order of ``parts``, are ``total``
+    exactly. ``sub_parts`` are what relevancy is made of, by name, where it is measured in more than one way.
+    """
+
+    relevancy: float
+    recency: float | None = None
+    importance: float | None = None
+    weights: Weights = Weights()
+    sub_parts: Mapping[str, float] = field(default_factory=dict, hash=False)
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """The weighted parts by name, in the order in which they are added."""
+        if self.recency is None or self.importance is None:
+            return {"recency": 0.0, "importance": 0.0, "relevancy": self.relevancy}
+        return {
+            "recency": self.weights.recency * self.recency,
+            "importance": self.weights.importance * self.importance,
+            "relevancy": self.weights.relevancy * self.relevancy,
+        }
+
+    @property
+    def total(self) -> float:
+        """The score."""
+        parts = self.parts
+        return parts["recency"] + parts["importance"] + parts["relevancy"]
+
+
+def recency(last_access: Floats, now: float, decay: float) -> Floats:
+    """1 up to 60 minutes after the last access (and for a time in the future), then decay^hours.
+
+    Args:
+        last_access: shape (n,), Unix seconds; NaN where there is none, which stays NaN.
+        now: Unix seconds.
+        decay: k per hour, 0 < k < 1.
+
+    Returns:
+        shape (n,), 0 to 1. The curve steps from 1 to k at the 60th minute: the age counts from the last
+        access, not from the end of the fresh hour.
+    """
+    age = now - last_access
+    return np.where(age <= FRESH_SECONDS, 1.0, np.exp(math.log(decay) * np.maximum(age, 0.0) / 3600.0))
+
+
+def squares(vectors: NDArray[np.float32]) -> Floats:
+    """The squared length of each vector of shape (n, d), shape (n,); each row's is the same wherever it stands."""
+    lengths: Floats = np.square(vectors, dtype=np.float64).sum(axis=1)
+    return lengths
+
+
+def relevancy(vectors: NDArray[np.float32], cue: NDArray[np.float32], lengths: Floats | None = None) -> Floats:
+    """1 / (1 + distance), with the squared Euclidean distance, in float64.
+
+    Computed row by row and not as a matrix product, whose last bits depend on where a row stands: equal
+    vectors have equal relevancies, in a part of the rows as in all.
+
+    Args:
+        vectors: shape (n, d).
+        cue: shape (d,).
+        lengths: what ``squares`` says of the vectors, if it is known.
+
+    Returns:
+        shape (n,), above 0 to 1. For unit vectors the distance is 2 - 2 cos, so that an unrelated text
+        (cos 0) has 1/3, an equal one 1.
+    """
+    if not vectors.size:
+        return np.full(len(vectors), math.nan)  # rows without vectors have no width either
+    wide = cue.astype(np.float64)
+    of_cue = float(np.square(wide).sum())
+    answer = np.empty(len(vectors))
+    for start in range(0, len(vectors), _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        block = vectors[rows]
+        dots = np.multiply(block, wide, dtype=np.float64).sum(axis=1)
+        distance = (squares(block) if lengths is None else lengths[rows]) - 2.0 * dots + of_cue
+        answer[rows] = 1.0 / (1.0 + np.maximum(distance, 0.0))  # rounding may bring a distance below 0
+    return answer
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The parts of n scores as arrays of shape (n,); NaN where a memory is scored by relevancy alone."""
+
+    recency: Floats
+    importance: Floats
+    relevancy: Floats
+    weights: Weights
+    sub_parts: Mapping[str, Floats] = field(default_factory=dict)
+
+    @property
+    def totals(self) -> Floats:
+        """Shape (n,): the same sums, in the same order, as ``Score.total``."""
+        w = self.weights
+        weighted = w.recency * self.recency + w.importance * self.importance + w.relevancy * self.relevancy
+        return np.where(np.isnan(weighted), self.relevancy, weighted)
+
+    def taken(self, rows: NDArray[np.intp]) -> Parts:
+        """The parts of some rows, in their order."""
+        sub_parts = {name: values[rows] for name, values in self.sub_parts.items()}
+        return Parts(self.recency[rows], self.importance[rows], self.relevancy[rows], self.weights, sub_parts)
+
+    def one(self, row: int) -> Score:
+        """The score of one row."""
+        recency_, importance = float(self.recency[row]), float(self.importance[row])
+        sub_parts = {name: float(values[row]) for name, values in self.sub_parts.items()}
+        if math.isnan(recency_) or math.isnan(importance):
+            return Score(float(self.relevancy[row]), weights=self.weights, sub_parts=sub_parts)
+        return Score(float(self.relevancy[row]), recency_, importance, self.weights, sub_parts)
+
+
+def score(
+    relevancies: Floats,
+    importance: Floats,
+    last_access: Floats,
+    now: datetime,
+    scoring: Scoring,
+    sub_parts: Mapping[str, Floats] = MappingProxyType({}),
+) -> Parts:
+    """The parts of n scores.
+
+    Args:
+        relevancies: shape (n,), 0 to 1; NaN for an entry without a vector.
+        importance: shape (n,), 0.1 to 1; NaN = unrated.
+        last_access: shape (n,), Unix seconds; NaN = timeless.
+        now: the world's time, aware of its zone.
+        scoring: weights, decay, and whether the parts are scaled; ``relevancies`` are measured already.
+        sub_parts: what the relevancies are made of, each of shape (n,).
+    """
+    recent = recency(last_access, now.timestamp(), scoring.decay)
+    if scoring.normalise:
+        whole_rows = ~np.isnan(recent + importance + relevancies)
+        recent, importance, relevancies = (_scaled(part, whole_rows) for part in (recent, importance, relevancies))
+    return Parts(recent, importance, relevancies, scoring.weights, sub_parts)
+
+
+def _scaled(part: Floats, rows: NDArray[np.bool_]) -> Floats:
+    """These rows of a part brought to 0..1 by their min and max; 0.5 where all are equal; the others as they are."""
+    if not rows.any():
+        return part
+    low, high = part[rows].min(), part[rows].max()
+    scaled = np.full(len(part), 0.5) if low == high else (part - low) / (high - low)
+    return np.where(rows, scaled, part)

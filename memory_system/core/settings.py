@@ -1,0 +1,214 @@
+"""Settings: of the installation, from the environment (read nowhere else), and of one agent, kept in its journal."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import platformdirs
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from ..errors import InvalidParameter
+from . import shipped
+from .chroma_address import DEADLINE, ChromaAddress
+from .presets import DEFAULT
+from .scoring import Scoring, Weights, in_range, whole
+
+DEFAULT_WORLD = "mem_test"
+PROGRAM = "memory-system"
+
+
+def data_folder() -> Path:
+    r"""Where worlds are unless told otherwise, so that every program finds the same from wherever it is started.
+
+    In a checkout its top folder; of an installed package the user's folder for data, such as
+    ``~/.local/share/memory-system``, ``~/Library/Application Support/memory-system`` or
+    ``%LOCALAPPDATA%\memory-system``. Nothing is ever written where packages are installed.
+    """
+    return shipped.checkout() or platformdirs.user_data_path(PROGRAM, appauthor=False)
+
+
+def _cache_folder() -> Path:
+    return platformdirs.user_cache_path(PROGRAM, appauthor=False)
+
+
+class Settings(BaseSettings):
+    """Where things are and which services to use. Each field is also an environment variable."""
+
+    model_config = SettingsConfigDict(
+        extra="ignore",
+        populate_by_name=True,
+        hide_input_in_errors=True,
+        env_prefix="MEMORY_",  # a field is also read by its own name: HOME, HOST and TOKEN are other programs' business
+    )
+
+    home: Path = Field(default_factory=data_folder, validation_alias="MEMORY_HOME")
+    """The folder that holds the next two, unless they are told."""
+    database: Path = Field(default_factory=lambda told: told["home"] / "database", validation_alias="MEMORY_DATABASE")
+    """The folder of all worlds."""
+    personalities: Path = Field(
+        default_factory=lambda told: told["home"] / "agent_personalities", validation_alias="MEMORY_PERSONALITIES"
+    )
+    """The folder of the static memories."""
+    backups: Path | None = Field(None, validation_alias="MEMORY_BACKUPS")
+    """The folder of the backups; ``backups`` in the folder of all worlds if not given."""
+    world: str = Field(DEFAULT_WORLD, validation_alias="MEMORY_WORLD")
+    cache: Path = Field(default_factory=_cache_folder, validation_alias="MEMORY_CACHE_DIR")
+    """Where the embedding model is kept between runs."""
+    llm: str = Field("auto", validation_alias="MEMORY_LLM", pattern="^(auto|openai|offline)$")
+    """``openai``, ``offline``, or ``auto``: openai if a key or an address is set."""
+    llm_model: str = Field("gpt-4o-mini", validation_alias="MEMORY_LLM_MODEL")
+    llm_deadline: float = Field(60.0, validation_alias="MEMORY_LLM_DEADLINE", gt=0, le=3600)
+    """Seconds that one call of the language model may take, retries included."""
+    llm_at_once: int = Field(4, validation_alias="MEMORY_LLM_CONCURRENCY", ge=1, le=64)
+    """How many memories of one batch may be rated at a time."""
+    rerate_seconds: float = Field(30.0, validation_alias="MEMORY_RERATE_SECONDS", ge=0, le=86_400)
+    """How often a server looks for memories that could not be rated when they came; 0 = never."""
+    openai_api_key: SecretStr | None = Field(None, validation_alias="OPENAI_API_KEY")
+    openai_base_url: str | None = Field(None, validation_alias="OPENAI_BASE_URL")
+    durability: str = Field("full", validation_alias="MEMORY_DURABILITY", pattern="^(full|normal)$")
+    """What an acknowledged change survives: ``full`` a killed process and a power cut, ``normal`` a killed process."""
+    chroma_url: str | None = Field(None, validation_alias="MEMORY_CHROMA_URL")
+    """The Chroma server that keeps the store, such as ``http://localhost:8000``; files of its own if not given."""
+    chroma_token: SecretStr | None = Field(None, validation_alias="MEMORY_CHROMA_TOKEN")
+    """What that server wants to be shown, if it does."""
+    chroma_deadline: float = Field(DEADLINE, validation_alias="MEMORY_CHROMA_DEADLINE", gt=0, le=3600)
+    """Seconds that one request to it may wait."""
+    journal_url: SecretStr | None = Field(None, validation_alias="MEMORY_JOURNAL_URL")
+    """The address of a PostgreSQL database that keeps the journals; in the agents' folders if not given."""
+    dashboard_port: int = Field(8501, validation_alias="MEMORY_DASHBOARD_PORT", ge=1, le=65535)
+    api_port: int = Field(5000, validation_alias="MEMORY_API_PORT", ge=1, le=65535)
+    mcp_port: int = Field(5002, validation_alias="MEMORY_MCP_PORT", ge=1, le=65535)
+    host: str = Field("127.0.0.1", validation_alias="MEMORY_HOST", min_length=1, max_length=253)
+    """The address on which dashboard and API listen; any but this machine's own needs a password and a token."""
+    hosts: str = Field("", validation_alias="MEMORY_HOSTS", max_length=4000)
+    """Names, parted by commas, under which the servers are reached, such as that of a proxy before them."""
+    password: SecretStr | None = Field(None, validation_alias="MEMORY_PASSWORD")
+    """Signs a curator in to the dashboard."""
+    viewer_password: SecretStr | None = Field(None, validation_alias="MEMORY_VIEWER_PASSWORD")
+    token: SecretStr | None = Field(None, validation_alias="MEMORY_TOKEN")
+    """Lets a program in to the HTTP API, as ``Authorization: Bearer``, to read and to write."""
+    viewer_token: SecretStr | None = Field(None, validation_alias="MEMORY_VIEWER_TOKEN")
+    role: str = Field("curator", validation_alias="MEMORY_ROLE", pattern="^(curator|viewer)$")
+    """The most that anybody may do at the servers: ``viewer`` is for demonstrations, where nobody changes anything."""
+
+    @field_validator("chroma_url")
+    @classmethod
+    def _readable(cls, url: str | None) -> str | None:
+        if url:
+            ChromaAddress.parse(url)
+        return url or None
+
+    @property
+    def chroma(self) -> ChromaAddress | None:
+        """The Chroma server that keeps the store; ``None`` if each agent has files of its own."""
+        if not self.chroma_url:
+            return None
+        token = self.chroma_token.get_secret_value() if self.chroma_token else None
+        return ChromaAddress.parse(self.chroma_url, token=token, deadline=self.chroma_deadline)
+
+    @property
+    def backup_folder(self) -> Path:
+        """Where backups are made when no other place is named."""
+        return self.backups or self.database / "backups"
+
+    @property
+    def uses_openai(self) -> bool:
+        """Whether a language model is called over the network."""
+        return self.llm == "openai" or (self.llm == "auto" and bool(self.openai_api_key or self.openai_base_url))
+
+
+def explained(error: ValidationError) -> str:
+    """What is wrong with the environment's settings, in sentences for people."""
+    told = {str(one["loc"][0]): one["msg"].removeprefix("Value error, ").rstrip(".") for one in error.errors()}
+    return " ".join(f"The setting {name} is wrong: {message}." for name, message in told.items())
+
+
+@dataclass(frozen=True)
+class AgentSettings:
+    """One agent's own settings; each with its range.
+
+    Args:
+        stm_size: entries that STM holds before migration takes the overflow, 1 to 100,000.
+        top_k: memories that a query recalls, 0 to 10,000.
+        threshold: the score that a memory has to exceed, 0 to 30.
+        static_threshold: the same for static memory, 0 to 1.
+        static_share: the share of the seats that static memory may take while others wait, 0 to 1.
+        migration_threshold: the importance that overflow has to exceed to be kept in LTM, 0 to 1.
+        reflection_trigger: the sum of recent ratings at which the agent wants to reflect, 1 to 100,000.
+        scoring: weights and decay.
+        query_log: how many of the last queries are kept to be lived through again, 0 (none) to 100,000.
+        token_budget: the most tokens that its calls of a language model may take in all, 0 (no limit) to a trillion.
+        cost_budget: the most that they may cost, in the currency of the prices, 0 (no limit) to a billion.
+
+    Raises:
+        InvalidParameter: one is out of its range.
+    """
+
+    stm_size: int = 20
+    top_k: int = 5
+    threshold: float = DEFAULT.threshold
+    static_threshold: float = DEFAULT.static_threshold
+    static_share: float = 0.4
+    migration_threshold: float = 0.35
+    reflection_trigger: float = 150.0
+    scoring: Scoring = DEFAULT.scoring
+    query_log: int = 1_000
+    token_budget: int = 0
+    cost_budget: float = 0.0
+
+    def __post_init__(self) -> None:
+        checked = {
+            "stm_size": whole("stm_size", self.stm_size, 1, 100_000),
+            "top_k": whole("top_k", self.top_k, 0, 10_000),
+            "threshold": in_range("The threshold", self.threshold, 0, 30),
+            "static_threshold": in_range("The static threshold", self.static_threshold, 0, 1),
+            "static_share": in_range("The static share", self.static_share, 0, 1),
+            "migration_threshold": in_range("The migration threshold", self.migration_threshold, 0, 1),
+            "reflection_trigger": in_range("The reflection trigger", self.reflection_trigger, 1, 100_000),
+            "query_log": whole("query_log", self.query_log, 0, 100_000),
+            "token_budget": whole("token_budget", self.token_budget, 0, 10**12),
+            "cost_budget": in_range("The cost budget", self.cost_budget, 0, 10**9),
+        }
+        for name, value in checked.items():  # as plain numbers, whatever kind came in
+            object.__setattr__(self, name, value)
+        if not isinstance(self.scoring, Scoring):
+            raise InvalidParameter("'scoring' must be a Scoring(Weights(...), decay).")
+
+    def to_json(self) -> str:
+        """One line of JSON, with sorted keys."""
+        return json.dumps(dataclasses.asdict(self), sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str | None) -> Self:
+        """The settings that ``to_json`` wrote; the defaults for ``None``.
+
+        Raises:
+            InvalidParameter: the text holds no settings.
+        """
+        if text is None:
+            return cls()
+        try:
+            fields: dict[str, Any] = json.loads(text)
+            scoring = fields.pop("scoring")
+            weights, decay = scoring.pop("weights"), scoring.pop("decay")
+            return cls(**fields, scoring=Scoring(Weights(**weights), decay, **scoring))
+        except InvalidParameter:
+            raise
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise InvalidParameter(f"This text holds no settings: {error!r:.100}.") from error
+
+    def evolve(self, **changes: Any) -> Self:
+        """A copy with other values, validated.
+
+        Raises:
+            InvalidParameter: an unknown setting, or a value out of its range.
+        """
+        names = {field.name for field in dataclasses.fields(self)}
+        if unknown := sorted(set(changes) - names):
+            raise InvalidParameter(f"There is no setting {unknown[0]!r}; there are {', '.join(sorted(names))}.")
+        return dataclasses.replace(self, **changes)

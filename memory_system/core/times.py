@@ -1,0 +1,104 @@
+"""Times: always aware of their zone, and the only place that reads the real clock."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from ..errors import InvalidParameter, shown
+
+Clock = Callable[[], datetime]
+"""Answers the world's time, aware of its zone."""
+
+
+def real_clock() -> datetime:
+    """The real time, in UTC. Front ends and worlds hand it down; nothing below reads it by itself."""
+    return datetime.now(UTC)
+
+
+def parse_time(value: Any) -> datetime:
+    """An aware datetime from a datetime, an ISO 8601 text with a zone, or Unix seconds (UTC by definition).
+
+    Raises:
+        ValueError: no zone, or not a time between the years 1 and 9999; the message is half a sentence.
+    """
+    if isinstance(value, bool):
+        raise ValueError("must be a time, not true or false")
+    if isinstance(value, int | float):
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError("is not a finite number of seconds")
+        try:
+            return datetime.fromtimestamp(value, UTC)
+        except (OverflowError, OSError, ValueError) as error:
+            raise ValueError(f"is {shown(value)}, which is no Unix time in seconds") from error
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value.strip())
+        except ValueError as error:
+            raise ValueError(f"is {value[:40]!r}; write it like 2026-03-27T18:00:00+00:00") from error
+    if not isinstance(value, datetime):
+        raise ValueError(f"must be a time, not a {type(value).__name__}")
+    if value.tzinfo is None or value.utcoffset() is None:
+        raise ValueError(f"is {value.isoformat()}, which has no zone; add one, like {value.isoformat()}+00:00")
+    try:
+        value.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError("lies outside the years 1 to 9999") from error
+    return value
+
+
+def ago(moment: datetime, now: datetime) -> str:
+    """How long before ``now``, in words: "just now", "5 minutes ago", "in 2 days"."""
+    seconds = (now - moment).total_seconds()
+    size = abs(seconds)
+    if size < 60:
+        return "just now"
+    unit, name = next(
+        (unit, name)
+        for limit, unit, name in (
+            (3600, 60, "minute"),
+            (86_400, 3600, "hour"),
+            (14 * 86_400, 86_400, "day"),
+            (math.inf, 7 * 86_400, "week"),
+        )
+        if size < limit
+    )
+    count = int(size // unit)
+    words = f"{count} {name}{'s' if count != 1 else ''}"
+    return f"{words} ago" if seconds > 0 else f"in {words}"
+
+
+def time_given(name: str, value: Any) -> datetime:
+    """What a caller gave for a parameter, as ``parse_time`` reads it.
+
+    Raises:
+        InvalidParameter: it is no time; the message names the parameter.
+    """
+    try:
+        return parse_time(value)
+    except ValueError as error:
+        raise InvalidParameter(f"{name} {error}.") from error
+
+
+def moment_given(name: str, at: object) -> datetime:
+    """As ``time_given``, of a parameter that takes a datetime and nothing else.
+
+    Raises:
+        InvalidParameter: it is none, or has no zone; the message names the parameter.
+    """
+    if not isinstance(at, datetime):
+        raise InvalidParameter(f"{name} must be a time with a zone, not a {type(at).__name__}.")
+    return time_given(name, at)
+
+
+def utc(moment: datetime) -> str:
+    """A time as the journal keeps it: in UTC and in one form, so that the later of two is the greater text."""
+    return moment.astimezone(UTC).isoformat()
+
+
+def stamp(moment: datetime) -> str:
+    """The exact time with its zone, for people: "Fri 27 Mar 2026, 18:00 UTC"."""
+    zone = moment.tzname() or moment.strftime("%z")
+    return f"{moment:%a} {moment.day} {moment:%b %Y, %H:%M} {zone}"

@@ -1,0 +1,1 @@
+"""Texts to vectors: the interface of an embedder, the cached all-MiniLM-L6-v2, and Chroma's embedding functions."""

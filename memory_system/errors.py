@@ -1,0 +1,441 @@
+"""The whole error tree.
+
+    MemorySystemError                  500  something the caller may catch at one place
+    ├── InvalidInput                   422  what was handed in cannot be taken; nothing was changed
+    │   ├── InvalidEntry                    a memory: its text, time, rating, id or metadata
+    │   ├── InvalidAgentName                a name that cannot become a folder and a file
+    │   ├── InvalidParameter                a threshold, weight, count or time out of its range
+    │   ├── InvalidBackup                   a file that is no backup, or no longer as it was made
+    │   └── InvalidDocument                 a JSON text; carries its problems by line and field
+    │       ├── InvalidPersonality          the static memory's
+    │       └── InvalidFile                 a file of events, or a document for the archive
+    ├── NotFound                       404
+    │   ├── AgentNotFound
+    │   ├── EntryNotFound
+    │   ├── CueNotFound                     a saved cue
+    │   ├── ConversationNotFound
+    │   ├── ChangeSetNotFound
+    │   └── QueryNotFound                   a logged query; old ones are dropped
+    ├── Conflict                       409  the world moved on since the caller looked
+    │   ├── AlreadyExists
+    │   ├── ReadOnlyPast                    an agent as it was cannot be changed
+    │   ├── Immutable                       static memory belongs to its author, not to the agent
+    │   ├── Protected                       a person protected the memory; unprotect it first
+    │   ├── StaleChange                     what was planned no longer fits; plan it again
+    │   └── StaleRevision              412  an edit was made on another revision than the present one
+    ├── NotSignedIn                    401  a server wants to know who asks
+    ├── NotAllowed                     403  who asks may look, and not change anything
+    ├── TooMany                        429  more at once than one server takes
+    ├── ModelError                     502  a language model that did not help; what was stored stays stored
+    │   ├── BudgetSpent                402  the agent's budget has no room for the call
+    │   ├── ModelUnavailable           503  refused, not found, no credit, wrong key
+    │   ├── ModelTimeout               504  no complete answer within the deadline
+    │   ├── ModelOverflow              413  what was sent is longer than the model's context
+    │   └── ModelNonsense              502  an answer, but not of the form that was asked for
+    ├── EmbedderError                  500  no vectors: weights missing, or not what they should be
+    ├── ExtraMissing                   501  a feature whose packages were not installed
+    └── StoreError                     500
+        ├── ServerUnavailable          503  a server that is needed cannot be reached, or answers what is no answer
+        ├── StoreUnavailable           503  the server that keeps memories cannot be reached, or takes too long
+        ├── StoreBusy                  503  another process holds the agent for longer than we wait
+        ├── StoreDamaged               500  files that cannot be opened or do not agree
+        │   └── JournalDamaged              the journal's: what the store holds is shown read-only
+        ├── ReadOnly                   409  the agent is shown from its store, since its journal is damaged
+        ├── AgentGone                  409  the agent that is held was closed, renamed, deleted or replaced
+        └── ForeignStore               409  files that were not made by this system
+
+Every error carries an HTTP ``status``, a short machine-readable ``code`` and a sentence for people that
+says what was wrong, where, and what to do.
+
+What all errors have in common.
+
+What was handed in cannot be taken.
+
+Language models and embedders that did not help.
+
+What is not there, does not fit what is stored, or may not be asked.
+
+Files and servers of the store that cannot be used.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+def shown(value: object) -> str:
+    """A value for a message, cut short; a whole number of thousands of digits has no text at all."""
+    try:
+        return f"{value!r:.60}"
+    except ValueError:
+        return "a number of thousands of digits"
+
+
+class MemorySystemError(Exception):
+    """Catch this to catch everything that this package raises on purpose."""
+
+    status = 500
+    code = "internal"
+
+    @property
+    def sentence(self) -> str:
+        """The message for people."""
+        return str(self)
+
+
+class ExtraMissing(MemorySystemError):
+    """Raise when something was asked for whose packages were not installed.
+
+    Args:
+        what: needs them, as the beginning of a sentence.
+        extra: brings them.
+    """
+
+    status = 501
+    code = "extra-missing"
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs packages that are not installed. Run: pip install 'memory-system[{extra}]'")
+
+
+class InvalidInput(MemorySystemError, ValueError):
+    """Raise when the caller can mend it by handing in something else. Nothing was changed."""
+
+    status = 422
+    code = "invalid-input"
+
+
+class InvalidEntry(InvalidInput):
+    """Raise for one memory that cannot be taken; the message names which one and which field."""
+
+    code = "invalid-entry"
+
+
+class InvalidAgentName(InvalidInput):
+    """Raise before a name is used to build any path."""
+
+    code = "invalid-agent-name"
+
+
+class InvalidParameter(InvalidInput):
+    """Raise for a number or time out of its range; the message gives the range."""
+
+    code = "invalid-parameter"
+
+
+class InvalidBackup(InvalidInput):
+    """Raise for a file that cannot be restored, before anything is changed."""
+
+    code = "invalid-backup"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing wrong with a document: where (1-based line, dotted field) and what."""
+
+    field: str
+    message: str
+    line: int | None = None
+
+    def __str__(self) -> str:
+        where = ", ".join(part for part in (f"line {self.line}" if self.line else "", self.field) if part)
+        return f"{where}: {self.message}" if where else self.message
+
+
+class InvalidDocument(InvalidInput):
+    """Raise for a JSON text that cannot be taken; ``problems`` lists all that was found."""
+
+    code = "invalid-document"
+
+    def __init__(self, problems: tuple[Problem, ...], source: str) -> None:
+        self.problems = problems
+        shown = "; ".join(str(problem) for problem in problems[:3])
+        more = f" (and {len(problems) - 3} more)" if len(problems) > 3 else ""
+        super().__init__(f"In {source}: {shown}{more}")
+
+
+class InvalidPersonality(InvalidDocument):
+    """Raise for a personality that does not fit the schema."""
+
+    code = "invalid-personality"
+
+
+class InvalidFile(InvalidDocument):
+    """Raise for a file of events that is no JSON, or a document that cannot be read."""
+
+    code = "invalid-file"
+
+
+class ModelError(MemorySystemError):
+    """Raise when a language model did not help. The message holds no key."""
+
+    status = 502
+    code = "model-error"
+    usage: tuple[int, int] | None = None
+    """Tokens sent and received all the same, as far as the server counted them."""
+
+
+class BudgetSpent(ModelError):
+    """Raise before a call that may take more than the agent's budget has left; the model was not asked."""
+
+    status = 402
+    code = "budget-spent"
+
+
+class ModelUnavailable(ModelError):
+    """Raise when the server refuses, is not there, or wants another key; asking again now is no use.
+
+    Args:
+        sentence: the message for people.
+        retry_after: seconds after which the server wants to be asked again, if it said so.
+    """
+
+    status = 503
+    code = "model-unavailable"
+
+    def __init__(self, sentence: str, *, retry_after: float | None = None) -> None:
+        super().__init__(sentence)
+        self.retry_after = retry_after
+
+
+class ModelTimeout(ModelError):
+    """Raise when the deadline passed without a complete answer."""
+
+    status = 504
+    code = "model-timeout"
+
+
+class ModelOverflow(ModelError):
+    """Raise when what was sent is longer than the model's context; a shorter message may be answered."""
+
+    status = 413
+    code = "model-overflow"
+
+
+class ModelNonsense(ModelError):
+    """Raise when an answer came but is not of the form that was asked for."""
+
+    code = "model-nonsense"
+
+
+class EmbedderError(MemorySystemError):
+    """Raise when texts cannot be turned into vectors."""
+
+    code = "embedder-error"
+
+
+class NotFound(MemorySystemError, LookupError):
+    """Raise when a name or id leads nowhere."""
+
+    status = 404
+    code = "not-found"
+
+
+class AgentNotFound(NotFound):
+    """Raise when a world has no such agent."""
+
+    code = "agent-not-found"
+
+
+class EntryNotFound(NotFound):
+    """Raise when an agent has no such memory."""
+
+    code = "entry-not-found"
+
+
+class CueNotFound(NotFound):
+    """Raise when an agent has no saved cue of this name."""
+
+    code = "cue-not-found"
+
+
+class ConversationNotFound(NotFound):
+    """Raise when an agent has no conversation of this id."""
+
+    code = "conversation-not-found"
+
+
+class ChangeSetNotFound(NotFound):
+    """Raise when the journal has no such revision."""
+
+    code = "change-set-not-found"
+
+
+class QueryNotFound(NotFound):
+    """Raise when an agent's log has no query of this number, or no longer."""
+
+    code = "query-not-found"
+
+
+class Conflict(MemorySystemError):
+    """Raise when the request is well formed but does not fit what is stored now."""
+
+    status = 409
+    code = "conflict"
+
+
+class AlreadyExists(Conflict):
+    """Raise when a name or id is taken."""
+
+    code = "already-exists"
+
+
+class ReadOnlyPast(Conflict, AttributeError):
+    """Raise when an agent as it was is told to do what only the present one can; it has no such attribute."""
+
+    code = "read-only-past"
+
+
+class Immutable(Conflict):
+    """Raise when an operation would write the static memory of an agent."""
+
+    code = "immutable"
+
+
+class Protected(Conflict):
+    """Raise when a memory that a person protected would be changed, moved or forgotten."""
+
+    code = "protected"
+
+
+class StaleChange(Conflict):
+    """Raise when an entry that a change set touches has changed since it was planned."""
+
+    code = "stale-change"
+
+
+class StaleRevision(Conflict):
+    """Raise when the caller named the revision that an edit was made on, and the agent has moved on."""
+
+    status = 412
+    code = "stale-revision"
+
+
+class NotSignedIn(MemorySystemError):
+    """Raise when a server wants a password or a token, and there is none or a wrong one."""
+
+    status = 401
+    code = "not-signed-in"
+
+
+class NotAllowed(MemorySystemError):
+    """Raise when a viewer would change something. Nothing was changed."""
+
+    status = 403
+    code = "not-allowed"
+
+
+class TooMany(MemorySystemError):
+    """Raise when a server is asked for more than it takes, or too often; asking again later may help."""
+
+    status = 429
+    code = "too-many"
+
+
+class StoreError(MemorySystemError):
+    """Raise when the files under the database folder cannot be used."""
+
+    code = "store-error"
+
+
+class ServerUnavailable(StoreError):
+    """Raise in a client when its server cannot be reached; whether the last write was done is not known."""
+
+    status = 503
+    code = "server-unavailable"
+
+
+class StoreUnavailable(StoreError):
+    """Raise when the server that keeps memories for us does not answer as it should; the journal loses nothing."""
+
+    status = 503
+    code = "store-unavailable"
+
+
+class StoreBusy(StoreError):
+    """Raise when another process holds the agent's lock for longer than we are willing to wait."""
+
+    status = 503
+    code = "store-busy"
+
+
+class StoreDamaged(StoreError):
+    """Raise when files cannot be opened or do not agree with each other."""
+
+    code = "store-damaged"
+
+
+class JournalDamaged(StoreDamaged):
+    """Raise when the journal is missing, emptied, cut or older than the store that was written after it."""
+
+    code = "journal-damaged"
+
+
+class ReadOnly(StoreError):
+    """Raise when something would be written to an agent whose journal is damaged. Nothing was changed."""
+
+    status = 409
+    code = "read-only"
+
+
+class AgentGone(StoreError):
+    """Raise when an agent that is held was closed, renamed, deleted or replaced; ask for it again."""
+
+    status = 409
+    code = "agent-gone"
+
+
+class ForeignStore(StoreError):
+    """Raise when files were not made by this system, before anything in them is run."""
+
+    status = 409
+    code = "foreign-store"
+
+
+__all__ = [
+    "AgentGone",
+    "AgentNotFound",
+    "AlreadyExists",
+    "BudgetSpent",
+    "ChangeSetNotFound",
+    "Conflict",
+    "ConversationNotFound",
+    "CueNotFound",
+    "EmbedderError",
+    "EntryNotFound",
+    "ExtraMissing",
+    "ForeignStore",
+    "Immutable",
+    "InvalidAgentName",
+    "InvalidBackup",
+    "InvalidDocument",
+    "InvalidEntry",
+    "InvalidFile",
+    "InvalidInput",
+    "InvalidParameter",
+    "InvalidPersonality",
+    "JournalDamaged",
+    "MemorySystemError",
+    "ModelError",
+    "ModelNonsense",
+    "ModelOverflow",
+    "ModelTimeout",
+    "ModelUnavailable",
+    "NotAllowed",
+    "NotFound",
+    "NotSignedIn",
+    "Problem",
+    "Protected",
+    "QueryNotFound",
+    "ReadOnly",
+    "ReadOnlyPast",
+    "ServerUnavailable",
+    "StaleChange",
+    "StaleRevision",
+    "StoreBusy",
+    "StoreDamaged",
+    "StoreError",
+    "StoreUnavailable",
+    "TooMany",
+    "shown",
+]

@@ -1,0 +1,1 @@
+"""How the world outside asks a memory: the HTTP API, its client, the command line and the MCP server."""

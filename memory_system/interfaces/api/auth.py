@@ -1,0 +1,81 @@
+"""The entrance of the HTTP API: who asks, told by a token, and what a viewer may ask for at all."""
+
+from __future__ import annotations
+
+import math
+import re
+from contextvars import ContextVar
+
+from fastapi.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from ...errors import NotAllowed, NotSignedIn, TooMany
+from ...world.auth import Door, Role
+from ...world.viewer import VIEWING
+from .problems import told
+
+_OPEN = frozenset({"/", "/docs", "/openapi.json"})
+"""What says nothing but how the API is asked."""
+_LOOKS = frozenset({"GET", "HEAD", "OPTIONS"})
+_ASKS = re.compile(r"/v1/agents/[^/]+/(query|explain|narrate|ways|forecast|search|interview)|/rate")
+"""What changes nothing although it is sent by POST, because questions are long."""
+_ASKING: ContextVar[Role | None] = ContextVar("asking", default=None)
+
+
+def asking() -> Role:
+    """The role of who asks the request that is being answered; a viewer's outside of any."""
+    return _ASKING.get() or Role.VIEWER
+
+
+class Entrance:
+    """Answers 401 without a right token, 429 after too many wrong ones, and 403 to a viewer who would change something.
+
+    Args:
+        app: what is behind it.
+        door: which tokens there are; one without any lets everybody in.
+    """
+
+    def __init__(self, app: ASGIApp, door: Door) -> None:
+        self.app = app
+        self._door = door
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, if it may be passed on."""
+        if scope["type"] != "http" or scope["path"] in _OPEN:
+            await self.app(scope, receive, send)
+            return
+        role = self._let_in(scope)
+        if isinstance(role, JSONResponse):
+            role.headers["Connection"] = "close"  # its body is not read
+            await role(scope, receive, send)
+            return
+        told_by = _ASKING.set(role)
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            _ASKING.reset(told_by)
+
+    def _let_in(self, scope: Scope) -> Role | JSONResponse:
+        role: Role | None = self._door.most
+        if self._door.locked:
+            kind, _, token = dict(scope["headers"]).get(b"authorization", b"").decode("latin-1").partition(" ")
+            if kind.lower() != "bearer" or not token:
+                return _no_token("This server wants a token: send 'Authorization: Bearer ...'. MEMORY_TOKEN holds it.")
+            address = scope["client"][0] if scope.get("client") else ""
+            try:
+                role = self._door.role(token.strip(), address)
+            except TooMany as error:
+                answer = told(error)
+                answer.headers["Retry-After"] = str(math.ceil(self._door.throttle.wait(address)) or 1)
+                return answer
+        if role is None:
+            return _no_token("This is not a token of this server.")
+        if role is Role.VIEWER and scope["method"] not in _LOOKS and not _ASKS.fullmatch(scope["path"]):
+            return told(NotAllowed(VIEWING))
+        return role
+
+
+def _no_token(sentence: str) -> JSONResponse:
+    answer = told(NotSignedIn(sentence))
+    answer.headers["WWW-Authenticate"] = "Bearer"
+    return answer

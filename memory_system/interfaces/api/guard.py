@@ -1,0 +1,199 @@
+"""What a server refuses before a request is read: other names for it, other pages, and bodies too large or too slow.
+
+Under which names a server answers, and which pages may ask it: the guard against other names for this machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import socket
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Self
+from urllib.parse import urlsplit
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ...core.settings import Settings
+from ...operations.importing.events import MAX_FILE
+from ...world.auth import is_this_machine
+from .problems import problem_json
+
+_LOCAL = frozenset({"127.0.0.1", "localhost", "[::1]", "testserver"})
+
+
+@dataclass(frozen=True)
+class Hosts:
+    """The names of one server.
+
+    Args:
+        names: those that it answers to, in small letters, without ports.
+        numbers: whether it answers to any address in digits too. A page cannot be led to another server by those: that
+            takes a name whose address can be changed.
+    """
+
+    names: frozenset[str] = _LOCAL
+    numbers: bool = False
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """Those that the installation's settings give."""
+        added = {name.strip().lower() for name in settings.hosts.split(",")} - {""}
+        if is_this_machine(settings.host):
+            return cls(_LOCAL | added)
+        return cls(_LOCAL | added | {settings.host.lower(), socket.gethostname().lower()}, numbers=True)
+
+    def answers(self, host: str) -> bool:
+        """Whether a Host header names this server."""
+        name = _without_port(host).lower()
+        return name in self.names or (self.numbers and _is_number(name))
+
+    def plain(self) -> Iterable[str]:
+        """The names as Streamlit's ``server.allowedHosts`` takes them, which knows only what it is told."""
+        return ["*"] if self.numbers else sorted(name.strip("[]") for name in self.names)
+
+
+def from_elsewhere(headers: dict[bytes, bytes]) -> bool:
+    """Whether a page of another server asks: its browser names that in ``Origin``, or calls the request cross-site."""
+    host = headers.get(b"host", b"").decode("latin-1").lower()
+    origin = headers.get(b"origin")
+    if origin is not None:
+        return _host_of(origin.decode("latin-1")) != host
+    site, mode = headers.get(b"sec-fetch-site", b""), headers.get(b"sec-fetch-mode", b"")
+    return site == b"cross-site" and mode != b"navigate"  # a link from elsewhere may be followed
+
+
+def _host_of(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).netloc.lower() or None
+    except ValueError:
+        return None
+
+
+def _is_number(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name.strip("[]"))
+    except ValueError:
+        return False
+    return True
+
+
+def _without_port(host: str) -> str:
+    return host[: host.rindex("]") + 1] if host.startswith("[") and "]" in host else host.partition(":")[0]
+
+
+MAX_BODY = 2_000_000
+FILES = ("/events.ndjson", "/documents")
+"""How the addresses end that take as much as a file may have."""
+PATIENCE, SLOWEST = 10.0, 10_000
+"""Seconds within which a body has to begin to come in, and the bytes a second that it has to keep up afterwards."""
+_POLICY_VIOLATION = 1008
+_READ_ON, _PAUSE = 16_000_000, 1.0
+"""Bytes of a body that is refused which are read all the same, and seconds without any after which no more are."""
+
+
+def largest_body(path: str) -> int:
+    """How many bytes the API takes at an address: 2 MB, and 50 MB of a stream of events or a document."""
+    return MAX_FILE if path.endswith(FILES) else MAX_BODY
+
+
+class _Refused(Exception):
+    pass
+
+
+class Guard:
+    """Answers 400 to another host name (DNS rebinding), 403 to pages from elsewhere, 413 to large, 408 to slow bodies.
+
+    Args:
+        app: what is guarded.
+        hosts: the names of this server.
+        largest: how many bytes an address takes.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Hosts | None = None, largest: Callable[[str], int] = largest_body) -> None:
+        self.app = app
+        self._hosts = hosts or Hosts()
+        self._largest = largest
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, if it may be passed on."""
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        headers = dict(scope["headers"])
+        refused = None
+        if not self._hosts.answers(headers.get(b"host", b"").decode("latin-1")):
+            refused = problem_json(
+                400, "foreign-host", "Foreign host", "This server answers to its own names only; MEMORY_HOSTS adds one."
+            )
+        elif from_elsewhere(headers):
+            refused = problem_json(
+                403, "foreign-origin", "Foreign origin", "A page of another server may not ask this."
+            )
+        if refused is None:
+            await (
+                self._passed(scope, headers, receive, send)
+                if scope["type"] == "http"
+                else self.app(scope, receive, send)
+            )
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": _POLICY_VIOLATION})
+        else:
+            await refused(scope, receive, send)
+
+    async def _passed(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive, send: Send) -> None:
+        most = self._largest(scope["path"])
+        too_large = problem_json(413, "too-large", "Too large", f"A body may have {most:,} bytes at most.")
+        too_large.headers["Connection"] = "close"  # what is still to come of it is not read
+        length = headers.get(b"content-length", b"0")
+        if length.isdigit() and int(length[:20]) > most:
+            await _let_finish(receive)
+            await too_large(scope, receive, send)
+            return
+        seen, whole, began, answered = 0, False, time.monotonic(), False
+        refusal = None
+
+        async def counted() -> Message:
+            nonlocal seen, whole, refusal
+            if whole:
+                return await receive()
+            try:
+                async with asyncio.timeout(max(0.0, began + PATIENCE + seen / SLOWEST - time.monotonic())):
+                    message = await receive()
+            except TimeoutError:
+                refusal = problem_json(408, "too-slow", "Too slow", "The body did not come in. Send it in one go.")
+                refusal.headers["Connection"] = "close"
+                raise _Refused from None
+            seen += len(message.get("body", b""))
+            whole = not message.get("more_body", False)
+            if seen > most:
+                refusal = too_large
+                raise _Refused
+            return message
+
+        async def unless_refused(message: Message) -> None:
+            nonlocal answered
+            if refusal is None:  # FastAPI answers 400 to whatever is raised while it reads a body
+                answered = True
+                await send(message)
+
+        with suppress(_Refused):
+            await self.app(scope, counted, unless_refused)
+        if refusal is not None and not answered:
+            if refusal is too_large and not whole:
+                await _let_finish(receive)
+            await refusal(scope, receive, send)
+
+
+async def _let_finish(receive: Receive) -> None:
+    """Read on for a while: whose connection is closed in the midst of sending may not hear the answer."""
+    until, read, more = time.monotonic() + PATIENCE, 0, True
+    with suppress(TimeoutError):
+        while more and read < _READ_ON:
+            async with asyncio.timeout(min(_PAUSE, until - time.monotonic())):
+                message = await receive()
+            read += len(message.get("body", b""))
+            more = message.get("more_body", False)

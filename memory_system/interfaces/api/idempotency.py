@@ -1,0 +1,131 @@
+"""Idempotency keys: a write that is sent again with its key is answered as the first time, and not done again."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ...errors import Conflict, InvalidParameter
+from .problems import told
+
+SECONDS, MOST, MOST_BYTES = 24 * 3600.0, 10_000, 64_000_000
+MAX_KEY = 255
+_WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+REPLAYED = (b"idempotent-replayed", b"true")
+
+
+@dataclass
+class _Remembered:
+    """One key: what it was first sent with, and the answer once there is one."""
+
+    print: bytes
+    until: float
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    waiting: int = 0
+    messages: list[Message] = field(default_factory=list)
+    size: int = 0
+
+
+class Idempotency:
+    """Keeps the answers to writes that succeeded, by their ``Idempotency-Key``; one that failed may be tried again.
+
+    Kept while the server runs, for a day, at most 10,000 answers of 64 MB together. Two requests with one key at the
+    same time are done one after the other: the second gets the answer of the first.
+    """
+
+    def __init__(self, app: ASGIApp, clock: Callable[[], float] = time.monotonic) -> None:
+        self.app = app
+        self._clock = clock
+        self._held: OrderedDict[bytes, _Remembered] = OrderedDict()
+        self._bytes = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer from memory, or pass the request on and remember."""
+        headers = scope["headers"] if scope["type"] == "http" else ()
+        keys = [value for name, value in headers if name == b"idempotency-key"]
+        if len(keys) > 1:  # by one of them it might be another write's, and by the other be done again
+            await told(InvalidParameter("Send one Idempotency-Key, not several."))(scope, receive, send)
+            return
+        key = keys[0] if keys else b""
+        if not 0 < len(key) <= MAX_KEY or scope["method"] not in _WRITES or not scope["path"].startswith("/v1/"):
+            await self.app(scope, receive, send)
+            return
+        read = await whole_body(receive)
+        where = f"{scope['method']} {scope['path']}?".encode() + scope["query_string"]
+        held = self._held_for(
+            key, hashlib.sha256(where + b"\n" + b"".join(one.get("body", b"") for one in read)).digest()
+        )
+        if held is None:
+            problem = told(Conflict("This Idempotency-Key was used for another request; choose a key for each write."))
+            await problem(scope, receive, send)
+            return
+        held.waiting += 1
+        try:
+            async with held.turn:
+                if held.messages:
+                    await _replay(held.messages, send)
+                else:
+                    await self._first(held, scope, again(read, receive), send)
+        finally:
+            held.waiting -= 1
+            if not held.messages and not held.waiting:
+                self._held.pop(key, None)
+
+    def _held_for(self, key: bytes, fingerprint: bytes) -> _Remembered | None:
+        self._tidy()
+        held = self._held.setdefault(key, _Remembered(fingerprint, self._clock() + SECONDS))
+        return held if held.print == fingerprint else None
+
+    async def _first(self, held: _Remembered, scope: Scope, receive: Receive, send: Send) -> None:
+        messages: list[Message] = []
+
+        async def remembering(message: Message) -> None:
+            messages.append(message)
+            await send(message)
+
+        await self.app(scope, receive, remembering)
+        if messages and 200 <= messages[0].get("status", 500) < 300:
+            held.messages = messages
+            held.size = sum(len(one.get("body", b"")) for one in messages)
+            self._bytes += held.size
+
+    def _tidy(self) -> None:
+        now = self._clock()
+        for key, one in list(self._held.items()):
+            if one.until > now and len(self._held) < MOST and self._bytes <= MOST_BYTES:
+                break
+            if not one.waiting:
+                self._bytes -= one.size
+                del self._held[key]
+
+
+async def whole_body(receive: Receive) -> list[Message]:
+    """The messages of a request up to the end of its body."""
+    read = [await receive()]
+    while read[-1]["type"] == "http.request" and read[-1].get("more_body"):
+        read.append(await receive())
+    return read
+
+
+def again(read: list[Message], receive: Receive) -> Receive:
+    """What receives messages that were read once more, and then what comes after them."""
+    left = list(read)
+
+    async def again() -> Message:
+        return left.pop(0) if left else await receive()
+
+    return again
+
+
+async def _replay(messages: list[Message], send: Send) -> None:
+    for message in messages:
+        if message["type"] == "http.response.start":
+            await send({**message, "headers": [*message["headers"], REPLAYED]})
+        else:
+            await send(message)

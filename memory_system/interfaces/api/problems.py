@@ -1,0 +1,101 @@
+"""Errors as problem+json (RFC 9457): ``code`` for programs, from the error tree, and ``detail`` for people."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+from ...errors import MemorySystemError, ModelUnavailable
+
+_WORDS = {
+    400: "The body cannot be read: it must be JSON in UTF-8, and not nested deeper than a thousand times.",
+    404: "There is nothing at this address; /docs lists what there is.",
+    405: "Use another method; see /docs.",
+}
+_MEANING = {
+    400: "The body is not JSON, or the request was meant for another host.",
+    401: "A token is wanted, or another one.",
+    402: "The agent's budget has no room for a call of the language model.",
+    403: "Who asks is a viewer, who changes nothing; or it is a page of another server.",
+    404: "There is no such agent, memory, revision or address.",
+    408: "The body did not come in in time.",
+    409: "It does not fit what is stored now.",
+    412: "The agent has moved on from the revision in If-Match.",
+    413: "The body, or what the model was sent, is too large.",
+    415: "The body is of another media type.",
+    422: "Something handed in cannot be taken; nothing was changed.",
+    429: "Too much at once; try again later.",
+    500: "Something that should not have happened, such as files that cannot be written.",
+    502: "The language model answered nonsense.",
+    503: "The language model, or the agent's folder, cannot be had now.",
+    504: "The language model did not answer in time.",
+}
+
+
+class Problem(BaseModel):
+    """What went wrong (RFC 9457): ``code`` for programs, ``detail`` for people."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    code: str
+    detail: str
+
+
+def documented() -> dict[int | str, dict[str, Any]]:
+    """What the API's description says of the answers that are problems."""
+    schema = {"$ref": "#/components/schemas/Problem"}
+    body = {"content": {"application/problem+json": {"schema": schema}}}
+    return {status: {"description": meaning, **body} for status, meaning in _MEANING.items()}
+
+
+def problem_json(status: int, code: str, title: str, detail: str) -> JSONResponse:
+    """A problem as the answer of the API."""
+    told = detail[:2000].encode("utf-8", "replace").decode("utf-8")  # half of a surrogate pair cannot be sent
+    body = Problem(title=title, status=status, code=code, detail=told)
+    return JSONResponse(body.model_dump(), status, media_type="application/problem+json")
+
+
+def told(error: MemorySystemError) -> JSONResponse:
+    """An error of the tree as a problem."""
+    answer = problem_json(error.status, error.code, type(error).__name__, error.sentence)
+    if isinstance(error, ModelUnavailable) and error.retry_after is not None:
+        answer.headers["Retry-After"] = str(math.ceil(error.retry_after))
+    return answer
+
+
+def handle(app: FastAPI) -> None:
+    """Let an app answer every error as a problem."""
+    app.add_exception_handler(MemorySystemError, _told)
+    app.add_exception_handler(RequestValidationError, _wrong_body)
+    app.add_exception_handler(HTTPException, _wrong_request)
+
+
+def _told(_request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, MemorySystemError), "registered for these alone"
+    return told(error)
+
+
+def _wrong_body(_request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError), "registered for these alone"
+    parts = []
+    what = "body"
+    for problem in error.errors()[:3]:
+        what = what if problem["loc"][:1] == ("body",) else "request"
+        where = ".".join(str(part)[:60] for part in problem["loc"] if part != "body")
+        parts.append(f"{where}: {problem['msg']}" if where else str(problem["msg"]))
+    return problem_json(422, "invalid-input", "InvalidInput", f"The {what} cannot be taken. {'; '.join(parts)}.")
+
+
+def _wrong_request(_request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException), "registered for these alone"
+    detail = _WORDS.get(error.status_code, str(error.detail))
+    answer = problem_json(error.status_code, "http-error", "HTTP error", detail)
+    answer.headers.update(error.headers or {})  # 405 names the methods that there are
+    return answer

@@ -1,0 +1,193 @@
+"""Routes: asking an agent without leaving a trace, ready questions, and two agents who talk with each other.
+
+Interviews that go on over several requests: kept in memory for a while, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path
+from fastapi.responses import JSONResponse, Response
+
+from ....agent import AgentMemory
+from ....conversation import Conversation, Duet, Interview, TalkSettings, sit
+from ....conversation.interview import drop, keep, sittings
+from ....core.entry import new_id
+from ....core.kinds import MAX_ID
+from ....errors import ConversationNotFound, shown
+from ..deps import AgentName, Desk, IfMatch, Preview, documents_key, tag
+from ..schemas import shapes, talk, talk_telling, telling
+from ..schemas.bodies import AskBody, DuetBody, SitBody, TurnsBody
+from ..sse import TOLD, Tell, progress
+from .talking import pieces
+
+SECONDS = 3600.0
+MOST = 200
+
+
+@dataclass
+class _Held:
+    agent: str
+    interview: Interview
+    until: float
+    turn: threading.Lock = field(default_factory=threading.Lock)
+
+
+class Interviews:
+    """Interviews by id. Thread-safe; the oldest give way to the new.
+
+    Args:
+        seconds: how long one is kept after its last question.
+        most: how many are kept.
+        clock: seconds that only go forward.
+    """
+
+    def __init__(self, seconds: float = SECONDS, most: int = MOST, clock: Callable[[], float] = time.monotonic) -> None:
+        self.seconds = seconds
+        self._most, self._clock = most, clock
+        self._held: OrderedDict[str, _Held] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def begin(self, agent: str, interview: Interview) -> str:
+        """Keep a new one; answers its id."""
+        with self._lock:
+            name = new_id()
+            self._held[name] = _Held(agent, interview, self._clock() + self.seconds)
+            self._tidy()
+            return name
+
+    @contextmanager
+    def going_on(self, agent: str, name: str) -> Iterator[Interview]:
+        """One that waits, for the next question; another question at the same moment waits until this one is answered.
+
+        Raises:
+            ConversationNotFound: there is none of this id, or no longer.
+        """
+        with self._lock:
+            self._tidy()
+            held = self._held.get(name)
+            if held is None or held.agent != agent:
+                raise ConversationNotFound(
+                    f"There is no interview {shown(name)} here; one is kept for {self.seconds / 60:.0f} minutes after "
+                    "its last question. Begin another."
+                )
+        with held.turn:
+            yield held.interview
+        with self._lock:
+            held.until = self._clock() + self.seconds
+            if name in self._held:
+                self._held.move_to_end(name)
+
+    def _tidy(self) -> None:
+        now = self._clock()
+        for name, one in list(self._held.items()):
+            if one.until > now and len(self._held) <= self._most:
+                break
+            del self._held[name]
+
+
+SittingId = Annotated[str, Path(min_length=1, max_length=MAX_ID, description="The interview's id.")]
+
+
+def routes(desk: Desk) -> APIRouter:
+    """What can be asked without a trace, and what is kept of it by choice."""
+    router = APIRouter(tags=["conversations"])
+    interviews = Interviews()
+
+    def begun(agent: AgentMemory, body: AskBody) -> Interview:
+        if body.conversation is not None:
+            return Interview(agent, talk=Conversation.open(agent, body.conversation).talk)
+        return Interview(agent, body.settings.over(TalkSettings()), human=body.human)
+
+    def ask(tell: Tell, name: AgentName, body: AskBody) -> Response:
+        """Ask an agent, and hear the answer; nothing is journalled, touched or logged.
+
+        The answer names the ``interview`` that the next question goes on with, within an hour; with ``keep`` false the
+        talk stays as it was before this question. ``Accept: text/event-stream`` tells it as it comes about.
+        """
+        agent = desk.agent(name)
+        name_of = body.interview or interviews.begin(agent.name, begun(agent, body))
+        with interviews.going_on(agent.name, name_of) as interview:
+            before = interview.talk, interview.transcript
+            try:
+                done = interview.step(**body.given(), **pieces(tell))
+            finally:
+                if not body.keep:
+                    interview.talk, interview.transcript = before
+        return desk.told(agent, talk_telling.step(done, interview=name_of))
+
+    def kept(name: AgentName) -> JSONResponse:
+        """The interviews that are kept, the oldest first."""
+        agent = desk.agent(name)
+        return desk.told(agent, {"items": talk_telling.plain(sittings(agent))})
+
+    def seated(tell: Tell, name: AgentName, body: SitBody) -> Response:
+        """Put questions to an agent, each for itself and without a trace; the answers are kept, to be compared."""
+        agent = desk.agent(name)
+        asked = None if body.questions is None else [(one.category, one.question) for one in body.questions]
+        sitting = sit(
+            agent,
+            asked,
+            title=body.title,
+            settings=body.settings.over(TalkSettings()),
+            now=body.now,
+            progress=progress(tell),
+        )
+        done = keep(agent, sitting) if body.keep else None
+        told = {"sitting": talk_telling.plain(sitting), "change_set": done and telling.change_set(done)}
+        return JSONResponse(told, headers=tag(agent.stamp[0]))
+
+    def dropped(
+        name: AgentName, sitting: SittingId, preview: Preview = False, if_match: IfMatch = None
+    ) -> JSONResponse:
+        """Keep an interview no longer."""
+        return desk.change(name, lambda agent: drop(agent, sitting, preview=True), preview=preview, if_match=if_match)
+
+    def duet(body: DuetBody) -> JSONResponse:
+        """Begin two conversations, one in each memory, in which two agents answer each other."""
+        begun = Duet.begin(
+            desk.agent(body.first),
+            desk.agent(body.second),
+            title=body.title,
+            settings=body.settings.over(TalkSettings()),
+            now=body.now,
+        )
+        halves = {"first": begun.first, "second": begun.second}
+        told = {side: {"agent": one.agent.name, "conversation": one.id} for side, one in halves.items()}
+        return JSONResponse(told, 201)
+
+    def turns(tell: Tell, body: TurnsBody) -> Response:
+        """Let them talk; each thing that is said is stored by the time it is answered.
+
+        ``Accept: text/event-stream`` tells each as ``said``; who leaves ends the talk there.
+        """
+        first, second = (
+            Conversation.open(desk.agent(one.agent), one.conversation) for one in (body.first, body.second)
+        )
+        items = []
+        for one in Duet(first, second).talk(
+            body.turns, opening=body.opening, now=body.now, heard=pieces(tell)["heard"]
+        ):
+            told = talk_telling.said(one)
+            items.append(told)
+            tell("said", told)
+        return JSONResponse({"items": items})
+
+    quick, told, write = desk.lanes.quick, desk.lanes.told, [Depends(documents_key)]
+    of = "/agents/{name}"
+    router.post(f"{of}/interview", response_model=talk.StepTold, responses=TOLD)(told(ask))
+    router.get(f"{of}/interviews", response_model=talk.Sittings)(quick(kept))
+    router.post(f"{of}/interviews", response_model=talk.SatTold, responses=TOLD, dependencies=write)(told(seated))
+    router.delete(f"{of}/interviews/{{sitting}}", response_model=shapes.ChangeSetTold, dependencies=write)(
+        quick(dropped)
+    )
+    router.post("/duets", response_model=talk.DuetTold, status_code=201, dependencies=write)(quick(duet))
+    router.post("/duets/turns", response_model=talk.Turns, responses=TOLD, dependencies=write)(told(turns))
+    return router

@@ -1,0 +1,135 @@
+"""Routes: talking in a conversation, and what else changes it: held otherwise, remembered, removed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Path, Query
+from fastapi.responses import JSONResponse, Response
+from pydantic import AwareDatetime
+
+from ....conversation import Conversation, note
+from ....core.change_set import ChangeSet
+from ..deps import AgentName, Desk, IfMatch, Preview, documents_key, tag
+from ..schemas import shapes, talk_telling
+from ..schemas import talk as talk_shapes
+from ..schemas.bodies import Block, CoreBody, NoteBody, SayBody, TalkSettingsBody, When
+from ..sse import TOLD, Tell, progress
+from .talks import TalkId
+
+
+def routes(desk: Desk) -> APIRouter:
+    """What changes a conversation."""
+    router = APIRouter(tags=["conversations"])
+
+    def say(tell: Tell, name: AgentName, conversation: TalkId, body: SayBody, preview: Preview = False) -> Response:
+        """Say something, and hear the answer; all of it is one change set.
+
+        To ``Accept: text/event-stream`` it is told as it comes about: ``heard`` with each piece of ``text``,
+        ``function`` with each call, and then ``answer``, or ``problem``. Who leaves before that stores nothing.
+        """
+        agent = desk.agent(name)
+        done = Conversation.open(agent, conversation).step(
+            **body.given(),
+            hold=body.hold,
+            speaker=body.speaker,
+            preview=preview,
+            **pieces(tell),
+        )
+        told = talk_telling.step(done, desk.previews, agent.name)
+        return JSONResponse(told, headers=tag(agent.stamp[0]))
+
+    def settings(
+        name: AgentName,
+        conversation: TalkId,
+        body: TalkSettingsBody,
+        now: AwareDatetime | None = None,
+        preview: Preview = False,
+        if_match: IfMatch = None,
+    ) -> JSONResponse:
+        """Hold a conversation otherwise from now on; what is not named stays."""
+
+        def plan(talk: Conversation) -> ChangeSet:
+            return talk.change(body.over(talk.head.settings), now=now, preview=True)
+
+        return change(name, conversation, plan, preview, if_match)
+
+    def core(
+        name: AgentName,
+        conversation: TalkId,
+        block: Annotated[Block, Path(description="The block of core memory.")],
+        body: CoreBody,
+        preview: Preview = False,
+        if_match: IfMatch = None,
+    ) -> JSONResponse:
+        """Rewrite a block of core memory."""
+
+        def plan(talk: Conversation) -> ChangeSet:
+            return talk.edit_core(block, body.text, now=body.now, preview=True)
+
+        return change(name, conversation, plan, preview, if_match)
+
+    def noted(name: AgentName, conversation: TalkId, body: NoteBody, preview: Preview = False) -> JSONResponse:
+        """Keep what was said elsewhere, so that it is searched and goes on from there; no model is asked."""
+
+        def plan(talk: Conversation) -> ChangeSet:
+            return note(talk, heard=body.heard, said=body.said, now=body.now, preview=True)
+
+        return change(name, conversation, plan, preview, None)
+
+    def synopsis(
+        tell: Tell,
+        name: AgentName,
+        conversation: TalkId,
+        body: When,
+        preview: Preview = False,
+        if_match: IfMatch = None,
+    ) -> Response:
+        """Remember the talk: what it shows since the last time, as one memory that rests on its messages."""
+
+        def plan(talk: Conversation) -> ChangeSet:
+            return talk.synopsis(now=body.now, preview=True, progress=progress(tell))
+
+        return change(name, conversation, plan, preview, if_match)
+
+    def remove(
+        name: AgentName,
+        conversation: TalkId,
+        events: Annotated[bool, Query(description="Forget the events, too, that the agent stored in it.")] = False,
+        now: AwareDatetime | None = None,
+        preview: Preview = False,
+        if_match: IfMatch = None,
+    ) -> JSONResponse:
+        """Take a whole conversation out of memory; undoing that brings it back."""
+
+        def plan(talk: Conversation) -> ChangeSet:
+            return talk.remove(events=events, now=now, preview=True)
+
+        return change(name, conversation, plan, preview, if_match)
+
+    def change(
+        name: str, conversation: str, planned: Callable[[Conversation], ChangeSet], preview: bool, if_match: str | None
+    ) -> JSONResponse:
+        return desk.change(
+            name, lambda agent: planned(Conversation.open(agent, conversation)), preview=preview, if_match=if_match
+        )
+
+    quick, told, one = desk.lanes.quick, desk.lanes.told, "/agents/{name}/conversations/{conversation}"
+    write = [Depends(documents_key)]
+    changed: dict[str, Any] = {"response_model": shapes.ChangeSetTold, "dependencies": write}
+    router.post(f"{one}/steps", response_model=talk_shapes.StepTold, responses=TOLD, dependencies=write)(told(say))
+    router.patch(f"{one}/settings", **changed)(quick(settings))
+    router.put(f"{one}/core/{{block}}", **changed)(quick(core))
+    router.post(f"{one}/notes", **changed)(quick(noted))
+    router.post(f"{one}/synopsis", responses=TOLD, **changed)(told(synopsis))
+    router.delete(one, **changed)(quick(remove))
+    return router
+
+
+def pieces(tell: Tell) -> dict[str, Any]:
+    """What a step is handed to be heard while it goes on."""
+    return {
+        "heard": lambda piece: tell("heard", {"text": piece}),
+        "told": lambda run: tell("function", talk_telling.plain(run)),
+    }

@@ -1,0 +1,419 @@
+"""The bodies of requests that talk with an agent, or let it look things up.
+
+The bodies of requests. What they say here is their form; the ranges are checked again where they are used.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Annotated, Any, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictBool, StringConstraints
+
+from ....conversation import TalkSettings
+from ....conversation.talk import MAX_TEMPLATE, Strategy
+from ....core.entry import MAX_DOCUMENT, Kind
+from ....core.kinds import MAX_ID
+from ....core.names import MAX_NAME
+from ....core.scoring import Measure, Scoring, Weights
+from ....llm.prompts import MOST as MOST_OF_A_PROMPT
+from ....recall.query import MAX_CUE, MAX_REQUERY, MAX_TOP_K, Facets
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)]
+Id = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Share = Annotated[float, Field(strict=True, ge=0, le=1)]
+Revision = Annotated[int, Field(strict=True, ge=0, le=2**62)]
+Ids = Annotated[list[Id], Field(max_length=10_000)]
+Words = Annotated[str, StringConstraints(max_length=1000)]
+
+
+class Body(BaseModel):
+    """What all bodies have in common: an unknown field is refused, not passed over."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class WeightsBody(Body):
+    """How much each part counts, 0 to 10 each."""
+
+    recency: Annotated[Number, Field(ge=0, le=10)] = 0.25
+    importance: Annotated[Number, Field(ge=0, le=10)] = 0.25
+    relevancy: Annotated[Number, Field(ge=0, le=10)] = 1.0
+
+
+class ScoringBody(Body):
+    """Weights, the decay per hour, and how relevancy is measured."""
+
+    weights: WeightsBody = WeightsBody()
+    decay: Annotated[Number, Field(gt=0, lt=1)] = 0.99
+    measure: Measure = Measure.SIMILARITY
+    normalise: StrictBool = False
+
+    def meant(self) -> Scoring:
+        """As the memory system has it."""
+        weights = Weights(self.weights.recency, self.weights.importance, self.weights.relevancy)
+        return Scoring(weights, self.decay, self.measure, self.normalise)
+
+
+class FacetsBody(Body):
+    """Which memories may be found at all; whatever is left empty admits every memory."""
+
+    kinds: Annotated[list[Kind], Field(max_length=100)] = Field(default_factory=list)
+    tags: Annotated[list[str], Field(max_length=100)] = Field(default_factory=list)
+    since: AwareDatetime | None = None
+    until: AwareDatetime | None = None
+    min_importance: Share | None = None
+    max_importance: Share | None = None
+    contains: Words = ""
+    without: Ids = Field(default_factory=list)
+
+    def meant(self) -> Facets:
+        """As the memory system has it."""
+        return Facets(
+            tuple(self.kinds),
+            tuple(self.tags),
+            self.since,
+            self.until,
+            self.min_importance,
+            self.max_importance,
+            self.contains,
+            tuple(self.without),
+        )
+
+
+class MomentBody(Body):
+    """A moment of the past: a real time, a revision (with the last access since), or a time of the world."""
+
+    at: AwareDatetime | None = None
+    revision: Revision | None = None
+    access: Revision | None = None
+    world_time: AwareDatetime | None = None
+
+    def given(self) -> dict[str, Any]:
+        """What ``as_of`` is to be called with."""
+        return {"at": self.at, "revision": self.revision, "access": self.access, "world_time": self.world_time}
+
+
+class Asked(Body):
+    """A query; the agent's settings stand for what is not given."""
+
+    cue: Annotated[str, StringConstraints(min_length=1, max_length=MAX_CUE)]
+    top_k: Annotated[int, Field(strict=True, ge=0, le=MAX_TOP_K)] | None = None
+    threshold: Annotated[Number, Field(ge=0, le=30)] | None = None
+    static_threshold: Share | None = None
+    static_share: Share | None = None
+    scoring: ScoringBody | None = None
+    facets: FacetsBody | None = None
+    requery: Annotated[int, Field(strict=True, ge=0, le=MAX_REQUERY)] = 0
+    now: AwareDatetime | None = None
+    as_of: MomentBody | None = None
+
+    def given(self) -> dict[str, Any]:
+        """What ``query_memory`` and ``explain`` are to be called with."""
+        return {
+            "prompt": self.cue,
+            "top_k": self.top_k,
+            "threshold": self.threshold,
+            "now": self.now,
+            "static_threshold": self.static_threshold,
+            "static_share": self.static_share,
+            "scoring": self.scoring and self.scoring.meant(),
+            "facets": self.facets and self.facets.meant(),
+            "requery": self.requery,
+        }
+
+
+class QueryBody(Asked):
+    """A query; with ``touch`` what is recalled counts as accessed now."""
+
+    touch: StrictBool = True
+
+
+class ExplainBody(Asked):
+    """A query that touches nothing; ``limit`` is how many candidates are told beside the recalled ones."""
+
+    limit: Annotated[int, Field(strict=True, ge=0, le=100_000)] = 100
+
+
+class Event(Body):
+    """One event. What has no time happened now; what has no rating is rated on arrival."""
+
+    document: Annotated[str, StringConstraints(min_length=1, max_length=MAX_DOCUMENT)]
+    id: Id | None = None
+    kind: Kind = Kind.OBSERVATION
+    timestamp: AwareDatetime | None = None
+    rating: Annotated[Number, Field(ge=1, le=10)] | None = None
+    explanation: Annotated[str, StringConstraints(max_length=4000)] = ""
+    tags: Annotated[list[str], Field(max_length=50)] = Field(default_factory=list)
+    pinned: StrictBool = False
+    authored: StrictBool = False
+    protected: StrictBool = False
+    evidence: Ids = Field(default_factory=list)
+    metadata: dict[str, Any] = Field(default_factory=dict)
+
+    def given(self) -> dict[str, Any]:
+        """The event as ``add_short_term`` takes it."""
+        return self.model_dump(exclude_defaults=True) | {"document": self.document}
+
+
+class EventsBody(Body):
+    """One event or several, taken as a whole or not at all."""
+
+    events: Annotated[list[Event], Field(max_length=10_000)]
+    overwrite_existing: StrictBool = True
+    rate: StrictBool = True
+    now: AwareDatetime | None = None
+
+
+class NewAgent(Body):
+    """A new agent; its personality is JSON text, or its name alone."""
+
+    name: Name
+    personality: Annotated[str, StringConstraints(max_length=1_000_000)] | None = None
+
+
+class To(Body):
+    """Another name."""
+
+    to: Name
+
+
+class BinnedBody(Body):
+    """Which agent comes back from the bin: the last deleted of this name, or the one deleted then."""
+
+    name: Name
+    deleted_at: AwareDatetime | None = None
+
+
+class PersonalityBody(Body):
+    """The whole personality as JSON text."""
+
+    text: Annotated[str, StringConstraints(max_length=1_000_000)]
+
+
+class SettingsBody(Body):
+    """Settings to change; those that are not named stay."""
+
+    stm_size: Annotated[int, Field(strict=True, ge=1, le=100_000)] | None = None
+    top_k: Annotated[int, Field(strict=True, ge=0, le=MAX_TOP_K)] | None = None
+    threshold: Annotated[Number, Field(ge=0, le=30)] | None = None
+    static_threshold: Share | None = None
+    static_share: Share | None = None
+    migration_threshold: Share | None = None
+    reflection_trigger: Annotated[Number, Field(ge=1, le=100_000)] | None = None
+    scoring: ScoringBody | None = None
+    query_log: Annotated[int, Field(strict=True, ge=0, le=100_000)] | None = None
+    token_budget: Annotated[int, Field(strict=True, ge=0, le=10**12)] | None = None
+    cost_budget: Annotated[Number, Field(ge=0, le=10**9)] | None = None
+
+    def given(self) -> dict[str, Any]:
+        """What ``configure`` is to be called with."""
+        named = {name: getattr(self, name) for name in self.model_fields_set if getattr(self, name) is not None}
+        return named | ({"scoring": self.scoring.meant()} if self.scoring else {})
+
+
+class EditBody(Body):
+    """Fields of a memory to change; those that are not named stay, ``null`` empties."""
+
+    document: Annotated[str, StringConstraints(min_length=1, max_length=MAX_DOCUMENT)] | None = None
+    timestamp: AwareDatetime | None = None
+    kind: Kind | None = None
+    rating: Annotated[Number, Field(ge=1, le=10)] | None = None
+    explanation: Annotated[str, StringConstraints(max_length=4000)] | None = None
+    tags: Annotated[list[str], Field(max_length=50)] | None = None
+    pinned: StrictBool | None = None
+    authored: StrictBool | None = None
+    protected: StrictBool | None = None
+    metadata: dict[str, Any] | None = None
+
+    def given(self) -> dict[str, Any]:
+        """What ``edit`` is to be called with."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+class WorldBody(Body):
+    """What to change of the world; ``standing: null`` lets its clock follow the real time."""
+
+    title: Words | None = None
+    about: Annotated[str, StringConstraints(max_length=32_000)] | None = None
+    first: Words | None = None
+    standing: AwareDatetime | None = None
+
+
+class PromptBody(Body):
+    """What a prompt is to say; ``{name}`` stands for what is filled in."""
+
+    text: Annotated[str, StringConstraints(min_length=1, max_length=MOST_OF_A_PROMPT)]
+
+
+class ApplyBody(Body):
+    """Which memories of a preview are left as they are."""
+
+    without: Ids = Field(default_factory=list)
+
+
+class NarrateBody(Body):
+    """What the narrative answers, and the ids of the memories to tell, the best first; recalled if not given."""
+
+    cue: Annotated[str, StringConstraints(min_length=1, max_length=MAX_CUE)]
+    ids: Annotated[list[Id], Field(max_length=200)] | None = None
+
+
+Line = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+Block = Literal["persona", "human"]
+Blocks = Annotated[list[Block], Field(max_length=2)]
+Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_DOCUMENT)]
+BlockText = Annotated[str, StringConstraints(max_length=20_000)]
+
+
+def _whole(least: int, most: int) -> Any:
+    return Field(strict=True, ge=least, le=most)
+
+
+class TalkSettingsBody(Body):
+    """How a conversation is held; what is not named stays as it is, or is the default where it begins.
+
+    A budget below 1,800 tokens is for strategies without functions only.
+    """
+
+    strategy: Strategy | None = None
+    budget: Annotated[int, _whole(500, 1_000_000)] | None = None
+    warn_at: Share | None = None
+    evict_at: Share | None = None
+    window: Annotated[int, _whole(1, 10_000)] | None = None
+    summary_frequency: Annotated[int, _whole(1, 1000)] | None = None
+    template: Annotated[str, StringConstraints(max_length=MAX_TEMPLATE)] | None = None
+    block_limit: Annotated[int, _whole(100, 20_000)] | None = None
+    most_calls: Annotated[int, _whole(1, 100)] | None = None
+    recalled: Annotated[int, _whole(0, 50)] | None = None
+
+    def over(self, settings: TalkSettings) -> TalkSettings:
+        """These settings with what is named here.
+
+        Raises:
+            InvalidParameter: they do not fit together.
+        """
+        return dataclasses.replace(settings, **self.model_dump(exclude_none=True))
+
+
+class BeginBody(Body):
+    """A new conversation: with whom, and how it is held; the first texts of core memory may be given."""
+
+    human: Line = "You"
+    title: Annotated[str, StringConstraints(max_length=200)] = ""
+    settings: TalkSettingsBody = TalkSettingsBody()
+    persona: BlockText | None = None
+    human_block: BlockText | None = None
+    now: AwareDatetime | None = None
+
+
+class Asking(Body):
+    """What is said; ids of memories and names of blocks of core memory that are not there for this once."""
+
+    text: Text
+    now: AwareDatetime | None = None
+    muted: Ids = Field(default_factory=list)
+    without: Blocks = Field(default_factory=list)
+
+    def given(self) -> dict[str, Any]:
+        """What ``step`` is to be called with."""
+        return {"text": self.text, "now": self.now, "muted": self.muted, "without": list(self.without)}
+
+
+class SayBody(Asking):
+    """What is said in a conversation; with ``hold`` the events that the agent would store are offered instead."""
+
+    hold: StrictBool = False
+    speaker: Annotated[str, StringConstraints(max_length=100)] = ""
+
+
+class AskBody(Asking):
+    """A question that leaves no trace.
+
+    ``interview`` goes on with one that an answer named; else a new one begins, which ``conversation`` lets go on from
+    how that conversation stands.
+    """
+
+    interview: Id | None = None
+    conversation: Id | None = None
+    human: Line = "You"
+    settings: TalkSettingsBody = TalkSettingsBody()
+    keep: StrictBool = True
+
+
+class CoreBody(Body):
+    """The text of a block of core memory."""
+
+    text: BlockText
+    now: AwareDatetime | None = None
+
+
+class NoteBody(Body):
+    """What was said elsewhere: what the agent heard, and what it said."""
+
+    heard: Annotated[str, StringConstraints(max_length=MAX_DOCUMENT)] = ""
+    said: Annotated[str, StringConstraints(max_length=MAX_DOCUMENT)] = ""
+    now: AwareDatetime | None = None
+
+
+class When(Body):
+    """When it happens; by the world's clock if not given."""
+
+    now: AwareDatetime | None = None
+
+
+class DuetBody(Body):
+    """Two agents who are to talk with each other."""
+
+    first: Name
+    second: Name
+    title: Annotated[str, StringConstraints(max_length=200)] = ""
+    settings: TalkSettingsBody = TalkSettingsBody()
+    now: AwareDatetime | None = None
+
+
+class Half(Body):
+    """One side of a duet: the agent, and its conversation with the other."""
+
+    agent: Name
+    conversation: Id
+
+
+class TurnsBody(Body):
+    """How many things are said at most, and what makes the first one speak."""
+
+    first: Half
+    second: Half
+    turns: Annotated[int, _whole(1, 200)] = 4
+    opening: Annotated[str, StringConstraints(max_length=MAX_DOCUMENT)] = ""
+    now: AwareDatetime | None = None
+
+
+class QuestionBody(Body):
+    """A question of an interview, with its category."""
+
+    category: Annotated[str, StringConstraints(min_length=1, max_length=100)]
+    question: Text
+
+
+class SitBody(Body):
+    """What is asked, all ready questions if not given; ``keep`` keeps the interview, to be compared later."""
+
+    questions: Annotated[list[QuestionBody], Field(min_length=1, max_length=100)] | None = None
+    title: Annotated[str, StringConstraints(max_length=200)] = ""
+    settings: TalkSettingsBody = TalkSettingsBody()
+    now: AwareDatetime | None = None
+    keep: StrictBool = True
+
+
+class SearchBody(Body):
+    """What a model's call of the tool ``memory_search`` says; the agent's settings stand for what is not given."""
+
+    query: Annotated[str, StringConstraints(min_length=1, max_length=MAX_CUE)]
+    form: Literal["extractive", "summarising"] = "extractive"
+    top_k: Annotated[int, _whole(1, 50)] | None = None
+    within: Annotated[list[Literal["life", "conversations", "documents"]], Field(min_length=1, max_length=3)] | None = (
+        None
+    )
+    touch: StrictBool = False

@@ -1,0 +1,129 @@
+"""How the servers are run: with limits on those who hold connections open without ever saying what they want."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, cast
+
+import uvicorn
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+from ...maintenance.endings import HANGUP, SIGNALS, Ended, at_once, end_in_time
+from ...operations.importing.events import MAX_FILE
+
+HEAD_SECONDS, LARGEST_HEAD, MOST_CONNECTIONS = 10.0, 65_536, 1_000
+"""Within which a whole request head has to come in, the bytes it may have, and connections at once (then 503)."""
+_LOOK_SECONDS = 2.0
+
+
+class Impatient(AutoHTTPProtocol):  # type: ignore[valid-type, misc]  # which of uvicorn's two it is, is found out at run time
+    """A connection that is closed if no whole request head comes in, in time and of bearable size (slowloris)."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin to wait for a request."""
+        super().connection_made(transport)
+        self._since: float | None = self.loop.time()
+        self._read = 0
+        self.loop.call_later(_LOOK_SECONDS, self._look)
+
+    def data_received(self, data: bytes) -> None:
+        """Read on, and see whether what came is still only part of a head."""
+        super().data_received(data)
+        if self._busy():
+            self._since, self._read = None, 0
+            return
+        self._since = self._since or self.loop.time()
+        self._read += len(data)
+        # what was answered before all of its body was read, such as an unknown address, may still be coming in
+        most = MAX_FILE if self.cycle is not None and self.cycle.more_body else LARGEST_HEAD
+        if self._read > most:
+            self.transport.close()
+
+    def _busy(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _look(self) -> None:
+        transport = cast("asyncio.Transport", self.transport)
+        if transport.is_closing() or transport.get_protocol() is not self:  # closed, or a websocket by now
+            return
+        if self._since is not None and not self._busy() and self.loop.time() - self._since > HEAD_SECONDS:
+            transport.close()
+            return
+        self.loop.call_later(_LOOK_SECONDS, self._look)
+
+
+def configured(app: Any, **more: Any) -> uvicorn.Config:
+    """How an app is served. What a proxy says of its clients is not believed: anybody could say it."""
+    return uvicorn.Config(
+        app,
+        **{
+            "http": Impatient,
+            "limit_concurrency": MOST_CONNECTIONS,
+            "proxy_headers": False,
+            "server_header": False,
+            "timeout_graceful_shutdown": 3,
+            **more,
+        },
+    )
+
+
+class Server(uvicorn.Server):
+    """A server that a signal ends without delay or noise: whoever listens to a stream or holds a page open is let go.
+
+    In the main thread ``run`` raises ``Ended`` when a signal has ended it; a second signal ends the process at once.
+    """
+
+    ended_by: int | None = None
+
+    def run(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve until a signal comes, or until ``should_exit`` is set.
+
+        Raises:
+            Ended: a signal came.
+        """
+        with self.capture_signals():  # before there is an event loop, whose making an exception would leave half done
+            super().run(sockets)
+        if self.ended_by is not None:
+            raise Ended(self.ended_by)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to end; the second time, end."""
+        if self.should_exit:
+            at_once(sig, frame)
+        self.ended_by, self.should_exit = sig, True
+        end_in_time(sig)
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Take the signals that end a program, a closed terminal's among them, as long as this serves."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        heeded = [one for one in SIGNALS if one != HANGUP or signal.getsignal(one) is not signal.SIG_IGN]
+        before = {one: signal.signal(one, self.handle_exit) for one in heeded}
+        try:
+            yield
+        finally:
+            for one, handler in before.items():
+                signal.signal(one, at_once if self.ended_by is not None else handler)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Let answers that are being worked out come to their end for three seconds, and streams for none."""
+        log = logging.getLogger("uvicorn.error")
+        level = log.level
+        log.setLevel(logging.CRITICAL)  # that somebody was still connected is no error
+        try:
+            for connection in list(self.server_state.connections):
+                cycle = getattr(connection, "cycle", None)
+                if cycle is not None and cycle.response_started and not cycle.response_complete:
+                    cast("Impatient", connection).transport.close()
+            await super().shutdown(sockets)
+        finally:
+            log.setLevel(level)

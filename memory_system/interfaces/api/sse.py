@@ -1,0 +1,143 @@
+"""Answers told as they come about: progress, pieces of speech and then the whole answer, as server-sent events."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any, cast
+
+from fastapi.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from ...errors import MemorySystemError
+from ...operations.context import Progress
+
+EVENTS = "text/event-stream"
+TOLD: dict[int | str, dict[str, Any]] = {200: {"content": {EVENTS: {"schema": {"type": "string"}}}}}
+"""How the description says that an answer is told as it comes about to whoever asks for it."""
+_BREAKS = re.compile("[\x85\u2028\u2029]")
+"""What some readers of lines take for the end of one."""
+_AT_ONCE_SECONDS = 0.5
+"""How long an answer may take and still be refused with a status of its own, before the stream begins."""
+_QUIET_SECONDS = 15.0
+
+Tell = Callable[[str, dict[str, Any]], None]
+"""Told the name of an event and what it says, while the work goes on; raises ``Left`` once nobody listens any more."""
+
+Begin = Callable[[Callable[[], None]], Awaitable[None]]
+
+
+class Left(Exception):
+    """Raised in work that is told to a listener who has left: what is not applied yet is not applied."""
+
+
+def untold(_kind: str, _data: dict[str, Any]) -> None:
+    """Tell nobody."""
+
+
+def progress(tell: Tell) -> Progress:
+    """What long work is handed, so that it tells how far it is."""
+    return lambda done, doing: tell("progress", {"done": done, "doing": doing})
+
+
+def event(kind: str, data: Any, number: int | None = None) -> str:
+    """One server-sent event."""
+    head = "" if number is None else f"id: {number}\n"
+    return f"{head}event: {kind}\ndata: {json.dumps(data)}\n\n"
+
+
+class Listened(StreamingResponse):
+    """A stream that says when nobody listens any more, also to one that left before it began."""
+
+    def __init__(self, events: AsyncIterator[str], left: Callable[[], None], headers: Mapping[str, str]) -> None:
+        super().__init__(events, media_type=EVENTS, headers=headers)
+        self._left = left
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._left()
+
+
+class Pieces:
+    """One piece of work in a thread, and what it tells while it goes on.
+
+    Args:
+        begin: runs a function in a thread.
+        work: the work; it is handed what to tell by, and answers the response that it would be without a listener.
+    """
+
+    def __init__(
+        self, begin: Callable[[Callable[[], None]], Awaitable[None]], work: Callable[[Tell], Response]
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._told: asyncio.Queue[tuple[str, Any] | None] = asyncio.Queue()
+        self._left = threading.Event()
+        self._work = work
+        self._running = asyncio.ensure_future(begin(self._carry_out))
+
+    async def response(self) -> Response:
+        """The stream; what is refused at once is refused as it is without a listener.
+
+        Raises:
+            MemorySystemError: the work was refused before it told anything.
+        """
+        first = await self._next(_AT_ONCE_SECONDS)
+        if first is not None and first[0] == "problem":
+            raise cast("MemorySystemError", first[1])
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        return Listened(self._events(first), self._left.set, headers)
+
+    def _tell(self, kind: str, data: Any) -> None:
+        if self._left.is_set():
+            raise Left
+        self._loop.call_soon_threadsafe(self._told.put_nowait, (kind, data))
+
+    def _carry_out(self) -> None:
+        try:
+            answer = self._work(self._tell)
+            self._tell("answer", answer.body)
+        except MemorySystemError as error:
+            if not self._left.is_set():
+                self._tell("problem", error)
+        except Left:
+            return
+        finally:
+            if not self._left.is_set():
+                self._loop.call_soon_threadsafe(self._told.put_nowait, None)
+
+    async def _next(self, seconds: float) -> tuple[str, Any] | None:
+        """What is told next; ``None`` where nothing is for so long."""
+        try:
+            told = await asyncio.wait_for(self._told.get(), seconds)
+        except TimeoutError:
+            return None
+        return ("end", None) if told is None else told
+
+    async def _events(self, first: tuple[str, Any] | None) -> AsyncIterator[str]:
+        told = first
+        yield ": it begins\n\n"
+        while told is None or told[0] != "end":
+            if told is not None:
+                yield _said(*told)
+            told = await self._next(_QUIET_SECONDS)
+            if told is None:
+                yield ": still at it\n\n"
+        await self._running
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return json.dumps(found[0])[1:-1]
+
+
+def _said(kind: str, data: Any) -> str:
+    if isinstance(data, MemorySystemError):
+        return event(kind, {"code": data.code, "status": data.status, "detail": data.sentence})
+    if isinstance(data, bytes | memoryview):  # the answer's body, which is JSON on one line already
+        return f"event: {kind}\ndata: {_BREAKS.sub(_escaped, bytes(data).decode())}\n\n"
+    return event(kind, data)

@@ -1,0 +1,169 @@
+"""How a command begins and ends: its world opened, its errors told in a sentence or as JSON, its exit code.
+
+What commands have in common on their command lines: names, times, dry runs, JSON; and what a shell completes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Annotated
+
+import typer
+from pydantic import ValidationError
+
+from ...agent import AgentMemory
+from ...core.authors import COMMAND_LINE
+from ...core.kinds import Kind
+from ...core.presets import PRESETS
+from ...core.settings import Settings, explained
+from ...core.times import parse_time
+from ...errors import ExtraMissing, InvalidParameter, MemorySystemError
+from ...world.world import World, agent_names
+from .progress import STOPPED
+from .terminal import json_of, say
+
+
+def moment(text: str | datetime) -> datetime:
+    """A time with its zone, as options take it.
+
+    Raises:
+        typer.BadParameter: it is none.
+    """
+    try:
+        return parse_time(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"The time {error}.") from error
+
+
+def names(incomplete: str) -> list[str]:
+    """The agents whose names begin so, for the shell; nothing is opened, and nothing is said if something is wrong."""
+    try:
+        return [name for name in agent_names(Settings()) if name.startswith(incomplete)]
+    except (MemorySystemError, OSError, ValueError):
+        return []  # between two presses of the tab key is no place for a message
+
+
+def presets(incomplete: str) -> list[str]:
+    """The presets whose names begin so, for the shell."""
+    return [name for name in PRESETS if name.startswith(incomplete)]
+
+
+def preset(name: str) -> str:
+    """The name of a preset.
+
+    Raises:
+        typer.BadParameter: there is none of this name.
+    """
+    if name not in PRESETS:
+        raise typer.BadParameter(f"There is no preset {name!r:.60}; there are {', '.join(PRESETS)}.")
+    return name
+
+
+_TIME = "TIME"
+_LIKE = "like 2026-03-27T18:00:00+00:00"
+
+Agent = Annotated[str, typer.Argument(metavar="AGENT", help="Whose memory.", autocompletion=names)]
+Cue = Annotated[str, typer.Argument(metavar="CUE", help="What memory is asked.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would be done; nothing is changed.")]
+Now = Annotated[
+    datetime | None,
+    typer.Option(parser=moment, metavar=_TIME, help=f"The world's time, {_LIKE}; its clock if not given."),
+]
+Since = Annotated[datetime | None, typer.Option(parser=moment, metavar=_TIME, help="Only what happened then or later.")]
+Until = Annotated[datetime | None, typer.Option(parser=moment, metavar=_TIME, help="Only what happened before.")]
+Limit = Annotated[int, typer.Option(min=0, max=10_000, help="How many are shown at most; 0 = all.")]
+TopK = Annotated[int | None, typer.Option(min=0, max=10_000, help="Most memories to recall; the agent's setting.")]
+Threshold = Annotated[float | None, typer.Option(min=0, max=30, help="The score to exceed; the agent's setting.")]
+StaticThreshold = Annotated[
+    float | None, typer.Option(min=0, max=1, help="The score that static memory has to exceed; the agent's setting.")
+]
+PresetName = Annotated[
+    str | None,
+    typer.Option(
+        "--preset",
+        parser=preset,
+        metavar="NAME",
+        autocompletion=presets,
+        help=f"A way of scoring with its thresholds: {', '.join(PRESETS)}.",
+    ),
+]
+Kinds = Annotated[list[Kind] | None, typer.Option("--kind", help="Only memories of this kind; may be repeated.")]
+Tags = Annotated[list[str] | None, typer.Option("--tag", help="Only memories with this tag; may be repeated.")]
+Contains = Annotated[str, typer.Option(help="Only memories with these words, in any case.")]
+Requery = Annotated[int, typer.Option(min=0, max=20, help="How many of the best become cues of a second round.")]
+NoRate = Annotated[bool, typer.Option("--no-rate", help="Do not ask the language model how poignant it is.")]
+KeepHeld = Annotated[bool, typer.Option("--keep-held", help="Skip an id that is held; it is overwritten otherwise.")]
+
+FAILED = 1
+"""The exit code where something was refused or failed, or what was looked at is wrong."""
+NOT_POSSIBLE = 2
+"""The exit code of a command line that is wrong, or whose packages are not installed."""
+
+
+@contextmanager
+def errors_told(*, json: bool = False) -> Iterator[None]:
+    """Within it an error on purpose, or Ctrl+C, ends the command with a sentence on stderr.
+
+    Args:
+        json: whether an error is told as JSON.
+
+    Raises:
+        typer.Exit: the exit code: 1 for an error on purpose, 2 for packages that are missing, 130 for Ctrl+C.
+    """
+    try:
+        yield
+    except MemorySystemError as error:
+        _tell(error, json=json)
+        raise typer.Exit(exit_code(error)) from error
+    except ValidationError as error:  # of the settings: everything else is checked where it comes in
+        _tell(InvalidParameter(explained(error)), json=json)
+        raise typer.Exit(FAILED) from error
+    except KeyboardInterrupt:
+        say("Stopped.", err=True)
+        raise typer.Exit(STOPPED) from None
+
+
+@contextmanager
+def the_world(*, json: bool = False, name: str | None = None) -> Iterator[World]:
+    """The world that the environment names, or another of this name, for one command.
+
+    Args:
+        json: whether an error is told as JSON, too. Either way it goes to stderr.
+        name: of another world.
+
+    Raises:
+        typer.Exit: the exit code; see ``errors_told``.
+    """
+    with errors_told(json=json):
+        settings = Settings() if name is None else Settings().model_copy(update={"world": name})
+        with World(settings, author=COMMAND_LINE) as world:
+            yield world
+
+
+def exit_code(error: MemorySystemError) -> int:
+    """With what a command ends that met this error."""
+    return NOT_POSSIBLE if isinstance(error, ExtraMissing) else FAILED
+
+
+def _tell(error: MemorySystemError, *, json: bool) -> None:
+    if json:
+        told = {"error": {"code": error.code, "status": error.status, "sentence": error.sentence}}
+        typer.echo(json_of(told, indent=None), err=True)
+    else:
+        say(error.sentence, err=True)
+
+
+def opened(world: World, name: str) -> AgentMemory:
+    """An agent; what was found when it was opened is told on stderr.
+
+    Raises:
+        InvalidAgentName, AgentNotFound, StoreError: it cannot be opened.
+    """
+    agent = world.agent(name)
+    for message in dict.fromkeys((*agent.messages, agent.personality_problem, agent.read_only)):
+        if message:
+            say(f"Note on {name}: {message}", err=True)
+    return agent

@@ -1,0 +1,275 @@
+"""``python -m memory_system evaluate``: from files to a table on the standard output, with progress beside it.
+
+The outcome of an evaluation for people and for programs: an aligned table, Markdown, or JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from ...core.settings import Settings
+from ...embedding.embedder import Embedder, MiniLM
+from ...evaluation.data import counted
+from ...evaluation.metrics import CONFIDENCE, DEPTH, NAMES, RESAMPLES, SEED, Estimate, estimates
+from ...evaluation.sources import data_sets
+from ...evaluation.trial import SCORINGS, Outcome, Say, checked, run
+from .arguments import Json, errors_told
+from .progress import STOPPED
+
+OVERALL = "overall"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the report: a preset on the questions of one category (or ``overall``).
+
+    Args:
+        category: of the questions.
+        preset: its name.
+        count: questions that have a right answer.
+        figures: an estimate for each of ``metrics.NAMES``.
+        milliseconds: to rank for one cue whose vector is known, the median.
+    """
+
+    category: str
+    preset: str
+    count: int
+    figures: tuple[Estimate, ...]
+    milliseconds: float
+
+
+@dataclass(frozen=True)
+class Section:
+    """One data set, or all of one form together: a title, what was left out, and its rows."""
+
+    title: str
+    memories: int
+    questions: int
+    embedding: float
+    notes: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+def sections(outcomes: Sequence[Outcome]) -> list[Section]:
+    """A section for each data set, then one for each form of which there are several, all questions pooled."""
+    found = [_section(f"{one.data.name} ({one.data.form})", [one], one.data.notes) for one in outcomes]
+    for form in dict.fromkeys(one.data.form for one in outcomes):
+        alike = [one for one in outcomes if one.data.form is form]
+        if len(alike) > 1:
+            found.append(_section(f"all {len(alike)} of {form}", alike, ()))
+    return found
+
+
+def _section(title: str, outcomes: Sequence[Outcome], notes: tuple[str, ...]) -> Section:
+    questions = [question for one in outcomes for question in one.data.questions]
+    kinds = np.array([question.category for question in questions])
+    answered = np.array([bool(question.right) for question in questions])
+    categories = [name for name in dict.fromkeys(kinds.tolist()) if name]
+    groups = {OVERALL: np.ones(len(questions), bool)} | {name: kinds == name for name in sorted(categories)}
+    if len(categories) == 1 and (kinds == categories[0]).all():  # it would say the same again
+        del groups[categories[0]]
+    presets = list(outcomes[0].values)
+    values = {preset: np.concatenate([one.values[preset] for one in outcomes]) for preset in presets}
+    spent = {preset: np.concatenate([one.milliseconds[preset] for one in outcomes]) for preset in presets}
+    rows = tuple(
+        Row(
+            category,
+            preset,
+            int((answered & chosen).sum()),
+            tuple(estimates(values[preset][chosen])),
+            float(np.median(spent[preset][chosen])),
+        )
+        for category, chosen in groups.items()
+        for preset in presets
+    )
+    embedding = float(np.median([one.embedding for one in outcomes]))
+    return Section(title, sum(one.data.memories for one in outcomes), len(questions), embedding, notes, rows)
+
+
+def _columns(section: Section) -> list[int]:
+    """The measures that some question has; ``wrong@10`` is shown only where wrong answers are known."""
+    return [
+        place for place in range(len(NAMES)) if any(not math.isnan(row.figures[place].value) for row in section.rows)
+    ]
+
+
+def _table(section: Section) -> Iterator[list[str]]:
+    columns = _columns(section)
+    yield ["questions", "preset", "n", *(NAMES[place] for place in columns), "ms"]
+    for row in section.rows:
+        figures = [_shown(row.figures[place]) for place in columns]
+        yield [row.category, row.preset, f"{row.count:,}", *figures, f"{row.milliseconds:.2f}"]
+
+
+def _shown(figure: Estimate) -> str:
+    """In per cent, with the interval: "45.4 (41.9 to 48.8)"."""
+    if math.isnan(figure.value):
+        return "–"
+    return f"{100 * figure.value:.1f} ({100 * figure.low:.1f} to {100 * figure.high:.1f})"
+
+
+def _about(section: Section) -> str:
+    facts = [
+        counted(section.memories, "memory", "memories"),
+        counted(section.questions, "question"),
+        f"embedding a cue {section.embedding:.2f} ms",
+        *section.notes,
+    ]
+    return "; ".join(facts) + "."
+
+
+_FOOT = (
+    f"Per cent, with {CONFIDENCE:.0%} bootstrap intervals over questions ({RESAMPLES:,} resamples). n: questions with "
+    "a right answer. ms: to rank for one cue, the median, without embedding it."
+)
+
+
+def as_text(found: Sequence[Section]) -> str:
+    """For the terminal: a block of aligned columns for each section."""
+    blocks = []
+    for section in found:
+        table = list(_table(section))
+        widths = [max(len(line[place]) for line in table) for place in range(len(table[0]))]
+        lines = []
+        for line in table:
+            words = [cell.ljust(width) for cell, width in zip(line[:2], widths[:2], strict=True)]
+            words += [cell.rjust(width) for cell, width in zip(line[2:], widths[2:], strict=True)]
+            lines.append("  ".join(words).rstrip())
+        blocks.append("\n".join([section.title, _about(section), "", *lines]))
+    return "\n\n".join([*blocks, _FOOT]) + "\n"
+
+
+def as_markdown(found: Sequence[Section]) -> str:
+    """For a file of the repository: a heading and a table for each section."""
+    blocks = []
+    for section in found:
+        head, *lines = ([_cell(cell) for cell in line] for line in _table(section))
+        rule = ["---", "---", *("---:" for _ in head[2:])]
+        table = [f"| {' | '.join(line)} |" for line in (head, rule, *lines)]
+        blocks.append("\n".join([f"## {_cell(section.title)}", "", _about(section), "", *table]))
+    return "\n\n".join([*blocks, _FOOT]) + "\n"
+
+
+def _cell(text: str) -> str:
+    return "".join(f"\\{sign}" if sign in "\\`*_[]<>|" else sign for sign in text)
+
+
+def as_json(found: Sequence[Section], embedder: str) -> str:
+    """For programs: the figures unrounded, 0 to 1, ``null`` where there is none."""
+    value = {
+        "embedder": embedder,
+        "bootstrap": {"resamples": RESAMPLES, "confidence": CONFIDENCE, "seed": SEED},
+        "depth": DEPTH,
+        "sections": [_plain(section) for section in found],
+    }
+    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _plain(section: Section) -> dict[str, Any]:
+    return {
+        "title": section.title,
+        "memories": section.memories,
+        "questions": section.questions,
+        "embedding_milliseconds": section.embedding,
+        "notes": list(section.notes),
+        "rows": [
+            {
+                "category": row.category,
+                "preset": row.preset,
+                "n": row.count,
+                "milliseconds": row.milliseconds,
+                "measures": {
+                    name: {"value": _or_none(one.value), "low": _or_none(one.low), "high": _or_none(one.high)}
+                    for name, one in zip(NAMES, row.figures, strict=True)
+                },
+            }
+            for row in section.rows
+        ],
+    }
+
+
+def _or_none(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def evaluate(
+    data: Annotated[list[Path], typer.Argument(help="Files of questions and memories, or folders of them.")],
+    preset: Annotated[
+        list[str] | None, typer.Option(help=f"A preset to try; all if none is named: {', '.join(SCORINGS)}.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first questions of each data set.")] = None,
+    captions: Annotated[bool, typer.Option(help="Whether captions of pictures are part of LoCoMo memories.")] = False,
+    json: Json = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
+) -> None:
+    """Measure how much of what should be recalled is recalled. Example: python -m memory_system evaluate cues.jsonl.
+
+    Reads LoCoMo conversations, Smallville memory streams, and JSON lines of memories {"id", "document", ...} and cues
+    {"cue", "right"} with the ids of the right memories. Nothing is written but the table.
+    """
+    if json and markdown:
+        raise typer.BadParameter("choose --json or --markdown, not both")
+    progress = _Progress()
+    try:
+        with errors_told(json=json):
+            embedder = MiniLM(Settings().cache, say=progress.say)
+            found = outcome(data, preset or (), embedder, progress.say, limit=limit, captions=captions)
+    except typer.Exit as done:
+        progress.end()
+        if done.exit_code == STOPPED:
+            typer.echo("There is no table, because not everything was asked.", err=True)
+        raise
+    finally:
+        progress.end()
+    if json:
+        typer.echo(as_json(found, embedder.identity), nl=False)
+    else:
+        typer.echo(as_markdown(found) if markdown else as_text(found), nl=False)
+
+
+def outcome(
+    data: Sequence[Path],
+    presets: Sequence[str],
+    embedder: Embedder,
+    say: Say,
+    *,
+    limit: int | None = None,
+    captions: bool = False,
+) -> list[Section]:
+    """The whole evaluation: everything is read and checked before the first text is embedded.
+
+    Raises:
+        InvalidFile: a path holds no data, or a file is not as it should be.
+        InvalidParameter: there is no such preset.
+        EmbedderError: texts could not be embedded.
+    """
+    chosen = checked(presets)
+    sets = [one.first(limit) for one in data_sets(data, captions=captions)]
+    return sections([run(one, chosen, embedder, say) for one in sets])
+
+
+class _Progress:
+    """Lines of progress on the standard error: one that is overwritten on a terminal, else one after another."""
+
+    def __init__(self) -> None:
+        self._live = sys.stderr.isatty()
+        self._held = False
+
+    def say(self, line: str) -> None:
+        typer.echo(f"\r\x1b[K{line}" if self._live else line, err=True, nl=not self._live)
+        self._held = self._live
+
+    def end(self) -> None:
+        """Wipe the line that stands there still."""
+        if self._held:
+            typer.echo("\r\x1b[K", err=True, nl=False)
+        self._held = False

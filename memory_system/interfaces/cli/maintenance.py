@@ -1,0 +1,243 @@
+"""``python -m memory_system export`` and ``reembed``: memories for other programs, and vectors of another model.
+
+``python -m memory_system backup`` and ``restore``: a world in one file, and back again.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ...core.authors import COMMAND_LINE
+from ...core.entry import LIVED
+from ...core.times import stamp
+from ...errors import AlreadyExists, InvalidParameter
+from ...maintenance import backup as backups
+from ...maintenance import backup_reading
+from ...maintenance import export as exporting
+from ...maintenance.backup_manifest import Manifest
+from ...maintenance.restore import Restored, put_back
+from ...maintenance.restore import restore as restored_from
+from ...operations.reembed import Reembedded
+from ...world import swap
+from ...world.world import World
+from .arguments import DryRun, Json, errors_told, the_world
+from .progress import STOPPED, ProgressLine, stopped_by_ctrl_c
+from .terminal import safe_json, say, show_json
+
+
+def backup(
+    file: Annotated[Path | None, typer.Argument(help="The file to make; in the backup folder if not given.")] = None,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Copy the whole world into one file, while it is in use. Example: python -m memory_system backup harrow.zip."""
+    with the_world(json=json) as world, stopped_by_ctrl_c() as cancelled:
+        if dry_run:
+            names = world.agents()
+            if json:
+                show_json({"made": False, "file": None, "size": None, **_nothing_yet(world, names)})
+            else:
+                say(f"{len(names)} agents of the world {world.name!r} would be copied. No file was made.")
+            return
+        made = backups.make(world, file, progress=ProgressLine(), cancelled=cancelled)
+    if made is None:
+        typer.echo("Stopped; no file was made.", err=True)
+        raise typer.Exit(STOPPED)
+    if json:
+        show_json({"made": True, "file": str(made.path), "size": made.size, **_plain(made.manifest)})
+        return
+    typer.echo(as_text(made.manifest))
+    typer.echo(f"Made and read back: {made.path} ({made.size / 1e6:.1f} MB)")
+    typer.echo(f"Back to it: {_restoring(made.path)}")
+
+
+def restore(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="A backup, or the folder of a world set aside.")],
+    name: Annotated[str | None, typer.Option("--as", help="A new world's name; the present one stays.")] = None,
+    look: Annotated[
+        bool, typer.Option("--look", "--dry-run", help="Only tell what it holds and whether it is whole.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Put a backup in the place of the world, which is set aside. Example: python -m memory_system restore harrow.zip.
+
+    The backup is checked before anything is changed. What was set aside comes back by naming its folder as FILE.
+    """
+    if look:
+        with errors_told(json=json):
+            held = backup_reading.check(source)
+        nowhere = dict.fromkeys(("world", "folder", "aside"))
+        told: dict[str, Any] = {"restored": False, **nowhere, "backup": _plain(held), "findings": []}
+        _tell(told, f"{as_text(held)}\nIt is whole.", json=json)
+        return
+    with the_world(json=json, name=name) as world:
+        if source.is_dir():
+            _put_back(world, source, name, json=json)
+            return
+        with stopped_by_ctrl_c() as cancelled:
+            done = restored_from(world, source, anew=name is not None, progress=ProgressLine(), cancelled=cancelled)
+        if done is None:
+            typer.echo("Stopped; nothing was changed.", err=True)
+            raise typer.Exit(STOPPED)
+        told = _restored(world, done.aside) | {
+            "backup": _plain(done.manifest),
+            "findings": [asdict(one) for one in done.findings],
+        }
+        _tell(told, _told(world, done), json=json)
+    if name is not None and not json:
+        typer.echo(f"Open it with: MEMORY_WORLD={name!r} make run")
+
+
+def _put_back(world: World, source: Path, name: str | None, *, json: bool) -> None:
+    aside = next((one for one in swap.of_world(world.folder) if one.folder.resolve() == source.resolve()), None)
+    if name is not None or aside is None:
+        raise InvalidParameter(
+            f"{source} is neither a backup nor a folder in which the world {world.name!r} was set aside. "
+            "Nothing was changed."
+        )
+    former = put_back(world, aside)
+    told = _restored(world, former) | {"backup": None, "findings": []}
+    again = f"The world {world.name!r} is again what it was until {stamp(aside.at)}."
+    _tell(told, f"{again}\n{_kept(former)}", json=json)
+
+
+def _tell(told: dict[str, Any], text: str, *, json: bool) -> None:
+    if json:
+        show_json(told)
+    else:
+        typer.echo(text)
+
+
+def _restored(world: World, aside: Path | None) -> dict[str, Any]:
+    kept = None if aside is None else str(aside)
+    return {"restored": True, "world": world.name, "folder": str(world.folder), "aside": kept}
+
+
+def _plain(manifest: Manifest) -> dict[str, Any]:
+    """For programs: whose memories a backup holds, of when, and how many."""
+    return {
+        "world": manifest.world,
+        "made_at": manifest.made_at.isoformat(),
+        "agents": [
+            {
+                "agent": one.name,
+                "name": one.shown,
+                "revision": one.revision,
+                "memories": one.lived,
+                "problem": one.problem or None,
+            }
+            for one in manifest.agents
+        ],
+        "deleted": manifest.deleted,
+    }
+
+
+def _nothing_yet(world: World, names: Sequence[str]) -> dict[str, Any]:
+    unknown = dict.fromkeys(("name", "revision", "memories", "problem"))
+    agents = [{"agent": name, **unknown} for name in names]
+    return {"world": world.name, "made_at": None, "agents": agents, "deleted": len(world.deleted_agents())}
+
+
+def _told(world: World, done: Restored) -> str:
+    lines = [as_text(done.manifest)]
+    lines += [f"{one.agent}: {one.what} {one.state.value}. {one.sentence}" for one in done.findings]
+    lines.append(f"Checked, and restored into {world.folder}")
+    return "\n".join([*lines, *([_kept(done.aside)] if done.aside else [])])
+
+
+def _kept(aside: Path | None) -> str:
+    if aside is None:
+        return "There was no world before."
+    return f"What was there before is kept whole. Back to it: {_restoring(aside)}"
+
+
+def _restoring(source: Path) -> str:
+    """The command that restores it, as a shell takes it: the names of backups have spaces."""
+    return f"python -m memory_system restore {shlex.quote(str(source))}"
+
+
+def as_text(manifest: Manifest) -> str:
+    """For the terminal: whose memories, of when, and how many."""
+    lines = [f"The world {manifest.world!r}, backed up {stamp(manifest.made_at)}:"]
+    width = max((len(agent.name) for agent in manifest.agents), default=0)
+    for agent in manifest.agents:
+        line = f"  {agent.name.ljust(width)}  {agent.lived:,} memories, {agent.revision:,} changes"
+        lines.append(line + (f". DAMAGED: {agent.problem}" if agent.problem else ""))
+    if manifest.deleted:
+        lines.append(f"  and {manifest.deleted} deleted, in the bin")
+    return "\n".join(lines)
+
+
+def export(
+    agent: Annotated[str, typer.Argument(help="Whose memories.")],
+    file: Annotated[Path | None, typer.Argument(help="The file to make; printed if not given.")] = None,
+    vectors: Annotated[bool, typer.Option("--vectors", help="With the vector of each memory.")] = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Tell an agent's memories as JSON, one a line. Example: python -m memory_system export mira mira.jsonl.
+
+    The first line is about the agent. It works for an agent that can only be read, too.
+    """
+    with the_world() as world:
+        opened = world.agent(agent)
+        if file is not None and file.exists():
+            raise AlreadyExists(f"There is a file {file} already. Name another.")
+        if dry_run:
+            count = sum(len(opened.entries(tier)) for tier in LIVED)
+            say(f"{count:,} memories of {agent} would be written. No file was made.")
+            return
+        if file is None:
+            for line in exporting.lines(opened, vectors=vectors):
+                typer.echo(safe_json(line))
+            return
+        count = exporting.export(opened, file, vectors=vectors)
+    typer.echo(f"{count:,} memories of {agent} written to {file}", err=True)
+
+
+def reembed(
+    agents: Annotated[list[str] | None, typer.Argument(help="Names of agents; all if none is named.")] = None,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Make the vectors that are missing of the embedding model in use. Example: python -m memory_system reembed mira.
+
+    What was done stays done: stopped by Ctrl+C or killed, it goes on from there when it is called again.
+    """
+    with the_world(json=json) as world, stopped_by_ctrl_c() as cancelled:
+        told: list[dict[str, Any]] = []
+        for name in dict.fromkeys(agents or world.agents()):
+            opened = world.agent(name).acting_as(COMMAND_LINE)
+            read_only = opened.read_only if agents is None else None
+            done = Reembedded(0, opened.waiting_for_vectors, store_made_anew=False)
+            if not dry_run and not read_only and not cancelled():
+                done = opened.reembed(progress=ProgressLine(), cancelled=cancelled)
+            told.append({"agent": name, **asdict(done), "read_only": read_only})
+            if not json:
+                say(_reembedded(told[-1], world.embedder.identity, dry_run=dry_run), err=bool(read_only))
+            if cancelled():
+                break
+        if json:
+            show_json({"world": world.name, "embedder": world.embedder.identity, "agents": told})
+        if cancelled():
+            raise typer.Exit(STOPPED)
+
+
+def _reembedded(told: dict[str, Any], embedder: str, *, dry_run: bool) -> str:
+    """What came of one agent, in a line."""
+    name = told["agent"]
+    if told["read_only"]:
+        return f"{name}: can only be read; it was left out. {told['read_only']}"
+    if dry_run:
+        return f"{name}: {told['waiting']:,} have no vector of {embedder}."
+    if told["waiting"]:
+        return f"{name}: {told['embedded']:,} embedded, {told['waiting']:,} wait. Call it again to go on."
+    if told["embedded"] or told["store_made_anew"]:
+        anew = ", and the store made anew" if told["store_made_anew"] else ""
+        return f"{name}: {told['embedded']:,} embedded with {embedder}{anew}."
+    return f"{name}: every memory has its vector of {embedder}."

@@ -1,0 +1,312 @@
+"""``python -m memory_system check``: are the saved cues of the agents still answered as they must be?
+
+``recall`` and ``explain``: what memory answers, and why every other memory does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from ...agent import AgentMemory
+from ...agent_parts.tester import CueResult
+from ...core.kinds import Kind
+from ...core.presets import PRESETS
+from ...errors import EntryNotFound
+from ...recall.query import Facets
+from ...recall.rank import Recall
+from ...recall.verdicts import NAMES, Candidate, Verdict
+from . import shapes
+from .arguments import (
+    Agent,
+    Contains,
+    Cue,
+    DryRun,
+    Json,
+    Kinds,
+    Limit,
+    Now,
+    PresetName,
+    Requery,
+    Since,
+    StaticThreshold,
+    Tags,
+    Threshold,
+    TopK,
+    Until,
+    opened,
+    the_world,
+)
+from .terminal import Cell, Column, json_of, one_line, say, show_json, show_table, stacked, when
+
+_BAR = 12
+_PARTS = (("recency", "█", "#0072B2"), ("importance", "▓", "#E69F00"), ("relevancy", "▒", "#009E73"))
+"""Each with its own sign, beside its colour, so that they are told apart without colours too."""
+_RECALLED = (
+    Column("score", right=True),
+    Column("made of", drawn=True),
+    Column("memory", wide=True, drawn=True),
+    Column("tier", plain=True),
+    Column("when", plain=True),
+    Column("memory", plain=True),
+    Column("why", plain=True),
+)
+_EXPLAINED = (
+    Column("score", right=True),
+    Column("made of", drawn=True),
+    Column("memory", wide=True, drawn=True),
+    *(Column(name, right=True, plain=True) for name, _, _ in _PARTS),
+    *(Column(name, plain=True) for name in ("tier", "verdict", "memory", "why", "id")),
+)
+
+
+@dataclass(frozen=True)
+class Asking:
+    """What is asked and how, as the command line says it; what is not said is the agent's setting."""
+
+    cue: str
+    top_k: int | None = None
+    threshold: float | None = None
+    static_threshold: float | None = None
+    preset: str | None = None
+    facets: Facets = field(default_factory=Facets)
+    requery: int = 0
+    now: datetime | None = None
+
+    def given(self) -> dict[str, Any]:
+        """The arguments for ``query_memory`` and ``explain``; a preset brings its thresholds along."""
+        chosen = PRESETS[self.preset] if self.preset else None
+        threshold, static = self.threshold, self.static_threshold
+        if chosen is not None:
+            threshold = chosen.threshold if threshold is None else threshold
+            static = chosen.static_threshold if static is None else static
+        return {
+            "prompt": self.cue,
+            "top_k": self.top_k,
+            "threshold": threshold,
+            "static_threshold": static,
+            "scoring": chosen.scoring if chosen else None,
+            "facets": self.facets,
+            "requery": self.requery,
+            "now": self.now,
+        }
+
+
+def recall(
+    agent: Agent,
+    cue: Cue,
+    top_k: TopK = None,
+    threshold: Threshold = None,
+    static_threshold: StaticThreshold = None,
+    preset: PresetName = None,
+    kinds: Kinds = None,
+    tags: Tags = None,
+    contains: Contains = "",
+    since: Since = None,
+    until: Until = None,
+    requery: Requery = 0,
+    now: Now = None,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Recall the memories that answer a cue, as a game does: what is recalled counts as accessed, and it is logged.
+
+    Example: python -m memory_system recall mira 'Where is the key?' --top-k 3
+    """
+    with the_world(json=json) as world:
+        facets = _facets(kinds, tags, contains, since, until)
+        asking = Asking(cue, top_k, threshold, static_threshold, preset, facets, requery, now)
+        character = opened(world, agent)
+        query = character.explain if dry_run else character.query_memory
+        found: Recall = query(**asking.given())
+        if json:
+            show_json(shapes.recalled(agent, found))
+        else:
+            show_recalled(found)
+
+
+def explain(
+    agent: Agent,
+    cue: Cue,
+    top_k: TopK = None,
+    threshold: Threshold = None,
+    static_threshold: StaticThreshold = None,
+    preset: PresetName = None,
+    kinds: Kinds = None,
+    tags: Tags = None,
+    contains: Contains = "",
+    since: Since = None,
+    until: Until = None,
+    requery: Requery = 0,
+    now: Now = None,
+    memory: Annotated[
+        str | None, typer.Option(metavar="ID", help="Only this memory, and the smallest changes that would recall it.")
+    ] = None,
+    limit: Limit = 20,
+    json: Json = False,
+) -> None:
+    """Explain for every memory why it is or is not recalled for a cue; nothing counts as accessed.
+
+    Example: python -m memory_system explain mira 'Where is the key?' --limit 50
+    """
+    with the_world(json=json) as world:
+        facets = _facets(kinds, tags, contains, since, until)
+        asking = Asking(cue, top_k, threshold, static_threshold, preset, facets, requery, now)
+        character = opened(world, agent)
+        found = character.explain(**asking.given())
+        ways = character.ways(found.query, memory) if memory is not None else ()
+        one = None if memory is None else found.candidates.of(memory)
+        shown = [one] if one is not None else found.candidates[: limit or None]
+        words = [way.words for way in ways]
+        if json:
+            told = [shapes.candidate(each) for each in shown]
+            head = {"agent": agent, "query": shapes.asked(found.query), "considered": found.considered}
+            show_json({**head, "candidates": told, "ways": words})
+            return
+        show_table(_EXPLAINED, [_explained(each) for each in shown])
+        if memory is None and len(shown) < found.considered:
+            say(f"{len(shown)} of {found.considered:,}; --limit 0 shows all.")
+        for way in words:
+            say(f"It would be recalled: {one_line(way, 300)}")
+
+
+def show_recalled(found: Recall) -> None:
+    """What was recalled, for people."""
+    hits = found.hits
+    if not hits:
+        say(f"Nothing is recalled, of {found.considered:,} memories. explain tells why.")
+        return
+    rows: list[Sequence[Cell]] = []
+    for hit in hits:
+        tier, ago, text = NAMES[hit.entry.tier], when(hit.entry, found.query.now), one_line(hit.entry.document)
+        drawn = stacked(text, f"{tier}, {ago}" if ago else tier, hit.because)
+        rows.append((f"{hit.score.total:.2f}", _bar(hit), drawn, tier, ago, text, hit.because))
+    show_table(_RECALLED, rows)
+    say(f"{len(hits)} of {found.considered:,} memories.")
+
+
+def _facets(
+    kinds: list[Kind] | None, tags: list[str] | None, contains: str, since: datetime | None, until: datetime | None
+) -> Facets:
+    return Facets(tuple(kinds or ()), tuple(tags or ()), since, until, contains=contains)
+
+
+def _explained(one: Candidate) -> list[Cell]:
+    parts = [f"{value:.2f}" for value in one.score.parts.values()]
+    total = f"{one.score.total:.2f}"
+    if one.verdict is Verdict.NO_VECTOR:
+        total, parts = "", ["", "", ""]
+    tier, text = NAMES[one.entry.tier], one_line(one.entry.document)
+    drawn = stacked(text, f"{tier}, {one.verdict.value}. {one.because}", one.entry.id)
+    return [total, _bar(one), drawn, *parts, tier, one.verdict.value, text, one.because, one.entry.id]
+
+
+def _bar(one: Candidate) -> Text:
+    """The score as a stacked bar, a cell for each twelfth; half as bright where the memory is not recalled."""
+    bar = Text()
+    if one.verdict is Verdict.NO_VECTOR:
+        return bar
+    for name, sign, colour in _PARTS:
+        bar.append(sign * round(one.score.parts[name] * _BAR), f"{colour}{'' if one.recalled else ' dim'}")
+    bar.truncate(2 * _BAR)
+    return bar
+
+
+Checked = Sequence[tuple[AgentMemory, Sequence[CueResult]]]
+"""Each agent that was asked, with what became of its saved cues."""
+
+_SHORT = 60
+NONE_SAVED = (
+    "There are no saved cues to check. Save one on the Recall page, or with agent.save_cue(name, cue, must=[id])."
+)
+
+
+def check(
+    agents: Annotated[list[str] | None, typer.Argument(help="Names of agents; all if none is named.")] = None,
+    json: Json = False,
+) -> None:
+    """Ask the saved cues and tell which pass. Example: python -m memory_system check mira.
+
+    The exit code is 1 if one fails, 0 if none does. No memory counts as recalled by this.
+    """
+    with the_world(json=json) as world:
+        opened = [world.agent(name) for name in dict.fromkeys(agents or world.characters())]
+        checked = [(agent, agent.check_cues()) for agent in opened]
+        typer.echo(as_json(checked) if json else as_text(checked, named=bool(agents)))
+    if not all(result.passed for _, results in checked for result in results):
+        raise typer.Exit(1)
+
+
+def as_text(checked: Checked, *, named: bool) -> str:
+    """For the terminal: a block for each agent; one without saved cues is told only if it was named."""
+    if not any(results for _, results in checked):
+        return NONE_SAVED
+    blocks = []
+    for agent, results in checked:
+        if results:
+            passed = sum(result.passed for result in results)
+            head = f"{agent.name}: {passed} passed, {len(results) - passed} failed"
+            width = max(len(result.saved.name) for result in results)
+            lines = (line for result in results for line in _lines(agent, result, width))
+            blocks.append("\n".join([head, *lines]))
+        elif named:
+            blocks.append(f"{agent.name}: no saved cues")
+    return "\n\n".join(blocks)
+
+
+def _lines(agent: AgentMemory, result: CueResult, width: int) -> Iterator[str]:
+    state = "pass" if result.passed else "FAIL"
+    yield f"  {state}  {result.saved.name.ljust(width)}  {one_line(result.saved.cue, _SHORT)}".rstrip()
+    for entry_id in result.missing:
+        forgotten = ", which is forgotten" if entry_id in result.gone else ""
+        yield f"        must be recalled: {_told(agent, entry_id)}{forgotten}"
+    for entry_id in result.unwanted:
+        yield f"        must not be recalled: {_told(agent, entry_id)}"
+    for entry_id in result.gone:
+        if entry_id in result.saved.must_not:
+            yield f"        passed over, since it is forgotten: {_told(agent, entry_id)}"
+
+
+def _told(agent: AgentMemory, entry_id: str) -> str:
+    return f"“{one_line(_document(agent, entry_id), _SHORT)}”"
+
+
+def _document(agent: AgentMemory, entry_id: str) -> str:
+    """The text of a memory as it last was; its id if the agent never had it, as a script's own change set may say."""
+    try:
+        return agent.last_version(entry_id).document
+    except EntryNotFound:
+        return entry_id
+
+
+def as_json(checked: Checked) -> str:
+    """For programs: every agent that was asked, with its cues, and whether all of them pass."""
+    told = [
+        {
+            "agent": agent.name,
+            "passed": all(result.passed for result in results),
+            "cues": [_plain(agent, result) for result in results],
+        }
+        for agent, results in checked
+    ]
+    return json_of({"passed": all(one["passed"] for one in told), "agents": told})
+
+
+def _plain(agent: AgentMemory, result: CueResult) -> dict[str, Any]:
+    def memories(ids: Sequence[str]) -> list[dict[str, str]]:
+        return [{"id": entry_id, "document": _document(agent, entry_id)} for entry_id in ids]
+
+    return {
+        "name": result.saved.name,
+        "cue": result.saved.cue,
+        "passed": result.passed,
+        "missing": memories(result.missing),
+        "unwanted": memories(result.unwanted),
+        "gone": memories(result.gone),
+        "recalled": list(result.recalled),
+    }

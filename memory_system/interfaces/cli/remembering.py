@@ -1,0 +1,195 @@
+"""``add`` and ``import``: one event from the command line, or many from a file or a pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ...agent import AgentMemory
+from ...core.entry import MemoryEntry
+from ...core.files import read_at_most
+from ...core.kinds import Kind
+from ...errors import InvalidFile, Problem
+from ...maintenance import export
+from ...operations.importing.dates import Order
+from ...operations.importing.events import MAX_FILE, Added
+from ...operations.importing.text import Form, Reading, Row, decoded, guess, read_text
+from . import shapes
+from .arguments import FAILED, Agent, DryRun, Json, KeepHeld, NoRate, Now, moment, opened, the_world
+from .progress import quiet_progress
+from .terminal import NOT_CHANGED, one_line, say, show_changes, show_json, taken_back
+
+STDIN = "-"
+_MOST_TOLD = 20
+
+
+class Event(StrEnum):
+    """The kinds of what happens; the other kinds are made by their operations."""
+
+    OBSERVATION = Kind.OBSERVATION.value
+    CONVERSATION = Kind.CONVERSATION.value
+    FACT = Kind.FACT.value
+    PROCEDURE = Kind.PROCEDURE.value
+
+
+def add(
+    agent: Agent,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What happened; - reads it from a pipe.")],
+    rating: Annotated[
+        float | None, typer.Option(min=1, max=10, help="How poignant; asked of the model if not given.")
+    ] = None,
+    at: Annotated[
+        datetime | None,
+        typer.Option("--time", parser=moment, metavar="TIME", help="When; the world's time if not given."),
+    ] = None,
+    kind: Annotated[Event, typer.Option(help="What it is.")] = Event.OBSERVATION,
+    tags: Annotated[list[str] | None, typer.Option("--tag", help="A word to find it by; may be repeated.")] = None,
+    entry_id: Annotated[str | None, typer.Option("--id", help="Its id; a random one if not given.")] = None,
+    pinned: Annotated[bool, typer.Option("--pinned", help="It is never forgotten or moved.")] = False,
+    no_rate: NoRate = False,
+    keep_held: KeepHeld = False,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Remember an event in short-term memory, rated on arrival.
+
+    Example: python -m memory_system add mira 'Saw smoke over the north field' --tag fire
+    """
+    with the_world(json=json) as world:
+        character = opened(world, agent)
+        document = decoded(_piped(), "the pipe").strip() if text == STDIN else text
+        event: dict[str, Any] = {"document": document, "kind": kind.value, "tags": tags or [], "pinned": pinned}
+        given = {"rating": rating, "timestamp": at, "id": entry_id}
+        event |= {name: value for name, value in given.items() if value is not None}
+        added = _added(character, [event], rate=not no_rate, keep_held=keep_held, dry_run=dry_run)
+        _show(agent, added, (), json=json, dry_run=dry_run)
+
+
+def import_(
+    agent: Agent,
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="JSON, JSON lines, CSV or lines of text; - reads a pipe.")
+    ],
+    form: Annotated[Form | None, typer.Option("--as", help="How it is written; guessed if not given.")] = None,
+    dates: Annotated[
+        Order | None,
+        typer.Option(help="How to read dates such as 03/04/2026; by the other dates, or the day first, if not given."),
+    ] = None,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Take the good lines of a file with bad ones; none is taken otherwise.")
+    ] = False,
+    no_rate: NoRate = False,
+    keep_held: KeepHeld = False,
+    now: Now = None,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Remember many events from a file, or what export made; all of it, or nothing if a line is wrong.
+
+    Example: python -m memory_system import mira events.csv --dry-run
+    """
+    with the_world(json=json) as world:
+        character = opened(world, agent)
+        name = "the pipe" if file == STDIN else Path(file).name
+        text = decoded(_piped() if file == STDIN else _read(Path(file)), name)
+        whole = form is None and export.is_export(text)
+        moment_of_all = character.now if now is None else now
+        reading = (
+            Reading(export.read_rows(text))
+            if whole
+            else read_text(text, form or guess(text, name), moment_of_all, order=dates)
+        )
+        rows = reading.rows
+        for note in reading.notes:
+            say(one_line(note, 300), err=True)
+        bad = [row for row in rows if row.entry is None]
+        if bad and not skip_bad:
+            _refuse(agent, bad, len(rows), json=json)
+        entries = [row.entry for row in rows if row.entry is not None]
+        if whole:
+            added = export.take_in(character, entries, overwrite=not keep_held, preview=dry_run)
+        else:
+            added = _added(character, entries, rate=not no_rate, keep_held=keep_held, dry_run=dry_run, now=now)
+        _show(agent, added, bad, json=json, dry_run=dry_run)
+
+
+def _added(
+    character: AgentMemory,
+    events: Sequence[MemoryEntry | dict[str, Any]],
+    *,
+    rate: bool,
+    keep_held: bool,
+    dry_run: bool,
+    now: datetime | None = None,
+) -> Added:
+    with quiet_progress() as progress:
+        return character.add_short_term(
+            events, rate=rate, overwrite_existing=not keep_held, now=now, preview=dry_run, progress=progress
+        )
+
+
+def _show(agent: str, added: Added, bad: Sequence[Row], *, json: bool, dry_run: bool) -> None:
+    if json:
+        outcomes = [
+            {"id": one.id, "action": one.action, "rating": one.entry.rating, "why": one.why} for one in added.outcomes
+        ]
+        done = shapes.change_set(agent, added.change_set)
+        show_json({"agent": agent, "outcomes": outcomes, "refused": _refused(bad), "change_set": done})
+        return
+    for row in bad[:_MOST_TOLD]:
+        say(_wrong(row), err=True)
+    if len(bad) > _MOST_TOLD:
+        say(f"... and {len(bad) - _MOST_TOLD:,} more", err=True)
+    if added.change_set:
+        show_changes(added.change_set)
+    skipped = [one for one in added.outcomes if one.action == "skipped"]
+    for one in skipped[:_MOST_TOLD]:
+        say(f"Skipped {one_line(one.id)}: {one.why}")
+    counts = {action: sum(one.action == action for one in added.outcomes) for action in ("added", "overwritten")}
+    ending = ", ".join(f"{count:,} {action}" for action, count in counts.items() if count) or "nothing added"
+    ending += f", {len(skipped):,} skipped" if skipped else ""
+    ending += f", {len(bad):,} line{'s' if len(bad) != 1 else ''} refused" if bad else ""
+    say(f"{ending[0].upper()}{ending[1:]}.")
+    if added.change_set:
+        say(NOT_CHANGED if dry_run else taken_back(agent, added.change_set))
+
+
+def _refuse(agent: str, bad: Sequence[Row], of: int, *, json: bool) -> None:
+    """Tell every line that is wrong, and end.
+
+    Raises:
+        typer.Exit: always.
+    """
+    if json:
+        show_json({"agent": agent, "outcomes": [], "refused": _refused(bad), "change_set": None})
+    else:
+        for row in bad[:_MOST_TOLD]:
+            say(_wrong(row), err=True)
+    say(f"{len(bad):,} of {of:,} are refused, so nothing was changed. --skip-bad takes the others.", err=True)
+    raise typer.Exit(FAILED)
+
+
+def _wrong(row: Row) -> str:
+    return f"line {row.line}: {one_line(row.problem or '', 300)}  “{one_line(row.text, 60)}”"
+
+
+def _refused(bad: Sequence[Row]) -> list[dict[str, Any]]:
+    return [{"line": row.line, "problem": row.problem, "text": row.text} for row in bad]
+
+
+def _piped() -> bytes:
+    return typer.get_binary_stream("stdin").read(MAX_FILE + 1)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return read_at_most(path, MAX_FILE + 1)
+    except OSError as error:
+        raise InvalidFile((Problem("", f"it cannot be read: {error.strerror or error}"),), str(path)[:200]) from error
+    except ValueError as error:
+        raise InvalidFile((Problem("", f"it is no path of a file: {error}"),), "the command line") from error

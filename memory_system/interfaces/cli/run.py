@@ -1,0 +1,102 @@
+"""``memory-system run``: the dashboard and the HTTP API on a world, from a checkout or an installed package alike."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ...core.extras import require
+from ...core.settings import Settings
+from ...errors import InvalidParameter
+from .arguments import errors_told
+from .terminal import say
+
+_WANTED = ("streamlit", "plotly", "pandas", "fastapi", "uvicorn")
+
+
+def run(
+    world: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH",
+            help="The folder of the world, with database/ and agent_personalities/ in it; made if it is missing. "
+            "Without it, the checkout's folder, or your own folder for data.",
+        ),
+    ] = None,
+    sample: Annotated[
+        bool | None,
+        typer.Option(
+            "--sample/--no-sample",
+            help="Fill the world with the sample characters if it is empty. The default, unless --world is given.",
+        ),
+    ] = None,
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Where the dashboard listens.")] = None,
+    api_port: Annotated[int | None, typer.Option(min=1, max=65535, help="Where the HTTP API listens.")] = None,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open a browser on it, where there is a screen.")
+    ] = True,
+) -> None:
+    """Open the dashboard, with the HTTP API beside it. Example: python -m memory_system run --port 8600.
+
+    Ctrl+C stops both. Other commands find a world of --world by MEMORY_HOME.
+    """
+    with errors_told():
+        for package in _WANTED:  # some are imported by a page alone, which is late to learn of it
+            require(package, "dashboard", "The dashboard")
+        settings = settings_for(None if world is None else _folder(world), port, api_port)
+    from dashboard import serve  # streamlit takes a second to import
+
+    where = settings.home if world is None else settings.home.resolve()
+    filled = world is None if sample is None else sample
+    new = not (settings.database / settings.world).exists() and not filled
+    say(f"World: {settings.world!r} in {where}{' (new, and empty: --sample fills it)' if new else ''}")
+    raise typer.Exit(serve.main(settings, sample=filled, browser=browser and has_screen(os.environ, sys.platform)))
+
+
+def _folder(told: str) -> Path:
+    """The folder that --world names.
+
+    Raises:
+        InvalidParameter: it names none, or its symbolic links lead round in a circle.
+    """
+    if not told.strip():
+        raise InvalidParameter("--world is empty: name the folder of the world, such as --world game.")
+    folder = Path(told).expanduser().absolute()
+    try:
+        folder.resolve()
+    except (OSError, RuntimeError) as error:  # from Python 3.13 on, it is who opens the folder that finds the circle
+        raise InvalidParameter(
+            f"{told!r:.200} cannot be the folder of a world: its symbolic links lead round in a circle."
+        ) from error
+    return folder
+
+
+def settings_for(world: Path | None = None, port: int | None = None, api_port: int | None = None) -> Settings:
+    """The environment's settings, but for what was told on the command line.
+
+    Raises:
+        ValidationError: one of the environment's is wrong.
+    """
+    told: dict[str, object] = {}
+    if world is not None:
+        home = world.expanduser().absolute()
+        told = {"home": home, "database": home / "database", "personalities": home / "agent_personalities"}
+    if port is not None:
+        told["dashboard_port"] = port
+    if api_port is not None:
+        told["api_port"] = api_port
+    return Settings.model_validate(told) if told else Settings()
+
+
+def has_screen(environment: Mapping[str, str], platform: str) -> bool:
+    """Whether somebody sits where a browser would open: not in CI, over SSH, or where nothing is displayed."""
+    if environment.get("CI") or environment.get("SSH_CONNECTION"):
+        return False
+    if platform in ("win32", "darwin"):
+        return True
+    return bool(environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"))

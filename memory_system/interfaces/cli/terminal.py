@@ -1,0 +1,204 @@
+"""Change sets and memories in tables for people.
+
+What is printed: tables for people, JSON for programs, and the text of strangers as text that steers no terminal.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+import typer
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ...core.change_set import Change, ChangeSet
+from ...core.entry import MemoryEntry
+from ...core.times import ago
+from ...recall.verdicts import NAMES
+from .shapes import change_set as as_shape
+
+Cell = str | Text
+_SHORT = 100
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    Args:
+        name: its head.
+        right: whether it is set to the right, as numbers are.
+        wide: whether it takes the room that is left, over several lines if need be.
+        drawn: whether only a terminal shows it, such as a picture.
+        plain: whether no terminal shows it, since something drawn says the same in less room.
+    """
+
+    name: str
+    right: bool = False
+    wide: bool = False
+    drawn: bool = False
+    plain: bool = False
+
+
+def seen(text: str) -> str:
+    """A text without what would steer a terminal or turn its reading direction; each such sign becomes “�”."""
+    return "".join(sign if sign.isprintable() else "�" for sign in text)
+
+
+def one_line(text: str, most: int = _SHORT) -> str:
+    """A text on one line, at most so many signs of it, without what would steer a terminal."""
+    line = " ".join(text.split())
+    return seen(line if len(line) <= most else f"{line[: most - 1].rstrip()}…")
+
+
+def say(line: str, *, err: bool = False) -> None:
+    """A sentence for people, which may hold the text of strangers; in JSON's place nothing of it goes to stdout."""
+    typer.echo("\n".join(seen(part) for part in line.split("\n")), err=err)
+
+
+def show_table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> None:
+    """A table on stdout: drawn for a terminal's width; elsewhere in plain text, a line each row."""
+    if not sys.stdout.isatty():
+        typer.echo(plain_table(columns, rows))
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for column in columns:
+        if column.plain:
+            continue
+        justify: Literal["left", "right"] = "right" if column.right else "left"
+        table.add_column(column.name, justify=justify, no_wrap=not column.wide, overflow="fold")
+    for row in rows:
+        cells = (cell for cell, column in zip(row, columns, strict=True) if not column.plain)
+        table.add_row(*(cell if isinstance(cell, Text) else Text(seen(cell)) for cell in cells))
+    Console(markup=False, highlight=False, emoji=False).print(table)
+
+
+def stacked(text: str, *beneath: str) -> Text:
+    """A cell for a terminal: a text, and beneath it lines that matter less."""
+    cell = Text(seen(text))
+    for line in filter(None, beneath):
+        cell.append(f"\n{seen(line)}", "dim")
+    return cell
+
+
+def plain_table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> str:
+    """The table as text, its columns two blanks apart, without those that only a terminal shows."""
+    kept = [number for number, column in enumerate(columns) if not column.drawn]
+    lines = [[columns[number].name for number in kept]]
+    lines += [[seen(str(row[number])) for number in kept] for row in rows]
+    widths = [max(cell_len(line[place]) for line in lines) for place in range(len(kept))]
+    rights = [columns[number].right for number in kept]
+
+    def padded(cell: str, width: int, right: bool) -> str:
+        blanks = " " * (width - cell_len(cell))  # by the cells a sign takes: some take two
+        return f"{blanks}{cell}" if right else f"{cell}{blanks}"
+
+    return "\n".join(
+        "  ".join(padded(cell, width, right) for cell, width, right in zip(line, widths, rights, strict=True)).rstrip()
+        for line in lines
+    )
+
+
+def show_json(value: object) -> None:
+    """A value as JSON on stdout."""
+    typer.echo(json_of(value))
+
+
+def json_of(value: object, indent: int | None = 2) -> str:
+    """A value as JSON that steers no terminal."""
+    return safe_json(json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False))
+
+
+def safe_json(text: str) -> str:
+    r"""JSON that says the same, with what would steer a terminal written as ``\u001b`` and the like."""
+    if (sys.stdout.encoding or "").lower().replace("-", "") != "utf8":
+        return re.sub(r"[^\x20-\x7e\n]", _escape, text)
+    return "".join(sign if sign.isprintable() or sign == "\n" else _escape(sign) for sign in text)
+
+
+def _escape(found: re.Match[str] | str) -> str:
+    sign = found if isinstance(found, str) else found[0]
+    return json.dumps(sign)[1:-1] if sign != "\x7f" else "\\u007f"
+
+
+NOT_CHANGED = "Nothing was changed: this is what it would do."
+_CHANGES = (Column("what"), Column("memory", wide=True), Column("why", wide=True))
+_MEMORIES = (
+    Column("tier"),
+    Column("when"),
+    Column("rating", right=True),
+    Column("memory", wide=True, drawn=True),
+    Column("memory", plain=True),
+    Column("id", plain=True),
+)
+
+
+def show_change_set(agent: str, done: ChangeSet, *, json: bool, dry_run: bool) -> None:
+    """What an operation did, or would do; and how it is taken back."""
+    if json:
+        show_json(as_shape(agent, done))
+        return
+    show_changes(done)
+    if not done:
+        say("Nothing to do.")
+    elif dry_run:
+        say(NOT_CHANGED)
+    else:
+        say(taken_back(agent, done))
+
+
+def show_changes(done: ChangeSet) -> None:
+    """The title of a change set, its changes with their reasons, what it left as it is, and its notes."""
+    say(one_line(done.title, 200))
+    if done.changes:
+        show_table(
+            _CHANGES, [(_what(one), one_line(_held(one).document), one_line(one.reason)) for one in done.changes]
+        )
+    for text in done.texts:
+        say(f"Changes the {text.name}.")
+    for reason, count in Counter(kept.reason for kept in done.kept).items():
+        say(f"Left as they are: {count}. {one_line(reason, 200)}")
+    for note in done.notes:
+        say(f"Note: {one_line(note, 400)}")
+
+
+def show_memories(memories: Sequence[MemoryEntry], now: datetime) -> None:
+    """Memories with how long before ``now`` they happened."""
+    rows = []
+    for entry in memories:
+        rating = "" if entry.rating is None else f"{entry.rating:g}"
+        text = one_line(entry.document)
+        rows.append((NAMES[entry.tier], when(entry, now), rating, stacked(text, entry.id), text, entry.id))
+    show_table(_MEMORIES, rows)
+
+
+def when(entry: MemoryEntry, now: datetime) -> str:
+    """How long ago a memory happened, in words; empty where it is timeless."""
+    return "" if entry.timestamp is None else ago(entry.timestamp, now)
+
+
+def taken_back(agent: str, done: ChangeSet) -> str:
+    """How a change set that was applied can be taken back."""
+    command = f"python -m memory_system undo {shlex.quote(agent)} {done.revision}"
+    return f"Done, as revision {done.revision}. To take it back: {command}"
+
+
+def _what(change: Change) -> str:
+    return f"to {NAMES[_held(change).tier]}" if change.verb == "move" else change.verb
+
+
+def _held(change: Change) -> MemoryEntry:
+    held = change.after or change.before
+    assert held is not None, "a change has a before or an after"
+    return held

@@ -1,0 +1,252 @@
+"""Documents of an agent on a server, and searches of what was said, lived and loaded.
+
+Asking an agent on a server without leaving a trace, planting a thought, and two agents who talk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Self
+
+from ...agent_parts.reader import no_progress
+from ...conversation import Step, TalkSettings
+from ...conversation.documents import Loaded
+from ...conversation.duet import Said
+from ...conversation.functions import Page
+from ...conversation.stepping import Told as Hearing
+from ...conversation.stepping import untold
+from ...conversation.talk import Message
+from ...core.change_set import ChangeSet
+from ...core.files import as_store_errors
+from ...errors import InvalidParameter
+from ...llm.base import Heard, unheard
+from ...operations.context import Progress
+from ...operations.edit import listed
+from . import reading, talk_reading
+from .agent import RemoteAgent
+from .reading import RemoteChangeSet, given
+from .talking import RemoteConversation, answered
+from .wire import long, segment
+
+
+class RemoteInterview:
+    """A talk that leaves no trace; the server keeps it for an hour after the last question.
+
+    Args:
+        agent: whom one talks with.
+        settings: how it is held.
+        human: the name of whom the agent talks with.
+        conversation: a conversation to go on from, as it stands; its settings and name count then.
+    """
+
+    def __init__(
+        self,
+        agent: RemoteAgent,
+        settings: TalkSettings | None = None,
+        *,
+        human: str = "You",
+        conversation: RemoteConversation | None = None,
+    ) -> None:
+        self.agent = agent
+        self.transcript: tuple[Message, ...] = ()
+        wire, of = agent.reached
+        self._wire, self._path = wire, f"{of}/interview"
+        self._begun = given(settings=settings, human=human, conversation=conversation and conversation.id)
+
+    def step(
+        self,
+        text: str,
+        *,
+        now: datetime | None = None,
+        heard: Heard = unheard,
+        told: Hearing = untold,
+        muted: Sequence[str] = (),
+        without: Sequence[str] = (),
+    ) -> Step:
+        """As ``Interview.step``."""
+        done = self._asked(text, now, heard, told, muted, without, keep=True)
+        self.transcript += done.messages
+        return done
+
+    def ask_again(
+        self, text: str, *, now: datetime | None = None, muted: Sequence[str] = (), without: Sequence[str] = ()
+    ) -> Step:
+        """As ``Interview.ask_again``: the talk stays as it is."""
+        return self._asked(text, now, unheard, untold, muted, without, keep=False)
+
+    def _asked(
+        self,
+        text: str,
+        now: datetime | None,
+        heard: Heard,
+        told: Hearing,
+        muted: Sequence[str],
+        without: Sequence[str],
+        *,
+        keep: bool,
+    ) -> Step:
+        body = given(text=text, now=now, muted=listed(muted), without=listed(without), keep=keep)
+        done = answered(self._wire, self._path, self._begun | body, heard, told)
+        self._begun = {"interview": done["interview"]}
+        return talk_reading.step(done)
+
+
+class RemoteDuet:
+    """Two conversations of a server, one in each memory, that answer each other; see ``Duet``."""
+
+    def __init__(self, first: RemoteConversation, second: RemoteConversation) -> None:
+        self.first = first
+        self.second = second
+
+    @classmethod
+    def begin(
+        cls,
+        first: RemoteAgent,
+        second: RemoteAgent,
+        *,
+        title: str = "",
+        settings: TalkSettings | None = None,
+        now: datetime | None = None,
+    ) -> Self:
+        """As ``Duet.begin``."""
+        wire, _ = first.reached
+        body = given(first=first.name, second=second.name, title=title, settings=settings, now=now)
+        told = wire.write("POST", "/v1/duets", body)
+        halves = zip((first, second), (told["first"], told["second"]), strict=True)
+        return cls(*(RemoteConversation(agent, half["conversation"]) for agent, half in halves))
+
+    def talk(
+        self,
+        turns: int,
+        *,
+        opening: str = "",
+        now: datetime | None = None,
+        heard: Heard = unheard,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Iterator[Said]:
+        """As ``Duet.talk``: each thing that is said is answered as soon as it was said, and stored by then."""
+        wire, _ = self.first.agent.reached
+        for _number in range(turns):
+            if cancelled():
+                return
+            body: dict[str, Any] = {
+                side: {"agent": one.agent.name, "conversation": one.id}
+                for side, one in (("first", self.first), ("second", self.second))
+            }
+            asked = body | given(turns=1, opening=opening, now=now)
+            opening = ""
+            for told in answered(wire, "/v1/duets/turns", asked, heard, untold)["items"]:
+                done = talk_reading.said(told)
+                yield done
+                if not done.text:
+                    return
+
+    def undo(self, *, preview: bool = False) -> tuple[ChangeSet, ChangeSet]:
+        """As ``Duet.undo``."""
+        return self.first.remove(events=True, preview=preview), self.second.remove(events=True, preview=preview)
+
+
+def whisper(agent: RemoteAgent, text: str, *, now: datetime | None = None, preview: bool = False) -> RemoteChangeSet:
+    """As ``memory_system.conversation.whisper``: plant a thought."""
+    wire, of = agent.reached
+    address = f"{of}/operations/whisper"
+    return reading.change_set(wire.write("POST", address, given(text=text, now=now), preview=str(preview).lower()))
+
+
+_PAGE = 5
+
+
+def load_document(
+    agent: RemoteAgent,
+    source: str | Path | bytes,
+    *,
+    name: str | None = None,
+    now: datetime | None = None,
+    preview: bool = False,
+    progress: Progress = no_progress,
+) -> RemoteChangeSet:
+    """As ``memory_system.conversation.load_document``; a file is read here, not on the server."""
+    wire, of = agent.reached
+    raw = source if isinstance(source, bytes) else _read(source)
+    called = name if name is not None or isinstance(source, bytes) else Path(source).name
+    if called is None:
+        raise InvalidParameter("A document that comes as bytes needs a name, such as “cakes.pdf”.")
+    said = given(name=called, now=now, preview=str(preview).lower())
+    return reading.change_set(long(wire, "POST", f"{of}/documents", raw, progress, **said))
+
+
+def documents(agent: RemoteAgent) -> tuple[Loaded, ...]:
+    """The documents in an agent's archive, by name."""
+    wire, of = agent.reached
+    return tuple(reading.value(Loaded, one) for one in wire.get(f"{of}/documents")["items"])
+
+
+def remove_document(
+    agent: RemoteAgent, document: str, *, now: datetime | None = None, preview: bool = False
+) -> RemoteChangeSet:
+    """As ``memory_system.conversation.remove_document``."""
+    wire, of = agent.reached
+    said = given(now=now, preview=str(preview).lower())
+    return reading.change_set(wire.write("DELETE", f"{of}/documents/{segment(document)}", None, **said))
+
+
+def conversation_search(
+    agent: RemoteAgent,
+    query: str,
+    page: int = 0,
+    *,
+    conversation: str | None = None,
+    at: datetime | None = None,
+    size: int = _PAGE,
+) -> Page:
+    """As ``memory_system.conversation.conversation_search``."""
+    return _found(agent, "conversations", query=query, page=page, conversation=conversation, at=at, size=size)
+
+
+def conversation_search_date(
+    agent: RemoteAgent,
+    start: str | datetime,
+    end: str | datetime,
+    page: int = 0,
+    *,
+    conversation: str | None = None,
+    at: datetime | None = None,
+    size: int = _PAGE,
+) -> Page:
+    """As ``memory_system.conversation.conversation_search_date``."""
+    return _found(agent, "dates", start=start, end=end, page=page, conversation=conversation, at=at, size=size)
+
+
+def archival_search(
+    agent: RemoteAgent, query: str, page: int = 0, *, at: datetime | None = None, size: int = _PAGE
+) -> Page:
+    """As ``memory_system.conversation.archival_search``."""
+    return _found(agent, "archive", query=query, page=page, at=at, size=size)
+
+
+def memory_search(
+    agent: RemoteAgent,
+    question: str,
+    *,
+    form: str = "extractive",
+    top_k: int | None = None,
+    within: Collection[str] | None = None,
+    touch: bool = False,
+) -> dict[str, Any]:
+    """What ``memory_system.conversation.memory_search`` finds, as plain values: ``text``, ``sources``, ``passages``."""
+    wire, of = agent.reached
+    asked = given(query=question, form=form, top_k=top_k, within=None if within is None else list(within), touch=touch)
+    told: dict[str, Any] = wire.ask(f"{of}/search", asked)
+    return told
+
+
+def _found(agent: RemoteAgent, where: str, **asked: Any) -> Page:
+    wire, of = agent.reached
+    return reading.value(Page, wire.get(f"{of}/search/{where}", **given(**asked)))
+
+
+def _read(source: str | Path) -> bytes:
+    with as_store_errors(f"The document {str(source)!r:.80}"):
+        return Path(source).read_bytes()

@@ -1,0 +1,41 @@
+"""Conversations over HTTP: from Python only the line of the import changes.
+
+from memory_system.interfaces.client import RemoteWorld as World
+from memory_system.interfaces.client.conversation import Conversation  # for: from memory_system.conversation import ...
+
+with World() as world:
+    talk = Conversation.begin(world.agent("mira"), human="John")
+    print(talk.step("My name is John. Who has the mill key?", heard=print).answer)
+"""
+
+from ...conversation import Step, Strategy, TalkSettings
+from .asking import RemoteDuet as Duet
+from .asking import RemoteInterview as Interview
+from .asking import (
+    archival_search,
+    conversation_search,
+    conversation_search_date,
+    documents,
+    load_document,
+    memory_search,
+    remove_document,
+    whisper,
+)
+from .talking import RemoteConversation as Conversation
+
+__all__ = [
+    "Conversation",
+    "Duet",
+    "Interview",
+    "Step",
+    "Strategy",
+    "TalkSettings",
+    "archival_search",
+    "conversation_search",
+    "conversation_search_date",
+    "documents",
+    "load_document",
+    "memory_search",
+    "remove_document",
+    "whisper",
+]

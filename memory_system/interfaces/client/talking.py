@@ -1,0 +1,161 @@
+"""RemoteConversation: a talk with an agent on a server, with the calls of ``Conversation``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Self
+
+from ...agent_parts.reader import no_progress
+from ...conversation import Step, TalkSettings
+from ...conversation.context import Context
+from ...conversation.functions import FunctionRun
+from ...conversation.replaying import Replay
+from ...conversation.stepping import Told as Hearing
+from ...conversation.stepping import untold
+from ...conversation.talk import Message, Talk
+from ...core.change_set import ChangeSet
+from ...llm.base import Heard, unheard
+from ...operations.context import Progress
+from ...operations.edit import listed
+from . import reading, talk_reading
+from .agent import RemoteAgent
+from .reading import RemoteChangeSet, given, plain, revision_of
+from .wire import Wire, long, segment
+
+_PAGE = 1000
+
+
+class RemoteConversation:
+    """A talk with an agent; ``begin`` one or ``open`` one, then ``step``. It holds no state of its own."""
+
+    def __init__(self, agent: RemoteAgent, conversation: str) -> None:
+        self.agent = agent
+        self.id = conversation
+        self._wire, of = agent.reached
+        self._of = f"{of}/conversations/{segment(conversation)}"
+
+    @classmethod
+    def begin(
+        cls,
+        agent: RemoteAgent,
+        *,
+        title: str = "",
+        human: str = "You",
+        settings: TalkSettings | None = None,
+        persona: str | None = None,
+        human_block: str | None = None,
+        now: datetime | None = None,
+    ) -> Self:
+        """As ``Conversation.begin``."""
+        wire, of = agent.reached
+        first = given(title=title, human=human, persona=persona, human_block=human_block, now=now)
+        told = wire.write("POST", f"{of}/conversations", first | given(settings=settings))
+        return cls(agent, told["id"])
+
+    @classmethod
+    def open(cls, agent: RemoteAgent, conversation: str) -> Self:
+        """As ``Conversation.open``."""
+        opened = cls(agent, conversation)
+        _ = opened.head
+        return opened
+
+    @classmethod
+    def all(cls, agent: RemoteAgent) -> tuple[Self, ...]:
+        """As ``Conversation.all``."""
+        wire, of = agent.reached
+        return tuple(cls(agent, one["id"]) for one in wire.get(f"{of}/conversations")["items"])
+
+    # -- looking -----------------------------------------------------------------------------------------
+
+    @property
+    def talk(self) -> Talk:
+        """The talk as it stands, with what of its past the strategy shows."""
+        return talk_reading.talk(self._wire.get(self._of, queue="true"))
+
+    @property
+    def head(self) -> Talk:
+        """The talk without its messages: title, settings, core memory; quick."""
+        return talk_reading.talk(self._wire.get(self._of))
+
+    def context(self, now: datetime | None = None) -> Context:
+        """As ``Conversation.context``."""
+        return talk_reading.context(self._wire.get(f"{self._of}/context", **given(now=now)))
+
+    def messages(self, start: int = 0, count: int = 100) -> tuple[Message, ...]:
+        """As ``Conversation.messages``."""
+        told = self._wire.get(f"{self._of}/messages", start=start, limit=count)
+        return talk_reading.messages(told["items"])
+
+    # -- talking -----------------------------------------------------------------------------------------
+
+    def step(
+        self,
+        text: str,
+        *,
+        now: datetime | None = None,
+        heard: Heard = unheard,
+        told: Hearing = untold,
+        preview: bool = False,
+        hold: bool = False,
+        muted: Sequence[str] = (),
+        without: Sequence[str] = (),
+        speaker: str = "",
+    ) -> Step:
+        """As ``Conversation.step``; the answer is heard as it arrives at the server."""
+        body = given(text=text, now=now, muted=listed(muted), without=listed(without), hold=hold, speaker=speaker)
+        return spoken(self._wire, f"{self._of}/steps", body, heard, told, preview=str(preview).lower())
+
+    def edit_core(self, block: str, text: str, *, preview: bool = False, now: datetime | None = None) -> ChangeSet:
+        """As ``Conversation.edit_core``."""
+        return self._changed("PUT", f"core/{segment(block)}", given(text=text, now=now), preview)
+
+    def change(self, settings: TalkSettings, *, preview: bool = False, now: datetime | None = None) -> ChangeSet:
+        """As ``Conversation.change``."""
+        return self._changed("PATCH", "settings", plain(settings), preview, **given(now=now))
+
+    def replay(self, revision: int | ChangeSet | None = None) -> Replay:
+        """As ``Conversation.replay``."""
+        number = None if revision is None else revision_of(revision)
+        return talk_reading.replay(self._wire.get(f"{self._of}/replay", revision=number))
+
+    def synopsis(
+        self, *, now: datetime | None = None, preview: bool = False, progress: Progress = no_progress
+    ) -> ChangeSet:
+        """As ``Conversation.synopsis``."""
+        said = {"preview": str(preview).lower()}
+        return reading.change_set(long(self._wire, "POST", f"{self._of}/synopsis", given(now=now), progress, **said))
+
+    def remove(self, *, events: bool = False, now: datetime | None = None, preview: bool = False) -> ChangeSet:
+        """As ``Conversation.remove``."""
+        said = {"events": str(events).lower(), "preview": str(preview).lower(), **given(now=now)}
+        return reading.change_set(self._wire.write("DELETE", self._of, None, **said))
+
+    def note(
+        self, *, heard: str = "", said: str = "", now: datetime | None = None, preview: bool = False
+    ) -> RemoteChangeSet:
+        """As ``note``: keep what was said elsewhere."""
+        return self._changed("POST", "notes", given(heard=heard, said=said, now=now), preview)
+
+    def _changed(self, method: str, part: str, body: Any, preview: bool, **query: Any) -> RemoteChangeSet:
+        told = self._wire.write(method, f"{self._of}/{part}", body, preview=str(preview).lower(), **query)
+        return reading.change_set(told)
+
+
+def spoken(wire: Wire, path: str, body: Any, heard: Heard, told: Hearing, **query: Any) -> Step:
+    """A step that is heard as it comes about, if anybody listens."""
+    return talk_reading.step(answered(wire, path, body, heard, told, **query))
+
+
+def answered(wire: Wire, path: str, body: Any, heard: Heard, told: Hearing, **query: Any) -> Any:
+    """What the server says of a step; with nobody listening it is asked for as every write is."""
+    if heard is unheard and told is untold:
+        return wire.write("POST", path, body, **query)
+
+    def hear(kind: str, data: Any) -> None:
+        if kind == "heard":
+            heard(data["text"])
+        elif kind == "function":
+            told(reading.value(FunctionRun, data))
+
+    return wire.told("POST", path, body, hear, **query)

@@ -1,0 +1,198 @@
+"""The wire: requests with their retries, and problems turned back into the errors that they were."""
+
+from __future__ import annotations
+
+import copy
+import json
+import time
+import uuid
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import closing
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from ...agent_parts.reader import no_progress
+from ...errors import InvalidDocument, InvalidParameter, MemorySystemError, Problem, ServerUnavailable
+from ...operations.context import Progress
+
+EVENTS = "text/event-stream"
+Hear = Callable[[str, Any], None]
+"""Told the name of an event, and what it says."""
+_TRIES, _PAUSE = 3, 0.2
+_LONGEST_AUTHOR = 60
+
+
+def segment(text: str) -> str:
+    """A name or an id as one part of an address."""
+    quoted = quote(text, safe="")
+    return quoted.replace(".", "%2E") if quoted in (".", "..") else quoted  # or httpx takes it for a step up the path
+
+
+class Wire:
+    """One server. Thread-safe; connections are kept open.
+
+    Args:
+        address: such as ``http://127.0.0.1:5000``.
+        timeout: seconds that one answer may take; an operation waits for the language model.
+        token: what lets this program in, if the server wants one.
+    """
+
+    def __init__(self, address: str, timeout: float = 90.0, token: str = "") -> None:
+        if not token.isascii() or not token.isprintable():
+            raise InvalidParameter(
+                "The token holds a character that cannot be sent; it is plain letters, digits, signs."
+            )
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._client = httpx.Client(base_url=address, timeout=timeout, trust_env=False, headers=headers)
+        self._address = address
+        self._said: dict[str, str] = {}
+
+    def acting_as(self, author: str) -> Wire:
+        """The same connections, over which the history tells what is done as this author's."""
+        other = copy.copy(self)
+        other._said = {"Memory-Author": quote(author[:_LONGEST_AUTHOR])}
+        return other
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self._client.close()
+
+    def get(self, path: str, **query: Any) -> Any:
+        """What an address tells."""
+        return self._answer("GET", path, query=query)
+
+    def ask(self, path: str, body: Any) -> Any:
+        """The answer to a question that changes nothing but when memories were last recalled."""
+        return self._answer("POST", path, body)
+
+    def write(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
+        """What became of a write. It has a key of its own, so that a try that broke off is never done twice."""
+        return self._answer(method, path, body, query, {"Idempotency-Key": uuid.uuid4().hex})
+
+    def told(self, method: str, path: str, body: Any, told: Hear, **query: Any) -> Any:
+        """The answer to what may take long, which is told as it comes about.
+
+        What ``told`` raises ends it, and what was not applied by then is not applied.
+        """
+        with closing(self._lines(method, path, body, {"Accept": EVENTS}, query)) as lines:
+            for kind, data in events(lines):
+                if kind == "answer":
+                    return data
+                if kind == "problem":
+                    raise _raised(data["code"], data["detail"])
+                told(kind, data)
+        raise ServerUnavailable(f"The server at {self._address} stopped before it had answered. Is it running?")
+
+    def lines(self, path: str, **query: Any) -> Iterator[str]:
+        """The lines of an answer, as they come."""
+        return self._lines("GET", path, None, {}, query)
+
+    def _lines(
+        self, method: str, path: str, body: Any, headers: Mapping[str, str], query: Mapping[str, Any]
+    ) -> Generator[str]:
+        sent = _sent(body, query, {**self._said, **headers})
+        try:
+            with self._client.stream(method, path, **sent) as answer:
+                if answer.is_error:
+                    answer.read()
+                    raise _error(answer)
+                held = ""
+                for text in answer.iter_text():
+                    *whole, held = (held + text).split("\n")  # memories may hold other signs that end lines
+                    yield from whole
+                if held:
+                    yield held
+        except httpx.HTTPError as error:
+            raise self._unreachable(error) from error
+
+    def _answer(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        query: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Any:
+        sent = _sent(body, query or {}, {**self._said, **(headers or {})})
+        for left in reversed(range(_TRIES)):
+            try:
+                answer = self._client.request(method, path, **sent)
+            except httpx.TimeoutException as error:
+                raise self._unreachable(error) from error
+            except httpx.HTTPError as error:
+                if not left:
+                    raise self._unreachable(error) from error
+                time.sleep(_PAUSE)
+                continue
+            if answer.is_error:
+                raise _error(answer)
+            return answer.json() if answer.content else None
+        raise AssertionError("the last try answers or raises")
+
+    def _unreachable(self, error: httpx.HTTPError) -> ServerUnavailable:
+        why = str(error) or type(error).__name__
+        return ServerUnavailable(f"The server at {self._address} cannot be reached: {why}. Is it running?")
+
+
+def long(wire: Wire, method: str, path: str, body: Any, progress: Progress, **query: Any) -> Any:
+    """What takes long: told how far it is to whoever wants to know, else asked for as everything is."""
+    if progress is no_progress:
+        return wire.get(path, **query) if method == "GET" else wire.write(method, path, body, **query)
+
+    def told(kind: str, data: Any) -> None:
+        if kind == "progress":
+            progress(data["done"], data["doing"])
+
+    return wire.told(method, path, body, told, **query)
+
+
+def events(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """The server-sent events of these lines, each with what it says."""
+    kind = ""
+    for line in lines:
+        name, _, value = line.partition(": ")
+        if name == "event":
+            kind = value
+        elif name == "data":
+            yield kind, json.loads(value)
+
+
+def _sent(body: Any, query: Mapping[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
+    """A request's parts; what is ``None`` is not sent."""
+    sent: dict[str, Any] = {"params": {name: value for name, value in query.items() if value is not None}}
+    sent["headers"] = dict(headers)
+    if isinstance(body, bytes):
+        sent |= {"content": body}
+        sent["headers"].setdefault("Content-Type", "application/x-ndjson")
+    elif body is not None:
+        sent |= {"json": body}
+    return sent
+
+
+def _error(answer: httpx.Response) -> MemorySystemError:
+    """The error that the server raised."""
+    try:
+        told = answer.json()
+        code, detail = str(told["code"]), str(told["detail"])
+    except (ValueError, KeyError, TypeError):
+        return ServerUnavailable(f"The server answered {answer.status_code} without saying why. Is it a memory system?")
+    return _raised(code, detail)
+
+
+def _raised(code: str, detail: str) -> MemorySystemError:
+    kind = _kinds(MemorySystemError).get(code, MemorySystemError)
+    error = kind.__new__(kind, detail)  # some are made of more than a sentence, which is not on the wire
+    error.args = (detail,)
+    if isinstance(error, InvalidDocument):
+        error.problems = (Problem("", detail),)
+    return error
+
+
+def _kinds(root: type[MemorySystemError]) -> dict[str, type[MemorySystemError]]:
+    found = {root.code: root}
+    for kind in root.__subclasses__():
+        for code, one in _kinds(kind).items():
+            found.setdefault(code, one)
+    return found

@@ -1,0 +1,267 @@
+"""RemoteWorld: the world of a server, with the calls of ``World`` that games need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from ...agent_parts.reader import no_progress
+from ...core.findings import Finding
+from ...core.settings import Settings
+from ...operations.context import Progress
+from ...store.clock import About
+from ...store.journal.history import Applied
+from ...world.auth import Role
+from ...world.branches.diff import Apart
+from ...world.branches.merge import Fit
+from ...world.branches.meta import Rehearsal
+from ...world.folders import Binned
+from . import inspecting, reading
+from .agent import RemoteAgent
+from .reading import RemoteChangeSet, given, plain, time_of
+from .wire import Wire, long, segment
+
+
+@dataclass(frozen=True)
+class RemoteBackup:
+    """A backup in the server's backup folder.
+
+    Args:
+        file: its name there.
+        size: in bytes.
+        world: of which world it was made; ``None`` if it cannot be read.
+        made_at: when (real time).
+        deleted: how many deleted agents it holds.
+        problem: why it cannot be read, in a sentence; ``None`` if it can.
+    """
+
+    file: str
+    size: int
+    world: str | None
+    made_at: datetime | None
+    deleted: int
+    problem: str | None
+
+
+class RemoteWorld:
+    """A world on a server. Thread-safe.
+
+    Args:
+        address: where the server is.
+        timeout: seconds that one answer may take, or that may pass until a server that tells how far it is says more.
+        author: who is behind the changes; the history tells them as "API" and this.
+        token: what lets this program in; what ``MEMORY_TOKEN``, or else ``MEMORY_VIEWER_TOKEN``, holds if not given.
+    """
+
+    def __init__(
+        self,
+        address: str = "http://127.0.0.1:5000",
+        *,
+        timeout: float = 90.0,
+        author: str = "",
+        token: str | None = None,
+    ) -> None:
+        wire = Wire(address, timeout, _token() if token is None else token)
+        self._wire = wire.acting_as(author) if author else wire
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of all connections; the server's agents stay open."""
+        self._wire.close()
+
+    def agents(self) -> list[str]:
+        """The names of all agents, sorted, rehearsals included."""
+        return [one["name"] for one in self._listed()]
+
+    def agent(self, name: str) -> RemoteAgent:
+        """The memory of an agent.
+
+        Raises:
+            InvalidAgentName, AgentNotFound, ServerUnavailable: it cannot be had.
+        """
+        return self._known(self._wire.get(f"/v1/agents/{segment(name)}"))
+
+    def create_agent(self, name: str, personality: str | None = None) -> RemoteAgent:
+        """A new agent, with this personality (JSON) or with its name alone."""
+        body = {"name": name} if personality is None else {"name": name, "personality": personality}
+        return self._known(self._wire.write("POST", "/v1/agents", body))
+
+    def duplicate_agent(self, name: str, to: str) -> RemoteAgent:
+        """A copy of an agent, its whole history included, under another name."""
+        return self._known(self._wire.write("POST", f"/v1/agents/{segment(name)}/copy", {"to": to}))
+
+    def rename_agent(self, name: str, to: str) -> RemoteAgent:
+        """The same agent under another name."""
+        return self._known(self._wire.write("POST", f"/v1/agents/{segment(name)}/rename", {"to": to}))
+
+    def delete_agent(self, name: str) -> Binned:
+        """Move an agent to the world's bin, from where ``restore_agent`` brings it back."""
+        return _binned(self._wire.write("DELETE", f"/v1/agents/{segment(name)}"))
+
+    def deleted_agents(self) -> list[Binned]:
+        """The agents in the bin, the last deleted first; where their folders are the server does not tell."""
+        return [_binned(one) for one in self._wire.get("/v1/bin")["items"]]
+
+    def restore_agent(self, binned: Binned) -> RemoteAgent:
+        """Bring an agent back from the bin."""
+        body = {"name": binned.name, "deleted_at": plain(binned.deleted_at)}
+        return self._known(self._wire.write("POST", "/v1/bin/restore", body))
+
+    @property
+    def name(self) -> str:
+        """The world's name."""
+        return str(self._wire.get("/v1/world")["name"])
+
+    @property
+    def about(self) -> About:
+        """The world's title, what it is about, and the character to begin with."""
+        told = self._wire.get("/v1/world")
+        return About(told["title"], told["about"], told["first"])
+
+    def describe(self, about: About) -> None:
+        """Say what the world is about."""
+        self._wire.write("PATCH", "/v1/world", plain(about))
+
+    @property
+    def role(self) -> Role:
+        """What this program may do there: a viewer's changes are refused with ``NotAllowed``."""
+        return Role(self._wire.get("/v1/world")["role"])
+
+    @property
+    def standing(self) -> datetime | None:
+        """The time at which the world's clock stands; ``None`` = it follows the real time."""
+        return time_of(self._wire.get("/v1/world")["standing"])
+
+    def stand_at(self, at: datetime | None) -> None:
+        """Let the world's clock stand at a time, or follow the real time."""
+        self._wire.write("PATCH", "/v1/world", {"standing": plain(at)})
+
+    # -- rehearsals ------------------------------------------------------------------------------------
+
+    def characters(self) -> list[str]:
+        """The names of the agents that are no rehearsals, sorted."""
+        return [one["name"] for one in self._listed() if one["rehearsal_of"] is None]
+
+    def rehearsals(self, of: str | None = None) -> list[Rehearsal]:
+        """All rehearsals, or those of one character, the last begun first."""
+        found = [
+            reading.value(Rehearsal, told)
+            for name in ([of] if of is not None else self.characters())
+            for told in self._wire.get(f"/v1/agents/{segment(name)}/rehearsals")["items"]
+        ]
+        return sorted(found, key=lambda one: one.begun_at, reverse=True)
+
+    def rehearsal(self, name: str) -> Rehearsal | None:
+        """Of whom an agent is a rehearsal, and since when; ``None`` if it is a character of its own."""
+        return next((one for one in self.rehearsals() if one.name == name), None)
+
+    def branch(self, name: str, as_: str | None = None, *, purpose: str = "", author: str | None = None) -> RemoteAgent:
+        """Begin a rehearsal of a character; see ``World.branch``."""
+        body = given(name=as_, purpose=purpose)
+        return self._known(self._by(author).write("POST", f"/v1/agents/{segment(name)}/rehearsals", body))
+
+    def compare(self, branch: str) -> Apart:
+        """What a rehearsal has otherwise than its original; by which changes the server does not tell."""
+        return inspecting.apart(self._wire.get(f"/v1/agents/{segment(branch)}/comparison"))
+
+    def changes_of(self, branch: str) -> list[Applied]:
+        """The change sets of a rehearsal since it was begun, the newest first."""
+        return [reading.applied(one["applied"]) for one in self._fits(branch)]
+
+    def fits(self, branch: str) -> dict[int, Fit]:
+        """For each change of a rehearsal, by its revision, whether the original has it, or could take it by itself."""
+        told = self._fits(branch)
+        return {one["applied"]["change_set"]["revision"]: Fit(one["there"], one["problem"]) for one in told}
+
+    def keep(
+        self,
+        branch: str,
+        *,
+        ids: Iterable[str] | None = None,
+        texts: Iterable[str] | None = None,
+        revisions: Iterable[int] | None = None,
+        overwrite: Iterable[str] = (),
+        author: str | None = None,
+        preview: bool = False,
+    ) -> RemoteChangeSet:
+        """Let the original take something of a rehearsal; a preview is applied by the original."""
+        chosen = {"ids": ids, "texts": texts, "revisions": revisions, "overwrite": overwrite}
+        body = given(**{name: None if some is None else list(some) for name, some in chosen.items()})
+        address = f"/v1/agents/{segment(branch)}/keep"
+        return reading.change_set(self._by(author).write("POST", address, body, preview=str(preview).lower()))
+
+    def drop(self, branch: str) -> Binned:
+        """Move a rehearsal to the world's bin; what was kept from it stays."""
+        return _binned(self._wire.write("POST", f"/v1/agents/{segment(branch)}/drop"))
+
+    def dropped(self, of: str) -> list[Binned]:
+        """The rehearsals of a character that are in the bin, the last dropped first."""
+        told = self._wire.get(f"/v1/agents/{segment(of)}/rehearsals/dropped")
+        return [_binned(one) for one in told["items"]]
+
+    # -- keeping ---------------------------------------------------------------------------------------
+
+    def examine(self, *, repair: bool = False, progress: Progress = no_progress) -> list[Finding]:
+        """What the doctor says of every agent; see ``doctor.examine``."""
+        way = ("POST", "/v1/doctor/repair") if repair else ("GET", "/v1/doctor")
+        return [reading.value(Finding, one) for one in long(self._wire, *way, None, progress)["findings"]]
+
+    def backups(self) -> list[RemoteBackup]:
+        """The backups in the server's backup folder, the last made first."""
+        return [reading.value(RemoteBackup, one) for one in self._wire.get("/v1/backups")["items"]]
+
+    def backup(self, *, progress: Progress = no_progress) -> RemoteBackup:
+        """Copy the whole world into one file of the server's backup folder, while it is in use."""
+        return reading.value(RemoteBackup, long(self._wire, "POST", "/v1/backups", None, progress))
+
+    def restore_as(self, file: str, world: str, *, progress: Progress = no_progress) -> list[Finding]:
+        """Restore a backup of the server's as a new world, and answer what the doctor found in it.
+
+        Raises:
+            NotFound: there is no such backup.
+            AlreadyExists: there is a world of this name.
+            InvalidBackup: it is not whole.
+        """
+        told = long(self._wire, "POST", f"/v1/backups/{segment(file)}/restore", {"world": world}, progress)
+        return [reading.value(Finding, one) for one in told["findings"]]
+
+    def _listed(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        cursor = None
+        while True:
+            page = self._wire.get("/v1/agents", cursor=cursor, limit=1000)
+            found += page["items"]
+            cursor = page["next"]
+            if cursor is None:
+                return found
+
+    def _fits(self, branch: str) -> list[dict[str, Any]]:
+        items: list[dict[str, Any]] = self._wire.get(f"/v1/agents/{segment(branch)}/fits")["items"]
+        return items
+
+    def _by(self, author: str | None) -> Wire:
+        return self._wire if author is None else self._wire.acting_as(author)
+
+    def _known(self, told: dict[str, Any]) -> RemoteAgent:
+        return RemoteAgent(self._wire, told["agent"])
+
+
+def _token() -> str:
+    settings = Settings()
+    held = settings.token or settings.viewer_token
+    return held.get_secret_value() if held else ""
+
+
+def _binned(told: dict[str, Any]) -> Binned:
+    return Binned(told["name"], reading.sure(told["deleted_at"]), Path())

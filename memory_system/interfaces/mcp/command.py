@@ -1,0 +1,57 @@
+"""``python -m memory_system mcp``: memory for any client of the Model Context Protocol."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from ...core.extras import needs
+from ...core.ports import refuse_busy
+from ...core.settings import Settings
+from ...errors import InvalidParameter
+from ...maintenance import endings
+from ...world.world import World
+from ..cli.arguments import errors_told
+
+
+def mcp(
+    agent: Annotated[
+        str | None, typer.Option(help="Serve this agent's memory alone; any agent's if not given.")
+    ] = None,
+    http: Annotated[bool, typer.Option("--http", help="Serve streamable HTTP on 127.0.0.1 instead of stdio.")] = False,
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Where to listen, with --http.")] = None,
+) -> None:
+    """Serve memory to MCP clients, over stdio. Example: python -m memory_system mcp --agent mira.
+
+    A client starts it by itself: name the command in its settings, as the README shows. With --http it serves any
+    number of clients at http://127.0.0.1:5002/mcp.
+    """
+    with errors_told(), needs("mcp", "Serving MCP"):
+        from . import server as serving  # the SDK takes half a second to import, and no other command needs it
+        from .remembering import MEMORY_TOOLS
+        from .talking import TALK_TOOLS
+        from .tool import Tools
+
+    settings = Settings()
+    if port is not None and not http:
+        raise InvalidParameter("--port is for --http; stdio has no port. Add --http, or leave --port out.")
+    chosen = port or settings.mcp_port
+    if http:
+        refuse_busy(chosen, "MCP", "--port {port}")
+
+    def program() -> int:
+        with World(settings, author="MCP") as world:
+            served = world.agent(agent).name if agent else ""
+            server = serving.create_server(world, Tools((*MEMORY_TOOLS, *TALK_TOOLS), served))
+            if http:
+                typer.echo(f"Serving MCP on http://127.0.0.1:{chosen}{serving.PATH}. Ctrl+C stops it.")
+                serving.serve_http(server, chosen)
+                return 0
+            if sys.stdin.isatty():
+                typer.echo("Serving MCP over stdin and stdout, as a client starts it. Ctrl+D stops it.", err=True)
+            serving.serve_stdio(server)
+        return 0
+
+    raise typer.Exit(endings.run(program))

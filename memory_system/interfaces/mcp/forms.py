@@ -1,0 +1,201 @@
+"""The forms of what memory is asked for over MCP, and of what it answers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AwareDatetime, BaseModel, Field, StringConstraints
+
+from ...conversation import tool as searching
+from ...conversation.gathering import Where
+from ...conversation.tool import Form
+from ...core.entry import MAX_DOCUMENT, Kind, Tier
+from ...recall.verdicts import Candidate
+from .tool import Answer, Arguments, Cue
+
+MOST = 200
+"""Memories that one recall answers at most."""
+Tag = Annotated[str, StringConstraints(min_length=1, max_length=100)]
+
+
+class Nothing(Arguments):
+    """No arguments."""
+
+
+class Agents(Answer):
+    """The agents of the world, by the names that the other tools take."""
+
+    agents: list[str]
+
+    def told(self) -> str:
+        """The names, one a line."""
+        return "\n".join(self.agents) or "There are no agents in this world yet: write a personality file."
+
+
+class RecallArguments(Arguments):
+    """A cue, and how it is answered."""
+
+    cue: Cue = Field(description="What to remember: a question, a name, a situation.")
+    top_k: int | None = Field(None, ge=1, le=MOST, description="Most memories to recall.")
+    threshold: float | None = Field(None, ge=0, le=30, description="The score that a memory has to exceed.")
+    kinds: list[Kind] = Field(default_factory=list, description="Only memories of these kinds; all if empty.")
+    tags: list[Tag] = Field(default_factory=list, max_length=100, description="Only memories with one of these tags.")
+    since: AwareDatetime | None = Field(None, description="Only what happened then or later; a time with its zone.")
+    until: AwareDatetime | None = Field(None, description="Only what happened before; a time with its zone.")
+    touch: bool = Field(True, description="Whether what is recalled counts as accessed now, which renews its recency.")
+
+
+class Remembered(BaseModel):
+    """A memory that was recalled, and its score: the sum of the parts that recency, importance and relevancy have."""
+
+    id: str
+    tier: Tier
+    kind: Kind
+    text: str
+    when: AwareDatetime | None
+    tags: list[str]
+    score: float
+    recency: float
+    importance: float
+    relevancy: float
+    because: str
+
+    @classmethod
+    def of(cls, hit: Candidate) -> Remembered:
+        """What is told of a recalled memory."""
+        entry = hit.entry
+        return cls(
+            id=entry.id,
+            tier=entry.tier,
+            kind=entry.kind,
+            text=entry.document,
+            when=entry.timestamp,
+            tags=list(entry.tags),
+            score=hit.score.total,
+            **hit.score.parts,
+            because=hit.because,
+        )
+
+
+class Recalled(Answer):
+    """What was recalled, of how many memories, and the same as a text for a prompt.
+
+    ``left_out`` says how many were recalled and had no room in the answer.
+    """
+
+    memories: list[Remembered]
+    considered: int
+    left_out: int
+    now: AwareDatetime
+    context: str
+
+    def told(self) -> str:
+        """The memories as a text for a prompt."""
+        if not self.memories:
+            return f"Nothing was recalled; {self.considered} memories were considered."
+        more = [f"{self.left_out} more were recalled and are too long to be answered."] if self.left_out else []
+        return "\n".join([self.context, *more])
+
+
+class RememberArguments(Arguments):
+    """An event to remember."""
+
+    text: Annotated[str, StringConstraints(min_length=1, max_length=MAX_DOCUMENT)] = Field(
+        description="What happened, in words."
+    )
+    when: AwareDatetime | None = Field(
+        None, description="When it happened, with its zone; the world's time if not given."
+    )
+    kind: Literal["observation", "conversation", "fact", "procedure"] = Field("observation", description="What it is.")
+    tags: list[Tag] = Field(default_factory=list, max_length=100, description="Short words to find it by.")
+    rating: float | None = Field(
+        None, ge=1, le=10, description="How poignant it is, 1 mundane to 10 extremely; judged on arrival if not given."
+    )
+
+
+class Stored(Answer):
+    """What became of an event: its id, how it was rated and why, and the change in the history."""
+
+    id: str
+    rating: float | None
+    explanation: str
+    revision: int | None
+    note: str
+
+    def told(self) -> str:
+        """What became of it, in sentences."""
+        rated = f"rated {self.rating:g} of 10" if self.rating is not None else "not rated"
+        why = f" ({self.explanation})" if self.explanation else ""
+        note = f" {self.note}" if self.note else ""
+        return f"Remembered in short-term memory, {rated}{why}; id {self.id}, revision {self.revision}.{note}"
+
+
+class ReflectArguments(Arguments):
+    """When to reflect."""
+
+    only_if_due: bool = Field(False, description="Do nothing until enough has happened since the last reflection.")
+    preview: bool = Field(False, description="Answer the insights without keeping them.")
+
+
+class Insight(BaseModel):
+    """An insight, and the memories that it rests on."""
+
+    id: str
+    text: str
+    evidence: list[str]
+
+
+class Reflected(Answer):
+    """The insights, and the change in the history; no revision for a preview or where there was nothing to reflect."""
+
+    insights: list[Insight]
+    title: str
+    notes: list[str]
+    revision: int | None
+
+    def told(self) -> str:
+        """The insights, one a line."""
+        lines = [f"- {one.text} (rests on {', '.join(one.evidence)})" for one in self.insights]
+        kept = f"Kept in long-term memory as revision {self.revision}." if self.revision else "Nothing was changed."
+        return "\n".join([f"{self.title}.", *lines, *self.notes, kept])
+
+
+class SearchArguments(Arguments):
+    """A question, and the form of the answer."""
+
+    query: Cue = Field(description="The question, in a sentence or a few words.")
+    form: Form = Field(
+        Form.EXTRACTIVE, description="The most relevant passages word for word, or one text with its sources."
+    )
+    top_k: int | None = Field(None, ge=1, le=searching.MOST, description="Most memories to answer from.")
+    within: list[Where] = Field(
+        default_factory=lambda: list(Where), min_length=1, max_length=3, description="Where to search."
+    )
+    touch: bool = Field(False, description="Whether what is found counts as accessed now, which renews its recency.")
+
+
+class FoundPassage(BaseModel):
+    """A passage, its sentence that answers best, where it comes from, and how well it answers."""
+
+    id: str
+    text: str
+    sentence: str
+    source: str
+    score: float
+    relevancy: float
+
+
+class Searched(Answer):
+    """What a search found: passages, or a summary with the ids it rests on; ``text`` is the same for a model."""
+
+    form: Form
+    passages: list[FoundPassage]
+    summary: str
+    sources: list[str]
+    told_by: str
+    note: str
+    text: str
+
+    def told(self) -> str:
+        """The answer as a text."""
+        return self.text

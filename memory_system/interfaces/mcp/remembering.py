@@ -1,0 +1,161 @@
+"""The tools of memory for MCP clients: recall, remember, reflect, and memory search."""
+
+from __future__ import annotations
+
+import dataclasses
+from itertools import accumulate
+from typing import Any
+
+from ...agent import AgentMemory
+from ...conversation import tool as searching
+from ...conversation.tool import memory_search
+from ...operations.importing.events import Added
+from ...recall.query import Facets
+from .forms import (
+    MOST,
+    Agents,
+    FoundPassage,
+    Insight,
+    Nothing,
+    RecallArguments,
+    Recalled,
+    ReflectArguments,
+    Reflected,
+    RememberArguments,
+    Remembered,
+    SearchArguments,
+    Searched,
+    Stored,
+)
+from .tool import Caller, Tool
+
+_ROOM = 100_000
+"""Characters of memory that one recall answers: clients take answers of 1 MB, and hold little more in a context."""
+
+
+def stored(added: Added) -> Stored:
+    """What became of the one event that was added."""
+    (outcome,) = added.outcomes
+    return Stored(
+        id=outcome.id,
+        rating=outcome.entry.rating,
+        explanation=outcome.entry.explanation,
+        revision=added.change_set.revision,
+        note=outcome.why,
+    )
+
+
+def _agents(caller: Caller, _agent: None, _given: Nothing) -> Agents:
+    return Agents(agents=caller.world.characters())
+
+
+def _recall(_caller: Caller, agent: AgentMemory, given: RecallArguments) -> Recalled:
+    facets = Facets(kinds=tuple(given.kinds), tags=tuple(given.tags), since=given.since, until=given.until)
+    most = min(agent.settings.top_k, MOST) if given.top_k is None else given.top_k
+    found = agent.query_memory(given.cue, most, given.threshold, facets=facets, touch=given.touch)
+    sizes = accumulate(len(hit.entry.document) for hit in found)
+    kept = tuple(hit for hit, size in zip(found, sizes, strict=True) if size <= _ROOM)
+    return Recalled(
+        memories=[Remembered.of(hit) for hit in kept],
+        considered=found.considered,
+        left_out=len(found) - len(kept),
+        now=found.query.now,
+        context=dataclasses.replace(found, candidates=kept).context,
+    )
+
+
+def _remember(_caller: Caller, agent: AgentMemory, given: RememberArguments) -> Stored:
+    event: dict[str, Any] = {"document": given.text, "kind": given.kind, "tags": tuple(given.tags)}
+    event |= {"timestamp": given.when, "rating": given.rating}
+    return stored(agent.add_short_term({name: value for name, value in event.items() if value is not None}))
+
+
+def _reflect(caller: Caller, agent: AgentMemory, given: ReflectArguments) -> Reflected:
+    done = agent.reflect_from_recent_memory(
+        only_if_due=given.only_if_due, preview=given.preview, progress=caller.progress
+    )
+    made = [change.after for change in done.changes if change.after is not None]
+    return Reflected(
+        insights=[Insight(id=one.id, text=one.document, evidence=list(one.evidence)) for one in made],
+        title=done.title,
+        notes=list(done.notes),
+        revision=done.revision,
+    )
+
+
+def _search(_caller: Caller, agent: AgentMemory, given: SearchArguments) -> Searched:
+    found = memory_search(
+        agent, given.query, form=given.form, top_k=given.top_k, within=given.within, touch=given.touch
+    )
+    return Searched(
+        form=found.form,
+        passages=[
+            FoundPassage(
+                id=one.id,
+                text=one.text,
+                sentence=one.best,
+                source=one.source,
+                score=one.score,
+                relevancy=one.relevancy,
+            )
+            for one in found.passages
+        ],
+        summary=found.summary,
+        sources=list(found.sources),
+        told_by=found.narrative.told_by if found.narrative else "",
+        note=found.note,
+        text=found.text,
+    )
+
+
+MEMORY_TOOLS = (
+    Tool(
+        "agents",
+        "List the agents",
+        "The names of the agents whose memory can be asked.",
+        Nothing,
+        Agents,
+        _agents,
+        looks=True,
+        of_agent=False,
+    ),
+    Tool(
+        "recall",
+        "Recall",
+        "What the agent remembers about a cue: facts of its personality, short-term and long-term memories, each with "
+        "its score from recency, importance and relevancy. Being recalled renews a memory unless 'touch' is false.",
+        RecallArguments,
+        Recalled,
+        _recall,
+    ),
+    Tool(
+        "remember",
+        "Remember",
+        "Remember an event: it is rated for how poignant it is and kept in the agent's short-term memory. Each change "
+        "stands in the agent's history and can be undone there.",
+        RememberArguments,
+        Stored,
+        _remember,
+    ),
+    Tool(
+        "reflect",
+        "Reflect",
+        "Draw insights from what the agent has lived through of late, and keep them in its long-term memory with the "
+        "memories they rest on.",
+        ReflectArguments,
+        Reflected,
+        _reflect,
+        turn="reflect",
+    ),
+    Tool(
+        searching.NAME,
+        "Search memory",
+        "Search the agent's life, what was said to it, and its documents for what answers a question: 'extractive' "
+        "answers the most relevant passages word for word, with the best sentence of each marked; 'summarising' one "
+        "text that names its sources.",
+        SearchArguments,
+        Searched,
+        _search,
+    ),
+)
+"""What every server offers; ``agents`` only where it serves more than one."""

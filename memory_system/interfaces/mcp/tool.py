@@ -1,0 +1,164 @@
+"""What a tool of the MCP server is: its arguments and its answer as forms, and who is called with them.
+
+Nothing here speaks the protocol; ``server`` does.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+
+from ...agent import AgentMemory
+from ...agent_parts.reader import no_progress
+from ...core.authors import authored_by
+from ...core.entry import MAX_DOCUMENT
+from ...errors import AgentNotFound, InvalidParameter, shown
+from ...operations.context import Progress
+from ...world.world import World
+
+Cue = Annotated[str, StringConstraints(min_length=1, max_length=MAX_DOCUMENT)]
+
+
+class Arguments(BaseModel):
+    """What all arguments have in common: what a tool does not know is refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Answer(BaseModel):
+    """The structured answer of a tool; a client that reads no structure gets ``told``."""
+
+    def told(self) -> str:
+        """The answer as a text."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who calls a tool.
+
+    Args:
+        world: whose agents are asked.
+        client: what the client calls itself; from outside, any text.
+        progress: told how far a long operation is.
+    """
+
+    world: World
+    client: str = ""
+    progress: Progress = no_progress
+
+    def agent(self, name: object) -> AgentMemory:
+        """An agent, whose changes the history tells as the client's.
+
+        Raises:
+            InvalidAgentName, AgentNotFound, StoreError: it cannot be opened.
+        """
+        try:
+            found = self.world.agent(name)  # type: ignore[arg-type]  # it checks the name as a name
+        except AgentNotFound as error:
+            there = self.world.characters()
+            listed = f"There are {', '.join(there[:20])}." if there else "There are no agents in this world yet."
+            raise AgentNotFound(f"There is no agent {shown(name)}. {listed}") from error
+        return found.acting_as(authored_by("MCP", self.client))
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One tool.
+
+    Args:
+        name: as it is called.
+        title: for people, in a few words.
+        about: for the model that may call it: what it does, and when to use it.
+        takes: its arguments, those beside ``agent``.
+        gives: its answer.
+        run: what is called; with the agent, or with ``None`` for a tool that needs none.
+        looks: whether it changes nothing.
+        turn: calls of tools with the same word here wait for each other, for one agent; empty = none waits.
+        of_agent: whether it is about one agent, whose name is its argument ``agent`` where the server has several.
+    """
+
+    name: str
+    title: str
+    about: str
+    takes: type[Arguments]
+    gives: type[Answer]
+    run: Callable[[Caller, Any, Any], Answer]
+    looks: bool = False
+    turn: str = ""
+    of_agent: bool = True
+
+    def schema(self, *, agent: bool) -> dict[str, Any]:
+        """The JSON schema of the arguments; with ``agent`` the agent's name is one of them."""
+        made = self.takes.model_json_schema()
+        if not (agent and self.of_agent):
+            return made
+        name = {"type": "string", "description": "The agent's name; the tool 'agents' lists them."}
+        return {
+            **made,
+            "properties": {"agent": name, **made.get("properties", {})},
+            "required": ["agent", *made.get("required", [])],
+        }
+
+    def read(self, arguments: Mapping[str, Any]) -> Arguments:
+        """The arguments, checked.
+
+        Raises:
+            InvalidParameter: what is wrong with them, in a sentence.
+        """
+        try:
+            return self.takes.model_validate(dict(arguments))
+        except ValidationError as error:
+            raise InvalidParameter(f"{self.name} cannot take these arguments. {_told(self, error)}") from error
+
+
+@dataclass(frozen=True)
+class Tools:
+    """The tools that a server offers, and the agent that it serves; any agent of the world if that is empty."""
+
+    tools: tuple[Tool, ...]
+    agent: str = ""
+    _locks: defaultdict[str, threading.Lock] = field(default_factory=lambda: defaultdict(threading.Lock), compare=False)
+
+    def offered(self) -> tuple[Tool, ...]:
+        """Those that make sense for the agents it serves."""
+        return tuple(tool for tool in self.tools if tool.of_agent or not self.agent)
+
+    def call(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> Answer:
+        """The answer of a tool.
+
+        Raises:
+            MemorySystemError: there is no such tool, or it could not do what was asked; a sentence says what to do.
+        """
+        tool = next((one for one in self.offered() if one.name == name), None)
+        if tool is None:
+            raise InvalidParameter(
+                f"There is no tool {shown(name)}; there are {', '.join(one.name for one in self.offered())}."
+            )
+        given = dict(arguments)
+        if not tool.of_agent:
+            return tool.run(caller, None, tool.read(given))
+        if not self.agent and "agent" not in given:
+            raise InvalidParameter(f"{name} needs the argument 'agent': whose memory it is about.")
+        whose = self.agent or given.pop("agent")
+        checked = tool.read(given)
+        agent = caller.agent(whose)
+        if not tool.turn:
+            return tool.run(caller, agent, checked)
+        with self._locks[f"{tool.turn} {agent.name}"]:
+            return tool.run(caller, agent, checked)
+
+
+def _told(tool: Tool, error: ValidationError) -> str:
+    parts = []
+    for problem in error.errors(include_url=False, include_input=False)[:3]:
+        where = ".".join(str(part) for part in problem["loc"])[:80]
+        message = "there is no such argument" if problem["type"] == "extra_forbidden" else str(problem["msg"])
+        parts.append(f"{where}: {message}" if where else message)
+    known = ", ".join(tool.takes.model_fields) or "none"
+    return f"{'; '.join(parts)}. Its arguments are: {known}."

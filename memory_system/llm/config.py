@@ -1,0 +1,199 @@
+"""Which language model a world uses, as a person chose it: an address and a model's name, or the offline rules.
+
+It lies beside the world's folder and not in it, so that no backup carries it elsewhere, and no stranger's backup or
+world brings an address to which memories would be sent. A key is never part of it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
+
+from ..core.files import as_store_errors, read_at_most, replace_text
+from ..errors import InvalidParameter, StoreDamaged
+from .servers import host_of
+
+OPENAI = "https://api.openai.com/v1"
+_MOST_ENDPOINT, _MOST_MODEL, _MOST_KEY = 500, 200, 1000
+_MOST_BYTES = 10_000
+_LOCAL = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True)
+class Provider:
+    """A kind of server that is reached by its address.
+
+    Args:
+        name: what it is called.
+        endpoint: where it listens as it comes.
+        model: one that it may have.
+        needs_key: whether it takes nobody without a key.
+        about: what to know, in a sentence.
+    """
+
+    name: str
+    endpoint: str
+    model: str
+    needs_key: bool
+    about: str
+
+
+PROVIDERS = (
+    Provider("Ollama", "http://127.0.0.1:11434/v1", "llama3.2", False, "On this machine; 'ollama pull' gets models."),
+    Provider("LM Studio", "http://127.0.0.1:1234/v1", "local-model", False, "On this machine; start its server."),
+    Provider("vLLM", "http://127.0.0.1:8000/v1", "", False, "Your own server, with the model it was started with."),
+    Provider("llama.cpp", "http://127.0.0.1:8080/v1", "default", False, "On this machine; it takes any name."),
+    Provider("OpenAI", OPENAI, "gpt-4o-mini", True, "Over the internet, with a key; what is sent costs money."),
+)
+"""Servers that work by address alone; any other of OpenAI's form does too."""
+
+
+@dataclass(frozen=True)
+class ModelChoice:
+    """What is used.
+
+    Args:
+        endpoint: the base address of a server, such as ``http://127.0.0.1:11434/v1``; empty = the offline rules.
+        model: the model's name there.
+        keyring: whether the key for this address lies in the system's keyring.
+    """
+
+    endpoint: str = ""
+    model: str = ""
+    keyring: bool = False
+
+    @property
+    def offline(self) -> bool:
+        """Whether no server is asked at all."""
+        return not self.endpoint
+
+    @property
+    def label(self) -> str:
+        """The model and where it is asked, in a few words."""
+        return f"{self.model} at {'OpenAI' if self.endpoint == OPENAI else self.host}"
+
+    @property
+    def host(self) -> str:
+        """The server's name, as the address gives it."""
+        parts = _split(self.endpoint)
+        return (parts.hostname if parts else None) or "an address that is none"
+
+    @property
+    def local(self) -> bool:
+        """Whether the server is on this machine."""
+        return self.host in _LOCAL
+
+    @property
+    def readable_on_the_way(self) -> bool:
+        """Whether what is sent leaves this machine without encryption."""
+        return not self.offline and not self.local and self.endpoint.startswith("http://")
+
+
+def checked(endpoint: str, model: str, *, keyring: bool = False) -> ModelChoice:
+    """A choice that can be used.
+
+    Raises:
+        InvalidParameter: the address is none of http or https, or holds what does not belong there; or the model's
+            name is empty or too long.
+    """
+    name = model.strip()
+    if not 0 < len(name) <= _MOST_MODEL or not name.isprintable():
+        raise InvalidParameter(f"The model's name must have 1 to {_MOST_MODEL} letters. Write it as the server has it.")
+    return ModelChoice(checked_endpoint(endpoint), name, keyring)
+
+
+def checked_endpoint(endpoint: str) -> str:
+    """The address without a slash at its end, if it can be one. No message quotes it: a key may have been pasted there.
+
+    Raises:
+        InvalidParameter: it is none.
+    """
+    told = endpoint.strip().rstrip("/")
+    example = "such as http://127.0.0.1:11434/v1"
+    if not 0 < len(told) <= _MOST_ENDPOINT or not told.isascii() or not told.isprintable() or " " in told:
+        raise InvalidParameter(f"The address must be one of http or https, {example}.")
+    parts = _split(told)
+    if parts is None or parts.scheme not in ("http", "https") or not parts.hostname or not host_of(told):
+        raise InvalidParameter(f"The address must begin with http:// or https:// and name a server, {example}.")
+    if parts.username is not None or parts.password is not None:
+        raise InvalidParameter("The address holds a name or password. Leave it out; the key has a field of its own.")
+    if parts.query or parts.fragment or "?" in told or "#" in told:
+        raise InvalidParameter(f"The address must end with its path, without '?' or '#', {example}.")
+    return f"{parts.scheme}://{parts.netloc.lower()}{parts.path}"
+
+
+def _split(told: str) -> SplitResult | None:
+    try:
+        parts = urlsplit(told)
+        return parts if parts.port is None or parts.port else None
+    except ValueError:  # a port that is no number, or brackets that do not close
+        return None
+
+
+def checked_key(key: str) -> str:
+    """The key without the space around it, if it can be sent.
+
+    Raises:
+        InvalidParameter: it cannot; the message does not quote it.
+    """
+    told = key.strip()
+    if not 0 < len(told) <= _MOST_KEY or not told.isascii() or not told.isprintable() or " " in told:
+        raise InvalidParameter(f"A key has 1 to {_MOST_KEY} letters, digits and signs, and no spaces. Copy it again.")
+    return told
+
+
+class ChoiceFile:
+    """Where the choice for one world is kept: ``<world>.model.json``, beside the world's folder.
+
+    Args:
+        folder: the world's.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder.with_name(f"{folder.name}.model.json")
+
+    def read(self) -> ModelChoice | None:
+        """What was chosen; ``None`` if nothing was, so that the environment decides.
+
+        Raises:
+            StoreDamaged: the file cannot be read, or holds no choice.
+        """
+        try:
+            told: Any = json.loads(read_at_most(self.path, _MOST_BYTES))
+            if told["use"] == "offline":
+                return ModelChoice()
+            return checked(told["endpoint"], told["model"], keyring=told.get("key") == "keyring")
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise StoreDamaged(f"{self.path} cannot be read: {error.strerror or error}. Choose again.") from error
+        except (InvalidParameter, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise StoreDamaged(f"{self.path} holds no choice of a language model. Choose again.") from error
+
+    def write(self, choice: ModelChoice | None) -> None:
+        """Keep the choice; ``None`` = let the environment decide.
+
+        Raises:
+            StoreError: the file cannot be written.
+        """
+        with as_store_errors("The choice of a language model"):
+            if choice is None:
+                self.path.unlink(missing_ok=True)
+                return
+            server = {"use": "server", "endpoint": choice.endpoint, "model": choice.model}
+            told = (
+                {"use": "offline"} if choice.offline else server | {"key": "keyring" if choice.keyring else "not kept"}
+            )
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            replace_text(self.path, json.dumps(told, indent=2) + "\n")
+
+    def about(self) -> tuple[int, int, int] | None:
+        """What tells one state of the file from another; ``None`` if there is none."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size, found.st_ino

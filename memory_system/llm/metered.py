@@ -1,0 +1,243 @@
+"""Metered: a language model whose calls are counted on an agent's account, within its budget, and asked once.
+
+Answers that are asked for once: the same text is rated once by the same model with the same prompt.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+from ..core.change_set import ModelCall
+from ..errors import BudgetSpent, ModelError, ModelNonsense, ModelTimeout, ModelUnavailable, StoreError
+from . import LanguageModel, tokens
+from .base import TASK, Answer, Completion, Heard, Reply, Usage, unheard
+from .offline.model import OfflineModel
+from .prices import Price
+from .prompts import Prompts, prompts_of
+from .tasks import Rating, Task
+from .usage import Account, Budget, Spent
+
+ROOM = 10_000
+"""Answers that are kept, the last used ones; a few MB. They are kept in memory alone, so that what is purged from the
+files is in no other file."""
+
+
+class Once:
+    """Answers by model and prompt, and what is being asked just now. Thread-safe."""
+
+    def __init__(self, room: int = ROOM) -> None:
+        self._room = room
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[bytes, Any] = OrderedDict()
+        self._asked: dict[bytes, Future[Completion[Any]]] = {}
+
+    def complete(self, model: str, task: Task[Answer], ask: Callable[[], Completion[Answer]]) -> Completion[Answer]:
+        """The answer to a task: the kept one, that which another thread is waiting for, or what ``ask`` answers.
+
+        An answer that was not asked for anew took no time and no tokens. A failure is not kept, but whoever waited for
+        the same answer fails with it, unless it was another agent's budget that had no room.
+
+        Args:
+            model: what tells one model from another, such as its name and where it is.
+            task: what is asked.
+            ask: asks the model.
+
+        Raises:
+            ModelError: as ``ask``.
+        """
+        key = hashlib.sha256(json.dumps([model, task.name, task.messages()]).encode()).digest()
+        while True:
+            with self._lock:
+                if key in self._kept:
+                    self._kept.move_to_end(key)
+                    return _again(task, self._kept[key])
+                waiting = self._asked.get(key)
+                if waiting is None:
+                    mine = self._asked[key] = Future()
+                    break
+            with suppress(BudgetSpent):  # that of the other agent: this one may have money left
+                return _again(task, waiting.result())
+        try:
+            done = ask()
+        except BaseException as error:
+            with self._lock:
+                del self._asked[key]
+            mine.set_exception(error)
+            raise
+        with self._lock:
+            del self._asked[key]
+            self._kept[key] = done
+            while len(self._kept) > self._room:
+                self._kept.popitem(last=False)
+        mine.set_result(done)
+        return done
+
+
+def _again(task: Task[Answer], done: Completion[Answer]) -> Completion[Answer]:
+    call = ModelCall(task.name, done.call.model, done.call.prompt, done.call.answer, 0.0, 0)
+    return Completion(done.answer, call)
+
+
+ANSWER = 1_000
+"""Tokens that an answer may have before it is known; a longer one alone can take more than a budget has left."""
+_TRIES = 2
+"""How often a task is asked when the first answer is nonsense; what is asked again holds that answer."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What an agent's calls are counted by."""
+
+    budget: Budget
+    prices: Mapping[str, Price]
+
+
+class Metered:
+    """As the model that it stands for, which may be changed for another while it is in use.
+
+    Each call is asked of the model that was in use when it began, and counted as its. The offline rules take nothing,
+    and are not counted.
+
+    Args:
+        inner: the model.
+        account: where its calls are counted.
+        terms: answers budget and prices; asked at the first call.
+        once: the ratings that are kept.
+    """
+
+    def __init__(self, inner: LanguageModel, account: Account, terms: Callable[[], Terms], once: Once) -> None:
+        self.inner = inner
+        self._account = account
+        self._ask_terms = terms
+        self._once = once
+
+    @property
+    def name(self) -> str:
+        """The model's name for traces."""
+        return self.inner.name
+
+    @property
+    def label(self) -> str:
+        """What the dashboard says is in use."""
+        return self.inner.label
+
+    @property
+    def prompts(self) -> Prompts:
+        """What the prompts say in the model's world."""
+        return prompts_of(self.inner)
+
+    @cached_property
+    def _terms(self) -> Terms:
+        return self._ask_terms()
+
+    def complete(self, task: Task[Answer], deadline: float | None = None) -> Completion[Answer]:
+        """As ``LanguageModel.complete``; the same text is rated once.
+
+        Raises:
+            BudgetSpent: the budget has no room for it. The model was not asked.
+            ModelUnavailable, ModelTimeout, ModelNonsense: see there.
+        """
+        task = task.worded(self.prompts)  # by which it is priced, and known when it comes again
+        model = _present(self.inner)
+        if model.name == OfflineModel.name:
+            return model.complete(task, deadline)
+        if task.form is Rating:
+            asked = f"{model.name}\n{model.label}"
+            return self._once.complete(asked, task, lambda: self._complete(model, task, deadline))
+        return self._complete(model, task, deadline)
+
+    def chat(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        tools: Sequence[Mapping[str, Any]] = (),
+        *,
+        deadline: float | None = None,
+        heard: Heard = unheard,
+    ) -> Reply:
+        """As ``ChatModel.chat``.
+
+        Raises:
+            BudgetSpent: the budget has no room for it. The model was not asked.
+            ModelOverflow, ModelUnavailable, ModelTimeout, ModelNonsense: see there.
+        """
+        model = _present(self.inner)
+        if model.name == OfflineModel.name:
+            return model.chat(messages, tools, deadline=deadline, heard=heard)
+        call = self._begin(model.name, TASK, tokens.of_messages(messages, tools), ANSWER)
+        with call:
+            reply = model.chat(messages, tools, deadline=deadline, heard=heard)
+            call.took(reply.usage, reply.call.answer)
+        return reply
+
+    def _complete(self, model: LanguageModel, task: Task[Answer], deadline: float | None) -> Completion[Answer]:
+        prompt = tokens.of_messages(task.messages())
+        call = self._begin(model.name, task.name, prompt, ANSWER, _TRIES)
+        with call:
+            done = model.complete(task, deadline)
+            call.took(done.usage, done.call.answer)
+        return done
+
+    def _begin(self, model: str, task: str, prompt: int, answer: int, tries: int = 1) -> _Call:
+        try:
+            return self._held(model, task, prompt, answer, tries)
+        except StoreError as error:  # an event is remembered all the same, and rated when the file is mended
+            raise ModelUnavailable(f"The language model was not asked. {error.sentence}") from error
+
+    def _held(self, model: str, task: str, prompt: int, answer: int, tries: int) -> _Call:
+        price = self._terms.prices.get(model)
+        if self._terms.budget.cost and price is None:
+            raise BudgetSpent(
+                f"There is a budget in money, and no price for the model {model!r}, so that it cannot be kept. "
+                "Set the price on the Operations page (0 for a local model), or a budget in tokens."
+            )
+        price = price or Price(0, 0)
+
+        def spent(sent: int, got: int) -> Spent:
+            return Spent(model, task, 1, sent, got, price.of(sent, got))
+
+        number = self._account.hold(spent(tries * prompt + (tries - 1) * answer, tries * answer), self._terms.budget)
+        return _Call(self._account, number, spent, prompt)
+
+
+def _present(model: LanguageModel) -> LanguageModel:
+    """The model itself; of one that can be exchanged, the one in its place now.
+
+    Raises:
+        ModelUnavailable: the keyring does not hand out its key.
+    """
+    present = getattr(model, "present", None)
+    return cast("LanguageModel", present()) if callable(present) else model
+
+
+class _Call:
+    """A call that is counted when it is over, whatever came of it."""
+
+    def __init__(self, account: Account, number: int | None, spent: Callable[[int, int], Spent], prompt: int) -> None:
+        self._account, self._number, self._spent, self._prompt = account, number, spent, prompt
+        self._usage: Usage | None = None
+
+    def took(self, usage: Usage | None, answer: str) -> None:
+        """Say what it took: what the server counted, else by estimate."""
+        self._usage = usage or Usage(self._prompt, tokens.estimate(answer))
+
+    def __enter__(self) -> None:
+        """Nothing is left to do: it has been held."""
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        usage = self._usage
+        if usage is None and isinstance(error, ModelError) and error.usage is not None:
+            usage = Usage(*error.usage)
+        if usage is None:  # what was refused took nothing; what was answered late or wrongly was read at least
+            read = isinstance(error, ModelTimeout | ModelNonsense) or not isinstance(error, ModelError)
+            usage = Usage(self._prompt if read else 0, 0)
+        with suppress(StoreError):  # the call stays held, which counts more; its answer has been paid for
+            self._account.settle(self._number, self._spent(usage.prompt, usage.completion))

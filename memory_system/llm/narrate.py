@@ -1,0 +1,93 @@
+"""The tasks of telling: memories joined into one narrative, and what a conversation shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from ..core.entry import MemoryEntry
+from .extractive import short
+from .prompts import shipped
+from .tasks import AnswerForm, Task, Text
+from .tokens import packed
+
+MAX_PROMPT = 24_000
+"""Characters of memory text that one prompt holds: some 6,000 tokens, which small local models still take."""
+MAX_RECORD = 2000
+"""Characters of one memory that go into a prompt; the rest of a longer one is cut."""
+_ENVELOPE = 100
+"""Characters that a record's number, time and punctuation take."""
+MAX_STATEMENT = 600
+
+
+class Statement(AnswerForm):
+    """One sentence, and the numbers of the records that it rests on."""
+
+    text: Annotated[Text, Field(max_length=MAX_STATEMENT)]
+    because_of: list[int]
+
+
+class Story(AnswerForm):
+    """A narrative, sentence by sentence."""
+
+    sentences: list[Statement] = Field(max_length=300)
+
+
+class Shown(AnswerForm):
+    """What a conversation shows: of each sort the statements, none where it shows nothing."""
+
+    asked: list[Statement] = Field(max_length=50)
+    done: list[Statement] = Field(max_length=50)
+    felt: list[Statement] = Field(max_length=50)
+    preferred: list[Statement] = Field(max_length=50)
+    reasons: list[Statement] = Field(max_length=50)
+
+
+def parts(entries: Iterable[MemoryEntry]) -> Iterator[list[MemoryEntry]]:
+    """The entries in their order, in as few parts as have room in one prompt each."""
+    return packed(entries, MAX_PROMPT, lambda entry: min(len(entry.document), MAX_RECORD) + _ENVELOPE)
+
+
+def narrate(who: str, cue: str, entries: Sequence[MemoryEntry]) -> Task[Story]:
+    """Join memories into one narrative whose every sentence cites what it rests on."""
+    records = [
+        {
+            "number": number,
+            "when": entry.timestamp.isoformat() if entry.timestamp else "always",
+            "text": short(entry.document, MAX_RECORD),
+        }
+        for number, entry in enumerate(entries, start=1)
+    ]
+    return Task(
+        "narrate",
+        Story,
+        shipped("narrate"),
+        {"character": who, "cue": short(cue, MAX_RECORD), "records": records},
+    )
+
+
+def read_conversation(who: str, turns: Sequence[MemoryEntry]) -> Task[Shown]:
+    """Say what a conversation shows, each statement citing the turns it rests on.
+
+    Args:
+        who: whose memory it is.
+        turns: the entries of the turns, with their ``speaker`` in the metadata.
+    """
+    return Task(
+        "synopsis",
+        Shown,
+        shipped("synopsis"),
+        {"character": who, "turns": [_turn(number, turn) for number, turn in enumerate(turns, start=1)]},
+    )
+
+
+def _turn(number: int, turn: MemoryEntry) -> dict[str, Any]:
+    speaker = str(turn.extras["speaker"])
+    return {
+        "number": number,
+        "when": turn.timestamp.isoformat() if turn.timestamp else "always",
+        "speaker": speaker,
+        "text": short(turn.document.removeprefix(f"{speaker}: "), MAX_RECORD),
+    }

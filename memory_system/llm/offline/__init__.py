@@ -1,0 +1,1 @@
+"""The offline language model: no key, no network, the same answer each time. It quotes, and never invents."""

@@ -1,0 +1,198 @@
+"""The offline language model: no key, no network, the same answer each time. It quotes, and never invents.
+
+It is a fallback and says so wherever it is shown. Ratings come from the nearest of some hand-labelled
+sentences, reflections and summaries from the most central memories, plans from the routine and from times
+that memories name.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from importlib import resources
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel
+
+from ...core.change_set import ModelCall
+from ...core.memory import Vectors
+from ...embedding.embedder import Embedder
+from ...errors import ModelNonsense
+from .. import prompted
+from ..base import Answer, Completion, Heard, Reply, traced, unheard
+from ..extractive import centrality, choose, quote
+from ..tasks import Insight, Insights, Questions, Rating, Summary, Task
+from . import chat as offline_chat
+from . import narrative, plan, summary
+
+_NEIGHBOURS, _POWER, _WEAK = 12, 6, 0.30
+_SAME_SUBJECT = 0.35
+_NAMED = 0.3
+"""What a record is worth more, on the scale of cosines, when it names whom the question is about."""
+_QUOTES = 24
+"""Most memories that one summary quotes; at 220 characters each, it stays below what a text may have."""
+_WORD = r"[A-Z](?:[\w-]|['’](?!s\b))+"
+_NAME = re.compile(rf"\b{_WORD}(?:\s+{_WORD})+|(?<![.!?“\"] )(?<!^)\b{_WORD}")
+_OWNER = re.compile(r"['’]s$")
+_VERB_FIRST = re.compile(r"^(?:\w{3,}ed|Saw|Met|Told|Lent|Gave|Took|Found|Heard|Caught|Sold|Bought|Left|Sent|Let)\b\s*")
+"""How diaries begin ("Lent Tobias the key"): a verb that would pass for the first half of a name."""
+_CALENDAR = re.compile(
+    r"^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day$|^(?:January|February|March|April|May|June|July|August|September|"
+    r"October|November|December|Christmas|Easter)$"
+)
+_IDLE = re.compile(r"\bis idle\b", re.IGNORECASE)
+
+
+class OfflineModel:
+    """Answers every task by plain rules over embedding vectors."""
+
+    name = "offline"
+    label = "offline rules (no language model)"
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._anchors: list[dict[str, Any]] | None = None
+        self._rules: Mapping[str, Callable[[Mapping[str, Any]], BaseModel]] = {
+            "rate": self._rate,
+            "questions": self._questions,
+            "insights": self._insights,
+            "summarise": self._summarise,
+            "plan": plan.plan,
+            "prompt": prompted.offline,
+            "narrate": narrative.digest,
+            "fold": summary.fold,
+            "synopsis": lambda data: narrative.read_conversation(data, self._embedder.embed),
+        }
+
+    def complete(self, task: Task[Answer], deadline: float | None = None) -> Completion[Answer]:  # noqa: ARG002
+        """As ``LanguageModel.complete``; answers at once, so that the deadline plays no part.
+
+        Raises:
+            ModelNonsense: there is no rule for such a task.
+        """
+        started = time.monotonic()
+        if task.name not in self._rules:
+            raise ModelNonsense(f"The offline model has no rule for {task.name!r}; connect a language model.")
+        answer = task.form.model_validate(self._rules[task.name](task.data).model_dump())
+        milliseconds = (time.monotonic() - started) * 1000
+        return Completion(
+            answer, ModelCall(task.name, self.name, task.prompt(), answer.model_dump_json(), milliseconds, 0)
+        )
+
+    def chat(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        tools: Sequence[Mapping[str, Any]] = (),
+        *,
+        deadline: float | None = None,  # noqa: ARG002
+        heard: Heard = unheard,
+    ) -> Reply:
+        """As ``ChatModel.chat``: the rules of ``offline_chat``. Every answer says that it is offline."""
+        started = time.monotonic()
+        said = offline_chat.answer(messages, tools, self._embedder.embed)
+        if spoken := offline_chat.aloud(said):
+            heard(spoken)
+        return traced(self.name, messages, said.text, said.calls, None, (time.monotonic() - started) * 1000)
+
+    def _rate(self, data: Mapping[str, Any]) -> Rating:
+        """The similarity-weighted mean of the nearest hand-labelled sentences."""
+        text = str(data["memory"])
+        if _IDLE.search(text):
+            return Rating(rating=1, explanation="Offline estimate: something is idle.")
+        if self._anchors is None:
+            path = resources.files(__package__).joinpath("anchors.json")
+            self._anchors = json.loads(path.read_text(encoding="utf-8"))
+        vectors = self._embedder.embed([text, *(anchor["text"] for anchor in self._anchors)])
+        similar = np.maximum((vectors[1:] @ vectors[0]).astype(np.float64), 0)
+        nearest = np.argsort(-similar, kind="stable")[:_NEIGHBOURS]
+        weights = similar[nearest] ** _POWER
+        ratings = np.array([self._anchors[row]["rating"] for row in nearest], float)
+        mean = float(weights @ ratings / weights.sum()) if weights.sum() > 0 else float(ratings.mean())
+        closest = self._anchors[int(nearest[0])]
+        sure = "closest to" if similar[nearest[0]] >= _WEAK else "weak match; nothing closer than"
+        return Rating(
+            rating=min(10, max(1, round(mean))),
+            explanation=f"Offline estimate: {sure} “{closest['text']}” ({closest['why']}).",
+        )
+
+    def _questions(self, data: Mapping[str, Any]) -> Questions:
+        """A question for each of the largest groups of memories around a central one, from the names in it."""
+        texts = [record["text"] for record in data["records"]]
+        vectors = self._embedder.embed(texts)
+        central = centrality(vectors)
+        left, questions = set(range(len(texts))), list[str]()
+        while left and len(questions) < data["count"]:
+            centre = max(left, key=lambda row: (central[row], -row))
+            group = [row for row in sorted(left) if vectors[row] @ vectors[centre] > _SAME_SUBJECT or row == centre]
+            left -= set(group)
+            question = _question(texts[centre], [texts[row] for row in group], str(data["character"]))
+            if question not in questions:
+                questions.append(question)
+        return Questions(questions=questions)
+
+    def _insights(self, data: Mapping[str, Any]) -> Insights:
+        """One insight: the records that answer the question best, quoted with their dates."""
+        happened = [record for record in data["records"] if record["when"] != "always"]
+        found = happened if len(happened) > 1 else data["records"]
+        if not found:
+            return Insights(insights=[])
+        asked = str(data["question"])
+        vectors = self._embedder.embed([asked, *(record["text"] for record in found)])
+        question, texts = vectors[0], vectors[1:]
+        about = set(_names([asked], str(data["character"])))
+        named = [any(name in record["text"] for name in about) for record in found]
+        worth = np.clip((texts @ question).astype(np.float64), 0, 1) + _NAMED * np.array(named, float)
+        chosen = _in_time(choose(texts, worth * (0.5 + 0.5 * centrality(texts)), 3), found)
+        quotes = "; ".join(_quoted(found[row]) for row in chosen)
+        insight = Insight(
+            insight=f"{asked} {quotes}.",
+            because_of=[found[row]["number"] for row in chosen],
+        )
+        return Insights(insights=[insight])
+
+    def _summarise(self, data: Mapping[str, Any]) -> Summary:
+        """The most telling of the memories, quoted in the order of time."""
+        found = data["records"]
+        vectors: Vectors = self._embedder.embed([record["text"] for record in found])
+        rated = np.array([(record["rating"] or 5) / 10 for record in found])
+        most = min(max(2, (len(found) + 2) // 3), _QUOTES)
+        chosen = _in_time(choose(vectors, centrality(vectors) * rated, most), found)
+        quotes = "; ".join(_quoted(found[row]) for row in chosen)
+        return Summary(summary=f"In short ({len(chosen)} of {len(found)} memories quoted): {quotes}.")
+
+
+def _question(central: str, texts: Sequence[str], who: str) -> str:
+    first = who.split(maxsplit=1)[0] if who.split() else who
+    names = _names(texts, who)
+    if len(names) >= 2:
+        return f"What does {first} know of {names[0]} and {names[1]}?"
+    if names:
+        return f"What does {first} know of {names[0]}?"
+    return f"What does this mean to {first}: {quote(central)}?"
+
+
+def _names(texts: Sequence[str], who: str) -> list[str]:
+    """The names in the texts, the most frequent first, without the character's own and the calendar's."""
+    found = (dict.fromkeys(_NAME.findall(_VERB_FIRST.sub("", text))) for text in texts)
+    counted = Counter(_OWNER.sub("", name) for names in found for name in names if 2 < len(name) <= 60)
+    strange = {name: count for name, count in counted.items() if not _CALENDAR.search(name)}
+    own = set(who.split()) | {who}
+    names = [name for name, _ in sorted(strange.items(), key=lambda item: (-item[1], item[0])) if name not in own]
+    whole = [name for name in names if not any(name != other and name in other.split() for other in names)]
+    return whole or names
+
+
+def _in_time(rows: Sequence[int], found: Sequence[Mapping[str, Any]]) -> list[int]:
+    return sorted(rows, key=lambda row: (found[row]["when"], row))
+
+
+def _quoted(record: Mapping[str, Any]) -> str:
+    if record["when"] == "always":
+        return quote(record["text"])
+    when = datetime.fromisoformat(record["when"])
+    return f"{quote(record['text'])} ({when.day} {when:%B})"

@@ -1,0 +1,153 @@
+"""A world's wordings of the prompts, in ``prompts.jsonl``: every version is a line, and the last of a prompt counts.
+
+Lines are only ever added, so that no wording is lost and two who edit at once lose nothing. What cannot be read is
+passed over: a broken file must not keep an event from being remembered.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from ..core.files import as_store_errors, read_at_most
+from ..core.times import parse_time, real_clock
+from ..errors import InvalidParameter, StoreError
+from .prompts import SHIPPED, Prompts, checked, prompt, shipped
+
+FILE = "prompts.jsonl"
+_MOST_BYTES = 20_000_000
+"""Some thousand wordings of the greatest length; more are refused."""
+
+
+@dataclass(frozen=True)
+class Wording:
+    """One version of a prompt.
+
+    Args:
+        name: the prompt's.
+        text: what it said; ``None`` = what ships.
+        at: when it was saved, in real time.
+        by: who saved it.
+    """
+
+    name: str
+    text: str | None
+    at: datetime
+    by: str = ""
+
+    @property
+    def told(self) -> str:
+        """What the prompt said in this version."""
+        return shipped(self.name) if self.text is None else self.text
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What a file of one size and time holds: the versions, the prompts in use, and what is wrong, in a sentence."""
+
+    of: tuple[int, int, int]
+    wordings: tuple[Wording, ...] = ()
+    prompts: Prompts = SHIPPED
+    problem: str = ""
+
+
+class PromptFile:
+    """The prompts of one world. A change by another program is seen at the next call.
+
+    Args:
+        folder: the world's.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / FILE
+        self._held = _Read((0, 0, 0))
+
+    @property
+    def prompts(self) -> Prompts:
+        """What is said now."""
+        return self._read().prompts
+
+    @property
+    def problem(self) -> str:
+        """What of the file cannot be read and is passed over, in a sentence; empty if nothing."""
+        return self._read().problem
+
+    def versions(self, name: str) -> tuple[Wording, ...]:
+        """Every version of a prompt that was ever saved, the newest first."""
+        return tuple(reversed([one for one in self._read().wordings if one.name == name]))
+
+    def save(self, name: str, text: str, *, by: str = "", now: datetime | None = None) -> Wording:
+        """Word a prompt anew from the next call on; what it said before stays among its versions.
+
+        Args:
+            name: the prompt's, see ``llm.prompts.PROMPTS``.
+            text: 1 to 4,000 characters (2,000 for talks) that hold what has to be filled in, such as ``{count}``.
+            by: who does it.
+            now: the real time.
+
+        Raises:
+            InvalidParameter: there is no such prompt, or the text cannot be used. Nothing was changed.
+            StoreError: the world's folder cannot be written, or the file is full.
+        """
+        told = checked(name, text)
+        return self._add(Wording(name, None if told == shipped(name) else told, now or real_clock(), by))
+
+    def restore(self, name: str, *, by: str = "", now: datetime | None = None) -> Wording:
+        """Let a prompt say again what ships; its wordings stay among its versions.
+
+        Raises:
+            InvalidParameter: there is no such prompt.
+            StoreError: the world's folder cannot be written, or the file is full.
+        """
+        return self.save(name, shipped(name), by=by, now=now)
+
+    def _add(self, wording: Wording) -> Wording:
+        if wording.told == self.prompts.text(wording.name):
+            return wording  # it says so already
+        line = {"prompt": wording.name, "text": wording.text, "at": wording.at.isoformat(), "by": _writable(wording.by)}
+        with as_store_errors(f"The file {self._path.name} of the prompts"):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            data = (json.dumps(line, ensure_ascii=False) + "\n").encode()
+            with open(self._path, "ab+") as file:
+                if file.tell() + len(data) > _MOST_BYTES:
+                    raise StoreError(f"{self._path} is full: move it elsewhere, and the prompts begin anew.")
+                if file.tell():
+                    file.seek(-1, 2)
+                    data = data if file.read(1) == b"\n" else b"\n" + data  # after a line that was cut off
+                file.write(data)
+        return wording
+
+    def _read(self) -> _Read:
+        try:
+            about = self._path.stat()
+            of = (about.st_mtime_ns, about.st_size, about.st_ino)
+            if of != self._held.of:
+                self._held = _told(of, read_at_most(self._path, _MOST_BYTES))
+        except FileNotFoundError:
+            self._held = _Read((0, 0, 0))
+        except OSError as error:
+            return _Read((0, 0, 0), problem=f"{self._path} cannot be read: {error.strerror or error}.")
+        return self._held
+
+
+def _told(of: tuple[int, int, int], data: bytes) -> _Read:
+    found: list[Wording] = []
+    broken = 0
+    for line in data.splitlines():
+        try:
+            told = json.loads(line)
+            name, text = prompt(told["prompt"]).name, told["text"]
+            text = None if text is None else checked(name, text)
+            found.append(Wording(name, text, parse_time(told["at"]), _writable(str(told.get("by", ""))[:200])))
+        except (InvalidParameter, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            broken += 1
+    problem = f"{broken} of the lines in {FILE} cannot be read or used, and are passed over." if broken else ""
+    own = {one.name: one.text for one in found}
+    return _Read(of, tuple(found), Prompts({name: text for name, text in own.items() if text is not None}), problem)
+
+
+def _writable(text: str) -> str:
+    """The text with a question mark for each half of a letter, which no page can show."""
+    return text.encode(errors="replace").decode()

@@ -1,0 +1,86 @@
+"""The task of folding: a summary and what was said since become one summary again, which never grows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from ..errors import InvalidParameter
+from .prompts import MOST, shipped
+from .tasks import Summary, Task
+from .tokens import packed
+
+PLACE = "{transcript}"
+"""What stands in a template for that which is to be summarised."""
+TEMPLATE = shipped("fold")
+"""The template that is used where none is given; after MemGPT's recursive summary (arXiv 2310.08560, section 2.2)."""
+FEWEST_WORDS, MOST_WORDS = 10, 1000
+
+
+@dataclass(frozen=True)
+class Line:
+    """Something that was said: by whom, what, and when if known. ``human``: by whom the character talks with."""
+
+    speaker: str
+    text: str
+    human: bool = False
+    at: datetime | None = None
+
+
+def check_template(template: str) -> str:
+    """The template, if it can be used; an empty one stands for ``TEMPLATE``.
+
+    Raises:
+        InvalidParameter: it is too long, or says nowhere what is to be summarised.
+    """
+    if not template.strip():
+        return TEMPLATE
+    if len(template) > MOST:
+        raise InvalidParameter(f"A template may have {MOST} characters, not {len(template)}. Shorten it.")
+    if PLACE not in template:
+        raise InvalidParameter(f"The template does not say what is to be summarised. Write {PLACE} where it belongs.")
+    return template
+
+
+def fold(who: str, summary: str, lines: Sequence[Line], words: int, template: str = "") -> Task[Summary]:
+    """Fold what was said into what stands for all that was said before.
+
+    Args:
+        who: the character in whose memory the conversation is.
+        summary: what was said before, in words; may be empty.
+        lines: what was said since, in order.
+        words: that the new summary may have, 10 to 1,000. A model may not keep to it: cut what it answers.
+        template: the prompt, with ``{transcript}``; empty = ``TEMPLATE``, or what the world says in its place.
+
+    Raises:
+        InvalidParameter: the template cannot be used, or the words are out of their range.
+    """
+    if not FEWEST_WORDS <= words <= MOST_WORDS:
+        raise InvalidParameter(f"A summary may have {FEWEST_WORDS} to {MOST_WORDS} words, not {words}.")
+    return Task(
+        "fold",
+        Summary,
+        check_template(template),
+        {"character": who, "words": words, "summary": summary, "lines": [_line(line) for line in lines]},
+        {PLACE.strip("{}"): "(it stands in the user message)"},
+        "\nThe transcript is what 'summary' says of the conversation's beginning, and the 'lines' that "
+        f"followed. Your text takes the place of both, has at most {words} words, and adds nothing.",
+    )
+
+
+def parts(lines: Iterable[Line], most: int, size: Callable[[str], int]) -> Iterator[list[Line]]:
+    """The lines in their order, in as few parts as are no larger than ``most``; a line alone may be.
+
+    Args:
+        lines: what was said.
+        most: the size that a part may have.
+        size: how large a text is, in characters or tokens.
+    """
+    around = size('{"speaker": "", "when": "", "text": "", "human": false}')
+    return packed(lines, most, lambda line: size(line.text) + size(line.speaker) + around)
+
+
+def _line(line: Line) -> dict[str, object]:
+    when = {"when": line.at.isoformat(timespec="minutes")} if line.at else {}
+    return {"speaker": line.speaker, **when, "text": line.text, "human": line.human}

@@ -1,0 +1,387 @@
+"""A world's language model: whichever was chosen last, for all who hold it, in the words of the world's prompts.
+
+A trial of a language model: one memory rated, shown as the round trip that it was.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..core.settings import Settings
+from ..embedding.embedder import Embedder
+from ..errors import Conflict, ModelError, ModelUnavailable, StoreDamaged
+from . import Completion, LanguageModel, Task, keys, servers, tasks
+from .base import Answer, Heard, Reply, unheard
+from .config import OPENAI, ChoiceFile, ModelChoice, checked, checked_key
+from .offline.model import OfflineModel
+from .prices import Price
+from .prices import write as write_prices
+from .prompt_file import PromptFile
+from .prompts import SHIPPED, Prompts
+
+EXAMPLE = "Tobias lent me his last dry coat in the storm"
+"""What is rated: no memory of anybody's, so that a trial tells a server nothing."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of it.
+
+    Args:
+        label: which model was asked, and where.
+        asked: the messages that were sent, as one text.
+        answered: what came back; empty if it was no use.
+        milliseconds: from the question to the answer or the error.
+        tokens: that the server counted; ``None`` if it did not say.
+        problem: what went wrong, in a sentence; empty if nothing did.
+        models: the names of those that the server offers.
+        unlisted: why there are none, in a sentence; empty if there are, or nobody was asked.
+    """
+
+    label: str
+    asked: str
+    answered: str
+    milliseconds: float
+    tokens: int | None
+    problem: str = ""
+    models: tuple[str, ...] = ()
+    unlisted: str = ""
+
+
+def tried(
+    model: LanguageModel,
+    listed: Callable[[], tuple[str, ...]] | None = None,
+    prompts: Prompts = SHIPPED,
+) -> Trial:
+    """Ask a model to rate a sentence, and its server which models it offers; stores nothing.
+
+    Args:
+        model: the model.
+        listed: asks for the list; ``None`` = there is no server.
+        prompts: the world's.
+    """
+    task = tasks.rate(EXAMPLE).worded(prompts)
+    started = time.monotonic()
+    answered, tokens, problem, asked = "", None, "", task.prompt()
+    try:
+        call = model.complete(task).call
+        asked, answered, tokens = call.prompt, call.answer, call.tokens
+    except ModelError as error:
+        problem = error.sentence
+    milliseconds = (time.monotonic() - started) * 1000
+    names: tuple[str, ...] = ()
+    unlisted = ""
+    try:
+        names = listed() if listed else ()
+    except ModelError as error:
+        unlisted = error.sentence
+    return Trial(model.label, asked, answered, milliseconds, tokens, problem, names, unlisted)
+
+
+_LISTING = 10.0
+"""Seconds that a server has to say which models it offers."""
+_UNREAD = (-1, -1, -1)
+"""What no file is, so that it is read again."""
+_AGAIN = 60.0
+"""Seconds after which a keyring that did not hand out a key is asked again."""
+
+
+class WorldModel:
+    """A ``LanguageModel`` that can be exchanged while it is in use. Thread-safe.
+
+    What was chosen in the dashboard counts, unless the environment (``MEMORY_LLM``) or the program decides; where
+    nothing was chosen the environment does. A key is sent to the one address that it was set for.
+
+    Args:
+        folder: the world's; the choice lies beside it, the prompts in it.
+        settings: the environment's.
+        embedder: for the offline rules.
+        given: the model that the program decides for, if it does.
+        helps: called whenever there is reason to think that the model in use helps, as it may not have before:
+            another was chosen, or this one has just answered a trial.
+
+    Raises:
+        ModelUnavailable: the environment decides for a server, and names none.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        settings: Settings,
+        embedder: Embedder,
+        given: LanguageModel | None = None,
+        helps: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.prompt_file = PromptFile(folder)
+        self._folder = folder
+        self._file = ChoiceFile(folder)
+        self._settings = settings
+        self._offline = OfflineModel(embedder)
+        self._given = given
+        self._helps = helps
+        self._keys: dict[str, str] = {}  # of this process, by their addresses
+        self._lock = threading.RLock()
+        self._seen: tuple[int, int, int] | None = _UNREAD
+        self._chosen: ModelChoice | None = None
+        self._problem = ""
+        self._made: tuple[ModelChoice, int, LanguageModel] | None = None
+        self._turn = 0  # which choice it is, so that none is kept with the key of another
+        self._locked: tuple[float, str] | None = None
+        if given is None and settings.llm == "openai" and not (settings.openai_api_key or settings.openai_base_url):
+            raise ModelUnavailable(
+                "MEMORY_LLM is 'openai', but neither OPENAI_API_KEY nor OPENAI_BASE_URL is set. "
+                "Set one of them, or MEMORY_LLM=offline."
+            )
+
+    # -- a language model -------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The name of the model in use."""
+        if self._given is not None:
+            return self._given.name
+        choice = self.in_use
+        return self._offline.name if choice.offline else choice.model
+
+    @property
+    def label(self) -> str:
+        """What is in use, in a few words."""
+        if self._given is not None:
+            return self._given.label
+        choice = self.in_use
+        return self._offline.label if choice.offline else choice.label
+
+    @property
+    def prompts(self) -> Prompts:
+        """What the prompts say in this world."""
+        return self.prompt_file.prompts
+
+    def present(self) -> LanguageModel:
+        """The model in use now, which stays the same for whoever asks it: one call is one model's.
+
+        It knows nothing of the world's words, see ``Task.worded``.
+
+        Raises:
+            ModelUnavailable: the keyring does not hand out the key.
+        """
+        if self._given is not None:
+            return self._given
+        turn, choice, made = self._turn, self.in_use, self._made
+        if choice.offline:
+            return self._offline
+        if made is None or made[:2] != (choice, turn):
+            self._made = made = choice, turn, self._server(choice, self._key(choice.endpoint))
+        return made[2]
+
+    def complete(self, task: Task[Answer], deadline: float | None = None) -> Completion[Answer]:
+        """As ``LanguageModel.complete``, in the world's words.
+
+        Raises:
+            ModelError: see there; ``ModelUnavailable`` also if the keyring does not hand out the key.
+        """
+        return self.present().complete(task.worded(self.prompts), deadline)
+
+    def chat(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        tools: Sequence[Mapping[str, Any]] = (),
+        *,
+        deadline: float | None = None,
+        heard: Heard = unheard,
+    ) -> Reply:
+        """As ``ChatModel.chat``.
+
+        Raises:
+            ModelError: see there; ``ModelUnavailable`` also if the keyring does not hand out the key.
+        """
+        return self.present().chat(messages, tools, deadline=deadline, heard=heard)
+
+    # -- which one --------------------------------------------------------------------------------------
+
+    @property
+    def decided(self) -> str:
+        """Who decides in the place of whoever looks at the page, in a sentence; empty if nobody does."""
+        if self._given is not None:
+            return "The program that opened this world decides which language model is used."
+        if self._settings.llm != "auto":
+            return f"The environment decides: MEMORY_LLM is '{self._settings.llm}'. Without it the choice is made here."
+        return ""
+
+    @property
+    def chosen(self) -> ModelChoice | None:
+        """What was chosen for this world; ``None`` if nothing was. A change by another program is seen at once."""
+        with self._lock:
+            about = self._file.about()
+            if about != self._seen:
+                self._seen, self._problem = about, ""
+                try:
+                    self._chosen = self._file.read()
+                except StoreDamaged as error:
+                    self._chosen, self._problem = None, error.sentence
+            return self._chosen
+
+    @property
+    def problem(self) -> str:
+        """Why what was chosen cannot be read, in a sentence; empty if it can."""
+        return self._problem if self.chosen is None else ""
+
+    @property
+    def in_use(self) -> ModelChoice:
+        """What is used now, whoever chose it; not what the program may have decided for."""
+        return self.of_environment if self.decided else self.chosen or self.of_environment
+
+    @property
+    def of_environment(self) -> ModelChoice:
+        """What the environment says."""
+        if not self._settings.uses_openai:
+            return ModelChoice()
+        return ModelChoice((self._settings.openai_base_url or OPENAI).rstrip("/"), self._settings.llm_model)
+
+    def key_of(self, endpoint: str) -> str:
+        """Where the key for this address is kept: "this session", "keyring", "environment", or nowhere (empty)."""
+        with self._lock:
+            if endpoint in self._keys:
+                return "this session"
+            chosen = self.chosen
+            if chosen is not None and chosen.keyring and chosen.endpoint == endpoint:
+                return "keyring"
+            return "environment" if self._environment_key(endpoint) else ""
+
+    def use(self, choice: ModelChoice, key: str = "", *, in_keyring: bool = False) -> ModelChoice:
+        """Use this from the next call on, in all pages and for the HTTP API, and again when the program starts.
+
+        Args:
+            choice: a server and a model, or ``ModelChoice()`` for the offline rules.
+            key: for this address; empty = the one that is held for it, if any.
+            in_keyring: whether the system's keyring keeps it; otherwise this process does, until it ends.
+
+        Raises:
+            InvalidParameter: the address, the name or the key cannot be one.
+            Conflict: the environment or the program decides.
+            ModelUnavailable: the keyring does not take the key.
+            StoreError: the choice cannot be kept. In each case what was used before still is.
+        """
+        with self._lock:
+            if self.decided:
+                raise Conflict(self.decided)
+            before = self.chosen
+            if not choice.offline:
+                choice = checked(choice.endpoint, choice.model)
+                told = checked_key(key) if key.strip() else ""
+                if told and in_keyring:
+                    keys.keep(choice.endpoint, told)
+                held = before is not None and before.keyring and before.endpoint == choice.endpoint
+                choice = ModelChoice(choice.endpoint, choice.model, in_keyring if told else held)
+                self._file.write(choice)
+                if told:
+                    self._keys.pop(choice.endpoint, None)
+                    if not in_keyring:
+                        self._keys[choice.endpoint] = told
+            else:
+                self._file.write(ModelChoice())
+            self._forget_made()
+            return choice
+
+    def use_environment(self) -> None:
+        """Let the environment decide again. Keys stay where they are.
+
+        Raises:
+            Conflict: the program decides.
+            StoreError: the file cannot be removed.
+        """
+        with self._lock:
+            if self._given is not None:
+                raise Conflict(self.decided)
+            self._file.write(None)
+            self._forget_made()
+
+    def forget_key(self, endpoint: str) -> None:
+        """Keep no key for this address any more, neither here nor in the keyring.
+
+        Raises:
+            ModelUnavailable: the keyring does not let it go.
+            StoreError: the choice cannot be kept.
+        """
+        with self._lock:
+            chosen = self.chosen
+            if chosen is not None and chosen.keyring and chosen.endpoint == endpoint:
+                keys.drop(endpoint)
+                self._file.write(ModelChoice(chosen.endpoint, chosen.model))
+            self._keys.pop(endpoint, None)
+            self._forget_made()
+
+    def set_prices(self, prices: Mapping[str, Price]) -> None:
+        """Take these prices by model in the place of the former ones; what was spent keeps what it cost.
+
+        Raises:
+            InvalidParameter: one is no price, or there are too many.
+            StoreError: they cannot be kept.
+        """
+        write_prices(self._folder, prices)
+
+    def try_out(self, choice: ModelChoice, key: str = "") -> Trial:
+        """Ask a model that need not be in use, with this key or the one that is held for its address.
+
+        Raises:
+            InvalidParameter: the address, the name or the key cannot be one.
+            ModelUnavailable: the keyring does not hand out the key.
+        """
+        if choice.offline:
+            return tried(self._offline, prompts=self.prompts)
+        choice = checked(choice.endpoint, choice.model)
+        told = checked_key(key) if key.strip() else self._key(choice.endpoint)
+        return tried(self._server(choice, told), lambda: servers.models(choice.endpoint, told, _LISTING), self.prompts)
+
+    def try_in_use(self) -> Trial:
+        """Ask the model that is in use, whoever decided for it.
+
+        Raises:
+            ModelUnavailable: the keyring does not hand out the key.
+        """
+        choice = self.in_use
+        if self._given is not None:
+            trial = tried(self._given, prompts=self.prompts)
+        elif choice.offline:
+            trial = tried(self._offline, prompts=self.prompts)
+        else:
+            key = self._key(choice.endpoint)
+            trial = tried(self.present(), lambda: servers.models(choice.endpoint, key, _LISTING), self.prompts)
+        if not trial.problem:
+            self._helps()
+        return trial
+
+    def _server(self, choice: ModelChoice, key: str) -> LanguageModel:
+        from .openai.model import OpenAIModel  # openai takes half a second to import, and few need it
+
+        return OpenAIModel(
+            model=choice.model, key=key or None, base_url=choice.endpoint, deadline=self._settings.llm_deadline
+        )
+
+    def _key(self, endpoint: str) -> str:
+        """The key for this address; empty if there is none."""
+        where = self.key_of(endpoint)
+        if where != "keyring":
+            return self._keys.get(endpoint, "") or self._environment_key(endpoint)
+        if self._locked is not None and time.monotonic() < self._locked[0]:
+            raise ModelUnavailable(self._locked[1])
+        try:
+            return keys.kept(endpoint)
+        except ModelUnavailable as error:
+            self._locked = time.monotonic() + _AGAIN, error.sentence
+            raise
+
+    def _environment_key(self, endpoint: str) -> str:
+        """The environment's key, which is meant for the environment's address."""
+        key = self._settings.openai_api_key
+        meant = (self._settings.openai_base_url or OPENAI).rstrip("/")
+        return key.get_secret_value() if key and endpoint == meant else ""
+
+    def _forget_made(self) -> None:
+        self._turn += 1
+        self._made, self._locked, self._seen = None, None, _UNREAD
+        self._helps()

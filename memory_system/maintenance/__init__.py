@@ -1,0 +1,1 @@
+"""What keeps a world usable: backup, restore, doctor, samples, and memories moved in and out."""

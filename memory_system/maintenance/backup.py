@@ -1,0 +1,225 @@
+"""Backup: a whole world in one zip file, made while it is in use, and read back before it is said to be made."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import IO
+
+from ..agent_parts.reader import no_progress
+from ..core import personality
+from ..core.files import as_store_errors
+from ..core.times import real_clock
+from ..errors import AgentNotFound, AlreadyExists, MemorySystemError
+from ..operations.context import Progress
+from ..store import copying
+from ..store.journal.location import JOURNAL, broken_pages
+from ..store.write_lock import WriteLock
+from ..world.folders import KEPT, in_bin
+from ..world.swap import NOTE
+from ..world.world import TOKENS, World
+from . import backup_reading
+from .backup_manifest import AGENTS, BIN, NAME, WORLD, BackedUp, Kept, Manifest
+
+_CHUNK = 1 << 20
+_LEVEL = 1
+"""Vectors hardly get smaller, and a backup should not take long."""
+_MAKING = 0.7
+"""The share of the work after which it is read back."""
+
+
+@dataclass(frozen=True)
+class Backup:
+    """A backup that was made: the file, its size in bytes, and what it holds."""
+
+    path: Path
+    size: int
+    manifest: Manifest
+
+
+def make(
+    world: World,
+    target: str | Path | None = None,
+    *,
+    progress: Progress = no_progress,
+    cancelled: Callable[[], bool] = lambda: False,
+    now: datetime | None = None,
+) -> Backup | None:
+    """Copy a world into one file. Agent by agent nobody writes for the moment that copying takes; all can go on.
+
+    Each agent is as it was at one moment, and so are the world's clock and the agents in its bin. What can be computed
+    again is left out, and so is what was set aside as damaged.
+
+    Args:
+        world: whose agents.
+        target: the file to make; one named after the world and the time, in the settings' ``backup_folder``, if not
+            given.
+        progress: told how far it is, 0 to 1, and what is being done.
+        cancelled: asked between agents whether to stop; then no file is made.
+        now: the real time.
+
+    Returns:
+        The backup, read back and found whole; ``None`` if it was stopped.
+
+    Raises:
+        AgentNotFound: the world has no agents.
+        AlreadyExists: there is a file of this name.
+        StoreBusy: another program has been writing to an agent for 30 seconds.
+        StoreError: something cannot be read or written; no file was made.
+    """
+    now = now or real_clock()
+    names = world.agents()
+    if not names:
+        raise AgentNotFound(f"The world {world.name!r} in {world.folder} has no characters to back up.")
+    path = Path(target) if target is not None else world.settings.backup_folder / backup_reading.named(world.name, now)
+    with as_store_errors(f"The backup {path.name!r}"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists():
+            raise AlreadyExists(f"There is a file {path} already. Name another.")
+        beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+        try:
+            with beside.open("wb") as file:
+                manifest = _write(world, names, file, path.parent, now, progress, cancelled)
+                file.flush()
+                os.fsync(file.fileno())
+            if manifest is None:
+                return None
+            backup_reading.check(beside, progress=lambda done, doing: progress(_MAKING + (1 - _MAKING) * done, doing))
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)
+        progress(1.0, "Done")
+        return Backup(path, path.stat().st_size, manifest)
+
+
+def _write(
+    world: World,
+    names: list[str],
+    file: IO[bytes],
+    scratch: Path,
+    now: datetime,
+    progress: Progress,
+    cancelled: Callable[[], bool],
+) -> Manifest | None:
+    """Write the zip; answers what it holds, ``None`` if it was stopped."""
+    agents: list[BackedUp] = []
+    kept: dict[str, Kept] = {}
+    binned = in_bin(world.folder)
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as zipped:
+        for number, name in enumerate(names):
+            if cancelled():
+                return None
+            progress(_MAKING * number / len(names), f"Copying {name} ({number + 1} of {len(names)})")
+            with _copied(world, name, scratch) as copy:
+                added = _add(zipped, copy, f"{AGENTS}/{name}", now)
+                if added:
+                    agents.append(_described(name, copy))
+                kept |= added
+        for one in binned:
+            if cancelled():
+                return None
+            with _scratch(scratch) as folder, suppress(FileNotFoundError):
+                _copy(world, one.folder, folder / "agent")
+                kept |= _add(zipped, folder / "agent", f"{BIN}/{one.folder.name}", now)
+        for path in sorted(world.folder.glob("*")):
+            if path.is_file() and not path.name.startswith((".", TOKENS, NOTE)):
+                kept[f"{WORLD}/{path.name}"] = _add_file(zipped, path, f"{WORLD}/{path.name}", now)
+        manifest = Manifest(
+            world.name,
+            now,
+            title=_title(world),
+            embedder=world.embedder.identity,
+            agents=tuple(agents),
+            deleted=len({name.split("/")[1] for name in kept if name.startswith(f"{BIN}/")}),
+            files=kept,
+        )
+        zipped.writestr(_info(NAME, now), manifest.to_json())
+    return manifest
+
+
+def _title(world: World) -> str:
+    try:
+        return world.about.title
+    except MemorySystemError:  # a broken world.json is backed up as it is
+        return ""
+
+
+@contextmanager
+def _copied(world: World, name: str, scratch: Path) -> Iterator[Path]:
+    """A copy of an agent's files and personality, as they were at one moment."""
+    place = world.spot.agent(name)
+    with _scratch(scratch) as folder:
+        copy = folder / "agent"
+        with WriteLock(place.folder).held() if os.access(place.folder, os.W_OK) else nullcontext():
+            if place.folder.is_dir():
+                _copy(world, place.folder, copy)
+            copy.mkdir(exist_ok=True)
+            if place.personality.is_file():
+                (copy / KEPT).write_bytes(place.personality.read_bytes())
+        yield copy
+
+
+def _copy(world: World, folder: Path, target: Path) -> None:
+    """Copy what no opening makes anew, the journal as a file wherever it is kept."""
+    copying.copy(folder, target, left_out=(*copying.SET_ASIDE, *copying.DERIVED))
+    world.journals.of(folder).copy_into(target / JOURNAL)
+
+
+@contextmanager
+def _scratch(beside: Path) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix=".backup-", dir=beside, ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+def _add(zipped: zipfile.ZipFile, folder: Path, into: str, now: datetime) -> dict[str, Kept]:
+    names = {f"{into}/{path.relative_to(folder).as_posix()}": path for path in sorted(folder.glob("**/*"))}
+    return {name: _add_file(zipped, path, name, now) for name, path in names.items() if path.is_file()}
+
+
+def _add_file(zipped: zipfile.ZipFile, path: Path, name: str, now: datetime) -> Kept:
+    told, size = hashlib.sha256(), 0
+    with path.open("rb") as source, zipped.open(_info(name, now), "w", force_zip64=True) as target:
+        while chunk := source.read(_CHUNK):
+            told.update(chunk)
+            size += len(chunk)
+            target.write(chunk)
+    return Kept(size, told.hexdigest())
+
+
+def _info(name: str, now: datetime) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name, (max(now.year, 1980), now.month, now.day, now.hour, now.minute, now.second))
+    info.compress_type = zipfile.ZIP_DEFLATED
+    info.external_attr = 0o100644 << 16
+    return info
+
+
+def _described(name: str, copy: Path) -> BackedUp:
+    """Whose files these are, how much they hold, and what is wrong with them, asked of the copy."""
+    journal, shown = copy / JOURNAL, name
+    with suppress(MemorySystemError):
+        text = personality.read(copy / KEPT)
+        shown = personality.parse(text).identity.name if text else name
+    if not journal.exists():
+        lost = (copy / "chroma").exists()
+        return BackedUp(name, shown, problem="Its journal is missing." if lost else "")
+    try:
+        if not journal.stat().st_size:
+            return BackedUp(name, shown, problem="Its journal is empty.")
+        if (broken := broken_pages(journal)) is not None:
+            return BackedUp(name, shown, problem=f"Its journal is damaged: {broken}.")
+        with closing(sqlite3.connect(f"{journal.absolute().as_uri()}?mode=ro", uri=True)) as db:
+            (revision,) = db.execute("SELECT coalesce(max(revision), 0) FROM change_sets").fetchone()
+            counts = {
+                str(tier): int(count) for tier, count in db.execute("SELECT tier, count(*) FROM entries GROUP BY 1")
+            }
+    except (sqlite3.Error, MemorySystemError, TypeError, ValueError) as error:
+        return BackedUp(name, shown, problem=f"Its journal cannot be read: {error!s:.200}.")
+    return BackedUp(name, shown, int(revision), counts)

@@ -1,0 +1,223 @@
+"""A backup read: looked at, checked and unpacked. A stranger's file is believed nothing that is not checked first.
+
+What it may hold is in its manifest, and nothing else: plain files, at paths that stay where they belong, of the sizes
+and checksums that stand there. Links, encrypted files, twins and files that grow beyond what was said are refused.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import hashlib
+import os
+import shutil
+import stat
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import IO
+
+from ..agent_parts.reader import no_progress
+from ..core.files import as_store_errors
+from ..errors import InvalidBackup
+from ..operations.context import Progress
+from .backup_manifest import MOST_BYTES, NAME, Kept, Manifest
+
+_CHUNK = 1 << 20
+_MOST_FILES = 100_000
+_SMALL = 20 << 20
+_MOST_TIMES = 100
+"""How many times larger than it is packed a file may be, once it is not small: memories never shrink so much."""
+_NOT_ZIP = (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError, OverflowError, zlib.error)
+"""What reading a zip raises that is cut short, or was made to do harm."""
+
+
+def look(path: str | Path) -> Manifest:
+    """What a backup says that it holds; its files are not read yet.
+
+    Raises:
+        InvalidBackup: it is none, or holds what no backup has.
+        StoreError: the file cannot be read.
+    """
+    with _opened(Path(path)) as (_, manifest):
+        return manifest
+
+
+def check(path: str | Path, *, progress: Progress = no_progress) -> Manifest:
+    """What a backup holds, every file read and compared with its checksum.
+
+    Raises:
+        InvalidBackup: it is no backup, or not as it was made.
+        StoreError: the file cannot be read.
+    """
+    with _opened(Path(path)) as (zipped, manifest):
+        _read(zipped, manifest, progress, "Checking", lambda _name, _chunk: None)
+        return manifest
+
+
+def unpack(
+    path: str | Path,
+    place: Callable[[str], Path],
+    *,
+    progress: Progress = no_progress,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Manifest | None:
+    """Write the files of a backup, each compared with its checksum; answers what it held, ``None`` if stopped.
+
+    Args:
+        path: the backup.
+        place: where a file goes, by its path in the backup; there must be nothing yet.
+        progress: told how far it is.
+        cancelled: asked between files whether to stop.
+
+    Raises:
+        InvalidBackup: it is no backup, or not as it was made. Some files may have been written.
+        StoreError: a file cannot be read or written.
+    """
+    with _opened(Path(path)) as (zipped, manifest):
+        written: dict[str, IO[bytes]] = {}
+
+        def write(name: str, chunk: bytes) -> None:
+            if name not in written:
+                for file in written.values():
+                    file.close()
+                written.clear()
+                target = place(name)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                written[name] = target.open("xb")
+            written[name].write(chunk)
+
+        try:
+            whole = _read(zipped, manifest, progress, "Unpacking", write, cancelled)
+        finally:
+            for file in written.values():
+                file.close()
+        return manifest if whole else None
+
+
+def take_in(source: IO[bytes], folder: Path) -> Path:
+    """Put a backup that was handed over among others, under a name of ours; one that is there already is not doubled.
+
+    Args:
+        source: what was handed over, at its beginning.
+        folder: where the backups lie; made if it is missing.
+
+    Raises:
+        InvalidBackup: it is no backup; nothing was kept.
+        StoreError: it cannot be written.
+    """
+    with as_store_errors(f"The folder of backups {folder}"):
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, scratch = tempfile.mkstemp(dir=folder, prefix=".uploaded ", suffix=".part")
+        beside = Path(scratch)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                shutil.copyfileobj(source, file, _CHUNK)
+            held = look(beside)
+            number, target = 1, folder / named(held.world, held.made_at)
+            while target.exists():
+                if filecmp.cmp(beside, target, shallow=False):
+                    return target
+                number += 1
+                target = folder / named(held.world, held.made_at, f" ({number})")
+            beside.replace(target)
+        except InvalidBackup as error:
+            raise InvalidBackup(error.sentence.replace(beside.name, "The file")) from error
+        finally:
+            beside.unlink(missing_ok=True)
+    return target
+
+
+def named(world: str, made_at: datetime, twin: str = "") -> str:
+    """What a backup of a world is called."""
+    return f"{world} {made_at:%Y-%m-%d %H%M%S}{twin}.zip"
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[zipfile.ZipFile, Manifest]]:
+    with as_store_errors(f"The backup {path.name!r}"):
+        if not path.is_file():
+            raise InvalidBackup(f"There is no file {path}.")
+        try:
+            with zipfile.ZipFile(path) as zipped:
+                yield zipped, _manifest(zipped, path.stat().st_size)
+        except InvalidBackup as error:
+            raise InvalidBackup(f"{path.name} cannot be restored. {error.sentence}") from error
+        except _NOT_ZIP as error:
+            raise InvalidBackup(
+                f"{path.name} cannot be restored. It is no backup, or was cut off or changed: {error!s:.100}."
+            ) from error
+
+
+def _manifest(zipped: zipfile.ZipFile, size: int) -> Manifest:
+    held = zipped.infolist()
+    if len(held) > _MOST_FILES:
+        raise InvalidBackup(f"It holds {len(held):,} files; a backup has at most {_MOST_FILES:,}.")
+    for info in held:
+        _refuse_unplain(info)
+    names = [info.filename for info in held]
+    if names.count(NAME) != 1:
+        raise InvalidBackup(f"It is no backup of this program: it has no {NAME}.")
+    told = zipped.getinfo(NAME)
+    if told.file_size > MOST_BYTES:
+        raise InvalidBackup(f"Its {NAME} is larger than any backup's.")
+    with zipped.open(told) as file:
+        manifest = Manifest.from_json(file.read(MOST_BYTES))
+    if sorted(names) != sorted([NAME, *manifest.files]):
+        odd = sorted(set(names) ^ {NAME, *manifest.files}) or ["a file"]
+        raise InvalidBackup(f"What it holds is not what it lists: {odd[0]!r:.80} is missing, added, or there twice.")
+    for info in held:
+        if info.filename != NAME and info.file_size != manifest.files[info.filename].size:
+            raise InvalidBackup(f"{info.filename!r:.80} is not of the size that it had.")
+        if info.file_size > max(_SMALL, _MOST_TIMES * info.compress_size):
+            raise InvalidBackup(f"{info.filename!r:.80} would unpack to {info.file_size:,} bytes, as in no backup.")
+    if manifest.size > max(_SMALL, _MOST_TIMES * size):
+        raise InvalidBackup(f"It would unpack to {manifest.size:,} bytes from {size:,}, which no backup does.")
+    return manifest
+
+
+def _refuse_unplain(info: zipfile.ZipInfo) -> None:
+    kind = stat.S_IFMT(info.external_attr >> 16)
+    if kind not in (0, stat.S_IFREG) or info.is_dir():
+        raise InvalidBackup(f"It holds {info.filename!r:.80}, which is no plain file.")
+    if info.flag_bits & 1:
+        raise InvalidBackup("It is encrypted.")
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise InvalidBackup(f"{info.filename!r:.80} is packed in a way that no backup uses.")
+
+
+def _read(
+    zipped: zipfile.ZipFile,
+    manifest: Manifest,
+    progress: Progress,
+    doing: str,
+    take: Callable[[str, bytes], None],
+    cancelled: Callable[[], bool] = lambda: False,
+) -> bool:
+    """Hand over every file piece by piece, and compare it with its checksum; answers whether it came to the end."""
+    done, whole = 0, max(manifest.size, 1)
+    for name, kept in manifest.files.items():
+        if cancelled():
+            return False
+        progress(done / whole, f"{doing} {name.split('/')[1]}")
+        take(name, b"")
+        for chunk in _chunks(zipped, name, kept):
+            take(name, chunk)
+            done += len(chunk)
+    return True
+
+
+def _chunks(zipped: zipfile.ZipFile, name: str, kept: Kept) -> Iterator[bytes]:
+    told, left = hashlib.sha256(), kept.size
+    with zipped.open(name) as file:
+        while chunk := file.read(min(_CHUNK, left + 1)):
+            left -= len(chunk)
+            if left < 0:
+                break
+            told.update(chunk)
+            yield chunk
+    if left or told.hexdigest() != kept.sha256:
+        raise InvalidBackup(f"{name!r:.80} is not as it was when the backup was made.")

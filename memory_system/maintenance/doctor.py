@@ -1,0 +1,361 @@
+"""Doctor: is every agent of a world whole? Looks at copies and changes nothing, unless it is told to repair.
+
+What the doctor asks of a journal and a store that can be opened: do they tell the same?
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext, suppress
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from ..agent_parts.reader import no_progress
+from ..core.chroma_address import ChromaAddress
+from ..core.entry import Tier
+from ..core.findings import Finding, State
+from ..core.times import real_clock
+from ..embedding.embedder import Embedder
+from ..errors import ForeignStore, JournalDamaged, MemorySystemError, StoreDamaged, StoreError, StoreUnavailable
+from ..operations.context import Progress
+from ..recall import kept_tables
+from ..store import copying, shutdown_note
+from ..store.chroma import files as chroma_files
+from ..store.chroma.probe import probe
+from ..store.chroma.store import forget
+from ..store.copying import STORE
+from ..store.expected_rows import of_entries
+from ..store.journal.journal import Journal, content_hash
+from ..store.journal.location import JOURNAL, holds_journal, refuse_damaged, refuse_older
+from ..store.journal.moving import Journals
+from ..store.ledger import Ledger
+from ..store.ledger_checks import differences
+from ..store.personality_file import PersonalityFile
+from ..store.projection import Stores
+from ..store.read_only import ReadOnlyLedger, open_ledger
+from ..world.folders import Place
+from ..world.world import World
+from . import stray_files
+
+
+def of_contents(name: str, journal: Journal, stores: Stores, embedder: Embedder) -> Iterator[Finding]:
+    """Whether the store holds what the journal says, and both vectors of the embedder in use."""
+    held = {tier: [entry for entry, _ in journal.entries(tier).values()] for tier in Tier}
+    entries = list(chain.from_iterable(held.values()))
+    hashes = {content_hash(entry.document) for entry in entries}
+    current = journal.kept.of(hashes, embedder.identity)
+    try:
+        noted = stores.made_with
+    except StoreUnavailable as error:
+        yield Finding(name, "store", State.WRONG, error.sentence)
+        return
+    made_with = noted or (embedder.identity if len(current) == len(hashes) else None)
+    made_with = made_with or next(iter(journal.kept.embedders()), embedder.identity)
+    vectors = current if made_with == embedder.identity else journal.kept.of(hashes, made_with)
+    try:
+        stores.refuse_others(journal.change_set_at(1))
+        found = differences(stores.memories, {tier: of_entries(of_tier, vectors) for tier, of_tier in held.items()})
+        distances = stores.distances()
+    except (ForeignStore, StoreDamaged, StoreUnavailable) as error:
+        yield Finding(name, "store", State.WRONG, error.sentence)
+        return
+    pending = len(journal.pending())
+    if found:
+        surplus = sum(map(len, found.surplus.values()))
+        yield Finding(
+            name,
+            "store",
+            State.WRONG,
+            f"{len(found.missing)} memories are missing or differ from the journal, {surplus} should not be there, and "
+            f"{len(found.torn)} have another vector.",
+        )
+    elif pending:
+        yield Finding(name, "store", State.WRONG, f"{pending} changes were cut off; opening the agent finishes them.")
+    else:
+        yield Finding(name, "store", State.RIGHT, f"{len(entries)} memories, as the journal says.")
+    waiting = len(hashes) - len(current)
+    if waiting or made_with != embedder.identity or distances:
+        sentence = f"{waiting} texts have no vector of {embedder.identity}; the store holds those of {made_with}"
+        sentence += f", by the distance {next(iter(distances.values()))!r}" if distances else ""
+        yield Finding(name, "vectors", State.NOTE, f"{sentence}. agent.reembed() makes them anew.")
+
+
+def of_personality(name: str, journal: Journal, path: Path) -> Iterator[Finding]:
+    """Whether a personality file is what the journal says."""
+    held, file = journal.text("personality"), PersonalityFile(path)
+    problem = file.problem(held)
+    if problem is not None:
+        yield Finding(name, "personality", State.WRONG, problem)
+    elif held is not None and file.text() != held:
+        yield Finding(name, "personality", State.NOTE, f"{path.name} was edited; opening the agent takes it in.")
+    elif held is not None:
+        yield Finding(name, "personality", State.RIGHT, f"{path.name} is what the journal says.")
+
+
+_LOCK_SECONDS = 3.0
+
+
+def examine(
+    world: World,
+    *,
+    repair: bool = False,
+    progress: Progress = no_progress,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> list[Finding]:
+    """Look at every agent of a world, and repair what is wrong if told to.
+
+    Args:
+        world: whose.
+        repair: whether to repair; an agent that is open is closed for it, and opened anew by its name.
+        progress: told how far it is, 0 to 1, and whom it looks at.
+        cancelled: asked before each agent whether to stop; what was found until then is answered.
+    """
+    backups = world.settings.backup_folder
+    found = [stray_files.disk(world.folder), *stray_files.half_made(world.folder, backups, repair=repair)]
+    found += stray_files.set_aside(world.folder)
+    names = world.agents()
+    for number, name in enumerate(names):
+        if cancelled():
+            found.append(Finding("", "check", State.NOTE, f"It was stopped; {len(names) - number} were not looked at."))
+            break
+        progress(number / len(names), f"Looking at {name} ({number + 1} of {len(names)})")
+        place = world.spot.agent(name)
+        server = world.settings.chroma
+        seen = examine_agent(place.folder, place.personality, world.embedder, world.journals, server)
+        if repair and _wrong(seen):
+            _close(world, name)
+            seen = _repaired(place, world.embedder, seen, world.journals, anew=True, server=server)
+        found += seen
+    progress(1.0, "Done")
+    return found
+
+
+def examine_repaired(place: Place, embedder: Embedder) -> list[Finding]:
+    """Look at a closed agent and repair what is wrong, but for a damaged journal, which stays as it is."""
+    files = Journals()
+    seen = examine_agent(place.folder, place.personality, embedder, files)
+    return _repaired(place, embedder, seen, files, anew=False) if _wrong(seen) else seen
+
+
+def _wrong(found: Sequence[Finding]) -> bool:
+    return any(one.state is State.WRONG for one in found)
+
+
+def _repaired(
+    place: Place,
+    embedder: Embedder,
+    before: Sequence[Finding],
+    journals: Journals,
+    *,
+    anew: bool,
+    server: ChromaAddress | None = None,
+) -> list[Finding]:
+    problem = repair_agent(place.folder, place.personality, embedder, journals, anew=anew, server=server)
+    after = examine_agent(place.folder, place.personality, embedder, journals, server)
+    told = {one.what for one in after}
+    gone = [one for one in before if one.state is State.WRONG and one.what not in told]
+    found = [_compared(one, before, problem) for one in after]
+    return found + [replace(one, state=State.REPAIRED, sentence=f"{one.sentence} It is gone now.") for one in gone]
+
+
+def _compared(now: Finding, before: Sequence[Finding], problem: str | None) -> Finding:
+    was = next((one for one in before if one.what == now.what and one.state is State.WRONG), None)
+    if now.state is State.WRONG and problem:
+        return replace(now, sentence=f"{now.sentence} It could not be repaired: {problem}")
+    if was is not None and now.state is not State.WRONG:
+        return replace(now, state=State.REPAIRED, sentence=f"{was.sentence} Now: {now.sentence}")
+    return now
+
+
+def mend(world: World, agent: str) -> str | None:
+    """Repair one agent, which is closed first; where its journal is damaged, begin a new one from what the store holds.
+
+    Returns:
+        Why it could not be done, in a sentence; ``None`` where it was.
+    """
+    _close(world, agent)
+    place = world.spot.agent(agent)
+    server = world.settings.chroma
+    return repair_agent(place.folder, place.personality, world.embedder, world.journals, server=server)
+
+
+def _close(world: World, agent: str) -> None:
+    for held in world.opened():
+        if held.name == agent:
+            held.close()
+
+
+def repair_agent(
+    folder: Path,
+    personality: Path,
+    embedder: Embedder,
+    journals: Journals | None = None,
+    *,
+    anew: bool = True,
+    server: ChromaAddress | None = None,
+) -> str | None:
+    """Open a closed agent, which repairs it.
+
+    Args:
+        folder: the agent's.
+        personality: its personality file.
+        embedder: texts to vectors.
+        journals: where journals are; in the agents' folders if not given.
+        anew: whether a new journal is begun where the old one is damaged.
+        server: the Chroma server that keeps its store; what another agent of its name left there is deleted.
+
+    Returns:
+        Why it could not be done, in a sentence; ``None`` where it was.
+    """
+    try:
+        ledger = _opened(folder, personality, embedder, journals, server)
+        if isinstance(ledger, ReadOnlyLedger):
+            if not anew:
+                ledger.close()
+                return ledger.read_only
+            ledger.begin_anew()
+            ledger = open_ledger(folder, personality, embedder, journals=journals, chroma=server)
+        text, file_of = ledger.text("personality"), PersonalityFile(personality)
+        ledger.close()
+        if text is not None and file_of.problem(text) is not None:
+            file_of.put_back(text)
+        for file in folder.glob("*.part"):
+            file.unlink()
+    except MemorySystemError as error:
+        return error.sentence
+    except OSError as error:
+        return f"{error.strerror or error} ({error.filename})"
+    return None
+
+
+def _opened(
+    folder: Path, personality: Path, embedder: Embedder, journals: Journals | None, server: ChromaAddress | None
+) -> Ledger:
+    try:
+        return open_ledger(folder, personality, embedder, journals=journals, chroma=server)
+    except ForeignStore:
+        if server is None:
+            raise
+        forget(folder / STORE, server)
+        return open_ledger(folder, personality, embedder, journals=journals, chroma=server)
+
+
+def examine_agent(
+    folder: Path,
+    personality: Path,
+    embedder: Embedder,
+    journals: Journals | None = None,
+    server: ChromaAddress | None = None,
+) -> list[Finding]:
+    """Look at a copy of an agent's files; nothing is changed.
+
+    Args:
+        folder: the agent's.
+        personality: its personality file.
+        embedder: whose vectors it should have.
+        journals: where journals are; in the agents' folders if not given.
+        server: the Chroma server that keeps its store; files in the folder if not given.
+    """
+    name = folder.name
+    if not folder.exists():
+        return [Finding(name, "files", State.RIGHT, "It has a personality and no memories yet.")]
+    try:
+        with _copied(folder, journals or Journals()) as copy:
+            found = list(_of_copy(folder, copy, personality, embedder, server))
+    except Timeout:
+        return [Finding(name, "lock", State.NOTE, "Another program is writing to it. Look again when it has finished.")]
+    except StoreError as error:
+        return [Finding(name, "journal", State.WRONG, error.sentence)]
+    except OSError as error:
+        return [Finding(name, "files", State.WRONG, f"They cannot be read: {str(error)[:200]}.")]
+    return [*found, *stray_files.of_agent(folder)]
+
+
+@contextmanager
+def _copied(folder: Path, journals: Journals) -> Iterator[Path]:
+    """A copy of an agent's files, made while nobody writes.
+
+    Raises:
+        Timeout: somebody writes for long.
+        OSError: it cannot be copied.
+        StoreError: the server that has the journal cannot be reached, or the journal there not be read.
+    """
+    lock = folder / "lock"
+    with tempfile.TemporaryDirectory(prefix="memory-doctor-", ignore_cleanup_errors=True) as scratch:
+        target = Path(scratch) / folder.name
+        with FileLock(lock, timeout=_LOCK_SECONDS) if lock.exists() else nullcontext():
+            copying.copy(folder, target)
+            journals.of(folder).copy_into(target / JOURNAL)
+        yield target
+
+
+def _of_copy(
+    folder: Path, copy: Path, personality: Path, embedder: Embedder, server: ChromaAddress | None
+) -> Iterator[Finding]:
+    name = folder.name
+
+    def right(what: str, sentence: str) -> Finding:
+        return Finding(name, what, State.RIGHT, sentence)
+
+    def wrong(what: str, sentence: str) -> Finding:
+        return Finding(name, what, State.WRONG, sentence)
+
+    problem = None
+    if server is None:
+        problem = chroma_files.problem(copy / STORE)
+        if problem is None and (copy / STORE / "chroma.sqlite3").exists():
+            try:
+                problem = probe(copy / STORE)
+            except MemorySystemError as error:
+                yield wrong("index", error.sentence)
+                return
+        yield wrong("index", f"Chroma's store is damaged: {problem}.") if problem else right("index", "It works.")
+    with closing(Stores((copy if server is None else folder) / STORE, server)) as stores:
+        try:
+            refuse_damaged(copy / JOURNAL, stores.claimed, thoroughly=True)
+            if not (copy / JOURNAL).exists() and (copy / STORE / "chroma.sqlite3").exists():
+                raise JournalDamaged(f"The journal of {name!r} is missing.")
+            with closing(Journal(f"sqlite:///{copy / JOURNAL}", real_clock)) as journal:
+                refuse_older(name, journal.revision, stores.claimed)
+                yield right("journal", f"{journal.revision} changes, every page in order.")
+                if problem is None:
+                    yield from of_contents(name, journal, stores, embedder)
+                yield from of_personality(name, journal, personality)
+        except MemorySystemError as error:
+            yield wrong("journal", error.sentence)
+    for tier in Tier:
+        path = copy / f"{tier.value}.table"
+        if path.exists() and kept_tables.load(path) is None:
+            yield wrong("tables", f"{path.name} is damaged; it is derived, and opening the agent makes it anew.")
+
+
+def light(world: World) -> tuple[State, str]:
+    """Whether all is well, in one word and one sentence, without opening what is not open: takes milliseconds."""
+    wrong, repaired = [], []
+    for agent in world.opened():
+        if agent.read_only:
+            wrong.append(f"{agent.name} can only be read")
+        elif any("set aside" in said or "to match the journal" in said for said in agent.messages):
+            repaired.append(agent.name)
+    opened, server = {agent.name for agent in world.opened()}, world.settings.chroma
+    for name in world.agents():
+        folder = world.folder / name
+        if name in opened or not folder.exists():
+            continue
+        with suppress(OSError):
+            note = shutdown_note.read(folder)
+            problem = None if server or (note and note.as_left(folder)) else chroma_files.problem(folder / STORE)
+            file = folder / JOURNAL
+            if not holds_journal(folder) or (file.exists() and not file.stat().st_size):
+                problem = "its journal is missing or empty"
+            if problem:
+                wrong.append(f"{name}: {problem}")
+    if wrong:
+        return State.WRONG, f"{'; '.join(wrong)}. “python -m memory_system doctor” tells more."
+    if repaired:
+        return State.REPAIRED, f"What was damaged has been rebuilt from the journal: {', '.join(repaired)}."
+    return State.RIGHT, "Journals and stores are in order."

@@ -1,0 +1,220 @@
+"""A backup restored: unpacked beside the world, checked by the doctor, and only then put in the world's place."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from filelock import Timeout
+
+from ..agent_parts.reader import no_progress
+from ..core.files import as_store_errors
+from ..core.findings import Finding, State
+from ..core.personality import read
+from ..core.times import real_clock, stamp
+from ..errors import AlreadyExists, Conflict, InvalidBackup, NotFound, StoreBusy, StoreError
+from ..operations.context import Progress
+from ..store.copying import STORE
+from ..world import swap as asides
+from ..world.folders import BIN as BIN_FOLDER
+from ..world.folders import KEPT, Place
+from ..world.swap import Aside, Spot, swap, work_lock
+from ..world.world import World
+from . import backup_reading, doctor
+from .backup_manifest import AGENTS, BIN, WORLD, Manifest
+
+_UNPACKING = 0.5
+"""The share of the work after which the doctor looks at it."""
+
+
+@dataclass(frozen=True)
+class Restored:
+    """What came of it.
+
+    Args:
+        manifest: what the backup holds.
+        findings: what the doctor found in it: what was repaired, and what was damaged already when it was made.
+        aside: where the world lies that was there before; ``None`` if there was none.
+    """
+
+    manifest: Manifest
+    findings: tuple[Finding, ...]
+    aside: Path | None
+
+
+def restore(
+    world: World,
+    path: str | Path,
+    *,
+    anew: bool = False,
+    progress: Progress = no_progress,
+    cancelled: Callable[[], bool] = lambda: False,
+    now: datetime | None = None,
+) -> Restored | None:
+    """Put the world of a backup in the place of this one, which is set aside whole; ``put_back`` brings it back.
+
+    The backup is unpacked beside it, compared with its checksums, and looked at by the doctor before anything that is
+    there is touched. Whoever holds an agent has to ask for it anew.
+
+    Args:
+        world: where it goes; its agents are closed.
+        path: the backup.
+        anew: whether this has to be a world that does not exist yet.
+        progress: told how far it is, 0 to 1, and what is being done.
+        cancelled: asked again and again whether to stop; once the worlds change places nothing stops it.
+        now: the real time.
+
+    Returns:
+        What was restored; ``None`` if it was stopped, and nothing was changed.
+
+    Raises:
+        InvalidBackup: the file is no backup, not as it was made, or the doctor finds damage that it had not then.
+        AlreadyExists: ``anew``, and the world exists.
+        Conflict: ``anew``, and another world's characters of the same names have other personalities.
+        StoreError: something cannot be read or written. Nothing was changed.
+    """
+    source, spot = Path(path), world.spot
+    manifest = backup_reading.look(source)
+    if anew:
+        _refuse_taken(spot)
+    _refuse_no_room(spot, manifest)
+    with _half(spot) as half:
+        held = backup_reading.unpack(
+            source,
+            lambda name: place(half, name),
+            progress=lambda done, doing: progress(_UNPACKING * done, doing),
+            cancelled=cancelled,
+        )
+        if held is None:
+            return None
+        findings = _checked(world, held, half, progress, cancelled)
+        if findings is None:
+            return None
+        if anew:
+            _refuse_other_personalities(spot, half, [agent.name for agent in held.agents])
+        progress(1.0, "Putting it in place")
+        why = f"the backup of {stamp(held.made_at)} was restored"
+        with world.let_go():
+            if anew:
+                _refuse_taken(spot)
+            for agent in held.agents:  # what a server knows by these names is not what was in the backup
+                world.journals.of(spot.folder / agent.name).leave_name()
+            names = [] if anew else world.agents()
+            aside = swap(spot, half, names, why, now or real_clock())
+        return Restored(held, tuple(findings), aside)
+
+
+def put_back(world: World, aside: Aside, now: datetime | None = None) -> Path | None:
+    """Make a world that was set aside the world again; the present one is set aside in turn.
+
+    Returns:
+        Where the world lies that was there before; ``None`` if there was none.
+
+    Raises:
+        NotFound: it is no longer there.
+        StoreError: the files cannot be moved. Nothing was changed.
+    """
+    with world.let_go():
+        if aside.folder not in [one.folder for one in asides.of_world(world.folder)]:
+            raise NotFound(f"{aside.folder} is no longer there.")
+        why = f"what was set aside on {stamp(aside.at)} was put back"
+        return swap(world.spot, aside.folder, world.agents(), why, now or real_clock())
+
+
+@contextmanager
+def _half(spot: Spot) -> Iterator[Path]:
+    """A new folder beside the world, gone afterwards unless it has become the world.
+
+    Raises:
+        StoreBusy: somebody else is restoring this world.
+    """
+    what = f"The folder of the world {spot.folder.name!r}"
+    with as_store_errors(what):
+        spot.folder.parent.mkdir(parents=True, exist_ok=True)
+        lock = work_lock(spot.folder)
+        try:
+            lock.acquire()
+        except Timeout as error:
+            name = spot.folder.name
+            raise StoreBusy(f"The world {name!r} is being restored already. Wait until that is done.") from error
+    try:
+        with as_store_errors(what):
+            shutil.rmtree(spot.half, ignore_errors=True)  # of a restoring that was killed
+            spot.half.mkdir()
+        yield spot.half
+    finally:
+        shutil.rmtree(spot.half, ignore_errors=True)
+        lock.release()
+
+
+def place(half: Path, name: str) -> Path:
+    """Where a file of a backup goes in the folder of what will be the world."""
+    top, _, rest = name.partition("/")
+    return {AGENTS: half, BIN: half / BIN_FOLDER, WORLD: half}[top] / rest
+
+
+def _checked(
+    world: World, held: Manifest, half: Path, progress: Progress, cancelled: Callable[[], bool]
+) -> list[Finding] | None:
+    """What the doctor finds in what was unpacked, and repairs there; ``None`` if it was stopped.
+
+    Raises:
+        InvalidBackup: something is wrong that was not when the backup was made.
+    """
+    told: list[Finding] = []
+    for number, agent in enumerate(held.agents):
+        if cancelled():
+            return None
+        share = _UNPACKING + (1 - _UNPACKING) * number / len(held.agents)
+        progress(share, f"Checking {agent.name} ({number + 1} of {len(held.agents)})")
+        found = _checked_agent(half / agent.name, world)
+        wrong = [one for one in found if one.state is State.WRONG]
+        if wrong and not agent.problem:
+            raise InvalidBackup(f"The backup was checked, and {agent.name} is not whole: {wrong[0].sentence}")
+        told += [one for one in found if one.state in (State.WRONG, State.REPAIRED)]
+    return told
+
+
+def _checked_agent(folder: Path, world: World) -> list[Finding]:
+    """What the doctor finds; where a server keeps the stores, one is made here only to be looked at."""
+    with_store = (folder / STORE).exists()
+    found = doctor.examine_repaired(Place(folder, folder / KEPT), world.embedder)
+    if world.settings.chroma is not None:
+        shutil.rmtree(folder / STORE, ignore_errors=True)
+    made = ("store", "index") if not with_store else ()
+    return [one for one in found if not (one.state is State.REPAIRED and one.what in made)]
+
+
+def _refuse_taken(spot: Spot) -> None:
+    if spot.folder.exists() and any(spot.folder.iterdir()):
+        raise AlreadyExists(f"There is a world {spot.folder.name!r} already. Choose another name.")
+
+
+def _refuse_no_room(spot: Spot, manifest: Manifest) -> None:
+    there = next(path for path in (spot.folder, *spot.folder.absolute().parents) if path.exists())
+    with as_store_errors(f"The disk of {there}"):
+        free = shutil.disk_usage(there).free
+    if free < manifest.size:
+        raise StoreError(
+            f"The backup needs {manifest.size / 1e6:,.0f} MB, and {free / 1e6:,.0f} MB are free at {there}. "
+            "Make room first."
+        )
+
+
+def _refuse_other_personalities(spot: Spot, half: Path, names: Iterable[str]) -> None:
+    """A world beside others shares the folder of personality files with them, and must not change theirs."""
+    for name in names:
+        file, own = spot.agent(name).personality, half / name / KEPT
+        if file.exists() and own.exists() and read(file) != read(own):
+            raise Conflict(
+                f"{file} is another world's, and {name}'s personality in the backup differs from it. "
+                "Restore it with a folder of its own for personalities: set MEMORY_PERSONALITIES to a new folder."
+            )
+        if file.exists():
+            own.unlink(missing_ok=True)  # the same: it stays where it is
+            with suppress(OSError):  # it holds more than a personality
+                own.parent.rmdir()

@@ -1,0 +1,100 @@
+"""What an operation plans on: the agent as it is now, and the means to ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, overload
+
+from ..core.change_set import Change, ChangeSet, ModelCall
+from ..core.entry import MemoryEntry
+from ..core.settings import AgentSettings
+from ..errors import ModelError
+from ..llm import LanguageModel, tasks
+from ..llm.prompts import prompts_of
+
+UNRATED = "Not rated yet: the language model gave no rating."
+"""The explanation of a memory that was to be rated and could not be, by which whoever rates later knows it."""
+Progress = Callable[[float, str], None]
+"""Told how far a long operation is, 0 to 1, and what it does; it may raise to cancel, and nothing is changed."""
+
+
+@dataclass(frozen=True)
+class Ground:
+    """The state an operation is planned on; ``recall`` touches nothing. What is not looked at is not read."""
+
+    who: str
+    now: datetime
+    revision: int
+    author: str
+    stm: Sequence[MemoryEntry]
+    ltm: Sequence[MemoryEntry]
+    settings: AgentSettings
+    model: LanguageModel
+    recall: Callable[[str, int], list[MemoryEntry]]
+    progress: Progress = lambda _done, _doing: None
+    agent: str = ""
+    at_once: int = 1
+    """How many texts may be rated at a time."""
+
+    def plan(self, operation: str, title: str, changes: list[Change], **more: Any) -> ChangeSet:
+        """A change set planned on this ground."""
+        return ChangeSet(
+            operation, title, tuple(changes), self.now, self.revision, author=self.author, agent=self.agent, **more
+        )
+
+
+def within(progress: Progress, begin: float, end: float) -> Progress:
+    """The progress of one step of several, as a part of the whole."""
+    return lambda done, doing: progress(min(1.0, begin + (end - begin) * done), doing)
+
+
+def by_age(entry: MemoryEntry) -> tuple[float, str]:
+    """A sort key: the oldest first, those without a time before all."""
+    return (entry.timestamp.timestamp() if entry.timestamp else float("-inf"), entry.id)
+
+
+def bare(entry: MemoryEntry) -> MemoryEntry:
+    """The entry as change sets hold it: without its last access, which the journal keeps apart."""
+    return entry if entry.last_access is None else entry.evolve(last_access=None)
+
+
+class Bare(Sequence[MemoryEntry]):
+    """Entries as change sets hold them, each made when somebody looks at it: adding one memory reads none."""
+
+    def __init__(self, entries: Sequence[MemoryEntry]) -> None:
+        self._entries = entries
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @overload
+    def __getitem__(self, row: int) -> MemoryEntry: ...
+    @overload
+    def __getitem__(self, row: slice) -> list[MemoryEntry]: ...
+    def __getitem__(self, row: int | slice) -> MemoryEntry | list[MemoryEntry]:
+        held = self._entries[row]
+        return bare(held) if isinstance(held, MemoryEntry) else [bare(one) for one in held]
+
+
+def cited(numbers: Sequence[int], context: Sequence[MemoryEntry]) -> list[MemoryEntry]:
+    """The memories behind the record numbers (from 1) that a model cites; numbers of no record are passed over."""
+    return [context[number - 1] for number in dict.fromkeys(numbers) if 1 <= number <= len(context)]
+
+
+def tried(entry: MemoryEntry, model: LanguageModel) -> tuple[MemoryEntry, ModelCall, ModelError | None]:
+    """The entry with the model's rating; marked as still to be rated, and the error, if the model did not help."""
+    task = tasks.rate(entry.document).worded(prompts_of(model))
+    try:
+        done = model.complete(task)
+    except ModelError as error:
+        marked = entry.evolve(explanation=UNRATED) if entry.rating is None and not entry.explanation else entry
+        return marked, ModelCall(task.name, model.name, task.prompt(), "", 0.0, error=error.sentence), error
+    return entry.evolve(rating=done.answer.rating, explanation=done.answer.explanation), done.call, None
+
+
+def rated(entry: MemoryEntry, model: LanguageModel) -> tuple[MemoryEntry, ModelCall]:
+    """As ``tried``, for callers to whom the call tells enough of the error."""
+    after, call, _ = tried(entry, model)
+    return after, call

@@ -1,0 +1,1 @@
+"""Memories that may say the same or contradict each other, and what is done about them."""

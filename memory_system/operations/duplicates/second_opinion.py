@@ -1,0 +1,70 @@
+"""What a language model says of pairs of memories that are alike: the same, a contradiction, or neither."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from ...core.change_set import ModelCall
+from ...errors import ModelError
+from ...llm import LanguageModel, comparing
+from ...llm.prompts import prompts_of
+from ..context import Progress
+from .suspicions import Look, Sort, Suspicion
+
+MOST_ASKED = 60
+"""Pairs that the model is asked about in one look: those under suspicion first, then the nearest others."""
+_SORTS = {"same": Sort.DUPLICATE, "contradiction": Sort.CONTRADICTION}
+
+
+def ask(found: Look, who: str, model: LanguageModel, progress: Progress) -> Look:
+    """The same look, as the model judges it. What it does not suspect stays listed, with its doubt, after the others.
+
+    A model that fails in the middle leaves the rest as it was; the notes say so.
+
+    Args:
+        found: what vectors and rules found.
+        who: the character's name.
+        model: a real one: there are no offline rules for this.
+        progress: told how far it is; it may raise to cancel.
+    """
+    asked = [one for one in (*found.suspicions, *found.related) if len(one.entries) == 2][:MOST_ASKED]
+    judged: dict[tuple[str, ...], Suspicion | None] = {}
+    calls: list[ModelCall] = []
+    notes: list[str] = []
+    parts = list(comparing.parts((one.entries[0], one.entries[1]) for one in asked))
+    begin = 0
+    for number, part in enumerate(parts):
+        progress(number / len(parts), f"Asking {model.name}, {number + 1} of {len(parts)}")
+        some = asked[begin : begin + len(part)]
+        begin += len(part)
+        task = comparing.compare(who, part).worded(prompts_of(model))
+        try:
+            done = model.complete(task)
+        except ModelError as error:
+            calls.append(ModelCall(task.name, model.name, task.prompt(), "", 0.0, error=error.sentence))
+            notes.append(f"The language model did not help with all of it: {error.sentence}")
+            break
+        calls.append(done.call)
+        for verdict in done.answer.verdicts:
+            if 1 <= verdict.pair <= len(some):
+                one = some[verdict.pair - 1]
+                judged[one.ids] = _judged(one, verdict, model.name, suspected=one in found.suspicions)
+    listed = [judged.get(one.ids, one) for one in found.suspicions]
+    listed += [judged.get(one.ids) for one in found.related]
+    kept = [one for one in listed if one is not None]
+    order = {Sort.CONTRADICTION: 0, Sort.DUPLICATE: 1}
+    kept.sort(key=lambda one: (order[one.sort], len(one.doubts), -one.similarity, one.ids))
+    return dataclasses.replace(
+        found, suspicions=tuple(kept), notes=(*found.notes, *notes), calls=(*found.calls, *calls)
+    )
+
+
+def _judged(one: Suspicion, verdict: comparing.Judged, name: str, *, suspected: bool) -> Suspicion | None:
+    """A pair as the model sees it; ``None`` where nobody suspects it."""
+    sort = _SORTS.get(verdict.relation)
+    words = " ".join(verdict.why.split())
+    if sort is None:
+        doubt = f"{name} sees neither: {words}"
+        return dataclasses.replace(one, doubts=(*one.doubts, doubt)) if suspected else None
+    reasons = one.reasons if one.sort is sort and suspected else ()
+    return dataclasses.replace(one, sort=sort, reasons=(f"{name}: {words}", *reasons), doubts=())

@@ -1,0 +1,1 @@
+"""What comes in as events: values, lines of text, spreadsheets and conversations."""

@@ -1,0 +1,361 @@
+"""A table of events as spreadsheets write it: its delimiter, what each column is taken for, and its numbers.
+
+Text in the cells of spreadsheets: what begins like a formula is made to be text, and is read back as it was.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...core.kinds import FLAGS, MAX_EXTRAS, TYPED
+from ...errors import InvalidFile, Problem
+from .dates import NOON, READ_AS_UTC, Order, Written, in_cell, order_of
+
+_BEGINNINGS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
+"""Signs with which a spreadsheet takes a cell for a formula, which may call programs and send other cells away."""
+_MARK = "\u2060"
+"""A word joiner: it is not seen, has no width, and is no beginning of a formula."""
+THOUSANDS = re.compile(r"[+-]?\d*[1-9]\d*,\d{3}")
+"""A number that is a thousand times another, by whether its comma is a decimal one."""
+
+
+def as_cell(text: str) -> str:
+    """A text for a cell, which no spreadsheet takes for a formula."""
+    return _MARK + text if text.startswith(_BEGINNINGS) else text
+
+
+def from_cell(cell: str) -> str:
+    """The text that ``as_cell`` made a cell of; any other as it is, without the quotation mark that some put before."""
+    return cell[1:] if cell[:1] in (_MARK, "'") and cell[1:].startswith(_BEGINNINGS) else cell
+
+
+def number(cell: str) -> float:
+    """The number in a cell, with a decimal point or a decimal comma.
+
+    Raises:
+        ValueError: it is none, or its comma may part thousands.
+    """
+    if "_" in cell or THOUSANDS.fullmatch(cell):
+        raise ValueError("no number as people write it, or one of two")
+    return float(cell.replace(",", ".") if cell.count(",") == 1 and "." not in cell else cell)
+
+
+DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "upright bars"}
+_ANNOUNCED = re.compile(r'"?sep=([^"\r\n])"?[^\S\t\r\n]*(?:\r\n|\r|\n|$)', re.IGNORECASE)
+"""The line with which Excel says by what the cells are separated."""
+_BEGINNING = 1_000_000
+"""Characters in which a header and its first row are looked for, before it is known whether there is a table."""
+_NAMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "document": (("document", "text", "memory", "event"), ("content", "observation", "description", "message", "note")),
+    "timestamp": (
+        ("timestamp", "time", "when"),
+        ("datetime", "date_time", "date", "day", "created_at", "created", "happened_at", "happened", "occurred_at"),
+    ),
+    "rating": (
+        ("rating", "importance_score", "importance"),
+        ("importance_rating", "poignancy", "poignancy_score", "significance", "salience"),
+    ),
+    "kind": (("kind",), ()),
+    "explanation": (("explanation",), ("reason",)),
+    "tags": (("tags",), ("tag", "keywords", "labels")),
+    "id": (("id",), ()),
+    **{flag: ((flag,), ()) for flag in FLAGS},
+}
+"""What a column may be called: names of which one may stand there, and others that count where none of those does."""
+_DAYS, _HOURS = ("date", "day"), ("time", "hour")
+"""Two columns that make one time together."""
+_TRUE, _FALSE = ("true", "yes", "y", "1", "x"), ("false", "no", "n", "0")
+_OWN = ("document", "metadata", "tier", *TYPED)
+_MARKS = ("chroma:", "memory_system:", "$", "#")
+
+
+@dataclass(frozen=True)
+class Cells:
+    """One row: its line (1-based), its text on a line, and the event that it is, or the problem that it has."""
+
+    line: int
+    shown: str
+    event: dict[str, Any] | str
+    dated: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """All rows, sentences on how they were read, and the order in which the numbers of dates were, if it was open."""
+
+    rows: list[Cells]
+    notes: tuple[str, ...]
+    order: Order | None
+
+
+def known(cells: Sequence[str]) -> set[str]:
+    """Which fields of a memory these names of columns stand for."""
+    named = {_key(cell) for cell in cells}
+    return {name for name, groups in _NAMES.items() if named & {*groups[0], *groups[1]}}
+
+
+def begins_a_table(text: str) -> bool:
+    """Whether a text begins with a header of two columns or more, one of them a memory's text, and a row of as many."""
+    if _ANNOUNCED.match(text):
+        return True
+    header, first = _beginning(text, _delimiter(text))
+    if len(header) < 2 or len(_fitted(first, len(header))) != len(header):
+        return False
+    named = {_key(cell) for cell in header}
+    return bool(named & {"document", "text"}) or ("document" in known(header) and len(known(header)) > 1)
+
+
+def read(text: str, most: int, limit: int, asked: Order | None) -> Table:
+    """The rows of a table.
+
+    Args:
+        text: the table, its header first.
+        most: characters that a cell may have.
+        limit: rows that are read; one more is answered where there are more.
+        asked: which order the numbers of dates are in; found out if not given.
+
+    Raises:
+        InvalidFile: it is no table, or has no column for the text of a memory; the message names the line.
+    """
+    announced = _ANNOUNCED.match(text)
+    delimiter = announced[1] if announced else _delimiter(text)
+    skipped = 1 if announced else 0
+    csv.field_size_limit(most)
+    lines = io.StringIO(text[announced.end() :] if announced else text, newline="")  # a CR alone ends a line, too
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    rows: list[tuple[int, list[str]]] = []
+    try:
+        header = next((cells for cells in reader if any(cell.strip() for cell in cells)), [])
+        columns = _Columns.of(header, max(reader.line_num, 1) + skipped)
+        for cells in reader:
+            if any(cell.strip() for cell in cells):
+                rows.append((reader.line_num + skipped, cells))
+            if len(rows) > limit:
+                break
+    except csv.Error as error:
+        raise InvalidFile((Problem("", f"this is not CSV: {error}", reader.line_num + skipped),), "the text") from error
+    return _Reading(columns, rows, delimiter, asked).table()
+
+
+def _delimiter(text: str) -> str:
+    """The delimiter by which the first line names most of what is known, or has most cells."""
+
+    def found(delimiter: str) -> tuple[int, int]:
+        header, _ = _beginning(text, delimiter)
+        return len(known(header)), len(header)
+
+    return max(DELIMITERS, key=found)
+
+
+def _beginning(text: str, delimiter: str) -> tuple[list[str], list[str]]:
+    """The header and the first row, each empty if there is none."""
+    lines = io.StringIO(text[:_BEGINNING].lstrip("\r\n"), newline="")
+    rows: list[list[str]] = []
+    with suppress(csv.Error):  # a row that cannot be read is as good as none here; ``read`` tells what is wrong
+        for cells in csv.reader(lines, delimiter=delimiter, skipinitialspace=True):
+            if any(cell.strip() for cell in cells):
+                rows.append(cells)
+            if len(rows) == 2:
+                break
+    header, first = [*rows, [], []][:2]
+    return header, first
+
+
+def _fitted(cells: list[str], most: int) -> list[str]:
+    """A row without the empty cells that some programs write behind the last column."""
+    return cells[:most] if len(cells) > most and not any(cell.strip() for cell in cells[most:]) else cells
+
+
+def _key(name: str) -> str:
+    return re.sub(r"[\s_-]+", "_", name.strip().lower())
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """What each column is taken for."""
+
+    header: list[str]
+    takes: dict[str, int]
+    """The place of the column of each field."""
+    hours: int | None
+    """The place of a column with times of day, beside one with days."""
+    extras: dict[int, str]
+    """The names under which other columns are kept as metadata."""
+    left: list[str]
+    """The columns that are not used."""
+
+    @classmethod
+    def of(cls, header: Sequence[str], line: int) -> _Columns:
+        names = [name.strip() for name in header]
+        keys = [_key(name) for name in names]
+        takes: dict[str, int] = {}
+        day = next((keys.index(name) for name in _DAYS if name in keys), None)
+        hours = next((keys.index(name) for name in _HOURS if name in keys), None) if day is not None else None
+        if day is None or hours is None or any(name in keys for name in ("timestamp", "when", "datetime", "date_time")):
+            hours = None
+        for taken, (first, others) in _NAMES.items():
+            if taken == "timestamp" and hours is not None and day is not None:
+                takes[taken] = day
+                continue
+            places = [place for place, key in enumerate(keys) if key in first]
+            if len(places) > 1:
+                cls._refuse_twins([names[place] for place in places], taken, line)
+            places += [keys.index(name) for name in others if name in keys]
+            if places:
+                takes[taken] = places[0]
+        if "document" not in takes:
+            told = f"the first line must name the columns, one of them 'document'; it names: {', '.join(names)[:200]}"
+            raise InvalidFile((Problem("", told, line),), "the text")
+        used = {*takes.values(), *([hours] if hours is not None else [])}
+        extras: dict[int, str] = {}
+        left: list[str] = []
+        for place, name in enumerate(names):
+            if place in used:
+                continue
+            key = name.lower()
+            fits = key and len(key) <= 100 and key.isprintable() and not key.startswith(_MARKS) and key not in _OWN
+            if key and key in extras.values():
+                cls._refuse_twins([name, name], key, line)
+            if fits and len(extras) < MAX_EXTRAS:
+                extras[place] = key
+            else:
+                left.append(name or f"column {place + 1}, which has no name")
+        return cls(names, takes, hours, extras, left)
+
+    @staticmethod
+    def _refuse_twins(names: Sequence[str], taken: str, line: int) -> None:
+        """Refuse two columns for the same.
+
+        Raises:
+            InvalidFile: always.
+        """
+        told = f"the column {taken!r} stands twice"
+        if len({_key(name) for name in names}) > 1:
+            told += f", as {' and '.join(repr(name) for name in names)}; keep one of them"
+        raise InvalidFile((Problem("", told, line),), "the text")
+
+    def cell(self, cells: Sequence[str], taken: str) -> str:
+        place = self.takes.get(taken)
+        return "" if place is None else from_cell(cells[place].strip())
+
+    def name(self, taken: str) -> str:
+        """What the column of a field is called in the header."""
+        return self.header[self.takes[taken]]
+
+
+@dataclass
+class _Reading:
+    """The rows of a table on their way to events."""
+
+    columns: _Columns
+    rows: list[tuple[int, list[str]]]
+    delimiter: str
+    asked: Order | None
+    tenths: bool = False
+    """Whether the importance is written as 0.1 to 1.0."""
+    order: Order = Order.DAY_FIRST
+    dates: dict[int, Written] = field(default_factory=dict)
+
+    def table(self) -> Table:
+        notes = [f"The columns are separated by {DELIMITERS.get(self.delimiter, repr(self.delimiter))}."]
+        whole = [(line, _fitted(cells, len(self.columns.header))) for line, cells in self.rows]
+        fitting = [(line, cells) for line, cells in whole if len(cells) == len(self.columns.header)]
+        notes += self._scale([self.columns.cell(cells, "rating") for _, cells in fitting])
+        self.dates = {line: in_cell(when) for line, cells in fitting if (when := self._when(cells))}
+        self.order, open_ = order_of(list(self.dates.values()), self.asked)
+        notes += self._on_dates()
+        notes += [open_] if open_ else []
+        if self.columns.extras:
+            notes.append(f"Kept as metadata: {', '.join(self.columns.extras.values())}.")
+        filled = [name for name in self.columns.left if not name.startswith("column ") or self._filled(name, fitting)]
+        if filled:
+            notes.append(f"Not used: {', '.join(filled)}.")
+        rows = [
+            Cells(line, ", ".join(cells)[:200], self._event(line, cells), line in self.dates) for line, cells in whole
+        ]
+        return Table(rows, tuple(notes), self.order if open_ else None)
+
+    def _filled(self, nameless: str, rows: Sequence[tuple[int, Sequence[str]]]) -> bool:
+        place = int(nameless.split()[1].rstrip(",")) - 1
+        return any(cells[place].strip() for _, cells in rows)
+
+    def _when(self, cells: Sequence[str]) -> str:
+        when = self.columns.cell(cells, "timestamp")
+        if self.columns.hours is None or not when:
+            return when
+        return f"{when} {from_cell(cells[self.columns.hours].strip())}".strip()
+
+    def _scale(self, written: Sequence[str]) -> Iterator[str]:
+        """Find out which scale the importance is on, from all its numbers, and say which."""
+        if "rating" not in self.columns.takes:
+            return
+        numbers: list[float] = []
+        for cell in filter(None, written):
+            try:
+                numbers.append(number(cell))
+            except ValueError:
+                continue  # its row says so
+        numbers = [one for one in numbers if math.isfinite(one)]
+        if not numbers:
+            return
+        self.tenths = max(numbers) <= 1 and min(numbers) < 1
+        scale = "0.1 to 1.0" if self.tenths else "1 to 10"
+        yield f"The column {self.columns.name('rating')!r} is read as the importance, on the scale {scale}."
+
+    def _on_dates(self) -> Iterator[str]:
+        good = [one for one in self.dates.values() if one.problem is None]
+        if any(one.zone is None for one in good):
+            yield READ_AS_UTC
+        if any(one.clock is None for one in good):
+            yield f"Days without a time are read as {NOON:%H:%M}."
+
+    def _event(self, line: int, cells: Sequence[str]) -> dict[str, Any] | str:
+        columns = self.columns
+        if len(cells) != len(columns.header):
+            return f"It has {len(cells)} cells; the header has {len(columns.header)}."
+        event: dict[str, Any] = {"document": columns.cell(cells, "document")}
+        for taken in columns.takes:
+            cell = columns.cell(cells, taken)
+            if not cell or taken == "document":
+                continue
+            if taken == "rating":
+                rating = self._rating(cell)
+                if isinstance(rating, str):
+                    return rating
+                event["rating"] = rating
+            elif taken == "timestamp":
+                when = self.dates[line]
+                if when.problem is not None:
+                    return f"{columns.name('timestamp')}: {when.problem}."
+                event["timestamp"] = when.moment(self.order)
+            elif taken == "tags":
+                event["tags"] = [tag.strip() for tag in cell.replace(";", ",").split(",") if tag.strip()]
+            elif taken in FLAGS:
+                if cell.lower() not in (*_TRUE, *_FALSE):
+                    return f"{columns.name(taken)} is {cell[:40]!r}; write yes or no."
+                event[taken] = cell.lower() in _TRUE
+            else:
+                event[taken] = cell
+        extras = {key: cell for place, key in columns.extras.items() if (cell := from_cell(cells[place].strip()))}
+        return {**event, "metadata": extras} if extras else event
+
+    def _rating(self, cell: str) -> float | str:
+        name = self.columns.name("rating")
+        try:
+            value = number(cell)
+        except ValueError:
+            if THOUSANDS.fullmatch(cell):
+                return f"{name} is {cell[:40]!r}, whose comma may part thousands; write it without a comma."
+            return f"{name} is {cell[:40]!r}, which is no number."
+        if self.tenths and not 0.1 <= value <= 1:
+            return f"{name} is {value:g}; the column is read on the scale 0.1 to 1.0."
+        if not self.tenths and not 1 <= value <= 10:
+            return f"{name} is {value:g}; the column is read on the scale 1 to 10."
+        return round(value * 10, 6) if self.tenths else value

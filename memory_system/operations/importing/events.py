@@ -1,0 +1,143 @@
+"""Intake: what comes in as events, in any of the forms that are taken, checked as a whole before anything changes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from ...core.change_set import ChangeSet
+from ...core.entry import Kind, MemoryEntry, Tier
+from ...core.files import read_at_most
+from ...core.json_source import parse_strict
+from ...errors import InvalidEntry, InvalidFile, shown
+
+MAX_FILE = 50_000_000
+MAX_BATCH = 50_000
+
+Events = MemoryEntry | Mapping[str, Any] | Sequence[MemoryEntry | Mapping[str, Any]] | str | Path
+"""One event, several, or the path of a JSON file ``{"documents": [...], "metadatas": [...], "ids": [...]}``."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one event: ``added``, ``overwritten`` or ``skipped``, and whether it has a rating."""
+
+    id: str
+    action: str
+    entry: MemoryEntry
+    rated: bool
+    why: str
+
+
+@dataclass(frozen=True)
+class Added:
+    """What became of each event, in the order in which they came, and the change set: applied, or only planned."""
+
+    outcomes: tuple[Outcome, ...]
+    change_set: ChangeSet
+
+    @property
+    def unrated(self) -> tuple[str, ...]:
+        """The ids of what is stored without a rating, to be rated later."""
+        return tuple(outcome.id for outcome in self.outcomes if not outcome.rated and outcome.action != "skipped")
+
+
+def read(events: Events, now: datetime | None) -> list[MemoryEntry]:
+    """The entries for STM that these events are; one without a time happened now, or has none where now is not known.
+
+    Raises:
+        InvalidEntry: an event cannot be taken, or an id stands twice; none is taken then.
+        InvalidFile: the file is no JSON.
+    """
+    if isinstance(events, str | Path):
+        items: Sequence[Any] = _from_file(Path(events))
+    elif isinstance(events, MemoryEntry):
+        items = [events]
+    elif isinstance(events, Mapping):
+        items = columns(events, "the mapping") if "documents" in events else [events]
+    elif isinstance(events, Sequence):
+        items = events
+    else:
+        raise InvalidEntry(f"Events come as an entry, a mapping, a list or a file, not as a {type(events).__name__}.")
+    if len(items) > MAX_BATCH:
+        raise InvalidEntry(f"That are {len(items):,} events; at most {MAX_BATCH:,} are taken at once.")
+    entries = []
+    for number, item in enumerate(items, start=1):
+        try:
+            entries.append(event_entry(item, now))
+        except InvalidEntry as error:
+            if len(items) == 1:
+                raise
+            raise InvalidEntry(f"Event {number} of {len(items)}: {error}") from error
+    twins = [entry_id for entry_id, count in Counter(entry.id for entry in entries).items() if count > 1]
+    if twins:
+        raise InvalidEntry(f"The id {twins[0]!r} stands twice in one batch; give each event an id of its own.")
+    return entries
+
+
+def event_entry(item: Any, now: datetime | None) -> MemoryEntry:
+    """The entry for STM that one event is; one without a time happened now.
+
+    Raises:
+        InvalidEntry: it cannot be taken.
+    """
+    entry = item if isinstance(item, MemoryEntry) else MemoryEntry.from_dict(item)
+    if entry.id.startswith("static:"):
+        raise InvalidEntry(
+            f"The id {entry.id[:60]!r} begins with 'static:', which is kept for facts of the personality."
+        )
+    if entry.tier is not Tier.STM:
+        raise InvalidEntry(
+            f"Memory {entry.id!r}: events go to short-term memory; only migration, plans, reflections and summaries "
+            f"write {entry.tier.value} memory."
+        )
+    if entry.kind not in (Kind.OBSERVATION, Kind.CONVERSATION, Kind.FACT, Kind.PROCEDURE):
+        raise InvalidEntry(
+            f"Memory {entry.id!r}: a {entry.kind.value} is made by its operation, not added as an event."
+        )
+    return entry.evolve(timestamp=entry.timestamp or now, last_access=None)
+
+
+def _from_file(path: Path) -> Sequence[Any]:
+    try:
+        raw = read_at_most(path, MAX_FILE + 1)
+    except OSError as error:
+        raise InvalidEntry(
+            f"{str(path)[:200]} cannot be read as a file: {error.strerror or error}. "
+            'To remember a text, hand in {"document": "..."}.'
+        ) from error
+    except ValueError as error:
+        raise InvalidEntry(f"That is no path of a file: {error}.") from error
+    if len(raw) > MAX_FILE:
+        raise InvalidEntry(f"{path.name} has more than {MAX_FILE:,} bytes, the most that are taken.")
+    value, _ = parse_strict(raw, path.name, MAX_FILE, InvalidFile)
+    if isinstance(value, list):
+        return value
+    if isinstance(value, dict):
+        return columns(value, path.name) if "documents" in value else [value]
+    raise InvalidEntry(f"{path.name} holds no events: it must be a list, or an object with 'documents'.")
+
+
+def columns(value: Mapping[str, Any], source: str) -> list[dict[str, Any]]:
+    """Rows from ``{"documents": [...], "metadatas": [...], "ids": [...]}``."""
+    extra = set(value) - {"documents", "metadatas", "ids"}
+    if unknown := sorted(key if isinstance(key, str) else shown(key) for key in extra):
+        raise InvalidEntry(f"In {source}: unknown key {unknown[0]!r}; there are documents, metadatas and ids.")
+    documents = value["documents"]
+    if not isinstance(documents, list):
+        raise InvalidEntry(f"In {source}: 'documents' must be a list.")
+    rows: list[dict[str, Any]] = [{"document": document} for document in documents]
+    for column, field in (("metadatas", "metadata"), ("ids", "id")):
+        cells = value.get(column)
+        if cells is None:
+            continue
+        if not isinstance(cells, list) or len(cells) != len(rows):
+            raise InvalidEntry(f"In {source}: '{column}' must be a list as long as 'documents' ({len(rows)}).")
+        for row, cell in zip(rows, cells, strict=True):
+            if cell is not None:
+                row[field] = cell
+    return rows

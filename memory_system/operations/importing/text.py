@@ -1,0 +1,264 @@
+"""Many events from a text that a person pastes or uploads, line by line, with what each line becomes or why not.
+
+Unlike ``intake.read``, which takes a batch whole or not at all, this is for people: they see which lines are
+refused and why, and may go on with the others. A line may begin with its date; ``intake_dates`` reads it.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from ...core.entry import MemoryEntry
+from ...core.json_source import parse_strict
+from ...core.times import stamp
+from ...errors import InvalidEntry, InvalidFile, Problem
+from . import columns as intake_columns
+from .dates import NOON, READ_AS_UTC, Order, Written, at_start, order_of
+from .events import MAX_BATCH, MAX_FILE, columns, event_entry
+
+
+class Form(StrEnum):
+    """How the text is written."""
+
+    LINES = "lines"
+    """One event a line, its text alone or after its date."""
+    JSON = "json"
+    """A list of events, or the column form ``{"documents": [...], ...}``."""
+    JSONL = "jsonl"
+    """One JSON object a line."""
+    CSV = "csv"
+    """A header line with a column ``document`` (or ``text``), and one event a row; also with semicolons or tabs."""
+
+
+_ENDINGS = {"json": Form.JSON, "jsonl": Form.JSONL, "csv": Form.CSV, "tsv": Form.CSV}
+_LINE_END = re.compile(r"\r\n|\r|\n")
+"""Unlike ``splitlines``, which also splits at U+2028 and the like; JSON may hold those within a text."""
+NOW, ABOVE = "now", "the line above"
+"""Where the time of an event is from that has none of its own."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one line (1-based) becomes: an entry, or the problem that keeps it from being one.
+
+    ``time_from`` says where its time is from: empty for its own, ``NOW``, or ``ABOVE``.
+    """
+
+    line: int
+    text: str
+    entry: MemoryEntry | None
+    problem: str | None = None
+    time_from: str = ""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What each line of a text becomes.
+
+    Args:
+        rows: one for each event.
+        notes: sentences on how the text was read: its columns, its scale, its dates.
+        order: how dates such as 03/04/2026 were read; ``None`` = there is none that could mean two days.
+    """
+
+    rows: list[Row]
+    notes: tuple[str, ...] = ()
+    order: Order | None = None
+
+
+def guess(text: str, file_name: str = "") -> Form:
+    """The form a text seems to be in, by its file's ending and its beginning."""
+    ending = file_name.rpartition(".")[2].lower()
+    if ending in _ENDINGS:
+        return _ENDINGS[ending]
+    text = text.removeprefix("\ufeff")
+    begins = text.lstrip()[:1]
+    if begins == "[" and at_start(_LINE_END.split(text.lstrip(), maxsplit=1)[0]) is None:
+        return Form.JSON
+    if begins == "{":
+        lines = [line for line in text.splitlines() if line.strip()]
+        return Form.JSONL if len(lines) > 1 and all(line.lstrip().startswith("{") for line in lines) else Form.JSON
+    return Form.CSV if intake_columns.begins_a_table(text) else Form.LINES
+
+
+def decoded(raw: bytes, file_name: str) -> str:
+    """The text of an uploaded file, in UTF-8, or in UTF-16 with a byte order mark, as spreadsheets write it.
+
+    Raises:
+        InvalidFile: it is too large, or no such text.
+    """
+    if len(raw) > MAX_FILE:
+        raise InvalidFile((Problem("", f"it has {len(raw):,} bytes; at most {MAX_FILE:,} are taken"),), file_name)
+    wide = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    try:
+        text = raw.decode("utf-16" if wide else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        problem = Problem(
+            "", f"byte {error.start} is not {'UTF-16' if wide else 'UTF-8'}; save it as a UTF-8 text file"
+        )
+        raise InvalidFile((problem,), file_name) from error
+    if "\x00" in text:
+        raise InvalidFile((Problem("", "it holds binary data; a text file is wanted"),), file_name)
+    return text
+
+
+def read_rows(text: str, form: Form, now: datetime) -> list[Row]:
+    """What each line of the text becomes, as ``read_text`` tells with more."""
+    return read_text(text, form, now).rows
+
+
+def read_text(text: str, form: Form, now: datetime, *, order: Order | None = None) -> Reading:
+    """What each line of the text becomes, and how it was read; an event without a time happened now.
+
+    Args:
+        text: the whole text.
+        form: how it is written.
+        now: the world's time.
+        order: what comes first in dates such as 03/04/2026; found out from the others if not given.
+
+    Raises:
+        InvalidFile: the text as a whole is not in this form, or has more than 50,000 lines.
+    """
+    text = text.removeprefix("\ufeff")
+    notes: tuple[str, ...] = ()
+    settled: Order | None = None
+    events: Iterator[_Line]
+    if form is Form.CSV:
+        table = intake_columns.read(text, MAX_FILE, MAX_BATCH, order)
+        notes, settled = table.notes, table.order
+        events = (_Line(row.line, row.shown, row.event) for row in table.rows)
+    elif form is Form.LINES:
+        told = _lines(text, order)
+        notes, settled = told.notes, told.order
+        events = iter(told.lines)
+    else:
+        events = _json(text) if form is Form.JSON else _jsonl(text)
+    rows: list[Row] = []
+    seen: dict[str, int] = {}
+    for line in events:
+        if len(rows) >= MAX_BATCH:
+            raise InvalidFile((Problem("", f"it has more than {MAX_BATCH:,} events; split it"),), "the text")
+        row = _row(line, now)
+        if row.entry is not None and row.entry.id in seen:
+            row = replace(
+                row, entry=None, problem=f"The id {row.entry.id!r} stands in line {seen[row.entry.id]} already."
+            )
+        elif row.entry is not None:
+            seen[row.entry.id] = row.line
+        rows.append(row)
+    taken = [row for row in rows if row.entry is not None]
+    if form in (Form.LINES, Form.CSV) and (undated := sum(row.time_from == NOW for row in taken)):
+        those = "Without a date, and so now" if undated < len(taken) else "None has a date, so all happen now"
+        counted = f": {undated:,} of {len(taken):,}" if undated < len(taken) else ""
+        notes = (*notes, f"{those} ({stamp(now.astimezone(UTC))}){counted}.")
+    return Reading(rows, notes, settled)
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A line of the text as an event, or the problem that kept it from being read."""
+
+    number: int
+    shown: str
+    event: Mapping[str, Any] | str
+    time_from: str = ""
+
+
+def _row(line: _Line, now: datetime) -> Row:
+    if isinstance(line.event, str):
+        return Row(line.number, line.shown, None, line.event)
+    try:
+        entry = event_entry(line.event, None)
+    except InvalidEntry as error:
+        return Row(line.number, line.shown, None, error.sentence)
+    if entry.timestamp is None:
+        return Row(line.number, line.shown, entry.evolve(timestamp=now), time_from=NOW)
+    return Row(line.number, line.shown, entry, time_from=line.time_from)
+
+
+@dataclass(frozen=True)
+class _Lines:
+    lines: list[_Line]
+    notes: tuple[str, ...]
+    order: Order | None
+
+
+def _lines(text: str, asked: Order | None) -> _Lines:
+    """Lines with their dates: one without takes that of the line above, and one of a date alone dates those beneath.
+
+    Beneath a date that cannot be read, the day is unknown until the next that can.
+    """
+    split = [(number, line) for number, line in enumerate(_LINE_END.split(text), start=1) if line.strip()]
+    dates = {number: found for number, line in split if (found := at_start(line)) is not None}
+    order, open_ = order_of(list(dates.values()), asked)
+    lines: list[_Line] = []
+    held: datetime | None = None
+    unread = 0
+    headings = inherited = 0
+    for number, line in split:
+        found = dates.get(number)
+        if found is None and unread:
+            lines.append(_Line(number, line, f"Its day is unknown: the date in line {unread} cannot be read."))
+        elif found is None:
+            inherited += held is not None
+            event: dict[str, Any] = {"document": line.strip()}
+            lines.append(_Line(number, line, event if held is None else {**event, "timestamp": held}, ABOVE))
+        elif found.problem is not None:
+            unread = number
+            lines.append(_Line(number, line, f"It begins with a date that cannot be read: {found.problem}."))
+        else:
+            held, unread = found.moment(order), 0
+            if found.rest.strip():
+                lines.append(_Line(number, line, {"document": found.rest.strip(), "timestamp": held}))
+            else:
+                headings += 1
+    notes = tuple(_on_dates([one for one in dates.values() if one.problem is None], headings, inherited))
+    return _Lines(lines, (*notes, open_) if open_ else notes, order if open_ else None)
+
+
+def _on_dates(dates: list[Written], headings: int, inherited: int) -> Iterator[str]:
+    """How the dates at the beginning of lines were read."""
+    if len(dates) > headings:
+        yield f"Lines that begin with a date, which becomes their time: {len(dates) - headings:,}."
+    if headings:
+        yield f"Lines that are only a date, which becomes the time of those beneath: {headings:,}."
+    if inherited:
+        yield f"Lines without a date, which take that of the line above: {inherited:,}."
+    if any(one.zone is None for one in dates):
+        yield READ_AS_UTC
+    if any(one.clock is None for one in dates):
+        yield f"Days without a time are read as {NOON:%H:%M}."
+
+
+def _json(text: str) -> Iterator[_Line]:
+    value, _ = parse_strict(text, "the text", MAX_FILE, InvalidFile)
+    if isinstance(value, dict):
+        try:
+            value = columns(value, "the text") if "documents" in value else [value]
+        except InvalidEntry as error:
+            raise InvalidFile((Problem("", error.sentence),), "the text") from error
+    if not isinstance(value, list):
+        raise InvalidFile((Problem("", "it must be a list of events, or an object with 'documents'", 1),), "the text")
+    for number, event in enumerate(value, start=1):
+        shown = str(event.get("document", "")) if isinstance(event, dict) else json.dumps(event)[:200]
+        yield _Line(number, shown, event if isinstance(event, dict) else "This is no object with a document.")
+
+
+def _jsonl(text: str) -> Iterator[_Line]:
+    for number, line in enumerate(_LINE_END.split(text), start=1):
+        if not line.strip():
+            continue
+        try:
+            value, _ = parse_strict(line, "this line", MAX_FILE, InvalidFile)
+        except InvalidFile as error:
+            yield _Line(number, line, f"{error.problems[0].message[:1].upper()}{error.problems[0].message[1:]}.")
+            continue
+        shown = str(value.get("document", line)) if isinstance(value, dict) else line
+        yield _Line(number, shown, value if isinstance(value, dict) else "This is no object with a document.")

@@ -1,0 +1,122 @@
+"""Narrative: memories told as one text, each sentence with the ids it rests on. It changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..core.change_set import ModelCall
+from ..core.entry import MemoryEntry
+from ..errors import InvalidParameter
+from ..llm import LanguageModel, narrate
+from ..llm.extractive import quote
+from ..recall.rank import Recall
+from ..recall.verdicts import Candidate
+from .context import by_age
+from .grounding import checked, names
+
+Hits = Recall | Sequence[Candidate | MemoryEntry]
+"""What was recalled, or chosen memories; of a ``Recall`` those in its answer."""
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One sentence of a narrative, and the ids of the memories that it rests on."""
+
+    text: str
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """A sentence that the model gave and that is not told, those of its ids that exist, and why it is not."""
+
+    text: str
+    ids: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True)
+class Narrative:
+    """What memories tell.
+
+    Args:
+        text: the narrative; where there is none, a sentence that says why.
+        sentences: what it is made of; empty where there is no narrative.
+        dropped: what the model said beyond the memories.
+        call: the prompt and the answer; ``None`` where no model was asked.
+        told_by: the label of the model, which names the offline rules as such; empty where none was asked.
+        left_out: ids of hits that found no room in the prompt.
+    """
+
+    text: str
+    sentences: tuple[Sentence, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+    call: ModelCall | None = None
+    told_by: str = ""
+    left_out: tuple[str, ...] = ()
+
+
+def tell(who: str, cue: str, hits: Hits, model: LanguageModel) -> Narrative:
+    """Join the hits into a narrative.
+
+    The hits that come first have room in the prompt before the others; they are told in the order of time. A
+    sentence is dropped if it rests on no memory, on one that was not given, or names, counts or dates what none
+    of its memories does.
+
+    Args:
+        who: the character's name, which may stand in any sentence.
+        cue: what the narrative is to answer.
+        hits: see ``Hits``.
+        model: who tells it.
+
+    Raises:
+        InvalidParameter: a hit is no memory.
+        ModelError: the language model did not help.
+    """
+    found = list({entry.id: entry for entry in map(_entry, *_numbered(hits))}.values())
+    if not found:
+        return Narrative(f"Nothing was recalled for {quote(cue)}, so there is nothing to tell.")
+    first, *others = narrate.parts(found)
+    given = sorted(first, key=by_age)
+    done = model.complete(narrate.narrate(who, cue, given))
+    among = names([cue, *(entry.document for entry in given)])
+    told: list[Sentence] = []
+    dropped: list[Dropped] = []
+    for statement in done.answer.sentences:
+        text = " ".join(statement.text.split())
+        sources, problem = checked(statement.text, statement.because_of, given, known=(who,), among=among)
+        ids = tuple(source.id for source in sources)
+        if problem:
+            dropped.append(Dropped(text, ids, problem))
+        else:
+            told.append(Sentence(text, ids))
+    return Narrative(
+        " ".join(sentence.text for sentence in told) or _nothing(len(given), len(dropped)),
+        tuple(told),
+        tuple(dropped),
+        done.call,
+        model.label,
+        tuple(entry.id for part in others for entry in part),
+    )
+
+
+def _nothing(given: int, dropped: int) -> str:
+    if dropped:
+        return f"Nothing can be told: what the language model wrote (dropped: {dropped}) does not rest on the memories."
+    return f"The language model told nothing from the {given} memories that it was given."
+
+
+def _numbered(hits: Hits) -> tuple[Sequence[object], range]:
+    items: object = hits.hits if isinstance(hits, Recall) else hits
+    if isinstance(items, str) or not isinstance(items, Sequence):
+        raise InvalidParameter(f"The hits must be a Recall or a list of memories, not a {type(hits).__name__}.")
+    return items, range(1, len(items) + 1)
+
+
+def _entry(hit: object, number: int) -> MemoryEntry:
+    if isinstance(hit, Candidate):
+        return hit.entry
+    if isinstance(hit, MemoryEntry):
+        return hit
+    raise InvalidParameter(f"Hit {number} is a {type(hit).__name__}; a hit is a Candidate or a MemoryEntry.")

@@ -1,0 +1,109 @@
+"""Planning: the rest of today in timed actions with places (Park et al. 2023, section 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from ..core.change_set import Change, ChangeSet, Kept
+from ..core.entry import Kind, MemoryEntry, Tier, new_id
+from ..core.personality import RoutineItem
+from ..errors import ModelNonsense
+from ..llm import tasks
+from .context import Ground, cited
+
+CONTEXT = 15
+RATING = 5
+"""Plans are not asked about: the published code gives them 5."""
+
+
+def plan(ground: Ground, routine: Sequence[RoutineItem]) -> ChangeSet:
+    """Plan the rest of the day of ``ground.now``, in its zone; the old plan of that day is replaced.
+
+    Actions of the old plan that are pinned, protected or marked "by a person" stand; what would overlap them is left
+    out.
+
+    Raises:
+        ModelNonsense: the actions overlap, lie in the past or run backwards, also when asked again.
+        ModelError: the language model did not help. Nothing was changed.
+    """
+    now = ground.now
+    ground.progress(0.1, "Recalling what today holds")
+    cue = f"What has {ground.who} promised, agreed or arranged to do today, {now:%A} {now.day} {now:%B}?"
+    context = [entry for entry in ground.recall(cue, CONTEXT) if entry.kind is not Kind.PLAN]
+    items = [item.model_dump(exclude_none=True) for item in routine]
+    task = tasks.plan_day(ground.who, now, items, context)
+    ground.progress(0.4, "Planning the day")
+    done = ground.model.complete(task)
+    actions = done.answer.actions
+    calls = [done.call]
+    if (problem := _problem(actions, now)) is not None:
+        told = " An earlier plan was wrong: 'mistake' says how."
+        again = replace(task, more=told, data={**task.data, "mistake": problem})  # it quotes the plan
+        done = ground.model.complete(again)
+        actions = done.answer.actions
+        calls.append(done.call)
+        if (problem := _problem(actions, now)) is not None:
+            raise ModelNonsense(f"The language model's plan cannot be used: {problem} Nothing was changed.")
+    if not actions:
+        note = "Nothing is left to do today: no routine and no appointment lies ahead."
+        return ground.plan("plan", "Nothing to plan", [], calls=tuple(calls), notes=(note,))
+    day = now.date().isoformat()
+    earlier = [old for old in ground.ltm if old.kind is Kind.PLAN and old.extras.get("plan_day") == day]
+    standing = [old for old in earlier if old.pinned or old.protected or old.authored]
+    free = [action for action in actions if not any(_overlaps(action, old) for old in standing)]
+    changes = [Change(old, None, "The new plan of the day replaces it.") for old in earlier if old not in standing]
+    changes += [
+        Change(None, entry(now, action, cited(action.because_of, context)), "An action of today's plan.")
+        for action in free
+    ]
+    kept = tuple(Kept(old.id, "It is pinned, protected or marked “by a person”, so it stands.") for old in standing)
+    over = len(actions) - len(free)
+    notes = (f"{over} new actions would overlap what stands of the earlier plan, and were left out.",) if over else ()
+    title = f"Plan {now:%A} {now.day} {now:%B}: {len(free)} actions"
+    return ground.plan("plan", title, changes, calls=tuple(calls), kept=kept, notes=notes)
+
+
+def _overlaps(action: tasks.Action, old: MemoryEntry) -> bool:
+    return action.start < str(old.extras.get("end", "")) and str(old.extras.get("start", "")) < action.end
+
+
+def _problem(actions: Sequence[tasks.Action], now: datetime) -> str | None:
+    """What is wrong with a plan, in a sentence; ``None`` if it can be lived."""
+    clock, ended = f"{now:%H:%M}", ""
+    for action in actions:
+        span = f"{action.start} to {action.end} ({action.activity[:60]})"
+        if action.end <= action.start:
+            return f"{span} does not end after it begins."
+        if action.start <= clock:
+            return f"{span} does not lie after now, {clock}."
+        if action.start < ended:
+            return f"{span} overlaps the action before it, or is out of order."
+        ended = action.end
+    return None
+
+
+def entry(now: datetime, action: tasks.Action, evidence: Sequence[MemoryEntry]) -> MemoryEntry:
+    """The memory of one planned action of the day of ``now``."""
+    day = f"{now:%A} {now.day} {now:%B}"
+    place = f" ({action.place})" if action.place else ""
+    return MemoryEntry(
+        f"Plan for {day}, {action.start} to {action.end}: {action.activity}{place}",
+        {
+            "plan_day": now.date().isoformat(),
+            "start": action.start,
+            "end": action.end,
+            "place": action.place,
+            "activity": action.activity,
+        },
+        f"plan-{new_id()}",
+        tier=Tier.LTM,
+        kind=Kind.PLAN,
+        timestamp=now,
+        rating=RATING,
+        explanation="Plans are given 5.",
+        tags=("plan",),
+        evidence=tuple(entry.id for entry in evidence),
+        depth=1 + max((entry.depth for entry in evidence), default=0),
+    )

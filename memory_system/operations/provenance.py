@@ -1,0 +1,178 @@
+"""Lineage: what a memory rests on and what rests on it, both ways, through summaries to forgotten originals. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ..core.entry import MemoryEntry
+
+MOST = 200
+"""Memories that one lineage tells of; of more, those nearest to the one asked about."""
+
+Look = Callable[[Collection[str]], Mapping[str, MemoryEntry]]
+"""The memories of these ids as they are or last were; ids of none are left out."""
+Near = Callable[[Sequence[MemoryEntry]], Iterable[tuple[str, str]]]
+"""Pairs of a memory and one that is a step further on, by id."""
+
+
+@dataclass(frozen=True)
+class Kin:
+    """One memory of a lineage.
+
+    Args:
+        entry: as it is, or as it last was.
+        level: 0 = the memory asked about; below 0 what it rests on, above 0 what rests on it. A memory lies further
+            off than all that lie between it and the one asked about.
+        forgotten: it is not in recall any more.
+        stale: what it rests on has changed since.
+    """
+
+    entry: MemoryEntry
+    level: int
+    forgotten: bool = False
+    stale: bool = False
+
+
+@dataclass(frozen=True)
+class Lineage:
+    """Where a memory comes from and where it went.
+
+    Args:
+        entry_id: the memory asked about.
+        kin: it and its kin, the lowest level first, within a level by time.
+        links: pairs of ids: a memory, and one that rests on it.
+        unknown: how many memories are cited that there never were.
+        more: how many are further off, or too many, and are not among ``kin``, as far as was looked.
+    """
+
+    entry_id: str
+    kin: tuple[Kin, ...]
+    links: tuple[tuple[str, str], ...]
+    unknown: int = 0
+    more: int = 0
+
+    def of(self, entry_id: str) -> Kin | None:
+        """The kin of this id."""
+        return next((one for one in self.kin if one.entry.id == entry_id), None)
+
+
+@dataclass
+class _Side:
+    """One way from the memory asked about: what was found, and over which links."""
+
+    found: dict[str, MemoryEntry]
+    links: set[tuple[str, str]]
+    unknown: set[str]
+    beyond: set[str]
+
+
+def trace(
+    entry: MemoryEntry, depth: int, look: Look, cites: Near, *, held: Callable[[str], bool], stale: Collection[str]
+) -> Lineage:
+    """The lineage of a memory.
+
+    Args:
+        entry: the memory, as it is or last was.
+        depth: how many steps to go each way.
+        look: where the memories of ids are to be had.
+        cites: for memories, pairs of each and the id of one that rests on it, or did so.
+        held: whether a memory is in recall.
+        stale: ids of memories of which something that they rest on has changed.
+    """
+    room = MOST - 1
+    down = _walked(entry, depth, room // 2, look, _rests)
+    room -= len(down.found) - 1
+    up = _walked(entry, depth, room, look, cites)
+    links = {(source, one) for one, source in down.links if one != source} | set(_leading(up, entry.id, held))
+    levels = _levels(entry.id, links)
+    everything = {**up.found, **down.found}
+    kin = [Kin(everything[one], level, not held(one), one in stale) for one, level in levels.items()]
+    return Lineage(
+        entry.id,
+        tuple(sorted(kin, key=lambda one: (one.level, *_by_time(one.entry)))),
+        tuple(sorted(links)),
+        len(down.unknown),
+        len((down.beyond | up.beyond) - levels.keys()),
+    )
+
+
+def _rests(some: Sequence[MemoryEntry]) -> list[tuple[str, str]]:
+    return [(one.id, source) for one in some for source in one.evidence]
+
+
+def _by_time(entry: MemoryEntry) -> tuple[float, str]:
+    return (entry.timestamp.timestamp() if entry.timestamp else float("-inf"), entry.id)
+
+
+def _walked(entry: MemoryEntry, depth: int, room: int, look: Look, near: Near) -> _Side:
+    """All memories within so many steps, the nearest first, as many as there is room for."""
+    side = _Side({entry.id: entry}, set(), set(), set())
+    reached: Sequence[MemoryEntry] = [entry]
+    for _ in range(depth):
+        pairs = list(dict.fromkeys(near(reached)))
+        fresh = look([other for _, other in pairs if other not in side.found])
+        side.unknown |= {other for _, other in pairs if other not in side.found and other not in fresh}
+        reached = sorted(fresh.values(), key=_by_time)
+        free = max(0, room + 1 - len(side.found))
+        side.beyond |= {one.id for one in reached[free:]}
+        reached = reached[:free]
+        side.found |= {one.id: one for one in reached}
+        side.links |= {(one, other) for one, other in pairs if other in side.found}
+        if not reached:
+            return side
+    side.beyond |= {other for _, other in near(reached) if other not in side.found}
+    return side
+
+
+def _leading(up: _Side, centre: str, held: Callable[[str], bool]) -> Iterable[tuple[str, str]]:
+    """The links upwards that lead to a memory in recall: what was thought and forgotten again is no news."""
+    onward: dict[str, list[str]] = {}
+    for source, one in up.links:
+        onward.setdefault(one, []).append(source)
+    wanted = [one for one in up.found if one != centre and held(one)]
+    leading = set(wanted)
+    while wanted:
+        for source in onward.get(wanted.pop(), ()):
+            if source not in leading:
+                leading.add(source)
+                wanted.append(source)
+    return ((source, one) for source, one in up.links if one in leading and one != source)
+
+
+def _levels(centre: str, links: Collection[tuple[str, str]]) -> dict[str, int]:
+    """The level of each memory: by the longest way to it, and by the shortest where ways run in a circle."""
+    up: dict[str, list[str]] = {}
+    down: dict[str, list[str]] = {}
+    for source, one in sorted(links):
+        up.setdefault(source, []).append(one)
+        down.setdefault(one, []).append(source)
+    levels = _longest(centre, up)
+    below = {one: -level for one, level in _longest(centre, down).items() if one not in levels}
+    return levels | below
+
+
+def _longest(centre: str, onward: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    order: list[str] = []
+    state: dict[str, bool] = {}  # False = on the way to it, True = all beyond it is known
+    turned: set[tuple[str, str]] = set()
+    stack = [(centre, iter(onward.get(centre, ())))]
+    state[centre] = False
+    while stack:
+        one, rest = stack[-1]
+        following = next(rest, None)
+        if following is None:
+            state[one] = True
+            order.append(one)
+            stack.pop()
+        elif following not in state:
+            state[following] = False
+            stack.append((following, iter(onward.get(following, ()))))
+        elif not state[following]:
+            turned.add((one, following))
+    levels = dict.fromkeys(state, 0)
+    for one in reversed(order):
+        for following in onward.get(one, ()):
+            if (one, following) not in turned:
+                levels[following] = max(levels[following], levels[one] + 1)
+    return levels

@@ -1,0 +1,111 @@
+"""Rating many texts: several at a time, each text once, stopped by the caller or by a model that does not help."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+
+from ..core.change_set import ModelCall
+from ..core.entry import MemoryEntry
+from ..errors import BudgetSpent, ModelError, ModelNonsense, ModelOverflow
+from .context import UNRATED, Ground, tried
+
+STOPPED = "Rating was stopped before its end."
+_MISSES = 3
+"""Texts that a model which has rated none may fail at before the others are left."""
+_SECONDS = 0.2
+"""How often the caller is asked whether to stop, and is told how far it is."""
+_Tried = tuple[MemoryEntry, ModelCall, ModelError | None]
+
+
+@dataclass
+class Rated:
+    """What came of rating texts.
+
+    Args:
+        found: for each text that was asked about an entry with its rating, or as it was; the call; and the error.
+        stopped: why the others were not asked about, in a sentence; empty if all were.
+        problem: the error that the model stopped it with.
+    """
+
+    found: dict[str, _Tried] = field(default_factory=dict)
+    stopped: str = ""
+    problem: ModelError | None = None
+
+    @property
+    def calls(self) -> tuple[ModelCall, ...]:
+        """The calls, in the order of the texts."""
+        return tuple(call for _, call, _ in self.found.values())
+
+    def take(self, text: str, outcome: _Tried) -> None:
+        """Take in what came of one text, and whether to go on after it: another text may not meet this failure."""
+        self.found[text] = outcome
+        error = outcome[2]
+        if error is None or self.stopped:
+            return
+        tries = [one for _, _, one in self.found.values()]
+        hopeful = None in tries or len(tries) < _MISSES
+        if not (isinstance(error, ModelNonsense | ModelOverflow) and hopeful):
+            self.stopped, self.problem = error.sentence, error
+
+    def of(self, entry: MemoryEntry) -> tuple[MemoryEntry, str]:
+        """An entry with its rating; or marked as to be rated, and why it is not."""
+        found = self.found.get(entry.document)
+        if found is not None and found[2] is None:
+            return entry.evolve(rating=found[0].rating, explanation=found[0].explanation), ""
+        why = found[2].sentence if found is not None and found[2] is not None else self.stopped
+        marked = entry.evolve(explanation=UNRATED) if entry.rating is None and not entry.explanation else entry
+        return marked, why
+
+
+def wants_rating(entry: MemoryEntry) -> bool:
+    """Whether a memory was to be rated and could not be; one that nobody wanted rated is left alone."""
+    return entry.rating is None and entry.explanation == UNRATED
+
+
+def rate_all(ground: Ground, entries: Sequence[MemoryEntry], cancelled: Callable[[], bool] = lambda: False) -> Rated:
+    """Ask for the ratings of all entries, each text once, at most ``ground.at_once`` of them at a time.
+
+    They are asked about one by one until the first answer, so that a server which is down is waited for once. What is
+    being asked when it is stopped is not waited for.
+    """
+    waiting = deque({entry.document: entry for entry in entries}.values())
+    done = Rated()
+    if cancelled():
+        done.stopped = STOPPED
+    elif len(waiting) == 1:
+        ground.progress(0.0, "Rating")
+        done.take(waiting[0].document, tried(waiting[0], ground.model))
+    elif waiting:
+        _side_by_side(ground, waiting, done, cancelled)
+    return done
+
+
+def _side_by_side(ground: Ground, waiting: deque[MemoryEntry], done: Rated, cancelled: Callable[[], bool]) -> None:
+    order = [entry.document for entry in waiting]
+    model = ground.model
+    pool = ThreadPoolExecutor(ground.at_once, thread_name_prefix="rating")
+    asked: dict[Future[_Tried], MemoryEntry] = {}
+    width, widest = 1, ground.at_once
+    try:
+        while (waiting and not done.stopped) or asked:
+            while waiting and not done.stopped and len(asked) < width:
+                entry = waiting.popleft()
+                asked[pool.submit(tried, entry, model)] = entry
+            for answered in wait(asked, timeout=_SECONDS, return_when=FIRST_COMPLETED).done:
+                entry, outcome = asked.pop(answered), answered.result()
+                if asked and isinstance(outcome[2], BudgetSpent):  # what the others may take is held until they end
+                    width = widest = len(asked)
+                    waiting.appendleft(entry)
+                else:
+                    done.take(entry.document, outcome)
+                    width = widest if outcome[2] is None else width
+            ground.progress(len(done.found) / len(order), f"Rated {len(done.found)} of {len(order)}")
+            if (waiting or asked) and cancelled():
+                done.stopped = done.stopped or STOPPED
+                break
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+    done.found = {text: done.found[text] for text in order if text in done.found}

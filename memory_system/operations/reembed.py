@@ -1,0 +1,90 @@
+"""Vectors made anew: for another embedding model than the one they were made with, or a store of another distance."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from ..core.change_set import ChangeSet
+from ..store.journal.journal import content_hash
+from ..store.ledger import Ledger
+from ..store.ledger_tables import REEMBED
+from .context import Progress
+
+BATCH = 64
+"""Texts at a time: what is lost at most when it is stopped, and how long a writer waits."""
+
+
+@dataclass(frozen=True)
+class Reembedded:
+    """What came of it.
+
+    Args:
+        embedded: how many texts were embedded.
+        waiting: how many memories still have no vector, since it was stopped.
+        store_made_anew: whether the store was written from the journal.
+    """
+
+    embedded: int
+    waiting: int
+    store_made_anew: bool
+
+    @property
+    def done(self) -> bool:
+        """Whether every memory has its vector."""
+        return not self.waiting
+
+
+def reembed(
+    ledger: Ledger,
+    now: datetime,
+    author: str,
+    progress: Progress,
+    cancelled: Callable[[], bool],
+    tell: Callable[[ChangeSet], None] = lambda _noted: None,
+) -> Reembedded:
+    """Embed what has no vector, batch by batch, and then write the store anew if it holds other vectors.
+
+    ``tell`` is told what is going to be noted in the history.
+
+    Raises:
+        ReadOnly: nothing can be written.
+        EmbedderError: a text could not be embedded.
+    """
+    ledger.refuse_read_only()
+    identity = ledger.embedder.identity
+    with ledger.reading():
+        texts = list(dict.fromkeys(entry.document for entry in ledger.without_vector()))
+    embedded = 0
+    for start in range(0, len(texts), BATCH):
+        if cancelled():
+            break
+        progress(0.8 * start / len(texts), f"Embedding {start:,} of {len(texts):,} memories")
+        batch = texts[start : start + BATCH]
+        vectors = dict(zip(map(content_hash, batch), ledger.embedder.embed(batch), strict=True))
+        ledger.keep_vectors(vectors)
+        embedded += len(batch)
+    with ledger.reading():
+        waiting = len(ledger.without_vector())
+    anew = False
+    if not waiting and not cancelled():
+        anew = _write_store(ledger, progress)
+    if embedded or anew:
+        title = f"Embedded {embedded:,} memories with {identity}" + (", and wrote the store anew" if anew else "")
+        notes = (f"{waiting:,} memories wait for a vector.",) if waiting else ()
+        noted = ChangeSet(REEMBED, title, (), now, ledger.revision, author=author, notes=notes)
+        tell(noted)
+        ledger.note(noted)
+    progress(1.0, "Done" if not waiting else "Stopped")
+    return Reembedded(embedded, waiting, anew)
+
+
+def _write_store(ledger: Ledger, progress: Progress) -> bool:
+    progress(0.8, "Looking at the store")
+    aside = ledger.make_store_anew(lambda share: progress(0.8 + 0.2 * share, "Writing the store"))
+    if aside is None:
+        return False
+    shutil.rmtree(aside, ignore_errors=True)  # the journal keeps the vectors that it held
+    return True

@@ -1,0 +1,134 @@
+"""Candidates: every memory beside its score and verdict, each made only when somebody looks at it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.entry import LIVED, Tier
+from ..core.scoring import Floats, Parts
+from .query import Query
+from .table import Rows
+from .verdicts import VERDICTS, Candidate, Verdict, because
+
+TIERS = LIVED
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One tier, judged: entries, parts, totals, ranks (1 = highest) and verdicts (numbers of ``VERDICTS``) by row."""
+
+    tier: Tier
+    entries: Rows
+    ids: list[str]
+    parts: Parts
+    totals: Floats
+    ranks: NDArray[np.intp]
+    verdicts: NDArray[np.uint8]
+
+
+class Candidates(Sequence[Candidate]):
+    """All candidates of a query: the recalled in the order of the answer, then the others by score.
+
+    What is needed of all of them at once can be had as columns, without making any.
+
+    Args:
+        tiers: the tiers in the order in which they were asked.
+        seats: how many of each tier are recalled.
+        query: what was asked.
+        guided: what a second round found, in its order.
+    """
+
+    def __init__(
+        self, tiers: Sequence[Judged], seats: Mapping[Tier, int], query: Query, guided: Sequence[Candidate] = ()
+    ) -> None:
+        self._tiers = tuple(tiers)
+        self._seats = seats
+        self._query = query
+        self._guided = tuple(guided)
+        numbers = np.repeat(np.arange(len(tiers)), [len(tier.ids) for tier in tiers])
+        rows = np.concatenate([np.arange(len(tier.ids)) for tier in tiers])
+        totals = np.concatenate([tier.totals for tier in tiers])
+        ranks = np.concatenate([tier.ranks for tier in tiers])
+        recalled = np.concatenate([tier.verdicts for tier in tiers]) == VERDICTS.index(Verdict.RECALLED)
+        by_score = np.where(np.isnan(totals), np.inf, -totals)
+        by_score[recalled] = -np.inf
+        order = np.lexsort((ranks, numbers, by_score))
+        if guided:
+            numbered = (self._number(one.entry.id) for one in guided)
+            apart = [number for number in numbered if number is not None]
+            order = order[~np.isin(order, apart)]
+        self._place = np.stack([numbers, rows], axis=1)
+        self._order = order
+        self._recalled = int(recalled.sum())
+
+    def __len__(self) -> int:
+        return len(self._order) + len(self._guided)
+
+    @overload
+    def __getitem__(self, index: int) -> Candidate: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Candidate]: ...
+    def __getitem__(self, index: int | slice) -> Candidate | list[Candidate]:
+        if isinstance(index, slice):
+            return [self[one] for one in range(*index.indices(len(self)))]
+        if index < 0:
+            index += len(self)
+        if not 0 <= index < len(self):
+            raise IndexError("there are no more candidates")
+        if self._recalled <= index < self._recalled + len(self._guided):
+            return self._guided[index - self._recalled]
+        return self._made(self._order[index if index < self._recalled else index - len(self._guided)])
+
+    def _made(self, number: int) -> Candidate:
+        place, row = self._place[number].tolist()
+        tier = self._tiers[place]
+        verdict, rank, score = VERDICTS[tier.verdicts[row]], int(tier.ranks[row]), tier.parts.one(row)
+        words = because(verdict, tier.tier, score, rank, self._seats, self._query)
+        return Candidate(tier.entries[row], score, rank, verdict, words)
+
+    @property
+    def hits(self) -> tuple[Candidate, ...]:
+        """The recalled ones."""
+        return tuple(self[: self._recalled + len(self._guided)])
+
+    @property
+    def tiers(self) -> tuple[Judged, ...]:
+        """The tiers in the order in which they were asked, as columns; what a second round found is not in them."""
+        return self._tiers
+
+    def of(self, entry_id: str) -> Candidate | None:
+        """The candidate of an id, or ``None``."""
+        for one in self._guided:
+            if one.entry.id == entry_id:
+                return one
+        number = self._number(entry_id)
+        return None if number is None else self._made(number)
+
+    def _number(self, entry_id: str) -> int | None:
+        """Where a memory stands among all, tier by tier and row by row."""
+        start = 0
+        for tier in self._tiers:
+            if entry_id in tier.ids:
+                return start + tier.ids.index(entry_id)
+            start += len(tier.ids)
+        return None
+
+    def best(self, count: int) -> list[Candidate]:
+        """Those of the highest scores, whatever their tier and verdict; what has no vector is left out."""
+        totals = np.concatenate([tier.totals for tier in self._tiers])
+        order = np.argsort(np.where(np.isnan(totals), np.inf, -totals), kind="stable")[:count]
+        return [self._made(int(number)) for number in order if not np.isnan(totals[number])]
+
+    def which(self, *verdicts: Verdict) -> list[int]:
+        """The places in this sequence of the candidates with one of these verdicts."""
+        wanted = [VERDICTS.index(verdict) for verdict in verdicts]
+        numbers = np.concatenate([tier.verdicts for tier in self._tiers])[self._order]
+        places = np.flatnonzero(np.isin(numbers, wanted))
+        places = np.where(places < self._recalled, places, places + len(self._guided))
+        guided = range(self._recalled, self._recalled + len(self._guided)) if Verdict.RECALLED in verdicts else ()
+        return sorted([*places.tolist(), *guided])

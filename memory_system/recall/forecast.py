@@ -1,0 +1,300 @@
+"""The forgetting forecast: when each memory falls out of an answer, if nothing is added and nothing is accessed.
+
+The threshold is crossed at a time that ``ageing`` has in closed form. That another memory overtakes it, or that an
+earlier tier leaves it no seat, is seen by asking at later times, close together at first and then ever wider, and by
+halving the first stretch in which it goes. Every forecast was run: a minute before it the memory is recalled, at it
+and a minute later it is not. A memory that goes and comes back between two of those times is taken to have stayed.
+
+Asking: one state of the memory, put the same question to again and again in other words, weights and times.
+
+How one score changes as time passes and nothing is accessed: the closed form behind forecasts and why-nots.
+
+With h the hours since the last access and k the decay, where relevancy stays as it is and nothing is scaled,
+
+    score(h) = w_recency * (1 if h <= 1 else k^h) + w_importance * importance + w_relevancy * relevancy
+
+so that with rest = w_importance * importance + w_relevancy * relevancy the score is above a threshold up to
+
+    h = max(1, log((threshold - rest) / w_recency) / log k)
+
+and for ever if the rest alone reaches the threshold; a memory without importance or time does not age.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+
+from ..core.entry import MemoryEntry, Tier
+from ..core.memory import Vectors
+from ..core.scoring import FRESH_SECONDS, Measure, Score, recency
+from ..errors import InvalidParameter
+from .query import Query
+from .rank import Explanation, Measured, Recall, answer
+from .table import Table, WhatIf
+from .verdicts import Candidate, Verdict
+
+
+def _by_similarity(_query: Query, _cue: Vectors) -> None:
+    """What every measure is without anything beside the vectors."""
+
+
+@dataclass(frozen=True, eq=False)
+class Asker:
+    """Asks tables that are held still, and touches nothing.
+
+    Args:
+        tables: one table a tier.
+        vectors: the vector of every cue that will be asked, shape (d,).
+        agent: the name used in the context text.
+        measure: how relevancy is measured for a query, where it is not by similarity.
+    """
+
+    tables: Mapping[Tier, Table]
+    vectors: Mapping[str, Vectors]
+    agent: str
+    measure: Callable[[Query, Vectors], Measured | None] = _by_similarity
+
+    def answer(self, query: Query, what_if: WhatIf | None = None) -> Recall:
+        """What a query recalls, or would if a memory were rated otherwise."""
+        cue = self.vectors[query.cue]
+        measured = self.measure(query, cue)
+        return answer(query, cue, self.tables, self.agent, explain=False, measured=measured, what_if=what_if)
+
+    def explain(self, query: Query) -> Explanation:
+        """Every memory with its verdict."""
+        cue = self.vectors[query.cue]
+        return answer(query, cue, self.tables, self.agent, explain=True, measured=self.measure(query, cue))
+
+
+def has_closed_form(query: Query) -> bool:
+    """Whether time changes the scores of a query by recency alone, each by itself."""
+    return query.scoring.measure is Measure.SIMILARITY and not query.scoring.normalise
+
+
+def counts_from(entry: MemoryEntry) -> float | None:
+    """When recency begins to count, in Unix seconds: its last access, and that it happened is one; ``None`` = never."""
+    if entry.timestamp is None:
+        return None
+    happened = entry.timestamp.timestamp()
+    return happened if entry.last_access is None else max(happened, entry.last_access.timestamp())
+
+
+def hours_above(score: Score, threshold: float, decay: float) -> float:
+    """Up to which age in hours a score is above a threshold; infinite = for ever, 0 = never.
+
+    Args:
+        score: it at any age, its parts as they are.
+        threshold: what it must exceed.
+        decay: k per hour, 0 < k < 1.
+    """
+    if score.recency is None:
+        return math.inf if score.total > threshold else 0.0
+    rest = score.parts["importance"] + score.parts["relevancy"]
+    if rest > threshold or (rest == threshold and score.weights.recency > 0):
+        return math.inf
+    if rest + score.weights.recency <= threshold:
+        return 0.0
+    return max(FRESH_SECONDS / 3600, math.log((threshold - rest) / score.weights.recency) / math.log(decay))
+
+
+def score_at(score: Score, from_: float | None, seconds: float, decay: float) -> float:
+    """The score at another time.
+
+    Args:
+        score: it at any age, its parts as they are.
+        from_: what ``counts_from`` says.
+        seconds: the time, in Unix seconds.
+        decay: k per hour, 0 < k < 1.
+    """
+    if from_ is None or score.recency is None:
+        return score.total
+    recent = float(recency(np.array([from_]), seconds, decay)[0])
+    return dataclasses.replace(score, recency=recent).total
+
+
+YEAR = timedelta(days=365)
+_MINUTE = timedelta(minutes=1)
+_LONGEST = timedelta(days=36_525)
+_TIMES = 40
+"""At how many times it is asked at first."""
+_QUOTED = 60
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """When one memory falls out of an answer.
+
+    Args:
+        entry_id: which memory.
+        leaves: from when on it is not recalled, to the minute; ``None`` = not within the horizon.
+        because: why, in a sentence.
+        curve: its score at times from the question to the horizon, the earliest first.
+        threshold: what the score has to exceed.
+    """
+
+    entry_id: str
+    leaves: datetime | None
+    because: str
+    curve: tuple[tuple[datetime, float], ...]
+    threshold: float
+
+
+def forecasts(
+    asker: Asker, query: Query, horizon: timedelta = YEAR, *, only: Collection[str] | None = None
+) -> tuple[Forecast, ...]:
+    """When each memory that is recalled falls out of the answer, in the order of the answer.
+
+    Args:
+        asker: asks the memory as it stands.
+        query: what is asked, at the time from which on is looked ahead.
+        horizon: how far, a minute to 36,525 days.
+        only: the ids of the memories that are looked at; all if ``None``.
+
+    Raises:
+        InvalidParameter: the horizon is no such span of time, or ends after the year 9999.
+    """
+    ahead = _Ahead(asker, query, horizon)
+    found = ahead.hits(0)
+    return tuple(ahead.forecast(one) for name, one in found.items() if only is None or name in only)
+
+
+class _Ahead:
+    """The answers to a query at later times, told in whole minutes from now; each is asked for once."""
+
+    def __init__(self, asker: Asker, query: Query, horizon: timedelta) -> None:
+        self._asker = asker
+        self._query = query
+        self._start = query.now.astimezone(UTC)
+        self._last = _minutes(self._start, horizon)
+        self._closed = has_closed_form(query)
+        self._hits: dict[int, dict[str, Candidate]] = {}
+        self._explained: dict[int, Explanation] = {}
+        steps = (math.pow(self._last, step / _TIMES) for step in range(_TIMES + 1))
+        self._times = sorted({max(1, round(minutes)) for minutes in steps})
+
+    def at(self, minutes: int) -> datetime:
+        """The time, in the zone of the question."""
+        return (self._start + minutes * _MINUTE).astimezone(self._query.now.tzinfo)
+
+    def hits(self, minutes: int) -> dict[str, Candidate]:
+        """What is recalled then, by id, in the order of the answer."""
+        if minutes not in self._hits:
+            explained = self._explained.get(minutes)
+            recall = self._asker.answer(self._query_at(minutes)) if explained is None else explained
+            self._hits[minutes] = {one.entry.id: one for one in recall.hits}
+        return self._hits[minutes]
+
+    def explained(self, entry_id: str, minutes: int) -> Candidate | None:
+        """What becomes of a memory then."""
+        if minutes not in self._explained:
+            self._explained[minutes] = self._asker.explain(self._query_at(minutes))
+        return self._explained[minutes].candidates.of(entry_id)
+
+    def _query_at(self, minutes: int) -> Query:
+        return replace(self._query, now=self.at(minutes))
+
+    def gone(self, entry_id: str, minutes: int) -> bool:
+        """Whether it is not recalled then, nor a minute later: two that lose their freshness in turn swap for less."""
+        return entry_id not in self.hits(minutes) and entry_id not in self.hits(minutes + 1)
+
+    def forecast(self, hit: Candidate) -> Forecast:
+        """When one memory goes that is recalled now."""
+        curve = self._curve(hit)
+        crossing = self._crossing(hit)
+        leaves = self._leaves(hit.entry.id, crossing)
+        if leaves is None:
+            words = self._stays(crossing)
+        elif leaves == crossing and not hit.via:
+            words = self._below(hit)
+        else:
+            words = self._goes(hit, leaves)
+        threshold = self._query.threshold_of(hit.entry.tier)
+        return Forecast(hit.entry.id, None if leaves is None else self.at(leaves), words, curve, threshold)
+
+    def _curve(self, hit: Candidate) -> tuple[tuple[datetime, float], ...]:
+        times = [(minutes, self.at(minutes)) for minutes in (0, *self._times)]
+        if self._closed:
+            from_, decay = counts_from(hit.entry), self._query.scoring.decay
+            return tuple((when, score_at(hit.score, from_, when.timestamp(), decay)) for _, when in times)
+        points = [(when, self.explained(hit.entry.id, minutes)) for minutes, when in times]
+        return tuple((when, one.score.total) for when, one in points if one is not None)
+
+    def _crossing(self, hit: Candidate) -> float | None:
+        """The minute at which it is no longer above the threshold, infinite = never, ``None`` = no closed form."""
+        if not self._closed:
+            return None
+        from_ = counts_from(hit.entry)
+        hours = hours_above(hit.score, self._query.threshold_of(hit.entry.tier), self._query.scoring.decay)
+        if from_ is None or math.isinf(hours):
+            return math.inf
+        return max(1, math.ceil((from_ + hours * 3600 - self._start.timestamp()) / 60))
+
+    def _leaves(self, entry_id: str, crossing: float | None) -> int | None:
+        known = int(crossing) if crossing is not None and crossing <= self._last else 1
+        times = [0, *sorted({*self._times, known})]
+        place = next((place for place, minutes in enumerate(times) if self.gone(entry_id, minutes)), None)
+        if place is None:
+            return None
+        stays, goes = times[place - 1], times[place]
+        if stays < known <= goes and entry_id in self.hits(known - 1) and self.gone(entry_id, known):
+            return known
+        while goes - stays > 1:
+            between = (stays + goes) // 2
+            if self.gone(entry_id, between):
+                goes = between
+            else:
+                stays = between
+        return goes
+
+    def _goes(self, hit: Candidate, leaves: int) -> str:
+        before = self.hits(leaves - 1)
+        via = before[hit.entry.id].via
+        if via:
+            return f"“{_quoted(before[via]) if via in before else via}” no longer leads to it."
+        then = self.explained(hit.entry.id, leaves)
+        if then is not None and then.verdict is Verdict.BELOW_THRESHOLD:
+            return self._below(hit)
+        entered = [one for name, one in self.hits(leaves).items() if name not in before]
+        rivals = [one for one in entered if one.entry.tier is hit.entry.tier]
+        if rivals:
+            return f"It is overtaken by “{_quoted(rivals[0])}”."
+        return f"“{_quoted(entered[0])}” takes its seat." if entered else "There is no seat left for it."
+
+    def _below(self, hit: Candidate) -> str:
+        static = "static " if hit.entry.tier is Tier.STATIC else ""
+        return f"It falls below the {static}threshold of {self._query.threshold_of(hit.entry.tier):.2f}."
+
+    def _stays(self, crossing: float | None) -> str:
+        span = _span(self._last)
+        if crossing == math.inf:
+            return f"It never falls below the threshold, and nothing takes its seat within {span}."
+        return f"It stays for at least {span}."
+
+
+def _minutes(start: datetime, horizon: timedelta) -> int:
+    if not isinstance(horizon, timedelta) or not _MINUTE <= horizon <= _LONGEST:
+        raise InvalidParameter(f"The horizon must be a span of time from one minute to {_LONGEST.days:,} days.")
+    try:
+        (start + horizon + timedelta(days=2)).astimezone(UTC)
+    except OverflowError as error:
+        raise InvalidParameter("The horizon ends after the year 9999; choose a shorter one.") from error
+    return horizon // _MINUTE
+
+
+def _quoted(one: Candidate) -> str:
+    text = " ".join(one.entry.document.split())
+    return text if len(text) <= _QUOTED else f"{text[: _QUOTED - 1]}…"
+
+
+def _span(minutes: int) -> str:
+    for unit, name in ((1440, "day"), (60, "hour"), (1, "minute")):
+        if minutes >= unit:
+            count = minutes // unit
+            return f"{count:,} {name}{'s' if count != 1 else ''}"
+    return "a moment"

@@ -1,0 +1,24 @@
+"""Relevancy from more than the vector: words, tokens, names, times and neighbours. Nothing here reads a clock."""
+
+from .cache import Kept
+from .cue import Cue
+from .evidence import DateMatch, Evidence, TokenPair, WordMatch, evidence
+from .index import TextIndex
+from .mix import PARTS, POOL, Relevancy, hybrid
+from .states import TokenStates
+
+__all__ = [
+    "PARTS",
+    "POOL",
+    "Cue",
+    "DateMatch",
+    "Evidence",
+    "Kept",
+    "Relevancy",
+    "TextIndex",
+    "TokenPair",
+    "TokenStates",
+    "WordMatch",
+    "evidence",
+    "hybrid",
+]

@@ -1,0 +1,247 @@
+"""TextIndex: what one tier's texts hold besides their vectors, kept current entry by entry.
+
+An index of its own, since the well-kept BM25 libraries score a corpus that is complete: none takes a text in or out
+without building all of it anew. The stemmer is a library's.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.entry import Kind, MemoryEntry
+from .dates import Stretch, mentions_time, stretches
+from .neighbours import Neighbours, place_of
+from .speakers import speaker_of
+from .words import plain, stems
+
+Floats = NDArray[np.float64]
+
+SATURATION = 1.2
+"""BM25's k1: how much the second and third occurrence of a word count."""
+LENGTH_SHARE = 0.75
+"""BM25's b: how far long texts are discounted."""
+
+
+class TextIndex:
+    """Rows as dense as the caller's: entry i stands at row i. Not thread-safe; whoever changes it holds the lock."""
+
+    def __init__(self) -> None:
+        self._entries: list[MemoryEntry] = []
+        self._rows_of: dict[str, array[int]] = {}  # by stem: the rows that hold it, in no order
+        self._counts_of: dict[str, array[int]] = {}  # and how often each does
+        self._lengths = array("l")
+        self._length = 0
+        self._times = array("d")  # Unix seconds; NaN = timeless
+        self._speakers = array("i")  # below 0 = nobody speaks
+        self._numbers: dict[str, int] = {}  # of the speakers
+        self._spoken: Counter[str] = Counter()
+        self._told: dict[int, tuple[Stretch, ...]] = {}
+        self._tells: set[int] = set()
+        self._neighbours = Neighbours()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @property
+    def entries(self) -> Sequence[MemoryEntry]:
+        """The entries by row."""
+        return self._entries
+
+    @property
+    def speakers(self) -> frozenset[str]:
+        """Who speaks in the turns that begin with a name and a colon, lowered."""
+        return frozenset(self._spoken)
+
+    def speaker(self, row: int) -> str:
+        """Who speaks in a row, lowered; empty if nobody does."""
+        name, _said = _spoken(self._entries[row])
+        return plain(name)
+
+    def told(self, row: int) -> tuple[Stretch, ...]:
+        """The stretches of time that a row's text names, counted from the row's own time."""
+        return self._told.get(row, ())
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """Which rows stand beside which in a conversation."""
+        return self._neighbours
+
+    def put(self, row: int, entry: MemoryEntry) -> None:
+        """Set a row: one that is held, or the next one.
+
+        Raises:
+            IndexError: neither; rows stay dense.
+        """
+        if not 0 <= row <= len(self._entries):
+            raise IndexError(f"Row {row} would leave a gap: the index holds {len(self._entries)} rows.")
+        if row < len(self._entries):
+            if _same(self._entries[row], entry):
+                self._entries[row] = entry
+                return
+            self._leave(row)
+            self._entries[row] = entry
+        else:
+            self._entries.append(entry)
+            self._lengths.append(0)
+            self._times.append(math.nan)
+            self._speakers.append(-1)
+        self._enter(row)
+
+    def move(self, from_row: int, to_row: int) -> None:
+        """Let the last row take the place of another one, which leaves.
+
+        Raises:
+            IndexError: ``from_row`` is not the last one, or there is no ``to_row``.
+        """
+        if from_row != len(self._entries) - 1 or not 0 <= to_row <= from_row:
+            raise IndexError(f"Only the last row ({len(self._entries) - 1}) may move to another one.")
+        if from_row != to_row:
+            entry = self._entries[from_row]
+            self.drop_last()
+            self.put(to_row, entry)
+
+    def drop_last(self) -> None:
+        """Remove the last row.
+
+        Raises:
+            IndexError: there is none.
+        """
+        row = len(self._entries) - 1
+        if row < 0:
+            raise IndexError("The index holds no rows.")
+        self._leave(row)
+        self._entries.pop()
+        self._lengths.pop()
+        self._times.pop()
+        self._speakers.pop()
+        self._neighbours.drop_last()
+
+    def rarity(self, stem: str) -> float:
+        """How much a stem says: BM25's idf, from about 0 (in every text) up; the most for one that no text holds."""
+        held = len(self._rows_of.get(stem, ()))
+        return math.log(1 + (len(self) - held + 0.5) / (held + 0.5))
+
+    def holders(self, stem: str) -> NDArray[np.intp]:
+        """The rows whose text holds a stem, in no order."""
+        return np.array(self._rows_of.get(stem, ()), np.intp)
+
+    def words(self, cue_stems: Sequence[str]) -> Floats:
+        """BM25 of a cue's different stems, shape (n,), as a share of the most that any text could have: 0 to 1."""
+        found = np.zeros(len(self))
+        if not len(self):
+            return found
+        weights = {stem: self.rarity(stem) for stem in cue_stems}
+        most = sum(weights.values()) * (SATURATION + 1)
+        lengths = np.array(self._lengths)
+        mean = max(self._length / len(self), 1.0)
+        for stem, weight in weights.items():
+            if stem in self._rows_of:
+                rows = np.array(self._rows_of[stem])
+                counts = np.array(self._counts_of[stem])
+                damping = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * lengths[rows] / mean)
+                found[rows] += weight * counts * (SATURATION + 1) / (counts + damping)
+        return found / most if most > 0 else found
+
+    def named(self, names: frozenset[str]) -> Floats:
+        """1 where one of the names (lowered) speaks, or, where nobody speaks, is written of; else 0. Shape (n,)."""
+        found = np.zeros(len(self))
+        if not names:
+            return found
+        speakers = np.array(self._speakers, np.int32)
+        for name in names:
+            written = stems(name)
+            if written:
+                held = [self.holders(stem) for stem in written]
+                rows = reduce(np.intersect1d, held)
+                found[rows] = np.where(speakers[rows] < 0, 1.0, found[rows])
+            if name in self._spoken:
+                found[speakers == self._numbers[name]] = 1.0
+        return found
+
+    def within(self, asked: Sequence[Stretch]) -> Floats:
+        """1 where a memory happened, or tells of what happened, in one of the stretches; else 0. Shape (n,)."""
+        found = np.zeros(len(self))
+        if not asked:
+            return found
+        times = np.array(self._times)
+        asked = list({(one.start, one.end): one for one in asked}.values())
+        for one in asked:
+            found[(times >= one.start) & (times < one.end)] = 1.0
+        for row, told in self._told.items():
+            if any(one.overlaps(other) for one in asked for other in told):
+                found[row] = 1.0
+        return found
+
+    def telling_times(self) -> Floats:
+        """1 where the text itself says when: a date, a weekday, "yesterday", "last week"; else 0. Shape (n,)."""
+        found = np.zeros(len(self))
+        found[list(self._tells)] = 1.0
+        return found
+
+    def _enter(self, row: int) -> None:
+        entry = self._entries[row]
+        name, said = _spoken(entry)
+        for stem, count in _counted(said):
+            if stem not in self._rows_of:
+                self._rows_of[stem], self._counts_of[stem] = array("i"), array("i")
+            self._rows_of[stem].append(row)
+            self._counts_of[stem].append(count)
+            self._lengths[row] += count
+        self._length += self._lengths[row]
+        self._times[row] = math.nan if entry.timestamp is None else entry.timestamp.timestamp()
+        if name:
+            self._spoken[plain(name)] += 1
+            self._speakers[row] = self._numbers.setdefault(plain(name), len(self._numbers))
+        if mentions_time(said):
+            self._tells.add(row)
+            if entry.timestamp is not None and (told := stretches(said, entry.timestamp)):
+                self._told[row] = told
+        self._neighbours.put(row, place_of(entry))
+
+    def _leave(self, row: int) -> None:
+        name, said = _spoken(self._entries[row])
+        for stem, _count in _counted(said):
+            rows, counts = self._rows_of[stem], self._counts_of[stem]
+            at = rows.index(row)
+            rows[at], counts[at] = rows[-1], counts[-1]
+            rows.pop(), counts.pop()
+            if not rows:
+                del self._rows_of[stem], self._counts_of[stem]
+        self._length -= self._lengths[row]
+        self._lengths[row] = 0
+        if name:
+            self._spoken[plain(name)] -= 1
+            if not self._spoken[plain(name)]:
+                del self._spoken[plain(name)]
+        self._speakers[row] = -1
+        self._tells.discard(row)
+        self._told.pop(row, None)
+        self._neighbours.put(row, None)
+
+
+def _counted(text: str) -> Iterator[tuple[str, int]]:
+    yield from Counter(stems(text)).items()
+
+
+def _spoken(entry: MemoryEntry) -> tuple[str, str]:
+    """Who speaks and what is said, of a turn; anything else has no speaker, even "Bakery: a low, warm room"."""
+    if entry.kind is Kind.CONVERSATION or place_of(entry) is not None:
+        return speaker_of(entry.document)
+    return "", entry.document
+
+
+def _same(held: MemoryEntry, entry: MemoryEntry) -> bool:
+    """Whether nothing changed that the index reads."""
+    return held is entry or (
+        held.document == entry.document
+        and held.timestamp == entry.timestamp
+        and held.kind == entry.kind
+        and place_of(held) == place_of(entry)
+    )

@@ -1,0 +1,118 @@
+"""Late interaction: how well each word of the cue is met by some token of a memory, or of the turns around it.
+
+MaxSim after Khattab and Zaharia 2020 (ColBERT, arXiv 2004.12832), over the token states of the embedder that is there
+anyway: it was not trained for it, but its tokens know the text around them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .cue import Cue
+from .index import TextIndex
+from .states import PackedStates, TokenStates
+from .words import Word
+
+Floats = NDArray[np.float64]
+
+UNRELATED = 0.3
+"""The cosine that the best of a text's tokens has with any word, whatever the text is about; it counts as 0."""
+RARITY_POWER = 0.5
+"""A cue word counts by the square root of its rarity."""
+
+
+@dataclass(frozen=True, eq=False)
+class Late:
+    """What the token states of some rows say, each shape (p,), 0 to 1; what is ``near_`` is the best neighbour's.
+
+    Args:
+        late: how well the memory's own tokens meet the cue's words.
+        near_late: never below ``late``: with the neighbours' tokens, each times its strength.
+        sentence: the cosine of the cue with the closest of the memory's sentences, names left out.
+        near_sentence: the same of the best neighbour, times its strength.
+    """
+
+    late: Floats
+    near_late: Floats
+    sentence: Floats
+    near_sentence: Floats
+
+
+def token_weights(cue: Cue, states: PackedStates, index: TextIndex) -> Floats:
+    """How much each token of the cue counts, shape (t,), their sum 1: by its word's rarity, and nothing if it has none.
+
+    A cue of nothing but stop words and names counts all its tokens alike.
+    """
+    weights = np.zeros(len(states))
+    for word in cue.words:
+        inside = _inside(word, states)
+        weights[inside] = index.rarity(word.stem) ** RARITY_POWER / max(np.count_nonzero(inside), 1)
+    total = weights.sum()
+    if total <= 0:
+        return np.full(len(weights), 1 / max(len(weights), 1))
+    share: Floats = weights / total
+    return share
+
+
+def gist(cue: Cue, states: PackedStates) -> NDArray[np.float32]:
+    """The direction of the cue as a whole, shape (d,), names left out unless it consists of them."""
+    kept = np.ones(len(states), bool)
+    for word in cue.naming:
+        kept &= ~_inside(word, states)
+    vectors = states.vectors
+    mean = (vectors[kept] if kept.any() else vectors).sum(axis=0)
+    direction: NDArray[np.float32] = mean / max(float(np.linalg.norm(mean)), 1e-9)
+    return direction
+
+
+def cosines(cue: NDArray[np.float32], texts: Sequence[PackedStates]) -> Floats:
+    """The best cosine of each cue token with each text's tokens, shape (texts, t); 0 for a text without tokens."""
+    best = np.zeros((len(texts), len(cue)))
+    some = [at for at, text in enumerate(texts) if len(text)]
+    if some and len(cue):
+        turned = np.ascontiguousarray(cue.T)
+        for at in some:  # each by itself: the last bits of a product depend on what stands beside a row
+            best[at] = (texts[at].vectors @ turned).max(axis=0)
+    return best
+
+
+def sentence_cosines(direction: NDArray[np.float32], texts: Sequence[PackedStates]) -> Floats:
+    """The cosine of the closest sentence of each text, shape (texts,), 0 to 1."""
+    best = np.zeros(len(texts))
+    some = [at for at, text in enumerate(texts) if len(text.sentences)]
+    if some:
+        for at in some:
+            best[at] = (texts[at].sentences.astype(np.float32) * direction).sum(axis=1).max()
+    return np.clip(best, 0.0, 1.0)
+
+
+def late(cue: Cue, index: TextIndex, rows: NDArray[np.intp], tokens: TokenStates) -> Late:
+    """What the token states of some rows say, of which only those among ``rows`` help each other.
+
+    Raises:
+        EmbedderError: the token states could not be computed.
+    """
+    asked, *texts = tokens.get([cue.text, *(index.entries[row].document for row in rows.tolist())])
+    weights = token_weights(cue, asked, index)
+    counted = weights > 0
+    met = cosines(asked.vectors[counted], texts)
+    sentence = sentence_cosines(gist(cue, asked), texts)
+    pairing = index.neighbours.among(rows)
+    helped = np.maximum(met, pairing.best(met))
+    share = weights[counted]
+    own, near = (met * share).sum(axis=1), (helped * share).sum(axis=1)  # row by row, wherever a row stands
+    return Late(_share(own), _share(near), sentence, pairing.best(sentence))
+
+
+def _inside(word: Word, states: PackedStates) -> NDArray[np.bool_]:
+    """Which tokens begin within a word."""
+    return (states.spans[:, 0] >= word.start) & (states.spans[:, 0] < word.end)
+
+
+def _share(values: Floats) -> Floats:
+    share: Floats = np.clip((values - UNRELATED) / (1 - UNRELATED), 0.0, 1.0)
+    return share

@@ -1,0 +1,231 @@
+"""Tables kept beside the store: which of them can be used, and when they are written anew.
+
+A small agent is opened from its journal at once. A large one is opened from its kept tables, which show some revision
+of its journal; what came later is taken in from there.
+
+A table beside the store, as a file that is read in one go: opening it makes no entry and computes nothing.
+
+The file is derived: what it says is believed only if its checksums and its place in the journal fit, and it is
+otherwise made anew. It is read and not mapped: a mapped file that another program cuts short in place, as ``cp`` and
+``rsync --inplace`` do, kills the process at its next look (SIGBUS), and reading takes no longer.
+
+Layout: a magic line; the length and the checksum of a header; the header, in JSON; then each column at an offset that
+is a multiple of 4,096, with room for more rows, which takes no space on disk or in memory.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import stat
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from io import BufferedReader
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.change_set import dump_entry
+from ..core.entry import Tier
+from .table import Columns, Rows, Saved, Table, lengths_fit
+
+_MAGIC = b"memory table 1\n"
+_PAGE = 4096
+_MOST_HEADER = 1 << 20
+_SPARE = 8
+"""An eighth of the rows is kept free, so that what is added after opening needs no copy of the whole."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in the journal a table stands: what it takes to know whether a saved one can be used.
+
+    Args:
+        revision: the last revision that the table shows.
+        change_set: the id of that revision's change set; another id at that revision is another history.
+        access: the last access that it shows.
+        embedder: the identity of what made the vectors.
+        tier: whose table it is.
+    """
+
+    revision: int
+    change_set: str
+    access: int
+    embedder: str
+    tier: str = ""
+
+
+def save(path: Path, table: Table, place: Place) -> None:
+    """Write a table; a file that was there is replaced at once and whole.
+
+    Raises:
+        OSError: it cannot be written; what was there is still there.
+    """
+    rows = len(table)
+    table.columns.code(rows)
+    room = rows + max(rows // _SPARE, 1024)
+    lines, ends = _lines(table)
+    names = json.dumps({"ids": table.ids, "tags": table.tags}, ensure_ascii=False).encode("utf-8")
+    parts = dict(table.columns.used(rows))
+    parts |= {"text": lines, "ends": ends, "names": np.frombuffer(names, np.uint8)}
+    sections: dict[str, dict[str, Any]] = {}
+    offset = _MOST_HEADER
+    for name, array in parts.items():
+        shape = array.shape if name in _LISTS else (room, *array.shape[1:])
+        sections[name] = {
+            "offset": offset,
+            "type": array.dtype.str,
+            "shape": shape,
+            "check": zlib.crc32(np.ascontiguousarray(array).view(np.uint8).reshape(-1).data) if array.size else 0,
+        }
+        offset += -(-int(np.prod(shape)) * array.itemsize // _PAGE) * _PAGE
+    header = json.dumps({"rows": rows, "size": offset, "place": vars(place), "sections": sections}).encode()
+    beside = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        with beside.open("wb") as file:
+            file.write(_MAGIC + f"{len(header)} {zlib.crc32(header)}\n".encode() + header)
+            for name, array in parts.items():
+                file.seek(sections[name]["offset"])
+                np.ascontiguousarray(array).tofile(file)
+            file.truncate(offset)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def load(path: Path) -> tuple[Table, Place] | None:
+    """The table of a file that ``save`` wrote; whatever becomes of the file afterwards does not touch it.
+
+    ``None`` where there is no file, or where it is not as it was written.
+    """
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for
+            return None
+        with path.open("rb") as file:
+            if file.readline(len(_MAGIC)) != _MAGIC:
+                return None
+            length, check = (int(word) for word in file.readline(64).split())
+            text = file.read(min(length, _MOST_HEADER))
+            if zlib.crc32(text) != check:
+                return None
+            header = json.loads(text)
+            if os.fstat(file.fileno()).st_size != header["size"]:
+                return None
+            return _read(file, header)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+_LISTS = ("text", "ends", "names")
+"""Sections without room for more: what is added after opening is held by itself."""
+
+
+def _read(file: BufferedReader, header: dict[str, Any]) -> tuple[Table, Place] | None:
+    rows, arrays = int(header["rows"]), {}
+    for name, section in header["sections"].items():
+        array = np.zeros(tuple(section["shape"]), np.dtype(section["type"]))  # what is not used costs no memory
+        used = array if name in _LISTS else array[:rows]
+        if used.size:
+            into = used.view(np.uint8).reshape(-1).data
+            file.seek(int(section["offset"]))
+            if file.readinto(into) != len(into) or zlib.crc32(into) != section["check"]:
+                return None
+        arrays[name] = array
+    text, ends, names = (arrays.pop(name) for name in _LISTS)
+    told = json.loads(names.tobytes())
+    if not lengths_fit(arrays) or len(ends) != rows or len(told["ids"]) != rows:
+        return None
+    columns = Columns(arrays, coded=rows)
+    tags = {entry_id: tuple(of_entry) for entry_id, of_entry in told["tags"].items()}
+    entries = Rows(list(range(rows)), columns["accessed"], Saved(text, ends))
+    return Table(columns, entries, told["ids"], tags), Place(**header["place"])
+
+
+def _lines(table: Table) -> tuple[NDArray[np.uint8], NDArray[np.uint64]]:
+    lines = list(_each_line(table.entries))
+    ends = np.cumsum([len(line) for line in lines], dtype=np.uint64)
+    return np.frombuffer(b"".join(lines), np.uint8), ends
+
+
+def _each_line(entries: Rows) -> Iterable[bytes]:
+    for held in entries.held:
+        if isinstance(held, int):
+            yield entries.saved.line(held)
+        else:
+            yield (dump_entry(held) or "").encode("utf-8")
+
+
+FROM_ROWS = 2000
+"""A tier with fewer rows is read from the journal: that is as fast."""
+_MOST_BEHIND = 500
+"""Revisions that are taken in one by one; a table further behind is made anew."""
+_REWRITE = 0.02
+"""The share of rows by which a table may have changed before it is written again."""
+
+
+class KeptTables:
+    """The table files in one agent's folder. All that they hold is derived; losing them costs time only."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._versions: dict[Tier, tuple[Table, int]] = {}
+        self._places: dict[Tier, Place] = {}
+
+    def open(self, place: Place, change_set_at: Callable[[int], str]) -> dict[Tier, Table]:
+        """The tables that show this history, up to the revision of each (see ``shown``).
+
+        Args:
+            place: where the journal is.
+            change_set_at: the id of a revision's change set.
+        """
+        found: dict[Tier, Table] = {}
+        for tier in Tier:
+            loaded = load(self._path(tier))
+            if loaded is None:
+                continue
+            table, shown = loaded
+            behind = place.revision - shown.revision
+            ours = (shown.embedder, shown.tier) == (place.embedder, tier.value) and shown.access <= place.access
+            if ours and 0 <= behind <= _MOST_BEHIND and change_set_at(shown.revision) == shown.change_set:
+                found[tier] = table
+                self._versions[tier], self._places[tier] = (table, table.version), shown
+        return found
+
+    def shown(self) -> tuple[int, int]:
+        """The earliest revision and the earliest access that the opened tables show."""
+        places = self._places.values()
+        return min(place.revision for place in places), min(place.access for place in places)
+
+    def keep(self, tables: Mapping[Tier, Table], place: Place) -> None:
+        """Write what has changed much since it was written.
+
+        Raises:
+            OSError: a file cannot be written; the next opening takes longer.
+        """
+        for tier, table in tables.items():
+            if len(table) < FROM_ROWS:
+                self._path(tier).unlink(missing_ok=True)
+            elif self._changed_much(tier, table):
+                save(self._path(tier), table, dataclasses.replace(place, tier=tier.value))
+
+    def drop(self) -> None:
+        """Delete the files; they are written anew when the agent is closed.
+
+        Raises:
+            OSError: one cannot be deleted.
+        """
+        self._versions.clear()
+        self._places.clear()
+        for path in self._folder.glob("*.table*"):
+            path.unlink(missing_ok=True)
+
+    def _changed_much(self, tier: Tier, table: Table) -> bool:
+        opened, version = self._versions.get(tier, (None, 0))
+        return opened is not table or table.version - version > _REWRITE * len(table)
+
+    def _path(self, tier: Tier) -> Path:
+        return self._folder / f"{tier.value}.table"

@@ -1,0 +1,206 @@
+"""Query: what memory is asked, and with which parameters.
+
+Facets: which memories a query may find at all, by kind, tag, time, importance and words.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.entry import Tier
+from ..core.kinds import Kind
+from ..core.presets import Preset
+from ..core.scoring import Scoring, in_range, whole
+from ..core.times import time_given
+from ..errors import InvalidParameter, shown
+from .table import KINDS, Table
+
+_MOST = 100
+_MOST_WITHOUT = 10_000
+_MAX_CONTAINS = 1000
+
+
+@dataclass(frozen=True)
+class Facets:
+    """What a memory must have to be found; whatever is left empty admits every memory.
+
+    Args:
+        kinds: one of these kinds.
+        tags: one of these tags.
+        since: it happened at this time or later; a timeless memory did not.
+        until: it happened before this time.
+        min_importance: its importance is this or more, 0 to 1; an unrated memory has none.
+        max_importance: its importance is this or less, 0 to 1.
+        contains: its text contains this, whatever the case of the letters.
+        without: it is none of these, by id: at most 10,000.
+
+    Raises:
+        InvalidParameter: one is not as described.
+    """
+
+    kinds: tuple[Kind, ...] = ()
+    tags: tuple[str, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+    min_importance: float | None = None
+    max_importance: float | None = None
+    contains: str = ""
+    without: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        try:
+            object.__setattr__(self, "kinds", tuple(Kind(kind) for kind in _listed("kinds", self.kinds)))
+        except ValueError as error:
+            raise InvalidParameter(f"'kinds': {error}; there are {', '.join(Kind)}.") from error
+        object.__setattr__(self, "tags", tuple(_listed("tags", self.tags)))
+        object.__setattr__(self, "without", tuple(_listed("without", self.without, _MOST_WITHOUT)))
+        for name in ("since", "until"):
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, time_given(f"'{name}'", value))
+        if self.since is not None and self.until is not None and self.since >= self.until:
+            raise InvalidParameter("'since' must be earlier than 'until'.")
+        for name in ("min_importance", "max_importance"):
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, in_range(f"'{name}'", value, 0, 1))
+        if not isinstance(self.contains, str) or len(self.contains) > _MAX_CONTAINS:
+            raise InvalidParameter(f"'contains' must be a text of at most {_MAX_CONTAINS:,} characters.")
+
+    def __bool__(self) -> bool:
+        return self != _EVERYTHING
+
+    def admit(self, table: Table) -> NDArray[np.bool_]:
+        """Which rows of a table may be found, shape (n,)."""
+        columns = table.columns.used(len(table))
+        admitted = np.ones(len(table), np.bool_)
+        if self.kinds:
+            admitted &= np.isin(columns["kind"], [KINDS.index(kind) for kind in self.kinds])
+        if self.tags:
+            admitted &= self._tagged(table)
+        with np.errstate(invalid="ignore"):  # NaN = timeless or unrated, which no bound admits
+            if self.since is not None:
+                admitted &= columns["timestamp"] >= self.since.timestamp()
+            if self.until is not None:
+                admitted &= columns["timestamp"] < self.until.timestamp()
+            if self.min_importance is not None:
+                admitted &= columns["importance"] >= self.min_importance
+            if self.max_importance is not None:
+                admitted &= columns["importance"] <= self.max_importance
+        for entry_id in self.without:
+            if (held := table.row(entry_id)) is not None:
+                admitted[held] = False
+        if self.contains:
+            sought = self.contains.casefold()
+            for row in np.flatnonzero(admitted).tolist():
+                admitted[row] = sought in table.entries.document(row).casefold()
+        return admitted
+
+    def _tagged(self, table: Table) -> NDArray[np.bool_]:
+        wanted = set(self.tags)
+        rows = [table.row(entry_id) for entry_id, tags in table.tags.items() if not wanted.isdisjoint(tags)]
+        tagged = np.zeros(len(table), np.bool_)
+        tagged[np.array(rows, np.intp)] = True
+        return tagged
+
+
+def _listed(name: str, value: object, most: int = _MOST) -> list[str]:
+    if isinstance(value, str):
+        value = (value,)
+    if not isinstance(value, Iterable):
+        raise InvalidParameter(f"'{name}' must be a list of texts, not {shown(value)}.")
+    listed = list(value)
+    if len(listed) > most or not all(isinstance(one, str) for one in listed):
+        raise InvalidParameter(f"'{name}' must be a list of at most {most:,} texts.")
+    return listed
+
+
+_EVERYTHING = Facets()
+
+MAX_TOP_K = 10_000
+MAX_CUE = 32_000
+MAX_REQUERY = 20
+EMPTY_CUE = "The cue is empty: ask something."
+
+
+def checked_cue(cue: object) -> str:
+    """The cue, if memory can be asked it.
+
+    Raises:
+        InvalidParameter: it is no text, blank, or longer than 32,000 characters.
+    """
+    if not isinstance(cue, str) or not cue.strip():
+        raise InvalidParameter(EMPTY_CUE)
+    try:
+        cue.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InvalidParameter("The cue holds half of a surrogate pair, which is not text.") from error
+    if len(cue) > MAX_CUE:
+        raise InvalidParameter(f"The cue has {len(cue):,} characters; at most {MAX_CUE:,} are taken.")
+    return cue
+
+
+_SCORING, _FACETS = Scoring(), Facets()  # frozen, so that every query may share them
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is asked, and with which parameters.
+
+    Args:
+        cue: the prompt that memory is queried with, 1 to 32,000 characters.
+        now: the world's time, aware of its zone.
+        top_k: most memories to recall, 0 to 10,000.
+        threshold: a memory of STM or LTM is recalled if its score is above this, 0 to 30.
+        static_threshold: the same for static memory, 0 to 1.
+        static_share: the share of ``top_k`` that static memory may take while others wait, 0 to 1.
+        scoring: weights, decay and measure of relevancy.
+        facets: which memories may be found at all.
+        requery: how many of the best hits become cues of a second round for the seats left free, 0 to 20.
+
+    Raises:
+        InvalidParameter: one is out of its range.
+    """
+
+    cue: str
+    now: datetime
+    top_k: int = 5
+    threshold: float = 0.35
+    static_threshold: float = 0.4
+    static_share: float = 0.4
+    scoring: Scoring = _SCORING
+    facets: Facets = _FACETS
+    requery: int = 0
+
+    def __post_init__(self) -> None:
+        checked_cue(self.cue)
+        whole("top_k", self.top_k, 0, MAX_TOP_K)
+        whole("requery", self.requery, 0, MAX_REQUERY)
+        in_range("The threshold", self.threshold, 0, 30)
+        in_range("The static threshold", self.static_threshold, 0, 1)
+        in_range("The static share", self.static_share, 0, 1)
+        if not isinstance(self.scoring, Scoring):
+            raise InvalidParameter("'scoring' must be a Scoring(Weights(...), decay).")
+        if not isinstance(self.facets, Facets):
+            raise InvalidParameter("'facets' must be Facets(kinds=..., tags=..., since=..., contains=...).")
+        if not isinstance(self.now, datetime) or self.now.utcoffset() is None:
+            raise InvalidParameter("'now' must be a time with a zone, like 2026-03-27T18:00:00+00:00.")
+
+    def by(self, preset: Preset) -> Query:
+        """The same question, scored by a preset and with its thresholds."""
+        return replace(
+            self, scoring=preset.scoring, threshold=preset.threshold, static_threshold=preset.static_threshold
+        )
+
+    @property
+    def static_seats(self) -> int:
+        """How many seats static memory may take while other memories wait for one."""
+        return math.ceil(self.top_k * self.static_share - 1e-9)
+
+    def threshold_of(self, tier: Tier) -> float:
+        """The threshold that a memory of this tier has to exceed."""
+        return self.static_threshold if tier is Tier.STATIC else self.threshold

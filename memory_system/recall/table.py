@@ -1,0 +1,572 @@
+"""What if: the tables as they would be if one memory were rated otherwise. The tables themselves stay as they are.
+
+Rows: the entries of a table, each read from its saved form only when somebody asks for it.
+
+Columns: the numbers of a table's rows side by side, with room to grow, and the int8 form that is scanned first.
+
+Table: what recall computes on. One tier's entries, vectors, last accesses and importances, side by side.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.change_set import entry_from_json, entry_to_json
+from ..core.entry import MemoryEntry, Tier
+from ..core.kinds import Kind
+from ..core.memory import Vectors
+from ..core.scoring import FRESH_SECONDS, Floats, Weights, in_range, recency, relevancy, squares
+from .hybrid import TextIndex
+
+
+class Saved:
+    """Entries as lines of JSON in one run of bytes, as a kept table holds them.
+
+    Args:
+        text: the lines, shape (bytes,), uint8.
+        ends: where each line ends, shape (n,).
+    """
+
+    def __init__(self, text: NDArray[np.uint8], ends: NDArray[np.uint64]) -> None:
+        self._text = text
+        self._ends = ends
+
+    def line(self, number: int) -> bytes:
+        """One line."""
+        start = int(self._ends[number - 1]) if number else 0
+        return bytes(self._text[start : int(self._ends[number])].data)
+
+    def document(self, number: int) -> str:
+        """The document of one entry, without making the entry."""
+        return str(json.loads(self.line(number))["document"])
+
+    def body(self, number: int) -> Mapping[str, Any]:
+        """One entry as ``entry_to_json`` tells it, without making the entry."""
+        told: dict[str, Any] = json.loads(self.line(number))
+        return told
+
+    def entry(self, number: int) -> MemoryEntry:
+        """One entry."""
+        return entry_from_json(self.body(number))
+
+
+NOTHING_SAVED = Saved(np.zeros(0, np.uint8), np.zeros(0, np.uint64))
+
+
+class Rows(Sequence[MemoryEntry]):
+    """Entries by row: those at hand as they are, the others as the number of their saved line.
+
+    Args:
+        held: an entry, or the number of its line in ``saved``.
+        accessed: when each was last recalled, shape (n or more,), Unix seconds, NaN = never.
+        saved: where the lines are.
+    """
+
+    def __init__(self, held: list[MemoryEntry | int], accessed: Floats, saved: Saved) -> None:
+        self.held = held
+        self.accessed = accessed
+        self.saved = saved
+
+    def __len__(self) -> int:
+        return len(self.held)
+
+    @overload
+    def __getitem__(self, row: int) -> MemoryEntry: ...
+    @overload
+    def __getitem__(self, row: slice) -> list[MemoryEntry]: ...
+    def __getitem__(self, row: int | slice) -> MemoryEntry | list[MemoryEntry]:
+        if isinstance(row, slice):
+            return [self[one] for one in range(*row.indices(len(self)))]
+        held = self.held[row]
+        entry = self.saved.entry(held) if isinstance(held, int) else held
+        seconds = self.accessed[row if row >= 0 else len(self) + row]
+        if math.isnan(seconds):
+            if entry.last_access is not None:  # as it was before it was ever recalled
+                entry = entry.accessed(None)
+        elif entry.last_access is None or entry.last_access.timestamp() != seconds:
+            entry = entry.accessed(datetime.fromtimestamp(float(seconds), UTC))
+        self.held[row] = entry
+        return entry
+
+    def document(self, row: int) -> str:
+        """The document of a row, without making an entry of it."""
+        held = self.held[row]
+        return self.saved.document(held) if isinstance(held, int) else held.document
+
+    def body(self, row: int) -> Mapping[str, Any]:
+        """A row as ``entry_to_json`` tells it, without making an entry of it."""
+        held = self.held[row]
+        return self.saved.body(held) if isinstance(held, int) else entry_to_json(held)
+
+    def copied(self) -> Rows:
+        """The rows as they stand now, whatever becomes of the table."""
+        return Rows(list(self.held), self.accessed[: len(self)].copy(), self.saved)
+
+
+_FIRST_ROOM = 64
+_CODED_AT_ONCE = 4096
+
+PLAIN: Mapping[str, type[np.generic]] = {
+    "squares": np.float64,
+    "squares32": np.float32,
+    "importance": np.float64,
+    "importance32": np.float32,
+    "last_access": np.float64,
+    "accessed": np.float64,
+    "timestamp": np.float64,
+    "kind": np.uint8,
+    "scales": np.float32,
+    "residuals": np.float32,
+}
+"""One number a row. ``squares``: a vector's squared length; ``squares32`` and ``importance32``: for estimates;
+``last_access``: Unix seconds that recency counts from; ``accessed``: when it was last recalled, NaN = never; ``scales``
+and ``residuals`` belong to ``codes``."""
+WIDE: Mapping[str, type[np.generic]] = {"vectors": np.float32, "codes": np.int8}
+"""d numbers a row. ``codes`` times ``scales`` is the vector but for an error of length ``residuals``."""
+
+
+class Columns:
+    """Arrays of one capacity, of which the first rows are in use.
+
+    Rows are set, moved and read; nothing is derived from them here but the int8 codes, which are made when they are
+    asked for.
+    """
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]] | None = None, coded: int = 0) -> None:
+        self._arrays: dict[str, NDArray[Any]] = dict(arrays or {})
+        self._coded = coded  # rows before this have codes, but for those in _recode
+        self._recode: set[int] = set()
+        self._residual = float(np.max(arrays["residuals"][:coded], initial=0.0)) if arrays else 0.0
+        if not arrays:
+            self._arrays = {name: np.zeros(0, kind) for name, kind in PLAIN.items()}
+            self._arrays |= {name: np.zeros((0, 0), kind) for name, kind in WIDE.items()}
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return self._arrays[name]
+
+    @property
+    def room(self) -> int:
+        """How many rows fit."""
+        return len(self._arrays["squares"])
+
+    @property
+    def width(self) -> int:
+        """d, the length of the vectors; 0 until the first is put."""
+        return int(self._arrays["vectors"].shape[1])
+
+    @property
+    def residual(self) -> float:
+        """No code errs by more than this length; it never shrinks, so that no row need be looked through."""
+        return self._residual
+
+    def put(self, row: int, vector: NDArray[np.float32] | None, **values: float) -> None:
+        """Set a row, making room for it if it is the next one; no vector = a row of NaN."""
+        if vector is not None and not self.width:
+            self._widen(len(vector))
+        if row >= self.room:
+            self._grow(max(row + 1, 2 * self.room, _FIRST_ROOM))
+        self._arrays["vectors"][row] = math.nan if vector is None else vector
+        square = squares(self._arrays["vectors"][row : row + 1])[0] if self.width else math.nan
+        self._arrays["squares"][row] = self._arrays["squares32"][row] = square
+        for name, value in values.items():
+            self._arrays[name][row] = value
+        self._coded = min(self._coded, row) if row >= self._coded else self._coded
+        if row < self._coded:
+            self._recode.add(row)
+
+    def move(self, source: int, target: int) -> None:
+        """Copy a row over another; the source is then free."""
+        for array in self._arrays.values():
+            array[target] = array[source]
+        if target < self._coded:
+            self._recode.add(target)
+
+    def free(self, row: int) -> None:
+        """The last row in use is in use no longer."""
+        self._coded = min(self._coded, row)
+        self._recode.discard(row)
+
+    def code(self, rows: int) -> None:
+        """See that the first ``rows`` have codes: the vector divided by its largest number / 127, rounded."""
+        if self._recode:
+            self._code(np.fromiter((row for row in self._recode if row < rows), np.intp))
+            self._recode.clear()
+        for start in range(self._coded, rows, _CODED_AT_ONCE):
+            self._code(np.arange(start, min(start + _CODED_AT_ONCE, rows)))
+        self._coded = max(self._coded, rows)
+
+    def _code(self, rows: NDArray[np.intp]) -> None:
+        vectors = np.nan_to_num(self._arrays["vectors"][rows])
+        scales = np.abs(vectors).max(axis=1, initial=0.0) / np.float32(127)
+        scales[scales == 0] = 1
+        codes = np.rint(vectors / scales[:, None])
+        self._arrays["codes"][rows] = codes
+        self._arrays["scales"][rows] = scales
+        # in float64, and rounded up, so that it bounds the error
+        residual = np.sqrt(np.square(vectors - codes.astype(np.float64) * scales[:, None]).sum(axis=1))
+        upwards = np.nextafter(residual.astype(np.float32), np.float32(np.inf))
+        self._arrays["residuals"][rows] = upwards
+        self._residual = max(self._residual, float(upwards.max(initial=0.0)))
+
+    def used(self, rows: int) -> dict[str, NDArray[Any]]:
+        """Every column cut to the rows in use."""
+        return {name: array[:rows] for name, array in self._arrays.items()}
+
+    def copied(self, rows: int) -> Columns:
+        """The first rows as they stand now, whatever becomes of these."""
+        other = Columns({name: array[:rows].copy() for name, array in self._arrays.items()}, min(self._coded, rows))
+        other._recode = {row for row in self._recode if row < rows}
+        return other
+
+    def _widen(self, width: int) -> None:
+        self._arrays["vectors"] = np.full((self.room, width), math.nan, np.float32)
+        self._arrays["codes"] = np.zeros((self.room, width), np.int8)
+
+    def _grow(self, room: int) -> None:
+        for name, array in self._arrays.items():
+            larger = np.zeros((room, *array.shape[1:]), array.dtype)
+            larger[: len(array)] = array
+            self._arrays[name] = larger
+
+
+def lengths_fit(arrays: Mapping[str, Floats]) -> bool:
+    """Whether the arrays are the columns of one table, as far as their names, kinds and lengths tell."""
+    kinds = {**PLAIN, **WIDE}
+    rooms = {len(array) for array in arrays.values()}
+    return (
+        arrays.keys() == kinds.keys()
+        and len(rooms) == 1
+        and all(array.dtype == np.dtype(kinds[name]) for name, array in arrays.items())
+        and arrays["vectors"].shape == arrays["codes"].shape
+    )
+
+
+KINDS = tuple(Kind)
+"""What the numbers of the column ``kind`` stand for."""
+_CUES = 4
+"""Cues whose relevancies are kept: who moves a slider asks the same one again and again."""
+_DECAYS = 4
+_MOST_AHEAD = 10.0
+"""How far, as an exponent of e, an access may lie after what was the newest one: float32 has room for eight times
+as much."""
+
+
+class Table:
+    """Rows in no particular order, kept dense: a row that leaves is filled by the last one.
+
+    Derived from the journal and never written by itself; whoever changes it holds the agent's lock.
+
+    Args:
+        columns: the numbers, one row an entry.
+        entries: the entries by row.
+        ids: the id of each row.
+        tags: the tags of those entries that have any, by id.
+    """
+
+    def __init__(
+        self,
+        columns: Columns | None = None,
+        entries: Rows | None = None,
+        ids: list[str] | None = None,
+        tags: dict[str, tuple[str, ...]] | None = None,
+    ) -> None:
+        self.columns = columns or Columns()
+        self.entries = entries or Rows([], self.columns["accessed"], NOTHING_SAVED)
+        self.ids = ids or []
+        self.tags = tags or {}
+        self.version = 0
+        """Grows with each row that is put or dropped; accesses leave it."""
+        self._rows = {entry_id: row for row, entry_id in enumerate(self.ids)}
+        self._id_ranks: tuple[int, NDArray[np.intp]] | None = None
+        self._relevancies: OrderedDict[bytes, Floats] = OrderedDict()
+        self._aged: dict[float, tuple[float, NDArray[np.float32]]] = {}
+        self._bounds: tuple[int, float, bool] | None = None
+        self._texts: TextIndex | None = None
+        self._folded: list[str] | None = None
+        self._weighed: tuple[tuple[float, float, float, float], NDArray[np.float32]] | None = None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __contains__(self, entry_id: object) -> bool:
+        return entry_id in self._rows
+
+    def row(self, entry_id: str) -> int | None:
+        """Where an entry stands, until the next change; ``None`` if it is not held."""
+        return self._rows.get(entry_id) if isinstance(entry_id, str) else None
+
+    def get(self, entry_id: str) -> MemoryEntry | None:
+        """The entry of this id with its last access, or ``None``."""
+        row = self.row(entry_id)
+        return None if row is None else self.entries[row]
+
+    def vector(self, entry_id: str) -> Vectors:
+        """The vector of an entry that is held, shape (d,)."""
+        vector: Vectors = self.columns["vectors"][self._rows[entry_id]]
+        return vector
+
+    @property
+    def vectors(self) -> Vectors:
+        """Shape (n, d), float32; a row of NaN has no vector."""
+        return self.columns["vectors"][: len(self)]
+
+    def rows_without_vector(self) -> list[int]:
+        """The rows of entries without a vector."""
+        return [int(row) for row in np.flatnonzero(np.isnan(self.columns["squares32"][: len(self)]))]
+
+    @property
+    def importance(self) -> Floats:
+        """Shape (n,), 0.1 to 1; NaN = unrated."""
+        return self.columns["importance"][: len(self)]
+
+    @property
+    def last_access(self) -> Floats:
+        """Shape (n,), Unix seconds; NaN = timeless."""
+        return self.columns["last_access"][: len(self)]
+
+    @property
+    def id_ranks(self) -> NDArray[np.intp]:
+        """The place of each row in the order of the ids, shape (n,)."""
+        if self._id_ranks is None or self._id_ranks[0] != self.version:
+            ranks = np.empty(len(self), np.intp)
+            ranks[sorted(range(len(self)), key=self.ids.__getitem__)] = np.arange(len(self))
+            self._id_ranks = self.version, ranks
+        return self._id_ranks[1]
+
+    def relevancies(self, cue: Vectors) -> Floats:
+        """The similarity of every row to a cue of shape (d,), shape (n,); remembered for the last few cues."""
+        key = cue.tobytes()
+        held = self._relevancies.pop(key, None)
+        if held is None:
+            held = relevancy(self.vectors, cue, self.columns["squares"][: len(self)])
+        self._relevancies[key] = held
+        while len(self._relevancies) > _CUES:
+            self._relevancies.popitem(last=False)
+        return held
+
+    def aged(self, decay: float) -> tuple[float, NDArray[np.float32]]:
+        """The newest last access of all, in Unix seconds, and decay^hours from each to it, shape (n,)."""
+        if decay not in self._aged:
+            last_access = self.last_access
+            newest = float(np.max(last_access, initial=-math.inf, where=~np.isnan(last_access)))
+            if newest == -math.inf:  # all are timeless
+                newest = 0.0
+            hours = (newest - last_access) / 3600
+            if len(self._aged) >= _DECAYS:
+                self._aged.clear()
+            self._aged[decay] = newest, np.exp(math.log(decay) * hours).astype(np.float32)
+        return self._aged[decay]
+
+    def weighed(self, now: float, decay: float, weights: Weights) -> NDArray[np.float32]:
+        """Recency and importance of every row, weighed and added, shape (n,), NaN for one that lacks either.
+
+        An estimate in float32, remembered for as long as the time stands still.
+
+        Args:
+            now: Unix seconds.
+            decay: k per hour.
+            weights: those of recency and importance count.
+        """
+        key = now, decay, weights.recency, weights.importance
+        if self._weighed is None or self._weighed[0] != key:
+            newest, aged = self.aged(decay)
+            if now < newest:
+                recent = (weights.recency * recency(self.last_access, now, decay)).astype(np.float32)
+            else:
+                recent = aged * np.float32(weights.recency * decay ** ((now - newest) / 3600))
+                recent[np.flatnonzero(self.last_access >= now - FRESH_SECONDS)] = weights.recency
+            recent += np.float32(weights.importance) * self.columns["importance32"][: len(self)]
+            self._weighed = key, recent
+        return self._weighed[1]
+
+    @property
+    def texts(self) -> TextIndex:
+        """What the texts hold besides their vectors, row by row; made when it is first asked for."""
+        if self._texts is None:
+            self._texts = TextIndex()
+            for row, entry in enumerate(self.entries):
+                self._texts.put(row, entry)
+        return self._texts
+
+    @property
+    def folded(self) -> Sequence[str]:
+        """The documents by row, case-folded; made when they are first asked for, and then kept current."""
+        if self._folded is None:
+            self._folded = [self.entries.document(row).casefold() for row in range(len(self))]
+        return self._folded
+
+    @property
+    def longest(self) -> float:
+        """The length of the longest vector."""
+        return self._measured()[1]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every memory has a vector, a time and a rating."""
+        return self._measured()[2]
+
+    def _measured(self) -> tuple[int, float, bool]:
+        if self._bounds is None or self._bounds[0] != self.version:
+            squares = self.columns["squares"][: len(self)]
+            longest = math.sqrt(float(np.max(squares, initial=0.0, where=~np.isnan(squares))))
+            complete = not np.isnan(squares + self.importance + self.last_access).any()
+            self._bounds = self.version, longest, bool(complete)
+        return self._bounds
+
+    def put(self, entry: MemoryEntry, vector: Vectors | None) -> None:
+        """Add an entry, or replace the one of its id."""
+        row = self._rows.get(entry.id)
+        if row is None:
+            row = len(self)
+            self.ids.append(entry.id)
+            self.entries.held.append(entry)
+            self._rows[entry.id] = row
+        importance = math.nan if entry.importance is None else entry.importance
+        happened = math.nan if entry.timestamp is None else entry.timestamp.timestamp()
+        accessed = math.nan if entry.last_access is None else entry.last_access.timestamp()
+        self.columns.put(
+            row,
+            vector,
+            importance=importance,
+            importance32=importance,
+            # that it happened counts as an access, also of an event told anew
+            last_access=happened if math.isnan(accessed) else max(happened, accessed),
+            accessed=accessed,
+            timestamp=happened,
+            kind=KINDS.index(entry.kind),
+        )
+        self.entries.held[row] = entry
+        if self._texts is not None:
+            self._texts.put(row, entry)
+        if self._folded is not None:
+            self._folded[row : row + 1] = [entry.document.casefold()]
+        self.tags.pop(entry.id, None)
+        if entry.tags:
+            self.tags[entry.id] = entry.tags
+        self._changed()
+
+    def drop(self, entry_id: str) -> None:
+        """Remove an entry; an id that is not held is passed over."""
+        row = self._rows.pop(entry_id, None)
+        if row is None:
+            return
+        last = len(self) - 1
+        if self._texts is not None:
+            if row != last:
+                self._texts.move(last, row)
+            else:
+                self._texts.drop_last()
+        if self._folded is not None:
+            self._folded[row] = self._folded[last]
+            self._folded.pop()
+        if row != last:
+            self.columns.move(last, row)
+            self.entries.held[row] = self.entries.held[last]
+            self.ids[row] = self.ids[last]
+            self._rows[self.ids[row]] = row
+        self.columns.free(last)
+        self.entries.held.pop()
+        self.ids.pop()
+        self.tags.pop(entry_id, None)
+        self._changed()
+
+    def touch(self, entry_ids: Iterable[str], at: datetime) -> int:
+        """Record an access; one that is not held, has no time or was recalled later is passed over.
+
+        Returns:
+            how many were recorded.
+        """
+        seconds = at.timestamp()
+        touched = []
+        last_access, accessed = self.columns["last_access"], self.columns["accessed"]
+        for entry_id in entry_ids:
+            row = self._rows.get(entry_id)
+            if row is not None and not math.isnan(last_access[row]) and not accessed[row] >= seconds:
+                accessed[row] = seconds
+                last_access[row] = max(last_access[row], seconds)
+                touched.append(row)
+        self._age(touched)
+        return len(touched)
+
+    def copied(self) -> Table:
+        """The table as it stands now, whatever becomes of this one."""
+        columns = self.columns.copied(len(self))
+        entries = Rows(list(self.entries.held), columns["accessed"], self.entries.saved)
+        return Table(columns, entries, list(self.ids), dict(self.tags))
+
+    def recall_only(self, accesses: Mapping[str, datetime], among: Iterable[str] | None = None) -> None:
+        """Take these for the latest accesses of some memories, of all if it is not said which; one without had none."""
+        held = self.ids if among is None else [entry_id for entry_id in among if entry_id in self._rows]
+        rows = np.array([self._rows[entry_id] for entry_id in held], np.intp)
+        known = (accesses.get(entry_id) for entry_id in held)
+        accessed = np.array([math.nan if at is None else at.timestamp() for at in known])
+        happened = self.columns["timestamp"][rows]
+        self.columns["accessed"][rows] = accessed
+        self.columns["last_access"][rows] = np.where(np.isnan(happened), happened, np.fmax(happened, accessed))
+        self._aged.clear()
+        self._weighed = None
+
+    def _age(self, rows: list[int]) -> None:
+        """Bring what is remembered of ageing up to an access; where the numbers would grow too large, forget it."""
+        if self._weighed is not None and rows:
+            (now, decay, by_recency, by_importance), held = self._weighed
+            recent = recency(self.last_access[rows], now, decay)
+            held[rows] = by_recency * recent + by_importance * self.importance[rows]
+        for decay, (newest, aged) in list(self._aged.items()):
+            hours = (newest - self.last_access[rows]) / 3600
+            if hours.size and math.log(decay) * hours.min() > _MOST_AHEAD:
+                del self._aged[decay]
+            else:
+                aged[rows] = np.exp(math.log(decay) * hours)
+
+    def _changed(self) -> None:
+        self.entries.accessed = self.columns["accessed"]  # growing has replaced the array
+        self.version += 1
+        self._relevancies.clear()
+        self._aged.clear()
+        self._weighed = None
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """One memory with another importance.
+
+    Args:
+        entry_id: which memory; one that is not held changes nothing.
+        importance: 0 to 1, a rating of 1 to 10 divided by 10.
+
+    Raises:
+        InvalidParameter: the importance is out of its range.
+    """
+
+    entry_id: str
+    importance: float
+
+    def __post_init__(self) -> None:
+        in_range("The importance", self.importance, 0, 1)
+
+    def over(self, tables: Mapping[Tier, Table]) -> dict[Tier, Table]:
+        """The tables with that importance; what is asked of them costs a copy of one column, and nothing is changed."""
+        return {tier: self._over(table) for tier, table in tables.items()}
+
+    def _over(self, table: Table) -> Table:
+        row = table.row(self.entry_id)
+        if row is None:
+            return table
+        used = table.columns.used(len(table))
+        for name in ("importance", "importance32"):
+            used[name] = used[name].copy()
+            used[name][row] = self.importance
+        other = copy.copy(table)
+        other.columns = Columns(used)
+        return other

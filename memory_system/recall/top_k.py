@@ -1,0 +1,211 @@
+"""The exact top-k of a tier without computing every score exactly.
+
+Each score is first estimated, in float32 or from int8 codes, with a proven bound on the error; only rows whose
+upper bound reaches the best k lower bounds are computed exactly. The answer is that of a full computation.
+
+Bounds. A float32 dot product of d numbers errs by at most d u / (1 - d u) |x| |q|, u = 2^-24 (Higham 2002, Accuracy
+and Stability of Numerical Algorithms, section 3.1). With codes, x = s c + r and q = t e + p: x·q differs from
+s t (c·e), which is computed without error, by at most (|x| + |r|) |p| + |r| |q|. Relevancy, 1 / (1 + distance),
+changes by no more than the distance does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+import simsimd
+from numpy.typing import NDArray
+
+from ..core import scoring as formulas
+from ..core.memory import Vectors
+from ..core.scoring import Floats, Parts, Scoring
+from .table import Table
+
+Estimates = NDArray[np.float32]
+RowNumbers = NDArray[np.intp]
+
+CODES_FROM = 4096
+"""From this many rows on the int8 codes are scanned first: below, float32 is as fast (benchmarks/recall.py)."""
+_BLOCK = 256
+_UNIT = 2.0**-24
+
+
+@dataclass(frozen=True)
+class Sought:
+    """What the top-k is to be found for.
+
+    Args:
+        cue: the cue's vector, shape (d,).
+        now: the world's time, aware of its zone.
+        scoring: weights and decay; by similarity, not normalised.
+        threshold: a score must exceed it.
+        top_k: most rows, 0 or more.
+        admitted: which rows may be found, shape (n,); all if ``None``.
+    """
+
+    cue: Vectors
+    now: datetime
+    scoring: Scoring
+    threshold: float
+    top_k: int
+    admitted: NDArray[np.bool_] | None = None
+
+
+def top_rows(table: Table, sought: Sought, *, codes: bool | None = None) -> tuple[list[int], Parts]:
+    """The ``top_k`` rows of the highest scores above the threshold, best first, equal ones in the order of their ids.
+
+    Args:
+        table: the tier.
+        sought: see there.
+        codes: whether the int8 codes are scanned; by the number of rows if ``None``.
+
+    Returns:
+        the rows, and the parts of their scores, row by row in the same order.
+    """
+    if not len(table) or not sought.top_k or not table.columns.width:
+        return [], parts_of(table, np.zeros(0, np.intp), sought)
+    estimated, relevancies, error = _estimate(table, sought, codes=len(table) >= CODES_FROM if codes is None else codes)
+    steepest = max(1.0, sought.scoring.weights.relevancy)
+    rounding = 64 * _UNIT * (sum(vars(sought.scoring.weights).values()) + 1.0)
+    lowest = sought.threshold
+    likely = _likely(estimated, sought.top_k)
+    if len(likely) == sought.top_k:  # so many memories score at least that, whatever the estimates' error
+        near = relevancies[likely].astype(np.float64)
+        lower = estimated[likely] - steepest * (near - 1.0 / (1.0 / near + error + rounding))
+        lowest = max(lowest, float(lower.min()) - rounding)
+    close = np.flatnonzero(estimated >= lowest - steepest * error - rounding)
+    # the error of the distance moves a far memory's relevancy less than a near one's
+    far = relevancies[close].astype(np.float64)
+    upper = estimated[close] + steepest * (1.0 / np.maximum(1.0 / far - error - rounding, 1.0) - far)
+    rows = close[upper >= lowest - rounding]
+    return _chosen(table, sought, rows, parts_of(table, rows, sought))
+
+
+def parts_of(table: Table, rows: RowNumbers, sought: Sought) -> Parts:
+    """The parts of these rows, computed as if all rows were."""
+    columns = table.columns
+    vectors = columns["vectors"][rows]
+    relevancies = formulas.relevancy(vectors, sought.cue, columns["squares"][rows])
+    return formulas.score(
+        relevancies, columns["importance"][rows], columns["last_access"][rows], sought.now, sought.scoring
+    )
+
+
+def top_measured(
+    table: Table, sought: Sought, relevancies: Floats, made_of: Mapping[str, Floats]
+) -> tuple[list[int], Parts]:
+    """As ``top_rows``, of relevancies that are known: recency, 0 to 1, is worked out only where it may decide.
+
+    Args:
+        table: the tier.
+        sought: see there; the cue plays no part.
+        relevancies: shape (n,), 0 to 1; NaN for an entry without a vector.
+        made_of: what they are made of, by name, shape (n,) each.
+    """
+    weights = sought.scoring.weights
+    rounding = 64 * 2.0**-53 * (sum(vars(weights).values()) + 1.0)
+    least = weights.relevancy * relevancies + weights.importance * table.importance
+    if not table.complete:
+        least[np.isnan(table.last_access)] = np.nan
+    most = least + (weights.recency + rounding)
+    likely = ~(most <= sought.threshold)  # what is scored by relevancy alone is NaN here, and stays
+    if sought.admitted is not None:
+        likely &= sought.admitted
+    rows = np.flatnonzero(likely)
+    known = least[rows]
+    known = known[~np.isnan(known)]
+    if 0 < sought.top_k < len(known):
+        kth = np.partition(known, len(known) - sought.top_k)[len(known) - sought.top_k]
+        rows = rows[~(most[rows] < kth - rounding)]
+    columns = table.columns
+    parts = formulas.score(
+        relevancies[rows],
+        columns["importance"][rows],
+        columns["last_access"][rows],
+        sought.now,
+        sought.scoring,
+        {name: values[rows] for name, values in made_of.items()},
+    )
+    return _chosen(table, sought, rows, parts)
+
+
+def _chosen(table: Table, sought: Sought, rows: RowNumbers, parts: Parts) -> tuple[list[int], Parts]:
+    """The best of some rows whose parts are known."""
+    totals = parts.totals
+    ids = [table.ids[row] for row in rows.tolist()]
+    best = best_of(np.flatnonzero(totals > sought.threshold), totals, ids, sought.top_k)
+    return rows[best].tolist(), parts.taken(np.array(best, np.intp))
+
+
+def best_of(rows: RowNumbers, totals: Floats, ids: Sequence[str], top_k: int) -> list[int]:
+    """The ``top_k`` rows of the highest totals; equal totals stand in the order of their ids."""
+    if top_k == 0:
+        return []
+    if len(rows) > top_k:
+        kth = np.partition(totals[rows], len(rows) - top_k)[len(rows) - top_k]
+        rows = rows[totals[rows] >= kth]  # all that tie for the last seat, so that their ids decide
+    return sorted(rows.tolist(), key=lambda row: (-totals[row], ids[row]))[:top_k]
+
+
+def _estimate(table: Table, sought: Sought, *, codes: bool) -> tuple[Estimates, Estimates, float]:
+    """Scores and relevancies of shape (n,), a score of minus infinity for what cannot be found; a distance's error."""
+    dots, error = _coded_dots(table, sought.cue) if codes else _plain_dots(table, sought.cue)
+    length = float(np.square(sought.cue, dtype=np.float64).sum())
+    relevancies = np.subtract(table.columns["squares32"][: len(table)], dots, out=dots)
+    relevancies += np.float32(1 + length)
+    np.maximum(relevancies, 1, out=relevancies)
+    np.reciprocal(relevancies, out=relevancies)
+    weights = sought.scoring.weights
+    scores = table.weighed(sought.now.timestamp(), sought.scoring.decay, weights)
+    plain = () if table.complete else np.flatnonzero(np.isnan(scores))
+    scores = scores + (relevancies if weights.relevancy == 1 else np.float32(weights.relevancy) * relevancies)
+    if len(plain):  # scored by relevancy alone, if by anything
+        scores[plain] = relevancies[plain]
+    if not table.complete:
+        lost = np.flatnonzero(np.isnan(scores))
+        scores[lost] = -np.inf
+        relevancies[lost] = 1
+    if sought.admitted is not None:
+        scores[~sought.admitted] = -np.inf
+    return scores, relevancies, error
+
+
+def _plain_dots(table: Table, cue: Vectors) -> tuple[Estimates, float]:
+    """Twice the dot product of every row, shape (n,), and by how much it may be wrong."""
+    dots = table.vectors @ (cue * np.float32(2))
+    drift = len(cue) * _UNIT / (1 - len(cue) * _UNIT)
+    return dots, 2 * drift * table.longest * float(np.linalg.norm(cue))
+
+
+def _coded_dots(table: Table, cue: Vectors) -> tuple[Estimates, float]:
+    """As ``_plain_dots``, by the codes."""
+    table.columns.code(len(table))
+    step = float(np.abs(cue).max()) / 127 or 1.0
+    codes = np.rint(cue / np.float32(step)).astype(np.int8)
+    left = float(np.linalg.norm(cue.astype(np.float64) - codes * step))
+    count, columns = len(table), table.columns
+    dots: Estimates = np.asarray(simsimd.cdist(codes[None], columns["codes"][:count], "dot", out_dtype="f32"))[0]
+    dots *= columns["scales"][:count]
+    dots *= np.float32(2 * step)
+    residual = columns.residual
+    return dots, 2 * ((table.longest + residual) * left + residual * float(np.linalg.norm(cue)))
+
+
+def _likely(estimated: Estimates, top_k: int) -> RowNumbers:
+    """Rows of ``top_k`` high estimates, in no order: the best of each of the best blocks, or of all if there are few.
+
+    Fewer if fewer can be found.
+    """
+    blocks = len(estimated) // _BLOCK
+    if blocks < 2 * top_k:
+        rows = np.arange(len(estimated))
+        if len(rows) > top_k:
+            rows = np.argpartition(-estimated, top_k - 1)[:top_k]
+    else:
+        in_blocks = estimated[: blocks * _BLOCK].reshape(-1, _BLOCK)
+        best = np.argpartition(in_blocks.max(axis=1), blocks - top_k)[blocks - top_k :]
+        rows = best * _BLOCK + in_blocks[best].argmax(axis=1)
+    return rows[np.isfinite(estimated[rows])]

@@ -1,0 +1,346 @@
+"""Why not, and what would change it: the smallest single changes to a query that recall a memory it did not recall.
+
+Each lever is turned as the page's controls turn it, to the value nearest to where it stands that recalls the memory.
+Where scores can be foreseen from one explanation, that value is found without asking, and then asked for; ratings and
+times are found by asking. Whatever is offered was run: the memory is recalled with that one change, and not with one
+grain less of it.
+
+Field: who a memory competes with, so that it can be foreseen whether another query recalls it without asking it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+
+import numpy as np
+
+from ..core.entry import Tier
+from ..core.scoring import FRESH_SECONDS, Floats, Weights
+from ..core.times import stamp
+from ..errors import EntryNotFound, shown
+from .candidates import Candidates
+from .forecast import Asker, counts_from, has_closed_form, hours_above
+from .query import Facets, Query
+from .rank import seats_of
+from .table import WhatIf
+from .verdicts import VERDICTS, Candidate, Verdict
+
+_FILTERED = VERDICTS.index(Verdict.FILTERED_OUT)
+
+
+class Field:
+    """One memory among all candidates of an explanation.
+
+    It foresees the first round of queries that have the same cue, time, facets, decay and measure.
+
+    Args:
+        candidates: every candidate.
+        entry_id: the memory, which is one of them.
+    """
+
+    def __init__(self, candidates: Candidates, entry_id: str) -> None:
+        self._tiers = candidates.tiers
+        self._own = next(judged for judged in self._tiers if entry_id in judged.ids)
+        self._row = self._own.ids.index(entry_id)
+        self._ranked: tuple[Weights, dict[Tier, Floats], int] | None = None
+
+    def recalls(self, query: Query) -> bool:
+        """Whether the first round of a query recalls the memory."""
+        totals, rank = self._under(query.scoring.weights)
+        if not totals[self._own.tier][self._row] > query.threshold_of(self._own.tier):
+            return False
+        above = {
+            tier: min(int(np.count_nonzero(scores > query.threshold_of(tier))), query.top_k)
+            for tier, scores in totals.items()
+        }
+        seats = seats_of(query, above[Tier.STATIC], above[Tier.STM], above[Tier.LTM])
+        return rank <= seats[self._own.tier]
+
+    def _under(self, weights: Weights) -> tuple[dict[Tier, Floats], int]:
+        """The scores of every tier, NaN for what cannot be found, and the memory's rank in its tier."""
+        if self._ranked is None or self._ranked[0] != weights:
+            totals = {
+                judged.tier: np.where(
+                    judged.verdicts == _FILTERED, np.nan, replace(judged.parts, weights=weights).totals
+                )
+                for judged in self._tiers
+            }
+            scores = totals[self._own.tier]
+            own = scores[self._row]
+            name = self._own.ids[self._row]
+            equal = sum(self._own.ids[row] < name for row in np.flatnonzero(scores == own).tolist())
+            self._ranked = weights, totals, int(np.count_nonzero(scores > own)) + equal + 1
+        return self._ranked[1], self._ranked[2]
+
+
+RUNS = 150
+"""How often the query is asked at most."""
+MOST = 3.0
+"""As far as thresholds and weights are turned."""
+MOST_SEATS = 100
+"""As far as top-k is turned."""
+_TIMES = 24
+"""At how many earlier times it is asked at first, close together near the question and then ever wider."""
+_PROBED = (0, 4, 16)
+"""Steps of a lever that are tried where a second round may find what cannot be foreseen."""
+_MINUTE = timedelta(minutes=1)
+
+
+class Lever(StrEnum):
+    """What may be changed."""
+
+    THRESHOLD = "threshold"
+    STATIC_THRESHOLD = "static threshold"
+    TOP_K = "top-k"
+    STATIC_SHARE = "static share"
+    RATING = "rating"
+    RECENCY = "weight of recency"
+    IMPORTANCE = "weight of importance"
+    RELEVANCY = "weight of relevancy"
+    TIME = "time"
+    FACETS = "facets"
+
+
+Value = float | datetime | Facets
+
+
+@dataclass(frozen=True)
+class Way:
+    """One change that would recall a memory, verified by running it.
+
+    Args:
+        lever: what is changed.
+        value: to what; a rating, a number of seats, a threshold, share or weight, a time, or the facets that are left.
+        words: a sentence for designers.
+        size: how small the change is, as a share of the lever's range, 0 to 1.
+        query: the query with this change.
+        what_if: the rating that is supposed, where that is the change.
+    """
+
+    lever: Lever
+    value: Value
+    words: str
+    size: float
+    query: Query
+    what_if: WhatIf | None = None
+
+
+def ways(asker: Asker, query: Query, entry_id: str) -> tuple[Way, ...]:
+    """The smallest single changes that would recall a memory, the smallest first; none if it is recalled as it is.
+
+    Args:
+        asker: asks the memory as it stands; it is asked at most ``RUNS`` times.
+        query: what was asked.
+        entry_id: the memory that is to be recalled.
+
+    Raises:
+        EntryNotFound: there is no such memory.
+    """
+    candidates = asker.explain(query).candidates
+    one = candidates.of(entry_id)
+    if one is None:
+        raise EntryNotFound(f"There is no memory {shown(entry_id)}.")
+    if one.recalled or one.verdict is Verdict.NO_VECTOR:
+        return ()
+    search = _Search(asker, query, one)
+    found = [*search.rating(), *search.facets()]
+    if one.verdict is not Verdict.FILTERED_OUT:
+        found += search.earlier()
+        field = Field(candidates, entry_id)
+        found += [way for dial in _dials(query) for way in search.dial(dial, field)]
+    return tuple(sorted(found, key=lambda way: (way.size, list(Lever).index(way.lever))))
+
+
+@dataclass(frozen=True)
+class _Dial:
+    """A lever with numbers: where it stands, what it can be turned to, and the query that this makes."""
+
+    lever: Lever
+    stands: float
+    values: Sequence[float]
+    width: float
+    turned: Callable[[float], Query]
+    words: Callable[[float], str]
+
+    def sides(self) -> tuple[list[float], list[float]]:
+        """The values below and above, the nearest first."""
+        return (
+            sorted((value for value in self.values if value < self.stands), reverse=True),
+            sorted(value for value in self.values if value > self.stands),
+        )
+
+
+def _dials(query: Query) -> Iterator[_Dial]:
+    weights = query.scoring.weights
+    hundredths = [step / 100 for step in range(round(MOST * 100) + 1)]
+    twentieths = [step / 20 for step in range(round(MOST * 20) + 1)]
+
+    def turn(name: str) -> Callable[[float], Query]:
+        return lambda value: replace(query, **{name: value})  # type: ignore[arg-type]
+
+    def move(name: str, stands: float) -> Callable[[float], str]:
+        return lambda value: f"{'Lower' if value < stands else 'Raise'} the {name} to {value:.2f}."
+
+    def weigh(name: str) -> Callable[[float], Query]:
+        return lambda value: replace(query, scoring=replace(query.scoring, weights=replace(weights, **{name: value})))
+
+    yield _Dial(
+        Lever.THRESHOLD, query.threshold, hundredths, MOST, turn("threshold"), move("threshold", query.threshold)
+    )
+    yield _Dial(
+        Lever.STATIC_THRESHOLD,
+        query.static_threshold,
+        hundredths[:101],
+        1,
+        turn("static_threshold"),
+        move("static threshold", query.static_threshold),
+    )
+    yield _Dial(
+        Lever.TOP_K,
+        query.top_k,
+        range(MOST_SEATS + 1),
+        MOST_SEATS,
+        lambda value: replace(query, top_k=int(value)),
+        lambda value: f"Ask for {value:.0f} {'memory' if value == 1 else 'memories'} instead of {query.top_k}.",
+    )
+    yield _Dial(
+        Lever.STATIC_SHARE,
+        query.static_share,
+        [step / 10 for step in range(11)],
+        1,
+        turn("static_share"),
+        lambda value: f"Give static memory {value * 100:.0f} % of the seats instead of {query.static_share * 100:g} %.",
+    )
+    for lever in (Lever.RECENCY, Lever.IMPORTANCE, Lever.RELEVANCY):
+        name = lever.removeprefix("weight of ")
+        stands = getattr(weights, name)
+        yield _Dial(lever, stands, twentieths, MOST, weigh(name), move(lever, stands))
+
+
+class _Search:
+    """Looks for ways to recall one candidate; once the runs are spent it finds no more."""
+
+    def __init__(self, asker: Asker, query: Query, one: Candidate) -> None:
+        self._asker = asker
+        self._query = query
+        self._one = one
+        self._runs = 1  # the explanation
+
+    def recalls(self, query: Query, what_if: WhatIf | None = None) -> bool:
+        """Whether the memory is recalled; no once the runs are spent, so that nothing is offered that was not run."""
+        if self._runs >= RUNS:
+            return False
+        self._runs += 1
+        return any(hit.entry.id == self._one.entry.id for hit in self._asker.answer(query, what_if))
+
+    def dial(self, dial: _Dial, field: Field) -> list[Way]:
+        """The nearest value of a lever that recalls it, if there is any."""
+        found: list[float] = []
+        for values in dial.sides():
+            likely = next((place for place, value in enumerate(values) if field.recalls(dial.turned(value))), None)
+            if self._query.requery:
+                places = [place for place in _PROBED if place < (len(values) if likely is None else likely)]
+                likely = next((place for place in places if self.recalls(dial.turned(values[place]))), likely)
+            if likely is None:
+                continue
+            while likely and self.recalls(dial.turned(values[likely - 1])):
+                likely -= 1
+            if self.recalls(dial.turned(values[likely])):
+                found.append(values[likely])
+        nearest = sorted(found, key=lambda value: abs(value - dial.stands))[:1]
+        return [
+            Way(dial.lever, value, dial.words(value), abs(value - dial.stands) / dial.width, dial.turned(value))
+            for value in nearest
+        ]
+
+    def rating(self) -> list[Way]:
+        """The rating nearest to its own, or the lowest for an unrated memory, that recalls it."""
+        entry = self._one.entry
+        if entry.tier is Tier.STATIC:
+            return []
+        own = entry.rating
+        for rating in sorted((r for r in range(1, 11) if r != own), key=lambda r: (abs(r - (own or 0)), r)):
+            what_if = WhatIf(entry.id, rating / 10)
+            if self.recalls(self._query, what_if):
+                words = f"Rate it {rating}; it is unrated." if own is None else f"Rate it {rating} instead of {own:g}."
+                return [Way(Lever.RATING, rating, words, abs(rating - (own or 0)) / 10, self._query, what_if)]
+        return []
+
+    def facets(self) -> list[Way]:
+        """The facet without which it is recalled, or all of them where one is not enough."""
+        if self._one.verdict is not Verdict.FILTERED_OUT:
+            return []
+        asked, none = self._query.facets, Facets()
+        for names, words in _FACETS:
+            left = replace(asked, **{name: getattr(none, name) for name in names})
+            if left != asked and self.recalls(query := replace(self._query, facets=left)):
+                return [Way(Lever.FACETS, left, words, 1 / len(_FACETS), query)]
+        query = replace(self._query, facets=none)
+        return [Way(Lever.FACETS, none, "Ask without any facets.", 1, query)] if self.recalls(query) else []
+
+    def earlier(self) -> list[Way]:
+        """The latest earlier minute, not before it happened, at which it would have been recalled."""
+        entry, start = self._one.entry, self._query.now.astimezone(UTC)
+        if entry.tier is Tier.STATIC or entry.timestamp is None:
+            return []
+        newest = start.replace(second=0, microsecond=0)
+        first = 1 if newest == start else 0  # minutes before the newest one
+        last = math.floor((newest - entry.timestamp) / _MINUTE)
+        if last < first:
+            return []
+
+        def at(minutes: int) -> Query:
+            moment = newest - minutes * _MINUTE
+            with suppress(OverflowError):  # the first day of the year 1 has no name further west
+                moment = moment.astimezone(self._query.now.tzinfo)
+            return replace(self._query, now=moment)
+
+        fails, works = first - 1, None
+        for minutes in self._times_before(newest, first, last):
+            if self.recalls(at(minutes)):
+                works = minutes
+                break
+            fails = minutes
+        if works is None:
+            return []
+        while works - fails > 1:
+            between = (works + fails) // 2
+            if self.recalls(at(between)):
+                works = between
+            else:
+                fails = between
+        if self._runs >= RUNS:  # the last halves may not have been run, so that it is no longer the latest
+            return []
+        query = at(works)
+        words = f"Asked as late as {stamp(query.now)}, it would have been recalled."
+        return [Way(Lever.TIME, query.now, words, works / max(last, 1), query)]
+
+    def _times_before(self, newest: datetime, first: int, last: int) -> list[int]:
+        """Minutes before the newest: ever wider steps, and where recency or the threshold makes the score jump."""
+        span = last - first
+        times = {first, last, *(first + round(math.pow(span, step / _TIMES)) for step in range(_TIMES + 1) if span)}
+        from_ = counts_from(self._one.entry)
+        if from_ is not None:
+            query, fresh = self._query, FRESH_SECONDS
+            jumps = [from_, from_ + fresh]
+            if has_closed_form(query):
+                above = hours_above(self._one.score, query.threshold_of(self._one.entry.tier), query.scoring.decay)
+                jumps += [from_ + above * 3600] if math.isfinite(above) else []
+            times |= {math.ceil((newest.timestamp() - jump) / 60) for jump in jumps}
+        return sorted(minutes for minutes in times if first <= minutes <= last)
+
+
+WITHOUT_THE_WORDS = "Ask without the words that its text must contain."
+_FACETS = (
+    (("kinds",), "Ask for memories of every kind."),
+    (("tags",), "Ask without the tags."),
+    (("since", "until"), "Ask without the range of time."),
+    (("min_importance", "max_importance"), "Ask without the range of importance."),
+    (("contains",), WITHOUT_THE_WORDS),
+)
+"""Facets that the page shows as one control, and what dropping each is called."""

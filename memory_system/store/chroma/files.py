@@ -1,0 +1,215 @@
+"""Chroma's files from outside: whether they are as they were left, and what can be told wrong without opening them.
+
+Chroma opens some damaged indices and crashes or hangs at the next write, so this looks before Chroma does. The layout
+is hnswlib's: a header; the elements one after another, each with its links, its vector and its label; the links of the
+upper levels. Nothing here is run, and nothing is written.
+
+What a stored collection says that it would be built with, read as data: nothing here builds anything.
+
+A collection's embedding function is a name and a configuration in its database. Chroma builds it when it is asked
+for, and some of them load code from where the configuration says; so a collection that names one is refused first.
+Ours name none: vectors are always handed in.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+OUR_DISTANCE = "l2"
+_NOTHING = ("legacy", "unknown")
+"""The types that stand for no embedding function."""
+_FUNCTION = "embedding_function"
+
+
+def embedding_function(configuration: Mapping[str, Any] | None, schema: Mapping[str, Any] | None) -> str | None:
+    """What a collection would be built with, for a message; ``None`` if that is nothing.
+
+    Args:
+        configuration: the collection's stored configuration.
+        schema: its stored schema, which may name one for each key, for dense and for sparse vectors.
+    """
+    for found in (*_functions(configuration), *_functions(schema)):
+        if found is None or (isinstance(found, Mapping) and found.get("type") in _NOTHING and "config" not in found):
+            continue
+        name = found.get("name") or found.get("type") if isinstance(found, Mapping) else found
+        return f"{name!s:.60}"
+    return None
+
+
+def _functions(held: Any) -> Iterator[Any]:
+    if isinstance(held, Mapping):
+        for key, value in held.items():
+            if key == _FUNCTION:
+                yield value
+            else:
+                yield from _functions(value)
+    elif isinstance(held, list):
+        for value in held:
+            yield from _functions(value)
+
+
+def distance(configuration: Mapping[str, Any]) -> str:
+    """By which distance a collection ranks: ``l2``, ``cosine`` or ``ip``."""
+    of_index = configuration.get("hnsw") or configuration.get("spann") or {}
+    return str(of_index.get("space", OUR_DISTANCE))
+
+
+Stamp = Mapping[str, list[int]]
+"""Size and time (ns) of each file, by its path below the folder."""
+
+TO_BE_MADE = "store-to-be-made"
+"""A file beside a store's folder, as long as there never was a store: the first one that is made repairs nothing."""
+_DATABASE = "chroma.sqlite3"
+_MAGIC = b"SQLite format 3\0"
+_HEADER = struct.Struct("<iQQQQQQiIQQQdQ")
+_FILES = ("header.bin", "data_level0.bin", "length.bin", "link_lists.bin")
+_LINK = 4
+"""Bytes of a link, and of the length of a list."""
+_AT_ONCE = 4096
+
+
+def stamp(*paths: Path) -> dict[str, list[int]]:
+    """Size and time of these files and of all files in these folders; those that are missing are left out."""
+    found: dict[str, list[int]] = {}
+    for path in paths:
+        for file in _below(path):
+            try:
+                about = file.stat()
+            except OSError:
+                continue
+            found[str(file.relative_to(path.parent))] = [about.st_size, about.st_mtime_ns]
+    return found
+
+
+def _below(path: Path) -> Iterator[Path]:
+    if not path.is_dir():
+        yield path
+        return
+    for entry in os.scandir(path):
+        if entry.is_dir(follow_symlinks=False):
+            yield from _below(Path(entry.path))
+        else:
+            yield Path(entry.path)
+
+
+def altered(then: Stamp, now: Stamp) -> list[str]:
+    """The files that are not as they were; none if all have another time and the same size, as after a copy."""
+    changed = sorted(name for name in then.keys() | now.keys() if then.get(name) != now.get(name))
+    sizes = [then[name][0] if name in then else None for name in changed]
+    if len(changed) == len(then) and sizes == [now[name][0] if name in now else None for name in changed]:
+        return []
+    return changed
+
+
+def problem(folder: Path) -> str | None:
+    """What is wrong with Chroma's files in a few words, as far as it can be seen from outside; ``None`` if nothing is.
+
+    A folder that is missing, or was never written to, is in order.
+    """
+    indices = [path for path in folder.glob("*") if path.is_dir()] if folder.is_dir() else []
+    database = folder / _DATABASE
+    try:
+        if not database.exists() or not database.stat().st_size:
+            was = "empty" if database.exists() else "missing"
+            return f"{_DATABASE} is {was}" if indices or database.exists() else None
+        with database.open("rb") as file:
+            if file.read(len(_MAGIC)) != _MAGIC:
+                return f"{_DATABASE} is no database"
+        for index in sorted(indices):
+            if (found := _of_index(index)) is not None:
+                return f"{found} (in {index.name})"
+    except OSError as error:
+        return f"{Path(str(error.filename or folder)).name} cannot be read: {error.strerror or error}"
+    return None
+
+
+def wipe_spare(folder: Path) -> None:
+    """Write zeros where the indices have room for more: Chroma writes there whatever its memory held before.
+
+    Nobody writes the files meanwhile. A file that is not as long as its header says is left as it is.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    for header in folder.glob("*/header.bin"):
+        told = header.read_bytes()
+        if len(told) < _HEADER.size:
+            continue
+        _, _, room, held, each, *_ = _HEADER.unpack_from(told)
+        for name, size in (("data_level0.bin", each), ("length.bin", _LINK)):
+            path = header.with_name(name)
+            whole = path.stat().st_size if path.is_file() else 0
+            if not held * size < whole <= room * size:
+                continue
+            with path.open("r+b") as file:
+                file.truncate(min(held * size, whole))
+                file.truncate(whole)  # which is read as zeros from there on
+
+
+def _of_index(index: Path) -> str | None:
+    sizes = {name: (index / name).stat().st_size for name in _FILES if (index / name).is_file()}
+    if not sizes:
+        return None  # made, and never written to
+    if missing := [name for name in _FILES if name not in sizes]:
+        return f"{missing[0]} is missing"
+    header = (index / "header.bin").read_bytes()
+    if len(header) < _HEADER.size:
+        return "header.bin is cut short"
+    _, _, room, held, each, label_at, vector_at, top, entry, most, most_below, *_ = _HEADER.unpack_from(header)
+    sane = held <= room and 0 < vector_at <= label_at < each < 1 << 20 and most <= most_below and top < 64
+    if not sane or (held and (entry >= held or top < 0)):
+        return "header.bin is not one"
+    for name, size in (("data_level0.bin", each), ("length.bin", _LINK)):
+        if not held * size <= sizes[name] <= room * size:
+            return f"{name} has {sizes[name]:,} bytes for {held:,} elements of {size:,}"
+    if held and not (index / "index_metadata.pickle").is_file():
+        return "index_metadata.pickle is missing"
+    if not _links_lead_somewhere(index / "data_level0.bin", held, each, vector_at, most_below):
+        return "data_level0.bin links to elements that are not there"
+    if not _lists_fill(index / "link_lists.bin", held, most):
+        return "link_lists.bin is not made of lists"
+    return None
+
+
+def _links_lead_somewhere(path: Path, held: int, each: int, vector_at: int, most: int) -> bool:
+    if not held:
+        return True
+    width = _LINK * (1 + most)
+    if width > vector_at:
+        return False
+    with path.open("rb") as file:  # not mapped: who cuts it short meanwhile would kill this process
+        for start in range(0, held, _AT_ONCE):
+            rows = min(_AT_ONCE, held - start)
+            data = file.read(rows * each)
+            if len(data) != rows * each:
+                return False
+            lists = np.ascontiguousarray(np.frombuffer(data, np.uint8).reshape(rows, each)[:, :width]).view("<u4")
+            counts = lists[:, 0] & 0xFFFF  # above it are marks, such as for deleted elements
+            used = np.arange(most) < counts[:, None]
+            if (counts > most).any() or (lists[:, 1:][used] >= held).any():
+                return False
+    return True
+
+
+def _lists_fill(path: Path, held: int, most: int) -> bool:
+    """Each element has a length and as many bytes of links, whole levels of them."""
+    data, at, level = path.read_bytes(), 0, _LINK * (1 + most)
+    for _ in range(held):
+        if at + _LINK > len(data):
+            return False
+        (size,) = struct.unpack_from("<I", data, at)
+        if size % level:
+            return False
+        for start in range(at + _LINK, at + _LINK + size, level):
+            count = int.from_bytes(data[start : start + 2], "little")
+            links = data[start + _LINK : start + _LINK * (1 + count)]
+            if count > most or len(links) != _LINK * count or (np.frombuffer(links, "<u4") >= held).any():
+                return False
+        at += _LINK + size
+    return at == len(data)

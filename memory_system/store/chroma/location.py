@@ -1,0 +1,167 @@
+"""Where the collections of an agent can be, and the one place that needs no server: a folder of its own."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from ...errors import StoreDamaged, StoreError
+from .files import OUR_DISTANCE, wipe_spare
+
+if TYPE_CHECKING:  # see ``chroma``: it is imported when a store is opened
+    import chromadb
+    from chromadb.api import ClientAPI
+
+MADE_WITH = "made_with"
+"""What is noted beside the collections: the identity of what made their vectors."""
+OWNER = "owner"
+"""What is noted beside collections on a server: whose they are."""
+_FILE = "made_with.txt"
+_HNSW = {"space": OUR_DISTANCE, "sync_threshold": 100, "batch_size": 50}
+
+
+class Home(ABC):
+    """Where an agent's collections are. Whoever calls holds the store's lock."""
+
+    shown: str
+    """For messages."""
+
+    @property
+    @abstractmethod
+    def errors(self) -> tuple[type[Exception], ...]:
+        """What goes wrong here."""
+
+    @abstractmethod
+    def as_ours(self, error: Exception) -> StoreError:
+        """One of ``errors`` as what it means."""
+
+    @abstractmethod
+    def get(self, tier: str) -> chromadb.Collection:
+        """The collection of a tier as it is now.
+
+        Raises:
+            NotFoundError: Chroma's; there is none.
+        """
+
+    def find(self, tier: str) -> chromadb.Collection | None:
+        """The collection of a tier as it is now; ``None`` if there is none."""
+        from chromadb.errors import NotFoundError
+
+        try:
+            return self.get(tier)
+        except NotFoundError:
+            return None
+
+    @abstractmethod
+    def create(self, tier: str) -> chromadb.Collection:
+        """A new collection for a tier, without an embedding function."""
+
+    @abstractmethod
+    def let_go(self) -> None:
+        """Close what was opened; the next call opens it again."""
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """Make sure that something can be written here."""
+
+    @abstractmethod
+    def set_aside(self, suffix: str) -> None:
+        """Begin anew without any collection."""
+
+    @abstractmethod
+    def noted(self) -> Mapping[str, str]:
+        """What was noted beside the collections."""
+
+    @abstractmethod
+    def note(self, **told: str) -> None:
+        """Note something beside the collections."""
+
+    @abstractmethod
+    def wipe_spare(self) -> None:
+        """Leave nothing in the files but what is stored, where the files are ours."""
+
+    @abstractmethod
+    def refuse_unreachable(self) -> None:
+        """Do nothing if a write can begin.
+
+        Raises:
+            StoreUnavailable: the server does not answer.
+        """
+
+
+class InFolder(Home):
+    """Chroma embedded in this process, over one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._client: ClientAPI | None = None
+        self.shown = str(folder)
+
+    @property
+    def errors(self) -> tuple[type[Exception], ...]:  # noqa: D102
+        from chromadb.errors import ChromaError
+
+        return (ChromaError, RuntimeError, OSError)
+
+    def as_ours(self, error: Exception) -> StoreError:  # noqa: D102
+        return StoreDamaged(f"Chroma could not use {self._folder}: {error}")
+
+    def get(self, tier: str) -> chromadb.Collection:  # noqa: D102
+        return self._connect().get_collection(tier, embedding_function=None)
+
+    def create(self, tier: str) -> chromadb.Collection:  # noqa: D102
+        configuration = cast("Any", {"hnsw": dict(_HNSW)})
+        return self._connect().create_collection(tier, embedding_function=None, configuration=configuration)
+
+    def let_go(self) -> None:  # noqa: D102
+        if self._client is not None:
+            cast("Any", self._client).close()  # missing in the interface, there in every client
+            self._client = None
+
+    def prepare(self) -> None:  # noqa: D102
+        self._folder.mkdir(parents=True, exist_ok=True)
+
+    def set_aside(self, suffix: str) -> None:
+        """Move the folder away, to be looked at later, and begin with an empty one."""
+        if self._folder.exists():
+            self._folder.rename(self._folder.with_name(f"{self._folder.name}-{suffix}"))
+
+    def noted(self) -> Mapping[str, str]:  # noqa: D102
+        try:
+            text = (self._folder / _FILE).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            return {}
+        return {MADE_WITH: text} if text else {}
+
+    def note(self, **told: str) -> None:
+        """Note what made the vectors; whose the files are, and how they were left, their folder tells."""
+        if MADE_WITH in told:
+            self.prepare()
+            (self._folder / _FILE).write_text(told[MADE_WITH], encoding="utf-8")
+
+    def wipe_spare(self) -> None:
+        """As ``chroma_files.wipe_spare``."""
+        wipe_spare(self._folder)
+
+    def refuse_unreachable(self) -> None:
+        """Nothing: there is no server."""
+
+    def _connect(self) -> ClientAPI:
+        if self._client is None:
+            import chromadb
+            from chromadb.api.shared_system_client import SharedSystemClient
+            from chromadb.config import Settings
+
+            self.prepare()
+            settings = Settings(anonymized_telemetry=False)
+            try:
+                self._client = chromadb.PersistentClient(path=str(self._folder), settings=settings)
+            except BaseException as error:
+                # Chroma keeps a client that failed to start, and would hand it out again after the repair
+                SharedSystemClient._identifier_to_system.pop(str(self._folder), None)
+                if isinstance(error, ValueError):
+                    raise StoreDamaged(f"Chroma could not open {self._folder}: {error}") from error
+                raise
+        return self._client

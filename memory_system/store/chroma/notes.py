@@ -1,0 +1,119 @@
+"""ChromaNotes: what is noted beside the store of an agent: who wrote last, whose it is, what made its vectors.
+
+The stamp beside an agent's store: which process wrote it last, and for which revision of the journal.
+"""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from ...core.files import replace_text
+from .location import MADE_WITH, OWNER, Home
+
+_NAME = "generation"
+
+
+def read(folder: Path) -> tuple[str, int]:
+    """The token of the process that last claimed the store in this folder, and the revision that it claimed it for.
+
+    Empty and 0 where it was never claimed.
+    """
+    try:
+        words = folder.with_name(_NAME).read_text(encoding="ascii", errors="replace").split()
+    except FileNotFoundError:
+        return "", 0
+    return (words or [""])[0], int(words[1]) if len(words) == 2 and words[1].isdecimal() else 0
+
+
+def write(folder: Path, token: str, revision: int) -> None:
+    """Stamp the store in this folder; a kill between two steps leaves the stamp that was there."""
+    replace_text(folder.with_name(_NAME), f"{token} {revision}")
+
+
+_LEFT = "left_at"
+
+
+class ChromaNotes:
+    """The part of a store that reads and writes its notes."""
+
+    def __init__(self, folder: Path, home: Home) -> None:
+        self.folder = folder
+        self._home = home
+        self._lock = threading.RLock()
+        self._token = uuid.uuid4().hex
+
+    # -- what ChromaStore does -------------------------------------------------------------------------
+
+    def reopen(self) -> None:
+        """Drop the client."""
+        raise NotImplementedError
+
+    def _used(self) -> AbstractContextManager[None]:
+        """Be the only one that uses the client."""
+        raise NotImplementedError
+
+    # -- beside the agent's folder ---------------------------------------------------------------------
+
+    def claim(self, revision: int = 0) -> None:
+        """Say before a write that it is this process's, and see first what another process wrote.
+
+        An open client does not see another process's writes, and its own next write would lose them. The
+        caller holds the agent's file lock, and has the revision in its journal.
+        """
+        with self._lock:
+            self._home.prepare()
+            token, claimed = read(self.folder)
+            if token not in ("", self._token):
+                self.reopen()
+            write(self.folder, self._token, max(revision, claimed))
+
+    @property
+    def claimed(self) -> int:
+        """The newest revision that a write was claimed for; a journal that is older has lost something."""
+        return read(self.folder)[1]
+
+    def begin_again(self, revision: int) -> None:
+        """Take the journal at this revision for whole, whatever was claimed before."""
+        with self._lock:
+            write(self.folder, self._token, revision)
+
+    # -- beside the collections ------------------------------------------------------------------------
+
+    @property
+    def made_with(self) -> str | None:
+        """The identity of what made the vectors that are stored; ``None`` if it was not noted."""
+        return self._noted(MADE_WITH)
+
+    @property
+    def owner(self) -> str | None:
+        """Whose the collections on a server are; ``None`` if nobody's yet, or if they are files."""
+        return self._noted(OWNER)
+
+    @property
+    def left_at(self) -> str | None:
+        """In what state of the journal the collections on a server were last let go of."""
+        return self._noted(_LEFT)
+
+    def _noted(self, key: str) -> str | None:
+        with self._used():
+            return self._home.noted().get(key)
+
+    def note_embedder(self, identity: str) -> None:
+        """Note what makes the vectors that are stored."""
+        if self.made_with != identity:
+            self._note(**{MADE_WITH: identity})
+
+    def note_owner(self, owner: str) -> None:
+        """Note on a server whose the collections are."""
+        self._note(**{OWNER: owner})
+
+    def note_left(self, state: str) -> None:
+        """Note on a server in what state of the journal the collections are let go of."""
+        self._note(**{_LEFT: state})
+
+    def _note(self, **told: str) -> None:
+        with self._used():
+            self._home.note(**told)

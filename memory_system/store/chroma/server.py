@@ -1,0 +1,199 @@
+"""The collections of an agent on a Chroma server, single or distributed.
+
+Measured traps that shape this file (Chroma 1.5): the client of a server waits for ever unless its session is told
+otherwise, asks for an identity before it can be told so, and raises a plain ``Exception`` for an answer that is not
+Chroma's. So a server is asked by Chroma's own layer beneath the client, with a deadline, and what it answers is looked
+at first.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, cast
+
+import chromadb
+import httpx
+from chromadb.api import ServerAPI
+from chromadb.api.fastapi import FastAPI
+from chromadb.config import Settings, System
+from chromadb.errors import (
+    AuthorizationError,
+    ChromaAuthError,
+    ChromaError,
+    InternalError,
+    NotFoundError,
+    error_types,
+)
+
+from ...core.chroma_address import DATABASE, TENANT, ChromaAddress, prefix
+from ...core.entry import Tier
+from ...errors import StoreDamaged, StoreError, StoreUnavailable
+from .files import OUR_DISTANCE
+from .location import OWNER, Home
+
+_NOTED_ON = Tier.STM.value
+"""The tier on whose collection it is noted what is noted."""
+_CONNECT_SECONDS = 5.0
+
+
+class OnServer(Home):
+    """Collections on a Chroma server, named by world, agent and tier.
+
+    They are derived from the journal: what is set aside is deleted, and what is lost is written anew.
+
+    Args:
+        address: the server.
+        folder: where the agent's files would be embedded: ``.../world/agent/chroma``.
+    """
+
+    errors = (ChromaError, httpx.HTTPError, json.JSONDecodeError, OSError)
+
+    def __init__(self, address: ChromaAddress, folder: Path) -> None:
+        self._address = address
+        self._prefix = prefix(folder.parent.parent.name, folder.parent.name)
+        self.shown = f"the Chroma server at {address.shown}"
+
+    def as_ours(self, error: Exception) -> StoreError:  # noqa: D102
+        if isinstance(error, InternalError):
+            return StoreDamaged(f"{self.shown[0].upper()}{self.shown[1:]} could not use {self._prefix}: {error!s:.200}")
+        if isinstance(error, NotFoundError):
+            return StoreUnavailable(f"Another program has replaced {self._prefix} on {self.shown}. Try again.")
+        if isinstance(error, httpx.TimeoutException):
+            why = f"does not answer within {self._address.deadline:g} seconds"
+        elif isinstance(error, httpx.TransportError | OSError):
+            why = "cannot be reached"
+        elif isinstance(error, ChromaAuthError | AuthorizationError):
+            why = "wants another token than MEMORY_CHROMA_TOKEN"
+        else:
+            why = f"answers what it should not ({type(error).__name__}: {self._kept_secret(error)})"
+        return StoreUnavailable(
+            f"{self.shown[0].upper()}{self.shown[1:]} {why}. See that it runs (“chroma run”), and try again."
+        )
+
+    def _kept_secret(self, error: Exception) -> str:
+        token = self._address.token
+        told = str(error) if not token else str(error).replace(token, "…")
+        return f"{told:.200}".replace("\n", " ")
+
+    def get(self, tier: str) -> chromadb.Collection:  # noqa: D102
+        api = _api(self._address)
+        where = {"tenant": TENANT, "database": self._address.database}
+        return chromadb.Collection(client=api, model=api.get_collection(f"{self._prefix}.{tier}", **where))
+
+    def create(self, tier: str) -> chromadb.Collection:
+        """A new collection; the one that is there if another program made it a moment ago."""
+        api = _api(self._address)
+        self._make_database(api)
+        model = api.create_collection(
+            f"{self._prefix}.{tier}",
+            configuration=cast("Any", {"hnsw": {"space": OUR_DISTANCE}}),  # what else there is, is the server's to say
+            get_or_create=True,
+            tenant=TENANT,
+            database=self._address.database,
+        )
+        return chromadb.Collection(client=api, model=model)
+
+    def _make_database(self, api: ServerAPI) -> None:
+        if self._address.database == DATABASE:
+            return
+        try:
+            api.get_database(self._address.database, TENANT)
+        except NotFoundError:
+            api.create_database(self._address.database, TENANT)
+
+    def let_go(self) -> None:
+        """Nothing: the connections are shared by all agents."""
+
+    def prepare(self) -> None:
+        """Nothing: there is no folder."""
+
+    def set_aside(self, suffix: str) -> None:  # noqa: ARG002 - there is nothing that would be called so
+        """Delete the collections: they are written anew from the journal."""
+        api = _api(self._address)
+        for tier in Tier:
+            with suppress(NotFoundError):
+                api.delete_collection(f"{self._prefix}.{tier.value}", tenant=TENANT, database=self._address.database)
+
+    def wipe_spare(self) -> None:
+        """Nothing: the files are the server's."""
+
+    def noted(self) -> Mapping[str, str]:  # noqa: D102
+        try:
+            held = self.get(_NOTED_ON).metadata or {}
+        except NotFoundError:
+            return {}
+        return {key: value for key, value in held.items() if isinstance(value, str)}
+
+    def note(self, **told: str) -> None:
+        """Note something on the collection of short-term memory, which is made if it is missing."""
+        held = self.noted()
+        if {**held, **told} != held:
+            self.create(_NOTED_ON).modify(metadata={**held, **told})
+
+    def refuse_unreachable(self) -> None:  # noqa: D102
+        try:
+            _api(self._address).heartbeat()
+        except self.errors as error:
+            raise self.as_ours(error) from error
+
+
+def forget(folder: Path, server: ChromaAddress, origin: str | None = None) -> None:
+    """Delete what a server holds of the agent whose files would lie in this folder; the journal still has all of it.
+
+    Args:
+        folder: where the files would lie.
+        server: the server.
+        origin: the id of the journal's first change set, to leave alone what another agent of the name wrote.
+
+    Raises:
+        StoreUnavailable: the server cannot be reached.
+    """
+    home = OnServer(server, folder)
+    try:
+        if origin is None or home.noted().get(OWNER) in (None, origin):
+            home.set_aside("forgotten")
+    except home.errors as error:
+        raise home.as_ours(error) from error
+
+
+@functools.lru_cache(maxsize=8)
+def _api(address: ChromaAddress) -> ServerAPI:
+    """Chroma's layer over HTTP; one for all agents, since it holds the connections. Asks nothing by itself."""
+    header = {"x-chroma-token": address.token} if address.token else {}
+    settings = Settings(
+        anonymized_telemetry=False,
+        chroma_api_impl="chromadb.api.fastapi.FastAPI",
+        chroma_server_host=address.origin,  # a bare host loses its port if it begins with "http", or is an IPv6 one
+        chroma_server_http_port=address.port,
+        chroma_server_ssl_enabled=address.ssl,
+        chroma_server_headers=header,
+    )
+    api = System(settings).instance(FastAPI)
+    session = api._session
+    session.timeout = httpx.Timeout(address.deadline, connect=min(_CONNECT_SECONDS, address.deadline))
+    session.event_hooks = {"response": [_refuse_other_answers]}
+    return api
+
+
+def _refuse_other_answers(response: httpx.Response) -> None:
+    """What is no JSON, or an error that Chroma does not know, is a proxy's answer, or another server's."""
+    told = response.headers.get("content-type", "")
+    response.read()
+    if "json" in told and (response.is_success or _known(response.text)):
+        return
+    raise httpx.HTTPStatusError(
+        f"{response.status_code} {told.partition(';')[0] or 'without a type'}",
+        request=response.request,
+        response=response,
+    )
+
+
+def _known(text: str) -> bool:
+    try:
+        return json.loads(text)["error"] in error_types
+    except (ValueError, KeyError, TypeError):
+        return False

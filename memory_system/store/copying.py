@@ -1,0 +1,51 @@
+"""A copy of an agent's files while it is in use; the caller holds the agent's lock, so that nobody changes them.
+
+The files are read by another process. SQLite's locks are the process's: one that has the journal open, reads the file
+by itself and closes it has no lock any more, and the next program that ends deletes the log it still writes to. What is
+written then is lost, though it was acknowledged. Recalls are noted without the agent's lock, so the journal is copied
+by SQLite's own backup, which shows one moment.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from .chroma.files import wipe_spare
+
+STORE = "chroma"
+_CHILD = Path(__file__).with_name("copying_child.py")
+_SECONDS = 3600.0
+"""Long enough for any disk that answers."""
+DERIVED = ("*.table", "closed.json", "opened.json")
+"""What opening makes anew."""
+SET_ASIDE = ("*-damaged-*", "*-replaced-*", "*.part")
+"""What no agent is made of: damaged files, and what was being written when it was cut off."""
+
+
+def copy(folder: Path, target: Path, *, left_out: Sequence[str] = SET_ASIDE) -> None:
+    """Copy an agent's folder, but for its lock and a journal that is elsewhere (``JournalHome.copy_into`` copies that).
+
+    A journal that SQLite cannot read is copied as it lies there.
+
+    Args:
+        folder: the agent's; nothing in it is changed.
+        target: where the copy goes; there must be nothing yet.
+        left_out: patterns of names that are not copied.
+
+    Raises:
+        OSError: something cannot be read or written.
+    """
+    command = [sys.executable, "-I", "-S", str(_CHILD), str(folder), str(target), *left_out]
+    try:
+        done = subprocess.run(  # noqa: S603 - our own script
+            command, capture_output=True, text=True, errors="replace", timeout=_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        raise OSError(None, f"copying took longer than {_SECONDS:.0f} seconds", str(folder)) from error
+    if done.returncode:
+        said = (done.stderr.strip().splitlines() or [f"the copying ended with {done.returncode}"])[-1]
+        raise OSError(None, said, str(folder))
+    wipe_spare(target / STORE)

@@ -1,0 +1,293 @@
+"""The journal's past: what stood at a moment, read from the changes that came after it, or from those before it.
+
+A moment is a revision and an access number. Of the accesses those of earlier revisions had happened, and of the
+moment's own revision those up to the number. Accesses that were written before they told their revision count by the
+world's time: as happened if it is not after the moment's, or if all that tell a revision came later.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from ...core.change_set import OF_A_CONVERSATION, ChangeSet, load_entry
+from ...core.change_set import TEXTS as TEXT_NAMES
+from ...core.entry import MemoryEntry
+from ...core.times import utc
+from .history import change_set_of, field, slices, standing_undos
+from .tables import ACCESSES, CHANGE_SETS, CHANGES
+
+_TOGETHER = timedelta(minutes=5)
+"""A world whose time is as near as this to the real one follows it."""
+
+_MOST_SINCE = 20_000
+"""Accesses that are gone back over one by one."""
+
+Bodies = dict[str, str | None]
+"""Entries as the journal keeps them, by id; ``None`` = there is none."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A state that an agent was in.
+
+    Args:
+        revision: the newest change set; 0 = before the first.
+        access: the newest access of that revision; 0 = none yet.
+        now: the world's time.
+        until: the world's time up to which accesses of unknown revision had happened; ``None`` = there are no such.
+    """
+
+    revision: int
+    access: int
+    now: datetime
+    until: datetime | None = None
+
+    @property
+    def key(self) -> tuple[int, int, datetime | None]:
+        """What two moments have in common if all memories were the same in them."""
+        return self.revision, self.access, self.until
+
+
+@dataclass(frozen=True)
+class Event:
+    """One change of one memory: in which change set, when by the world's time, by whom, and what it did."""
+
+    revision: int
+    title: str
+    author: str
+    at: datetime
+    before: MemoryEntry | None
+    after: MemoryEntry | None
+
+
+class PastReader:
+    """Reads what was.
+
+    Args:
+        read: a connection to read by.
+    """
+
+    def __init__(self, read: Callable[[], AbstractContextManager[sa.Connection]]) -> None:
+        self._read = read
+
+    # -- moments ---------------------------------------------------------------------------------------
+
+    def at_revision(self, revision: int, access: int, otherwise: datetime) -> Moment | None:
+        """Right after a change set, or after an access of its revision; ``None`` if there is no such revision.
+
+        The world's time was that of the access, or else that at which the change set was planned. Before the first
+        change set it is that of the first; where there is none, ``otherwise``.
+        """
+        with self._read() as db:
+            heads = sa.select(CHANGE_SETS.c.planned_at).order_by(CHANGE_SETS.c.revision)
+            planned = db.scalar(heads.where(CHANGE_SETS.c.revision == revision) if revision else heads)
+            if planned is None and revision:
+                return None
+            now = otherwise if planned is None else datetime.fromisoformat(planned)
+            last = self._last_access(db, revision, ACCESSES.c.number <= access) if access else None
+            if last is not None:
+                now = datetime.fromisoformat(last.at)
+            return self._moment(db, revision, access, now)
+
+    def at_real_time(self, at: datetime) -> Moment:
+        """As things stood at a real time.
+
+        The world's time was that of the last thing noted by then; ``at`` itself, where that was noted within five
+        minutes of the world's time, so that the world followed the real time.
+        """
+        with self._read() as db:
+            head = self._newest(db, CHANGE_SETS.c.applied_at, at)
+            revision = head.revision if head is not None else 0
+            last = self._last_access(db, revision, ACCESSES.c.noted_at <= utc(at))
+            told = (last.at, last.noted_at) if last is not None else head and (head.planned_at, head.applied_at)
+            world, real = map(datetime.fromisoformat, told) if told else (at, at)
+            now = at if abs(world - real) <= _TOGETHER else world
+            return self._moment(db, revision, last.number if last is not None else 0, now)
+
+    def at_world_time(self, at: datetime) -> Moment:
+        """As things stood when the world's clock last stood at a time, or before it."""
+        with self._read() as db:
+            head = self._newest(db, CHANGE_SETS.c.planned_at, at)
+            revision = head.revision if head is not None else 0
+            last = self._last_access(db, revision, ACCESSES.c.at <= utc(at))
+            return self._moment(db, revision, last.number if last is not None else 0, at)
+
+    @staticmethod
+    def _newest(db: sa.Connection, column: sa.Column[str], at: datetime) -> Any:
+        """The newest change set whose time in a column is not after ``at``; read in Python, since zones may differ."""
+        heads = sa.select(CHANGE_SETS.c.revision, CHANGE_SETS.c.planned_at, CHANGE_SETS.c.applied_at)
+        for head in db.execute(heads.order_by(CHANGE_SETS.c.revision.desc()).execution_options(yield_per=500)):
+            if datetime.fromisoformat(getattr(head, column.name)) <= at:
+                return head
+        return None
+
+    @staticmethod
+    def _last_access(db: sa.Connection, revision: int, where: sa.ColumnElement[bool]) -> Any:
+        query = sa.select(ACCESSES).where(ACCESSES.c.revision == revision, where)
+        return db.execute(query.order_by(ACCESSES.c.number.desc()).limit(1)).first()
+
+    @staticmethod
+    def _moment(db: sa.Connection, revision: int, access: int, now: datetime) -> Moment:
+        if db.scalar(sa.select(ACCESSES.c.number).where(ACCESSES.c.revision.is_(None)).limit(1)) is None:
+            return Moment(revision, access, now)
+        first_known = db.scalar(sa.select(sa.func.min(ACCESSES.c.revision)))
+        all_happened = first_known is not None and revision > first_known
+        return Moment(revision, access, now, datetime.max.replace(tzinfo=now.tzinfo) if all_happened else now)
+
+    # -- what stood ------------------------------------------------------------------------------------
+
+    def is_nearer_to_now(self, revision: int, newest: int) -> bool:
+        """Whether fewer changes came after a revision, up to the newest, than before it."""
+        count = sa.select(sa.func.count()).select_from(CHANGES)
+        with self._read() as db:
+            before = db.scalar(count.where(CHANGES.c.revision <= revision)) or 0
+            after = db.scalar(count.where(CHANGES.c.revision > revision, CHANGES.c.revision <= newest)) or 0
+        return after <= before
+
+    def back(self, revision: int, newest: int) -> Bodies:
+        """What those entries were that have changed since, up to the newest revision."""
+        within = sa.and_(CHANGES.c.revision > revision, CHANGES.c.revision <= newest)
+        return self._ends(CHANGES.c.before, sa.func.min(CHANGES.c.revision), within)
+
+    def forth(self, revision: int) -> Bodies:
+        """What all entries were that there had ever been."""
+        return self._ends(CHANGES.c.after, sa.func.max(CHANGES.c.revision), CHANGES.c.revision <= revision)
+
+    def _ends(self, end: sa.Column[Any], which: sa.Function[Any], where: sa.ColumnElement[bool]) -> Bodies:
+        ends = sa.select(CHANGES.c.entry_id, which).where(where).group_by(CHANGES.c.entry_id)
+        # not a join: SQLite would look for each through all the changes of its revision
+        query = sa.select(CHANGES.c.entry_id, end).where(where)
+        query = query.where(sa.tuple_(CHANGES.c.entry_id, CHANGES.c.revision).in_(ends))
+        with self._read() as db:
+            return {row[0]: row[1] for row in db.execute(query)}
+
+    def texts_since(self, name: str, revision: int) -> list[Event]:
+        """What has happened to a named text since a revision, the oldest first; no memory is in these events."""
+        heads = sa.select(CHANGE_SETS).where(CHANGE_SETS.c.revision > revision).order_by(CHANGE_SETS.c.revision)
+        heads = heads.where(CHANGE_SETS.c.details.contains(_written(name), autoescape=True))
+        with self._read() as db:
+            told = [change_set_of(head, ()) for head in db.execute(heads)]
+        return [
+            Event(one.revision or 0, one.title, one.author, one.planned_at, None, None)
+            for one in told
+            if any(text.name == name for text in one.texts)
+        ]
+
+    def texts(self, revision: int, newest: int, now: dict[str, str | None]) -> dict[str, str | None]:
+        """Each named text as it was, given what they are at the newest revision."""
+        heads = sa.select(CHANGE_SETS).order_by(CHANGE_SETS.c.revision)
+        heads = heads.where(CHANGE_SETS.c.revision > revision, CHANGE_SETS.c.revision <= newest)
+        texts = dict(now)
+        with self._read() as db:
+            texts |= _conversations(db, revision, newest)
+            for name in TEXT_NAMES:
+                changing = heads.where(CHANGE_SETS.c.details.contains(_written(name), autoescape=True))
+                for head in db.execute(changing.execution_options(yield_per=10)):
+                    changed = [text for text in change_set_of(head, ()).texts if text.name == name]
+                    if changed:
+                        texts[name] = changed[0].before
+                        break
+        return texts
+
+    def accessed_since(self, moment: Moment) -> set[str] | None:
+        """The memories that have been recalled since; ``None`` where it takes no shorter to look through all accesses.
+
+        What was recalled before is the same now for all others.
+        """
+        if moment.until is not None:
+            return None
+        own = sa.and_(ACCESSES.c.revision == moment.revision, ACCESSES.c.number > moment.access)
+        first = sa.select(sa.func.min(ACCESSES.c.number))
+        with self._read() as db:
+            starts = [db.scalar(first.where(where)) for where in (own, ACCESSES.c.revision > moment.revision)]
+            since = ACCESSES.c.number >= min((number for number in starts if number is not None), default=2**62)
+            if (db.scalar(sa.select(sa.func.count()).where(since)) or 0) > _MOST_SINCE:
+                return None
+            return set(db.scalars(sa.select(ACCESSES.c.entry_id).where(since)))
+
+    def last_accesses(self, moment: Moment, entry_ids: Collection[str] | None = None) -> dict[str, datetime]:
+        """The latest access of each memory that had been recalled, or of each of these."""
+        own = sa.and_(ACCESSES.c.revision == moment.revision, ACCESSES.c.number <= moment.access)
+        happened = sa.or_(ACCESSES.c.revision < moment.revision, own)
+        if moment.until is not None:
+            unknown = sa.and_(ACCESSES.c.revision.is_(None), ACCESSES.c.at <= _bound(moment.until))
+            happened = sa.or_(happened, unknown)
+        query = sa.select(ACCESSES.c.entry_id, sa.func.max(ACCESSES.c.at)).where(happened)
+        query = query.group_by(ACCESSES.c.entry_id)
+        parts = [query]
+        if entry_ids is not None:
+            parts = [query.where(ACCESSES.c.entry_id.in_(some)) for some in slices(list(entry_ids))]
+        with self._read() as db:
+            return {row[0]: datetime.fromisoformat(row[1]) for part in parts for row in db.execute(part)}
+
+    # -- what was told ---------------------------------------------------------------------------------
+
+    def last_version(self, entry_id: str, revision: int) -> MemoryEntry | None:
+        """A memory as it last was at a revision, also one that had been forgotten; ``None`` if it had never been."""
+        with self._read() as db:
+            row = db.execute(
+                sa.select(CHANGES.c.before, CHANGES.c.after)
+                .where(CHANGES.c.entry_id == entry_id, CHANGES.c.revision <= revision)
+                .order_by(CHANGES.c.revision.desc(), CHANGES.c.position.desc())
+                .limit(1)
+            ).first()
+        return None if row is None else load_entry(row.after or row.before)
+
+    def undone(self, told: Iterable[ChangeSet], revision: int) -> dict[int, int]:
+        """Which of these change sets had been undone at a revision, and by which."""
+        numbers = [one.revision for one in told if one.revision is not None]
+        found: dict[int, int] = {}
+        with self._read() as db:
+            for some in slices(numbers):
+                found |= standing_undos(db, some, revision)
+        return found
+
+    def events(self, entry_ids: Sequence[str], revision: int) -> dict[str, list[Event]]:
+        """What has happened to these memories since a revision, the oldest first."""
+        found: dict[str, list[Event]] = {entry_id: [] for entry_id in entry_ids}
+        heads = (CHANGE_SETS.c.title, CHANGE_SETS.c.author, CHANGE_SETS.c.planned_at)
+        query = sa.select(CHANGES, *heads).join(CHANGE_SETS, CHANGE_SETS.c.revision == CHANGES.c.revision)
+        query = query.where(CHANGES.c.revision > revision).order_by(CHANGES.c.revision)
+        with self._read() as db:
+            for some in slices(entry_ids):
+                for row in db.execute(query.where(CHANGES.c.entry_id.in_(some))):
+                    at = datetime.fromisoformat(row.planned_at)
+                    before, after = load_entry(row.before), load_entry(row.after)
+                    found[row.entry_id].append(Event(row.revision, row.title, row.author, at, before, after))
+        return found
+
+    def heads_since(self, revision: int) -> list[ChangeSet]:
+        """The change sets after a revision, the oldest first, without the memories that they changed."""
+        query = sa.select(CHANGE_SETS).where(CHANGE_SETS.c.revision > revision).order_by(CHANGE_SETS.c.revision)
+        with self._read() as db:
+            return [change_set_of(head, ()) for head in db.execute(query)]
+
+
+def _conversations(db: sa.Connection, revision: int, newest: int) -> dict[str, str | None]:
+    """The texts of conversations that were changed since a revision, each as it was before; in one go over all."""
+    starts = (CHANGE_SETS.c.details.contains(f'{{"name": "{start}', autoescape=True) for start in OF_A_CONVERSATION)
+    query = sa.select(field(CHANGE_SETS.c.details, "texts")).where(sa.or_(*starts))
+    query = query.where(CHANGE_SETS.c.revision > revision, CHANGE_SETS.c.revision <= newest)
+    texts: dict[str, str | None] = {}
+    for told in db.scalars(query.order_by(CHANGE_SETS.c.revision).execution_options(yield_per=100)):
+        for text in json.loads(told):
+            if text["name"].startswith(OF_A_CONVERSATION):
+                texts.setdefault(text["name"], text["before"])
+    return texts
+
+
+def _written(name: str) -> str:
+    """How ``head_of`` writes the change of a text; what else has these words is sorted out by whoever reads it."""
+    return f'{{"name": "{name}", "before": '
+
+
+def _bound(until: datetime) -> str:
+    """A text that no time up to ``until`` exceeds; the end of time has no zone to be brought to."""
+    return "~" if until.year == datetime.max.year else utc(until)

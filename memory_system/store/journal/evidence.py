@@ -1,0 +1,142 @@
+"""The journal's evidence: which memories rest on which, and which of those have been changed; kept up to date.
+
+It is read once, by a scan of the changes that name evidence, and then taken further by what has been added since.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from ...core.change_set import load_entry
+from ...core.entry import MemoryEntry
+from ..staleness import FADING, KEEP, Stale, Trace, stale
+from .history import slices
+from .tables import CHANGE_SETS, CHANGES
+
+_CITES = '"evidence":["'
+"""How a body names what it rests on; within a text the quotation marks would be escaped."""
+_HARMLESS = (*FADING, KEEP, "reflect", "rate")
+"""Operations after which a memory that was there still says what it said, or has faded."""
+
+
+class Evidence:
+    """What the history tells of evidence; thread-safe.
+
+    Args:
+        read: a connection to read by.
+        until: the newest revision that is known of; all of them if it is not given.
+    """
+
+    def __init__(self, read: Callable[[], AbstractContextManager[sa.Connection]], until: int | None = None) -> None:
+        self._read = read
+        self._until = until
+        self._lock = threading.Lock()
+        self._seen = 0
+        self._resting: dict[str, tuple[str, ...]] = {}
+        self._cited: dict[str, dict[str, None]] = {}
+        self._altered: set[str] = set()
+        self._stale: tuple[Stale, ...] | None = None
+
+    def as_of(self, revision: int) -> Evidence:
+        """What was known right after a revision."""
+        return Evidence(self._read, revision)
+
+    def built_on(self, entry_ids: Iterable[str]) -> list[tuple[str, str]]:
+        """Pairs of each of these memories and one that rests on it or did so, also one that is forgotten."""
+        with self._lock:
+            self._catch_up()
+            return [(one, other) for one in entry_ids for other in self._cited.get(one, ())]
+
+    def stale(self) -> tuple[Stale, ...]:
+        """The memories in recall that rest on what has changed since, those most lately derived first."""
+        with self._lock:
+            self._catch_up()
+            if self._stale is None:
+                self._stale = self._found_stale()
+            return self._stale
+
+    def _found_stale(self) -> tuple[Stale, ...]:
+        doubtful = [one for one, cites in self._resting.items() if not self._altered.isdisjoint(cites)]
+        sources = {source for one in doubtful for source in self._resting[one] if source in self._altered}
+        traces = self.traces({*doubtful, *sources})
+        entries = [traces[one][-1].after for one in doubtful]
+        found = [stale(entry, traces) for entry in entries if entry is not None]
+        return tuple(sorted((one for one in found if one is not None), key=lambda one: (-one.since, one.entry.id)))
+
+    def traces(self, entry_ids: Collection[str]) -> dict[str, list[Trace]]:
+        """All changes of these memories, each the oldest first."""
+        heads = (
+            CHANGE_SETS.c.operation,
+            CHANGE_SETS.c.undoes,
+            CHANGE_SETS.c.title,
+            CHANGE_SETS.c.author,
+            CHANGE_SETS.c.planned_at,
+        )
+        query = sa.select(CHANGES, *heads).join(CHANGE_SETS, CHANGE_SETS.c.revision == CHANGES.c.revision)
+        query = query.where(*self._known()).order_by(CHANGES.c.revision)
+        found: dict[str, list[Trace]] = {}
+        with self._read() as db:
+            for some in slices(list(dict.fromkeys(entry_ids))):
+                for row in db.execute(query.where(CHANGES.c.entry_id.in_(some))):
+                    at = datetime.fromisoformat(row.planned_at)
+                    ends = load_entry(row.before), load_entry(row.after)
+                    trace = Trace(row.revision, row.operation, row.undoes, row.title, row.author, at, *ends)
+                    found.setdefault(row.entry_id, []).append(trace)
+        return found
+
+    def last_versions(self, entry_ids: Collection[str]) -> dict[str, MemoryEntry]:
+        """These memories as they last were; those that never were are left out."""
+        found: dict[str, MemoryEntry] = {}
+        query = sa.select(CHANGES.c.entry_id, CHANGES.c.before, CHANGES.c.after).order_by(CHANGES.c.revision)
+        newest = sa.select(CHANGES.c.entry_id, sa.func.max(CHANGES.c.revision)).where(*self._known())
+        with self._read() as db:
+            for some in slices(list(dict.fromkeys(entry_ids))):
+                among = CHANGES.c.entry_id.in_(some)
+                last = newest.where(among).group_by(CHANGES.c.entry_id)
+                ends = sa.tuple_(CHANGES.c.entry_id, CHANGES.c.revision).in_(last)
+                for row in db.execute(query.where(among, ends)):
+                    entry = load_entry(row.after or row.before)
+                    if entry is not None:
+                        found[row.entry_id] = entry
+        return found
+
+    def _known(self, after: int = 0) -> Sequence[sa.ColumnElement[bool]]:
+        until = () if self._until is None else (CHANGES.c.revision <= self._until,)
+        return (CHANGES.c.revision > after, *until)
+
+    def _catch_up(self) -> None:
+        """Take in what has been written since."""
+        cites = [end.contains(_CITES, autoescape=True) for end in (CHANGES.c.before, CHANGES.c.after)]
+        named = sa.select(CHANGES.c.entry_id, CHANGES.c.before, CHANGES.c.after).where(sa.or_(*cites))
+        altered = sa.select(CHANGES.c.entry_id).distinct().where(CHANGES.c.before.is_not(None))
+        altered = altered.join(CHANGE_SETS, CHANGE_SETS.c.revision == CHANGES.c.revision)
+        altered = altered.where(CHANGE_SETS.c.operation.not_in(_HARMLESS))
+        with self._read() as db:
+            newest = int(db.scalar(sa.select(sa.func.max(CHANGE_SETS.c.revision))) or 0)
+            newest = newest if self._until is None else min(newest, self._until)
+            if newest == self._seen:
+                return
+            since = (*self._known(self._seen), CHANGES.c.revision <= newest)
+            for row in db.execute(named.where(*since).order_by(CHANGES.c.revision)):
+                self._take_in(row.entry_id, row.before, row.after)
+            self._altered.update(db.scalars(altered.where(*since)))
+            self._seen, self._stale = newest, None
+
+    def _take_in(self, entry_id: str, before: str | None, after: str | None) -> None:
+        cites = _evidence(after)
+        if after is not None and cites:
+            self._resting[entry_id] = cites
+        else:
+            self._resting.pop(entry_id, None)
+        for source in (*_evidence(before), *cites):
+            self._cited.setdefault(source, {})[entry_id] = None
+
+
+def _evidence(body: str | None) -> tuple[str, ...]:
+    return () if body is None else tuple(json.loads(body).get("evidence", ()))

@@ -1,0 +1,321 @@
+"""What the journal tells: change sets with their changes, all of them or those that are looked for.
+
+A change set as the journal's row and back, without its changes, which are rows of their own.
+
+The vectors that a journal keeps, by content hash and by what made them: a rebuild needs no model.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+
+from ...core.change_set import Change, ChangeSet, Kept, ModelCall, TextChange, is_text, load_entry
+from ...core.memory import Vectors
+from ...core.times import moment_given, utc
+from ...errors import InvalidParameter, shown
+from .postgres import lower_case
+from .tables import CHANGE_SETS, CHANGES, ENTRIES, VECTORS, upsert
+
+
+def head_of(change_set: ChangeSet, applied_at: datetime) -> dict[str, Any]:
+    """The row of ``CHANGE_SETS`` for a change set that is applied now, not yet marked done."""
+    details = {
+        "base_revision": change_set.base_revision,
+        "agent": change_set.agent,
+        "kept": [dataclasses.asdict(kept) for kept in change_set.kept],
+        "notes": list(change_set.notes),
+        "calls": [dataclasses.asdict(call) for call in change_set.calls],
+        "texts": [dataclasses.asdict(text) for text in change_set.texts],
+        "purges": list(change_set.purges),
+    }
+    return {
+        "id": change_set.id,
+        "operation": change_set.operation,
+        "title": change_set.title,
+        "author": change_set.author,
+        "reason": change_set.reason,
+        "planned_at": change_set.planned_at.isoformat(),
+        "applied_at": utc(applied_at),
+        "undoes": change_set.undoes,
+        "done": False,
+        "details": json.dumps(details, ensure_ascii=False),
+    }
+
+
+def change_set_of(head: Any, changes: Iterable[Change]) -> ChangeSet:
+    """The change set of a row that ``head_of`` made."""
+    details = json.loads(head.details)
+    return ChangeSet(
+        operation=head.operation,
+        title=head.title,
+        changes=tuple(changes),
+        planned_at=datetime.fromisoformat(head.planned_at),
+        base_revision=details["base_revision"],
+        author=head.author,
+        reason=head.reason,
+        texts=tuple(TextChange(**text) for text in details["texts"]),
+        kept=tuple(Kept(**kept) for kept in details["kept"]),
+        notes=tuple(details["notes"]),
+        calls=tuple(ModelCall(**call) for call in details["calls"]),
+        undoes=head.undoes,
+        agent=details.get("agent", ""),
+        purges=tuple(details.get("purges", ())),
+        id=head.id,
+        revision=head.revision,
+    )
+
+
+_MANY = 500
+"""Ids a statement: SQLite takes 32,766 values, PostgreSQL plans long lists slowly."""
+
+
+def slices(items: Sequence[Any]) -> Iterator[list[Any]]:
+    """The items, as many at a time as one statement takes."""
+    for start in range(0, len(items), _MANY):
+        yield list(items[start : start + _MANY])
+
+
+def standing_undos(db: sa.Connection, revisions: list[int], until: int | None = None) -> dict[int, int]:
+    """Which of these revisions are undone, and by which; an undo that was itself undone does not stand.
+
+    With ``until``, as things stood when that was the newest revision.
+    """
+    query = sa.select(CHANGE_SETS.c.revision, CHANGE_SETS.c.undoes).where(CHANGE_SETS.c.undoes.in_(revisions))
+    if until is not None:
+        query = query.where(CHANGE_SETS.c.revision <= until)
+    undos = {row.undoes: row.revision for row in db.execute(query.order_by(CHANGE_SETS.c.revision))}
+    if not undos:
+        return {}
+    fallen = standing_undos(db, list(undos.values()), until)
+    return {revision: undo for revision, undo in undos.items() if undo not in fallen}
+
+
+Connect = Callable[[], AbstractContextManager[sa.Connection]]
+
+
+def content_hash(text: str) -> str:
+    """The key under which a text's vector is kept."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def keep(db: sa.Connection, vectors: Mapping[str, Vectors], embedder: str) -> None:
+    """Write vectors, shape (d,), by content hash."""
+    rows = [
+        {"hash": key, "embedder": embedder, "data": np.asarray(vector, "<f4").tobytes()}
+        for key, vector in vectors.items()
+    ]
+    upsert(db, VECTORS, rows)
+
+
+class KeptVectors:
+    """The kept vectors of one journal.
+
+    Args:
+        read: a connection to read with.
+        write: a connection whose transaction is committed at the end.
+    """
+
+    def __init__(self, read: Connect, write: Connect) -> None:
+        self._read = read
+        self._write = write
+
+    def of(self, hashes: Iterable[str], embedder: str) -> dict[str, Vectors]:
+        """The vectors, shape (d,), of these content hashes; those never embedded are left out."""
+        found: dict[str, Vectors] = {}
+        wanted = list(dict.fromkeys(hashes))
+        if not wanted:
+            return found
+        with self._read() as db:
+            for some in slices(wanted):
+                rows = db.execute(
+                    sa.select(VECTORS.c.hash, VECTORS.c.data).where(
+                        VECTORS.c.embedder == embedder, VECTORS.c.hash.in_(some)
+                    )
+                )
+                for row in rows:
+                    found[row.hash] = np.frombuffer(row.data, "<f4").astype(np.float32)
+        return found
+
+    def keep(self, vectors: Mapping[str, Vectors], embedder: str) -> None:
+        """Keep vectors that ``embedder`` made of texts that are held."""
+        with self._write() as db:
+            keep(db, vectors, embedder)
+
+    def embedders(self) -> dict[str, int]:
+        """Of how many texts that are held each embedder has made vectors, the one of the most first."""
+        joined = sa.join(ENTRIES, VECTORS, VECTORS.c.hash == ENTRIES.c.hash)
+        query = sa.select(VECTORS.c.embedder, sa.func.count().label("texts")).select_from(joined)
+        with self._read() as db:
+            rows = db.execute(query.group_by(VECTORS.c.embedder).order_by(sa.desc("texts"))).all()
+        return {row.embedder: row.texts for row in rows}
+
+
+_JSON = sa.JSON().with_variant(sa.Text(), "sqlite")
+_MOST_WORDS = 32_000
+
+
+@dataclass(frozen=True)
+class Applied:
+    """A change set as the journal tells it: when it was really applied, and whether it has been undone."""
+
+    change_set: ChangeSet
+    applied_at: datetime
+    undone_by: int | None
+
+    @property
+    def revision(self) -> int:
+        """Its number in the journal."""
+        assert self.change_set.revision is not None, "what the journal tells has been applied"
+        return self.change_set.revision
+
+
+@dataclass(frozen=True)
+class Sought:
+    """Which change sets are looked for; all where nothing is said.
+
+    Args:
+        contains: words in the title, the reason, the author or the text of a memory before or after, in any case.
+        author: exactly this one.
+        operation: exactly this one, such as ``migrate``.
+        entry_id: it changed this memory.
+        since: it was applied at this real time or later.
+        until: it was applied before this real time.
+
+    Raises:
+        InvalidParameter: a value is no text, or no time with a zone.
+    """
+
+    contains: str = ""
+    author: str = ""
+    operation: str = ""
+    entry_id: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("contains", "author", "operation", "entry_id"):
+            value = getattr(self, name)
+            if not is_text(value) or len(value) > _MOST_WORDS:
+                raise InvalidParameter(
+                    f"{name!r} must be a text of at most {_MOST_WORDS:,} characters, not {shown(value)}."
+                )
+        for name in ("since", "until"):
+            if (at := getattr(self, name)) is not None:
+                moment_given(repr(name), at)
+        if self.since is not None and self.until is not None and self.since >= self.until:
+            raise InvalidParameter("'since' must be earlier than 'until'.")
+
+    def where(self) -> list[sa.ColumnElement[bool]]:
+        """The conditions on ``CHANGE_SETS``."""
+        wanted: list[sa.ColumnElement[bool]] = []
+        if self.author:
+            wanted.append(CHANGE_SETS.c.author == self.author)
+        if self.operation:
+            wanted.append(CHANGE_SETS.c.operation == self.operation)
+        if self.since is not None:
+            wanted.append(CHANGE_SETS.c.applied_at >= utc(self.since))
+        if self.until is not None:
+            wanted.append(CHANGE_SETS.c.applied_at < utc(self.until))
+        if self.entry_id:
+            wanted.append(CHANGE_SETS.c.revision.in_(_revisions(CHANGES.c.entry_id == self.entry_id)))
+        if words := self.contains.strip():
+            heads = (holds(column, words) for column in _HEAD_TEXTS)
+            ends = sa.or_(*(holds(document(end), words) for end in (CHANGES.c.before, CHANGES.c.after)))
+            told = sa.exists().where(CHANGES.c.revision == CHANGE_SETS.c.revision, ends)
+            wanted.append(sa.or_(*heads, told))
+        return wanted
+
+
+_HEAD_TEXTS = (CHANGE_SETS.c.title, CHANGE_SETS.c.reason, CHANGE_SETS.c.author)
+ALL = Sought()
+
+
+def _revisions(where: sa.ColumnElement[bool]) -> sa.Select[tuple[int]]:
+    return sa.select(CHANGES.c.revision).where(where)
+
+
+def holds(column: sa.ColumnElement[str], words: str) -> sa.ColumnElement[bool]:
+    """Whether a text has these words, in any case."""
+    return lower_case(column).contains(words.lower(), autoescape=True)
+
+
+def field(body: sa.ColumnElement[str], name: str) -> sa.ColumnElement[str]:
+    """A field of a memory as the journal keeps it, in JSON."""
+    found: sa.ColumnElement[str] = sa.type_coerce(sa.cast(body, _JSON), sa.JSON)[name].as_string()
+    return found
+
+
+def document(body: sa.ColumnElement[str]) -> sa.ColumnElement[str]:
+    """The text of a memory as the journal keeps it."""
+    return field(body, "document")
+
+
+@dataclass(frozen=True)
+class HistoryKinds:
+    """Who is behind the changes, and of what kind they are, each with how many; the most frequent first."""
+
+    authors: Mapping[str, int]
+    operations: Mapping[str, int]
+
+
+class Teller:
+    """Tells change sets.
+
+    Args:
+        read: a connection to read by.
+    """
+
+    def __init__(self, read: Callable[[], AbstractContextManager[sa.Connection]]) -> None:
+        self._read = read
+
+    def of(self, *where: sa.ColumnElement[bool], newest: int | None = None) -> list[Applied]:
+        """Those that meet the conditions: the oldest first, or the newest first and at most so many."""
+        query = sa.select(CHANGE_SETS).where(*where)
+        order = CHANGE_SETS.c.revision.desc() if newest is not None else CHANGE_SETS.c.revision
+        query = query.order_by(order)
+        if newest is not None:
+            query = query.limit(newest)
+        with self._read() as db:
+            heads = db.execute(query).all()
+            revisions = [head.revision for head in heads]
+            changes: dict[int, list[Change]] = {revision: [] for revision in revisions}
+            undone: dict[int, int] = {}
+            for some in slices(revisions):
+                rows = db.execute(
+                    sa.select(CHANGES)
+                    .where(CHANGES.c.revision.in_(some))
+                    .order_by(CHANGES.c.revision, CHANGES.c.position)
+                )
+                for row in rows:
+                    changes[row.revision].append(Change(load_entry(row.before), load_entry(row.after), row.reason))
+                undone |= standing_undos(db, some)
+        return [
+            Applied(
+                change_set_of(head, changes[head.revision]),
+                datetime.fromisoformat(head.applied_at),
+                undone.get(head.revision),
+            )
+            for head in heads
+        ]
+
+    def kinds(self, until: int | None = None) -> HistoryKinds:
+        """Who and what there is in the history, up to a revision."""
+        with self._read() as db:
+            told = []
+            for column in (CHANGE_SETS.c.author, CHANGE_SETS.c.operation):
+                query = sa.select(column, sa.func.count().label("times")).group_by(column)
+                if until is not None:
+                    query = query.where(CHANGE_SETS.c.revision <= until)
+                rows = db.execute(query.order_by(sa.desc("times"), column))
+                told.append({str(row[0]): int(row[1]) for row in rows})
+        return HistoryKinds(*told)

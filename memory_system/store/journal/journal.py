@@ -1,0 +1,523 @@
+"""The journal: what every store is rebuilt from. Change sets, entries, vectors and accesses in one database.
+
+Applying a change set is (1) commit it here, (2) upsert into the store, (3) delete from the store, (4) mark
+it done. The commit is the moment of truth: before it nothing has happened, after it the change stands, and
+opening the agent finishes what was cut off.
+
+The journal's notes of recalls: which memories were recalled, and what was asked. Written in batches.
+
+The connections of one journal, in SQLite or in PostgreSQL: to read by, to write by, to ask whether others wrote.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.exc import DatabaseError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from ...core.change_set import ChangeSet, dump_entry, load_entry, short
+from ...core.entry import MemoryEntry, Tier
+from ...core.memory import Vectors
+from ...core.settings import AgentSettings
+from ...core.times import Clock, utc
+from ...errors import (
+    ChangeSetNotFound,
+    JournalDamaged,
+    ServerUnavailable,
+    StaleChange,
+    StoreBusy,
+    StoreDamaged,
+    StoreError,
+)
+from ..access_buffer import Access, Noted
+from ..query_log import Asked, LoggedQuery, body_of, logged_of
+from .as_of import PastReader
+from .evidence import Evidence
+from .history import ALL, Applied, HistoryKinds, KeptVectors, Sought, Teller, content_hash, head_of, keep, slices
+from .postgres import WRITES, commit_soon, erase, ways_of_reading
+from .tables import (
+    ACCESSES,
+    ALL_TABLES,
+    CHANGE_SETS,
+    CHANGES,
+    ENTRIES,
+    QUERIES,
+    TEXTS,
+    as_damage,
+    close,
+    connect,
+    pour,
+    upsert,
+    watch,
+)
+from .trash import Bin, Forgotten, purge, refuse_purged
+
+
+def write_notes(db: sa.Connection, notes: Sequence[Noted]) -> int:
+    """Record notes in their order, and drop the queries that there is no room for; answers the newest access number.
+
+    A query saw the accesses that stand before it, and what it says itself that it saw.
+    """
+    accesses = [Access(*one) for one in notes if not isinstance(one, Asked)]
+    if accesses:
+        db.execute(sa.insert(ACCESSES), _access_rows(accesses))
+    newest = int(db.scalar(sa.select(sa.func.max(ACCESSES.c.number))) or 0)
+    room = AgentSettings.from_json(db.scalar(sa.select(TEXTS.c.body).where(TEXTS.c.name == "settings"))).query_log
+    first = newest - len(accesses) + 1  # whoever writes is alone, so that the numbers follow each other
+    before, queries = 0, []
+    for one in notes:
+        if isinstance(one, Asked):
+            queries.append(_query_row(one, max(one.access, first + before - 1) if before else one.access))
+        else:
+            before += 1
+    if room and queries:
+        db.execute(sa.insert(QUERIES), queries[-room:])
+    last = db.scalar(sa.select(sa.func.max(QUERIES.c.number)))
+    if last is not None:
+        db.execute(sa.delete(QUERIES).where(QUERIES.c.number <= last - room))
+    return newest
+
+
+def _access_rows(accesses: Sequence[Access]) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    written: dict[int, str | None] = {}  # the memories of one answer share their times, which take longest to write
+    for one in accesses:
+        for moment in (one.at, one.noted_at):
+            if id(moment) not in written:
+                written[id(moment)] = None if moment is None else utc(moment)
+        at, noted_at = written[id(one.at)], written[id(one.noted_at)]
+        rows.append({"entry_id": one.entry_id, "at": at, "revision": one.revision, "noted_at": noted_at})
+    return rows
+
+
+def _query_row(asked: Asked, access: int) -> dict[str, Any]:
+    assert asked.asked_at is not None, "what waits has been noted"
+    return {
+        "cue": asked.query.cue,
+        "at": asked.query.now.isoformat(),
+        "noted_at": utc(asked.asked_at),
+        "author": asked.author,
+        "revision": asked.revision,
+        "access": access,
+        "body": body_of(asked),
+    }
+
+
+class QueryLog:
+    """What was asked, as the journal keeps it.
+
+    Args:
+        read: a connection to read by.
+    """
+
+    def __init__(self, read: Callable[[], AbstractContextManager[sa.Connection]]) -> None:
+        self._read = read
+
+    def newest(self, limit: int, before: int | None, contains: str) -> list[LoggedQuery]:
+        """The newest first, at most ``limit``; those before a number, and whose cue contains a text, in any case."""
+        query = sa.select(QUERIES).order_by(QUERIES.c.number.desc())
+        if before is not None:
+            query = query.where(QUERIES.c.number < before)
+        if not contains:
+            query = query.limit(limit)
+        sought, found = contains.casefold(), []
+        with self._read() as db:
+            for row in db.execute(query.execution_options(yield_per=200)):
+                if sought in row.cue.casefold():
+                    found.append(logged_of(row))
+                    if len(found) == limit:
+                        break
+        return found
+
+    def get(self, number: int) -> LoggedQuery | None:
+        """One query; ``None`` if it was never logged, or has been dropped."""
+        with self._read() as db:
+            row = db.execute(sa.select(QUERIES).where(QUERIES.c.number == number)).first()
+        return None if row is None else logged_of(row)
+
+
+class Connections:
+    """What one journal is read and written by; thread-safe.
+
+    Args:
+        place: as for ``connect``.
+        durability: what a commit survives, one of ``DURABILITY``.
+    """
+
+    def __init__(self, place: str | sa.Engine, durability: str) -> None:
+        self._engine = connect(place, durability)
+        self._reading, self._polling = ways_of_reading(self._engine)
+        self._watch = watch(self._engine)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._watch is not None:
+            self._watch.close()
+        close(self._engine)
+
+    @contextmanager
+    def read(self) -> Iterator[sa.Connection]:
+        """A connection that sees one moment.
+
+        Raises:
+            StoreError: it cannot be read.
+        """
+        with self._told(), self._reading.connect() as db:
+            yield db
+
+    def poll(self, query: sa.Select[*tuple[Any, ...]]) -> Any:
+        """The only row that answers a single question, at the least cost.
+
+        Raises:
+            StoreError: it cannot be read.
+        """
+        try:
+            return self._polled(query)
+        except ServerUnavailable:  # by a connection from before the server was started anew; there is none left now
+            return self._polled(query)
+
+    def _polled(self, query: sa.Select[*tuple[Any, ...]]) -> Any:
+        with self._told(), self._polling.connect() as db:
+            return db.execute(query).one()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except DatabaseError as error:
+            raise as_damage(f"The journal cannot be read: {error.orig}.", error.orig) from error
+        except PoolTimeout as error:
+            raise StoreBusy("The journal cannot be read now: all connections are in use. Try again.") from error
+
+    @contextmanager
+    def write(self) -> Iterator[sa.Connection]:
+        """A connection of the only writer, whose transaction is committed at the end.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        try:
+            with self._engine.execution_options(**{WRITES: True}).begin() as db:
+                yield db
+        except DatabaseError as error:
+            raise self._unwritten(error.orig) from error
+        except PoolTimeout as error:
+            raise StoreBusy("The journal cannot be written now: all connections are in use. Try again.") from error
+
+    def _unwritten(self, error: BaseException | None) -> StoreError:
+        sentence = f"The journal cannot be written: {error}."
+        if self._watch is not None:
+            return StoreDamaged(f"{sentence} Nothing was changed.")
+        problem = as_damage(sentence, error)
+        if isinstance(problem, ServerUnavailable):  # a commit whose answer got lost may stand
+            return ServerUnavailable(f"{problem.sentence} The history tells whether this change was kept.")
+        return type(problem)(f"{problem.sentence} Nothing was changed.")
+
+    def mark_done(self, revision: int) -> None:
+        """Note that the store holds a change; not waited for until it is on the disk.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        if self._watch is None:
+            with self.write() as db:
+                commit_soon(db)
+                db.execute(sa.update(CHANGE_SETS).where(CHANGE_SETS.c.revision == revision).values(done=True))
+            return
+        try:
+            self._watch.execute("UPDATE change_sets SET done = 1 WHERE revision = ?", (revision,)).close()
+        except sqlite3.Error as error:
+            raise StoreDamaged(f"The journal cannot be written: {error}. The change stands.") from error
+
+    def compact(self) -> str | None:
+        """Write the file or the tables anew; answers why that is not done, in a sentence, ``None`` where it is."""
+        if self._watch is None:
+            return erase(self._engine, ALL_TABLES)
+        held = self._engine.raw_connection()
+        try:
+            connection = held.driver_connection
+            assert connection is not None, "it has just been taken from the pool"
+            connection.execute("VACUUM")
+            busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        except sqlite3.Error as error:
+            return f"The journal could not be written anew: {error}."
+        finally:
+            held.close()
+        return "Another program is reading the journal." if busy else None
+
+    def seen(self) -> int | None:
+        """A number that changes when anything is committed, by whomever; ``None`` if it cannot be told.
+
+        SQLite answers it from memory, without a transaction. PostgreSQL could send word, but not before a question that
+        comes right after another machine's commit; there the position itself is asked for, which is one short query.
+        """
+        if self._watch is None:
+            return None
+        try:
+            return int(self._watch.execute("PRAGMA data_version").fetchone()[0])
+        except sqlite3.Error as error:
+            raise StoreDamaged(f"The journal cannot be read: {error}.") from error
+
+
+__all__ = ["Applied", "Journal", "content_hash"]
+
+
+class Journal:
+    """One agent's journal. Writers hold the agent's lock; readers need none.
+
+    Args:
+        place: the database's address, or an engine, as for ``journal_tables.connect``.
+        clock: the real time.
+        durability: what a commit survives, one of ``DURABILITY``.
+    """
+
+    def __init__(self, place: str | sa.Engine, clock: Clock, durability: str = "full") -> None:
+        self._connections = Connections(place, durability)
+        self._read, self._write = self._connections.read, self._connections.write
+        self._clock = clock
+        self.past = PastReader(self._read)
+        self.told = Teller(self._read)
+        self.bin = Bin(self._read)
+        self.queries = QueryLog(self._read)
+        self.kept = KeptVectors(self._read, self._write)
+        self.evidence = Evidence(self._read)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connections.close()
+
+    # -- writing ---------------------------------------------------------------------------------------
+
+    def commit(self, change_set: ChangeSet, vectors: Mapping[str, Vectors], embedder: str) -> ChangeSet:
+        """Step 1: record the change set and make it the truth; answers it with its revision.
+
+        A change set that was committed before is answered as it stands: it is applied once.
+
+        Args:
+            change_set: what to record.
+            vectors: the vector, shape (d,), of each new text, by content hash.
+            embedder: the identity of what made the vectors.
+
+        Raises:
+            StaleChange: an entry or text it touches is no longer as it was when this was planned.
+        """
+        with self._write() as db:
+            known = db.scalar(sa.select(CHANGE_SETS.c.revision).where(CHANGE_SETS.c.id == change_set.id))
+            if known is not None:
+                return dataclasses.replace(change_set, revision=int(known))
+            self._refuse_stale(db, change_set)
+            inserted = db.execute(sa.insert(CHANGE_SETS).values(head_of(change_set, self._clock())))
+            revision = int(inserted.inserted_primary_key[0])  # type: ignore[index]
+            self._record(db, revision, change_set)
+            keep(db, vectors, embedder)
+        return dataclasses.replace(change_set, revision=revision)
+
+    def _refuse_stale(self, db: sa.Connection, change_set: ChangeSet) -> None:
+        held = self._bodies(db, [change.entry_id for change in change_set.changes])
+        for change in change_set.changes:
+            if held.get(change.entry_id) != dump_entry(change.before):
+                document = (change.before or change.after).document  # type: ignore[union-attr]
+                raise StaleChange(f"The memory “{document[:60]}” has changed since this was planned. Preview it again.")
+        for text in change_set.texts:
+            now = db.scalar(sa.select(TEXTS.c.body).where(TEXTS.c.name == text.name))
+            if now != text.before:
+                raise StaleChange(f"What is kept as {text.name} has changed since this was planned. Look at it again.")
+        refuse_purged(db, change_set)
+        for body in self._bodies(db, change_set.purges).values():
+            raise StaleChange(f"“{short(_loaded(body).document)}” is remembered. Forget it first, then purge it.")
+
+    def _record(self, db: sa.Connection, revision: int, change_set: ChangeSet) -> None:
+        rows = [
+            {
+                "revision": revision,
+                "position": position,
+                "entry_id": change.entry_id,
+                "before": dump_entry(change.before),
+                "after": dump_entry(change.after),
+                "reason": change.reason,
+            }
+            for position, change in enumerate(change_set.changes)
+        ]
+        if rows:
+            db.execute(sa.insert(CHANGES), rows)
+        if gone := [change.entry_id for change in change_set.changes if change.after is None]:
+            for ids in slices(gone):
+                db.execute(sa.delete(ENTRIES).where(ENTRIES.c.id.in_(ids)))
+        held = [
+            {
+                "id": change.after.id,
+                "tier": change.after.tier.value,
+                "body": dump_entry(change.after),
+                "hash": content_hash(change.after.document),
+            }
+            for change in change_set.changes
+            if change.after is not None
+        ]
+        upsert(db, ENTRIES, held)
+        for text in change_set.texts:
+            if text.after is None:
+                db.execute(sa.delete(TEXTS).where(TEXTS.c.name == text.name))
+            else:
+                upsert(db, TEXTS, [{"name": text.name, "body": text.after}])
+        if change_set.purges:
+            purge(db, revision, change_set.purges)
+
+    def mark_done(self, revision: int) -> None:
+        """Step 4: the store holds this change. Where the power fails before this is on the disk, it is done again."""
+        self._connections.mark_done(revision)
+
+    def compact(self) -> str | None:
+        """Write the file or the tables anew, so that no byte is left in them of what was deleted.
+
+        Returns:
+            Why it is not done yet, in a sentence; ``None`` where it is.
+        """
+        return self._connections.compact()
+
+    def copy_to(self, target: Journal) -> int:
+        """Copy every row as of one moment into a new and empty journal; answers how many there are.
+
+        Raises:
+            StoreError: it cannot be read or written, or not all rows arrived. Nothing was copied.
+        """
+        with self._read() as source, target._write() as db:
+            return pour(source, db)
+
+    def touch(self, notes: Sequence[Noted]) -> int:
+        """Record which memories were recalled and what was asked; answers the newest access number."""
+        with self._write() as db:
+            return write_notes(db, notes)
+
+    # -- reading ---------------------------------------------------------------------------------------
+
+    @property
+    def revision(self) -> int:
+        """The number of the newest change set; 0 when nothing has happened yet."""
+        with self._read() as db:
+            return int(db.scalar(sa.select(sa.func.max(CHANGE_SETS.c.revision))) or 0)
+
+    def position(self) -> tuple[int, int]:
+        """The newest revision and the newest access number, 0 where there is none: what a reader compares."""
+        newest = (sa.func.max(CHANGE_SETS.c.revision), sa.func.max(ACCESSES.c.number))
+        row = self._connections.poll(sa.select(*(sa.select(one).scalar_subquery() for one in newest)))
+        return row[0] or 0, row[1] or 0
+
+    def seen(self) -> int | None:
+        """A number that changes when anything is committed to this file, by whomever; ``None`` if it cannot be told."""
+        return self._connections.seen()
+
+    def change_set_at(self, revision: int) -> str:
+        """The id of the change set of a revision; empty if there is none."""
+        with self._read() as db:
+            return db.scalar(sa.select(CHANGE_SETS.c.id).where(CHANGE_SETS.c.revision == revision)) or ""
+
+    def entries(self, tier: Tier) -> dict[str, tuple[MemoryEntry, str]]:
+        """All entries of a tier as they should be now, with the content hash of their text, by id."""
+        query = sa.select(ENTRIES.c.id, ENTRIES.c.body, ENTRIES.c.hash).where(ENTRIES.c.tier == tier.value)
+        with self._read() as db:
+            rows = db.execute(query).all()
+        return {row.id: (_loaded(row.body), row.hash) for row in rows}
+
+    def vectors(self, hashes: Iterable[str], embedder: str) -> dict[str, Vectors]:
+        """The kept vectors, shape (d,), of these content hashes; those never embedded are left out."""
+        return self.kept.of(hashes, embedder)
+
+    def last_accesses(self, after: int = 0) -> tuple[dict[str, datetime], int]:
+        """The latest access of each memory recalled since access number ``after``, and the newest number."""
+        query = sa.select(ACCESSES.c.entry_id, sa.func.max(ACCESSES.c.at), sa.func.max(ACCESSES.c.number))
+        with self._read() as db:
+            rows = db.execute(query.where(ACCESSES.c.number > after).group_by(ACCESSES.c.entry_id)).all()
+        # times are kept in UTC and in one form, so that the latest is the greatest text
+        return {row[0]: datetime.fromisoformat(row[1]) for row in rows}, max((row[2] for row in rows), default=after)
+
+    def last_access_of(self, ids: Sequence[str]) -> dict[str, datetime]:
+        """The latest access of each of these memories; those never recalled are left out."""
+        found: dict[str, datetime] = {}
+        if not ids:
+            return found
+        query = sa.select(ACCESSES.c.entry_id, sa.func.max(ACCESSES.c.at)).group_by(ACCESSES.c.entry_id)
+        with self._read() as db:
+            for some in slices(ids):
+                for row in db.execute(query.where(ACCESSES.c.entry_id.in_(some))):
+                    found[row[0]] = datetime.fromisoformat(row[1])
+        return found
+
+    def text(self, name: str) -> str | None:
+        """The text of this name (``personality``, ``settings``) as it should be now."""
+        with self._read() as db:
+            return db.scalar(sa.select(TEXTS.c.body).where(TEXTS.c.name == name))
+
+    def texts(self) -> dict[str, str | None]:
+        """All texts as they should be now, by name."""
+        with self._read() as db:
+            return {row.name: row.body for row in db.execute(sa.select(TEXTS))}
+
+    def pending(self) -> list[ChangeSet]:
+        """Change sets that were committed and not marked done, oldest first."""
+        return [told.change_set for told in self.told.of(CHANGE_SETS.c.done.is_(False))]
+
+    def since(self, revision: int) -> list[ChangeSet]:
+        """Change sets after this revision, oldest first."""
+        return [told.change_set for told in self.told.of(CHANGE_SETS.c.revision > revision)]
+
+    def get(self, revision: int) -> Applied:
+        """One change set.
+
+        Raises:
+            ChangeSetNotFound: the journal has no such revision.
+        """
+        told = self.told.of(CHANGE_SETS.c.revision == revision)
+        if not told:
+            raise ChangeSetNotFound(f"The history has no revision {revision}.")
+        return told[0]
+
+    def history(self, limit: int = 100, before: int | None = None, sought: Sought = ALL) -> list[Applied]:
+        """The newest change sets first, at most ``limit`` of those looked for, and older than ``before`` only."""
+        older = () if before is None else (CHANGE_SETS.c.revision < before,)
+        return self.told.of(*sought.where(), *older, newest=limit)
+
+    def kinds(self) -> HistoryKinds:
+        """Who and what there is in the history."""
+        return self.told.kinds()
+
+    def forgotten(self, limit: int, offset: int, contains: str) -> list[Forgotten]:
+        """Memories that are gone and not purged, the last forgotten first."""
+        return self.bin.forgotten(limit, offset, contains)
+
+    def count_forgotten(self, contains: str) -> int:
+        """How many those are."""
+        return self.bin.count(contains)
+
+    def last_version(self, entry_id: str) -> MemoryEntry | None:
+        """A memory as it last was, also one that has been forgotten; ``None`` if it never was."""
+        with self._read() as db:
+            row = db.execute(
+                sa.select(CHANGES.c.before, CHANGES.c.after)
+                .where(CHANGES.c.entry_id == entry_id)
+                .order_by(CHANGES.c.revision.desc(), CHANGES.c.position.desc())
+                .limit(1)
+            ).first()
+        return None if row is None else load_entry(row.after or row.before)
+
+    def _bodies(self, db: sa.Connection, ids: Sequence[str]) -> dict[str, str]:
+        held: dict[str, str] = {}
+        for some in slices(ids):
+            query = sa.select(ENTRIES.c.id, ENTRIES.c.body).where(ENTRIES.c.id.in_(some))
+            held |= {row.id: row.body for row in db.execute(query)}
+        return held
+
+
+def _loaded(body: str) -> MemoryEntry:
+    try:
+        entry = load_entry(body)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise JournalDamaged(f"The journal holds a memory that is none: {error!s:.100}.") from error
+    assert entry is not None, "a held entry has a body"
+    return entry

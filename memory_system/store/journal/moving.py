@@ -1,0 +1,264 @@
+"""The journals of a world: in each agent's folder, or on the PostgreSQL server of ``MEMORY_JOURNAL_URL``.
+
+A journal on a PostgreSQL server: found by the agent's folder or its name, and moved there out of SQLite's file.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, nullcontext, suppress
+from pathlib import Path
+
+import sqlalchemy as sa
+from pydantic import SecretStr
+
+from ...core.files import read_at_most, replace_text
+from ...core.times import Clock, real_clock
+from ...errors import JournalDamaged, StoreDamaged, StoreError
+from .journal import Journal
+from .location import JOURNAL, POINTER, FileHome, JournalHome, refuse_damaged
+from .postgres import Server
+from .tables import ALL_TABLES
+
+_MARK = "memory-system: "
+"""How the comment of a schema begins; the agent's world and name follow, by which another machine finds it."""
+_MOST = 4096
+
+
+class ServerHome(JournalHome):
+    """On a PostgreSQL server, in a schema of its own.
+
+    The folder's ``journal.json`` names the schema, so that an agent is renamed, binned and brought back as a folder. A
+    folder without one looks for the journal by the world's and the agent's name, so that another machine has the same.
+
+    Args:
+        folder: the agent's.
+        server: where.
+    """
+
+    shared = True
+    put_back = "Restore a backup of the world, or the schema from a dump of the server"
+
+    def __init__(self, folder: Path, server: Server) -> None:
+        super().__init__(folder)
+        self._server = server
+        self._place = f"{folder.parent.name}/{folder.name}"
+        self._schema = _pointed_at(folder)
+        self._made = False
+        self._held = 0
+
+    @property
+    def anchor(self) -> Path:
+        """What names the schema."""
+        return self.folder / POINTER
+
+    def prepare(self, claimed: int, *, thoroughly: bool) -> None:
+        """Find the schema or make one, take in what is in SQLite's file, and see that every table is there.
+
+        Raises:
+            JournalDamaged: there is none, and the store says that there was; or the file, or the schema, is damaged.
+            StoreError: the server cannot be reached, or there are two journals that are not the same.
+        """
+        file = self.folder / JOURNAL
+        with self._server.reading() as db:
+            self._refuse_anothers(db)
+        if self._schema is None or file.exists():
+            if file.exists():
+                refuse_damaged(file, claimed, thoroughly=thoroughly)
+            with self._server.writing(self._place) as db:
+                self._schema = self._schema or _found(db, self._place)
+                if self._schema is None and claimed and not file.exists():
+                    raise JournalDamaged(
+                        f"The journal of {self.folder.name!r} is not on the PostgreSQL server, and has told {claimed} "
+                        "changes before."
+                    )
+                if self._schema is None:
+                    self._schema, self._made = _create(db, self._place), True
+            if file.exists():
+                self._take_in(file)
+            if not self.anchor.exists():
+                self._point()
+        with self._server.writing(self._place) as db:
+            if _found(db, self._place) != self._schema and _is_there(db, self._schema):
+                _leave(db, self._place)
+                _name(db, self._schema, self._place)
+        self._refuse_incomplete(claimed)
+
+    def _refuse_anothers(self, db: sa.Connection) -> None:
+        """See that no other folder names the same schema, as a copy made by hand does: both would write one journal."""
+        place = _place_of(db, self._schema) if self._schema is not None else None
+        if place in (None, self._place):
+            return
+        other: str | None = None
+        with suppress(StoreDamaged):  # what is wrong in that folder is told when it is opened
+            other = _pointed_at(self.folder.parent.parent / place)
+        if other == self._schema:
+            raise StoreError(
+                f"{self.anchor} names the journal of another agent, {place}. If its folder is a copy that was made by "
+                f"hand, remove it, and duplicate the agent instead; otherwise remove {POINTER}, and the server finds "
+                "the journal by the agent's name."
+            )
+
+    def _take_in(self, file: Path) -> None:
+        """Move SQLite's journal; one that was moved already, and whose file is still there, is compared."""
+        target = self._opened(real_clock)
+        with closing(target), closing(Journal(f"sqlite:///{file}", real_clock)) as source:
+            if target.position() == (0, 0):
+                source.copy_to(target)
+                self._made = False
+            newest, _ = source.position()
+            if target.position() != source.position() or target.change_set_at(newest) != source.change_set_at(newest):
+                raise StoreError(
+                    f"There are two journals of {self.folder.name!r}: one on the PostgreSQL server (schema "
+                    f"{self._schema}) with {target.revision} changes, and {file} with {newest}. Move one of them away."
+                )
+        self._point()
+        for ending in ("-wal", "-shm", ""):
+            file.with_name(file.name + ending).unlink(missing_ok=True)
+
+    def _point(self) -> None:
+        replace_text(self.anchor, json.dumps({"schema": self._schema}), durable=True)
+
+    def _refuse_incomplete(self, claimed: int) -> None:
+        assert self._schema is not None, "it has been found, or made"
+        with self._server.reading() as db:
+            query = sa.text("SELECT tablename FROM pg_tables WHERE schemaname = :schema")
+            held, there = set(db.scalars(query, {"schema": self._schema})), _is_there(db, self._schema)
+        missing = sorted({table.name for table in ALL_TABLES} - held)
+        if missing and (held or claimed or not there):
+            what = f"the table {missing[0]!r} is" if held else f"the schema {self._schema} is"
+            raise JournalDamaged(
+                f"The journal of {self.folder.name!r} is damaged: {what} missing from the PostgreSQL server."
+            )
+
+    def open(self, clock: Clock) -> Journal:
+        """The journal."""
+        try:
+            return self._opened(clock)
+        except BaseException:
+            self.abandon()
+            raise
+
+    def _opened(self, clock: Clock) -> Journal:
+        assert self._schema is not None, "it has been prepared"
+        return Journal(self._server.of_schema(self._schema), clock)
+
+    def abandon(self) -> None:
+        """Drop a schema that was made."""
+        if self._made and self._schema is not None:
+            with suppress(StoreError), self._server.writing(self._place) as db:
+                db.exec_driver_sql(f'DROP SCHEMA IF EXISTS "{self._schema}" CASCADE')
+            self.anchor.unlink(missing_ok=True)
+            self._schema, self._made = None, False
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Hold the journal's lock on the server; whoever holds it may take it again."""
+        with self._server.alone(self._schema or self._place) if not self._held else nullcontext():
+            self._held += 1
+            try:
+                yield
+            finally:
+                self._held -= 1
+
+    def _elsewhere(self) -> Journal | None:
+        if self._schema is None:
+            return None
+        self._refuse_incomplete(1)  # opening it would make what is missing, and this only looks
+        return self._opened(real_clock)
+
+    def leave_name(self) -> None:
+        """Be found by the folder only."""
+        with self._server.writing(self._place) as db:
+            _leave(db, self._place)
+
+
+def _pointed_at(folder: Path) -> str | None:
+    wrong = (
+        f"{folder / POINTER} does not name a journal. Move it away: the server finds the journal by the name of the "
+        "agent, and begins none anew."
+    )
+    try:
+        name = json.loads(read_at_most(folder / POINTER, _MOST))["schema"]
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise StoreDamaged(wrong) from error
+    if not (isinstance(name, str) and name.startswith("memory_") and name.isidentifier() and name.isascii()):
+        raise StoreDamaged(wrong)
+    return name
+
+
+def _found(db: sa.Connection, place: str) -> str | None:
+    """The schema whose comment says that it is this agent's."""
+    query = sa.text("SELECT nspname FROM pg_namespace WHERE obj_description(oid, 'pg_namespace') = :told")
+    found: str | None = db.scalar(query, {"told": f"{_MARK}{place}"})
+    return found
+
+
+def _place_of(db: sa.Connection, schema: str) -> str | None:
+    """The world and the agent that the comment of a schema names, parted by a stroke."""
+    query = sa.text("SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = :name")
+    told: str | None = db.scalar(query, {"name": schema})
+    return told.removeprefix(_MARK) if told is not None and told.startswith(_MARK) else None
+
+
+def _is_there(db: sa.Connection, schema: str) -> bool:
+    return db.scalar(sa.text("SELECT 1 FROM pg_namespace WHERE nspname = :name"), {"name": schema}) is not None
+
+
+def _create(db: sa.Connection, place: str) -> str:
+    schema = f"memory_{uuid.uuid4().hex[:16]}"
+    db.exec_driver_sql(f'CREATE SCHEMA "{schema}"')
+    _name(db, schema, place)
+    return schema
+
+
+def _leave(db: sa.Connection, place: str) -> None:
+    schema = _found(db, place)
+    if schema is not None:
+        _name(db, schema, f"(no longer) {place}")
+
+
+def _name(db: sa.Connection, schema: str, place: str) -> None:
+    told = f"{_MARK}{place}".replace("'", "''").replace("%", "%%")
+    db.exec_driver_sql(f"COMMENT ON SCHEMA \"{schema}\" IS '{told}'")
+
+
+class Journals:
+    """Tells where the journal of an agent is. Thread-safe; a server is not reached before it is needed.
+
+    Args:
+        url: the address of a PostgreSQL database; ``None`` = each agent's journal is a file in its folder.
+        durability: what a commit survives, ``full`` or ``normal``.
+    """
+
+    def __init__(self, url: SecretStr | None = None, durability: str = "full") -> None:
+        self._url = url or None  # nothing is set by an empty text, too
+        self._durability = durability
+        self._server: Server | None = None
+        self._lock = threading.Lock()
+
+    def of(self, folder: Path) -> JournalHome:
+        """Where the journal of the agent in this folder is.
+
+        Raises:
+            InvalidParameter: the url is none.
+            StoreError: what the folder says of its journal cannot be read.
+        """
+        if self._url is None:
+            return FileHome(folder, self._durability)
+        with self._lock:
+            if self._server is None:
+                self._server = Server(self._url, self._durability)
+            return ServerHome(folder, self._server)
+
+    def close(self) -> None:
+        """Let go of the server; it is reached anew if it is needed again."""
+        with self._lock:
+            if self._server is not None:
+                self._server.close()
+                self._server = None

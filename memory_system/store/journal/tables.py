@@ -1,0 +1,295 @@
+"""The journal's tables and their numbered migrations (SQLAlchemy Core: the same in SQLite and in PostgreSQL)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert as postgresql_insert
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+from sqlalchemy.exc import DatabaseError
+
+from ...errors import ForeignStore, JournalDamaged, StoreDamaged, StoreError
+from . import postgres
+from .postgres import NUMBER, TEXT, WRITES
+
+_META = sa.MetaData()
+
+VERSION = sa.Table("version", _META, sa.Column("number", NUMBER, primary_key=True))
+
+CHANGE_SETS = sa.Table(
+    "change_sets",
+    _META,
+    sa.Column("revision", NUMBER, primary_key=True, autoincrement=True),
+    sa.Column("id", TEXT, nullable=False, unique=True),
+    sa.Column("operation", TEXT, nullable=False),
+    sa.Column("title", TEXT, nullable=False),
+    sa.Column("author", TEXT, nullable=False),
+    sa.Column("reason", TEXT, nullable=False),
+    sa.Column("planned_at", TEXT, nullable=False),  # the world's time
+    sa.Column("applied_at", TEXT, nullable=False),  # the real time
+    sa.Column("undoes", NUMBER, index=True),
+    sa.Column("done", sa.Boolean, nullable=False, index=True),
+    sa.Column("details", TEXT, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+CHANGES = sa.Table(
+    "changes",
+    _META,
+    sa.Column("revision", NUMBER, sa.ForeignKey("change_sets.revision"), primary_key=True),
+    sa.Column("position", NUMBER, primary_key=True),
+    sa.Column("entry_id", TEXT, nullable=False, index=True),
+    sa.Column("before", TEXT),
+    sa.Column("after", TEXT),
+    sa.Column("reason", TEXT, nullable=False),
+)
+
+ENTRIES = sa.Table(
+    "entries",
+    _META,
+    sa.Column("id", TEXT, primary_key=True),
+    sa.Column("tier", TEXT, nullable=False),
+    sa.Column("body", TEXT, nullable=False),
+    sa.Column("hash", TEXT, nullable=False),
+)
+
+VECTORS = sa.Table(
+    "vectors",
+    _META,
+    sa.Column("hash", TEXT, primary_key=True),
+    sa.Column("embedder", TEXT, primary_key=True),
+    sa.Column("data", sa.LargeBinary, nullable=False),  # float32, little-endian
+)
+
+ACCESSES = sa.Table(
+    "accesses",
+    _META,
+    sa.Column("number", NUMBER, primary_key=True, autoincrement=True),
+    sa.Column("entry_id", TEXT, nullable=False, index=True),
+    sa.Column("at", TEXT, nullable=False),  # the world's time
+    sa.Column("revision", NUMBER, index=True),  # the newest one then; none before the third version
+    sa.Column("noted_at", TEXT),  # the real time; none before the third version
+    sqlite_autoincrement=True,
+)
+
+QUERIES = sa.Table(
+    "queries",
+    _META,
+    sa.Column("number", NUMBER, primary_key=True, autoincrement=True),
+    sa.Column("cue", TEXT, nullable=False),
+    sa.Column("at", TEXT, nullable=False),  # the world's time
+    sa.Column("noted_at", TEXT, nullable=False),  # the real time
+    sa.Column("author", TEXT, nullable=False),
+    sa.Column("revision", NUMBER, nullable=False),
+    sa.Column("access", NUMBER, nullable=False),
+    sa.Column("body", TEXT, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+TEXTS = sa.Table(
+    "texts",
+    _META,
+    sa.Column("name", TEXT, primary_key=True),
+    sa.Column("body", TEXT, nullable=False),
+)
+
+
+PURGED = sa.Table(
+    "purged",
+    _META,
+    sa.Column("entry_id", TEXT, primary_key=True),
+    sa.Column("revision", NUMBER, nullable=False),  # what was written of it before has left the journal
+)
+
+
+ALL_TABLES = [table for table in _META.sorted_tables if table is not VERSION]
+"""What holds a journal's rows; a table comes after those that it refers to."""
+
+
+def _first(db: sa.Connection) -> None:
+    _META.create_all(db)
+
+
+def _second(db: sa.Connection) -> None:
+    """Entries are read a tier at a time."""
+    db.exec_driver_sql("CREATE INDEX IF NOT EXISTS entries_tier ON entries (tier)")
+
+
+def _third(db: sa.Connection) -> None:
+    """Accesses tell at which revision and real time they happened; what is asked is logged."""
+    held = {column["name"] for column in sa.inspect(db).get_columns("accesses")}
+    for name, kind in (("revision", "INTEGER"), ("noted_at", "TEXT")):
+        if name not in held:
+            db.exec_driver_sql(f"ALTER TABLE accesses ADD COLUMN {name} {kind}")
+    db.exec_driver_sql("CREATE INDEX IF NOT EXISTS ix_accesses_revision ON accesses (revision)")
+    QUERIES.create(db, checkfirst=True)
+
+
+def _fourth(db: sa.Connection) -> None:
+    """What was forgotten is found quickly, and can be purged."""
+    PURGED.create(db, checkfirst=True)
+    db.exec_driver_sql("CREATE INDEX IF NOT EXISTS changes_gone ON changes (revision) WHERE after IS NULL")
+
+
+MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (_first, _second, _third, _fourth)
+"""Migration n takes a journal from version n to n + 1. Add at the end; never change one that was released."""
+
+
+def refuse_foreign(path: Path) -> None:
+    """Do nothing if the file is missing, empty or a journal; it is only read.
+
+    Raises:
+        ForeignStore: it is a database of something else.
+        StoreDamaged: it is no database, or cannot be read.
+    """
+    if not path.exists() or (path.is_file() and path.stat().st_size == 0):
+        return
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=10)) as db:
+            names = {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            columns = {row[1] for row in db.execute("PRAGMA table_info(entries)")}
+            versions = list(db.execute("SELECT max(number) FROM version")) if "version" in names else []
+    except sqlite3.Error as error:
+        raise as_damage(f"The journal at {path} cannot be opened: {error}.", error) from error
+    ours = {"version", "change_sets", "changes", "entries"}  # since the first version
+    numbered = all(number is None or isinstance(number, int) for (number,) in versions)
+    if names and not (ours <= names and {"id", "tier", "body"} <= columns and numbered):
+        raise ForeignStore(f"{path} is a database of something else; it was not touched. Move it away.")
+
+
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def as_damage(sentence: str, error: BaseException | None) -> StoreError:
+    """The error to raise: that the journal is damaged, unless it is busy, full, or not to be had."""
+    if postgres.is_ours(error):
+        return postgres.as_store_error(sentence, error)
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    damaged = code in _DAMAGED or "decode" in str(error)  # a text that is no UTF-8 has no code of its own
+    return JournalDamaged(sentence) if damaged else StoreDamaged(sentence)
+
+
+_SQLITE = "sqlite:///"
+_AT_ONCE = 500
+"""Rows that are copied together."""
+DURABILITY = {"full": "FULL", "normal": "NORMAL"}
+"""What an acknowledged change survives, and what SQLite calls it: ``full`` a killed process and a power cut, ``normal``
+a killed process; a power cut may take the last changes with it, and never half of one."""
+
+
+def connect(place: str | sa.Engine, durability: str = "full") -> sa.Engine:
+    """An engine for the journal at ``place``, brought to the newest version.
+
+    Args:
+        place: the address: ``sqlite:///`` and a path, which is taken as it is, whatever signs it holds. Or a schema of
+            a PostgreSQL server (``journal_postgres.of_schema``), whose connections others use too.
+        durability: one of ``DURABILITY``; that of a server is its own.
+
+    Raises:
+        ServerUnavailable: the server cannot be reached.
+        StoreDamaged: the file is no journal, is damaged, or was written by a newer version.
+    """
+    engine = _sqlite(place, durability) if isinstance(place, str) else place
+    try:
+        _migrate(engine)
+    except DatabaseError as error:
+        close(engine)
+        raise as_damage(f"The journal at {engine.url.database} cannot be opened: {error.orig}.", error.orig) from error
+    except StoreDamaged:
+        close(engine)
+        raise
+    return engine
+
+
+def _sqlite(url: str, durability: str) -> sa.Engine:
+    path = url.removeprefix(_SQLITE)
+    engine = sa.create_engine(url if path == url else sa.URL.create("sqlite", database=path))
+    sa.event.listen(engine, "connect", partial(_sqlite_settings, DURABILITY[durability]))
+    sa.event.listen(engine, "begin", _sqlite_begin)
+    return engine
+
+
+def close(engine: sa.Engine) -> None:
+    """Let go of a file; the connections to a server belong to whoever made them."""
+    if engine.dialect.name == "sqlite":
+        engine.dispose()
+
+
+def watch(engine: sa.Engine) -> sqlite3.Connection | None:
+    """A connection that tells whether others have committed; ``None`` for another database than SQLite.
+
+    What is written by it is not waited for until it is on the disk; the next commit of another takes it along.
+    """
+    if engine.dialect.name != "sqlite" or not engine.url.database:
+        return None
+    connection = sqlite3.connect(engine.url.database, timeout=10, check_same_thread=False, isolation_level=None)
+    connection.execute("PRAGMA synchronous=NORMAL").close()
+    return connection
+
+
+def _migrate(engine: sa.Engine) -> None:
+    with engine.execution_options(**{WRITES: True}).begin() as db:
+        if engine.dialect.name == "postgresql":
+            postgres.look_only_into(db)  # what is not SQLAlchemy's knows no schema
+        VERSION.create(db, checkfirst=True)
+        number = int(db.scalar(sa.select(sa.func.max(VERSION.c.number))) or 0)
+        if number > len(MIGRATIONS):
+            raise StoreDamaged(
+                f"The journal at {engine.url.database} was written by a newer version of this program "
+                f"({number}; this one knows {len(MIGRATIONS)}). Update the program."
+            )
+        for target in range(number, len(MIGRATIONS)):
+            MIGRATIONS[target](db)
+            db.execute(sa.insert(VERSION).values(number=target + 1))
+
+
+def _sqlite_settings(synchronous: str, connection: Any, _record: Any) -> None:
+    connection.isolation_level = None  # transactions are begun by _sqlite_begin
+    connection.create_function("lower", 1, _lower, deterministic=True)  # SQLite's own knows no letter beyond ASCII
+    for pragma in ("journal_mode=WAL", f"synchronous={synchronous}", "busy_timeout=10000", "foreign_keys=ON"):
+        connection.execute(f"PRAGMA {pragma}").close()
+
+
+def _lower(text: object) -> object:
+    return text.lower() if isinstance(text, str) else text
+
+
+def _sqlite_begin(db: sa.Connection) -> None:
+    # who writes asks for the lock at once and waits for it; SQLite refuses at once who has read before and then writes
+    db.exec_driver_sql("BEGIN IMMEDIATE" if db.get_execution_options().get(WRITES) else "BEGIN")
+
+
+def upsert(db: sa.Connection, table: sa.Table, rows: Sequence[dict[str, Any]]) -> None:
+    """Insert rows, replacing those whose primary key is held."""
+    if not rows:
+        return
+    insert = postgresql_insert(table) if db.dialect.name == "postgresql" else sqlite_insert(table)
+    keys = [column.name for column in table.primary_key]
+    values = {name: insert.excluded[name] for name in rows[0] if name not in keys}
+    db.execute(insert.on_conflict_do_update(index_elements=keys, set_=values), list(rows))
+
+
+def pour(source: sa.Connection, target: sa.Connection) -> int:
+    """Copy every row of one journal into another, which is new and empty; answers how many.
+
+    Raises:
+        StoreDamaged: not all arrived.
+    """
+    poured = 0
+    for table in ALL_TABLES:
+        told = source.execute(sa.select(table).execution_options(yield_per=_AT_ONCE)).mappings()
+        for rows in told.partitions():
+            target.execute(sa.insert(table), [dict(row) for row in rows])
+            poured += len(rows)
+    if target.dialect.name == "postgresql":
+        postgres.count_on(target, ALL_TABLES)
+    arrived = sum(int(target.scalar(sa.select(sa.func.count()).select_from(table)) or 0) for table in ALL_TABLES)
+    if arrived != poured:
+        raise StoreDamaged(f"The journal has {poured} rows, and {arrived} could be copied. Nothing was changed.")
+    return poured

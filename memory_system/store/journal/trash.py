@@ -1,0 +1,294 @@
+"""The journal's bin: memories that are gone, and those of which nothing is left.
+
+Purging: what memories said leaves every row of the journal, in the transaction that tells of it.
+
+What stays is that they were: their ids, tiers, kinds and times, so that the history still hangs together.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from ...core.change_set import RATE, TEXTS, ChangeSet, dump_entry, is_text, load_entry, short
+from ...core.entry import MemoryEntry, Tier
+from ...errors import StaleChange
+from .history import content_hash, document, field, holds, slices
+from .tables import CHANGE_SETS, CHANGES, ENTRIES, PURGED, QUERIES, VECTORS, upsert
+
+PURGED_TEXT = "(purged)"
+"""What stands in the place of a text that was purged."""
+
+_HEAD = 12
+"""Characters by which a text is found within another; a shorter one counts only as a whole between quotation marks."""
+_QUOTED = re.compile(r"(“|\")([^“”\"]{1,12})(”|\")")
+
+
+def tombstone(entry: MemoryEntry) -> MemoryEntry:
+    """What is left of a memory that was purged."""
+    return MemoryEntry(PURGED_TEXT, id=entry.id, tier=entry.tier, kind=entry.kind, timestamp=entry.timestamp)
+
+
+def refuse_purged(db: sa.Connection, change_set: ChangeSet) -> None:
+    """Let nothing that was purged come back by a plan that was made before.
+
+    Raises:
+        StaleChange: it would bring such a memory back, or a model was told of memories before one was purged.
+    """
+    coming = [change.entry_id for change in change_set.changes if change.before is None]
+    later = PURGED.c.revision > change_set.base_revision
+    if any(db.scalar(sa.select(sa.exists().where(PURGED.c.entry_id.in_(some), later))) for some in slices(coming)):
+        raise StaleChange("A memory that this would bring back was purged for good since. Preview it again.")
+    told = any(call.task != RATE for call in change_set.calls)
+    if told and db.scalar(sa.select(sa.exists().where(later))):
+        raise StaleChange(
+            "A memory was purged for good since this was planned, and the language model may have been told of it. "
+            "Preview it again."
+        )
+
+
+class Scrubber:
+    """Takes texts out of other texts, in each of the forms in which the history writes them.
+
+    Args:
+        texts: what is to be found no more.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        forms = {form for text in texts for form in _forms(text)}
+        self._small = {form for form in forms if len(form) <= _HEAD}
+        self._by_head: dict[str, list[str]] = {}
+        for form in sorted(forms, key=len, reverse=True):
+            if len(form) >= _HEAD:
+                self._by_head.setdefault(form[:_HEAD], []).append(form)
+
+    def clean(self, told: str) -> str:
+        """The text without them."""
+        parts, kept, at = [], 0, 0
+        while self._by_head and at <= len(told) - _HEAD:
+            forms = self._by_head.get(told[at : at + _HEAD], ())
+            form = next((form for form in forms if told.startswith(form, at)), None)
+            if form is None:
+                at += 1
+                continue
+            parts += [told[kept:at], PURGED_TEXT]
+            at = kept = at + len(form)
+        told = "".join([*parts, told[kept:]])
+        if self._small:
+            told = _QUOTED.sub(self._unquoted, told)
+        return told
+
+    def _unquoted(self, found: re.Match[str]) -> str:
+        return f"{found[1]}{PURGED_TEXT}{found[3]}" if found[2] in self._small else found[0]
+
+    def tells(self, told: str) -> bool:
+        """Whether one of them is in it."""
+        return self.clean(told) != told or " ".join(told.split()) in self._small
+
+
+def _forms(text: str) -> set[str]:
+    line = " ".join(text.split())
+    forms = {text, text.strip(), line, short(text), text[:60].strip()}
+    escaped = forms | _escaped(forms)
+    # once more: what a model calls a function with is JSON in a text, and its answer is kept as JSON again
+    return {form for form in escaped | _escaped(escaped) if form}
+
+
+def _escaped(forms: Iterable[str]) -> set[str]:
+    return {json.dumps(form, ensure_ascii=ascii_only)[1:-1] for form in forms for ascii_only in (True, False)}
+
+
+def purge(db: sa.Connection, revision: int, ids: Sequence[str]) -> None:
+    """Take what these memories said before this revision out of the journal, and note that it was.
+
+    The bytes are gone when the file has been written anew; see ``Journal.compact``.
+    """
+    said: list[MemoryEntry] = []
+    for some in slices(ids):
+        query = sa.select(CHANGES).where(CHANGES.c.entry_id.in_(some), CHANGES.c.revision < revision)
+        for row in db.execute(query).all():
+            ends = [load_entry(row.before), load_entry(row.after)]
+            said += [end for end in ends if end is not None and end.document != PURGED_TEXT]
+            left = dict(zip(("before", "after"), (dump_entry(end and tombstone(end)) for end in ends), strict=True))
+            place = sa.and_(CHANGES.c.revision == row.revision, CHANGES.c.position == row.position)
+            db.execute(sa.update(CHANGES).where(place).values(left))
+    texts = {entry.document for entry in said}
+    scrubber = Scrubber(texts)
+    _clean_reasons(db, scrubber)
+    _clean_heads(db, scrubber, Scrubber(texts | {entry.explanation for entry in said if entry.explanation}))
+    asked = db.execute(sa.select(QUERIES.c.number, QUERIES.c.cue)).all()
+    for some in slices([row.number for row in asked if scrubber.tells(row.cue)]):
+        db.execute(sa.delete(QUERIES).where(QUERIES.c.number.in_(some)))
+    for some in slices([content_hash(text) for text in texts]):
+        shared = sa.select(ENTRIES.c.hash).where(ENTRIES.c.hash.in_(some))
+        db.execute(sa.delete(VECTORS).where(VECTORS.c.hash.in_(some), VECTORS.c.hash.not_in(shared)))
+    upsert(db, PURGED, [{"entry_id": entry_id, "revision": revision} for entry_id in ids])
+
+
+def _clean_reasons(db: sa.Connection, scrubber: Scrubber) -> None:
+    rows = db.execute(sa.select(CHANGES.c.revision, CHANGES.c.position, CHANGES.c.reason)).all()
+    for row in rows:
+        if (left := scrubber.clean(row.reason)) != row.reason:
+            place = sa.and_(CHANGES.c.revision == row.revision, CHANGES.c.position == row.position)
+            db.execute(sa.update(CHANGES).where(place).values(reason=left))
+
+
+def _clean_heads(db: sa.Connection, scrubber: Scrubber, in_calls: Scrubber) -> None:
+    revisions = db.scalars(sa.select(CHANGE_SETS.c.revision)).all()
+    for some in slices(revisions):
+        for head in db.execute(sa.select(CHANGE_SETS).where(CHANGE_SETS.c.revision.in_(some))).all():
+            details = json.loads(head.details)
+            left = {
+                "title": scrubber.clean(head.title),
+                "reason": scrubber.clean(head.reason),
+                "details": json.dumps(_cleaned(details, scrubber, in_calls), ensure_ascii=False),
+            }
+            if any(left[name] != getattr(head, name) for name in left):
+                db.execute(sa.update(CHANGE_SETS).where(CHANGE_SETS.c.revision == head.revision).values(left))
+
+
+def _cleaned(details: dict[str, Any], scrubber: Scrubber, in_calls: Scrubber) -> dict[str, Any]:
+    """The details of a change set: what a model was told of these memories, and answered about them, goes too."""
+    calls = [
+        {**call, "prompt": in_calls.clean(call["prompt"]), "answer": in_calls.clean(call["answer"])}
+        if scrubber.tells(call["prompt"]) or scrubber.tells(call["answer"])
+        else call
+        for call in details["calls"]
+    ]
+    kept = [{**one, "reason": scrubber.clean(one["reason"])} for one in details["kept"]]
+    notes = [scrubber.clean(note) for note in details["notes"]]
+    texts = [_cleaned_text(text, scrubber) for text in details["texts"]]
+    return {**details, "calls": calls, "kept": kept, "notes": notes, "texts": texts}
+
+
+def _cleaned_text(text: dict[str, Any], scrubber: Scrubber) -> dict[str, Any]:
+    """What a conversation was kept by; of an agent's other texts none is made of what its memories say."""
+    if text["name"] in TEXTS:
+        return text
+    ends = {end: text[end] and scrubber.clean(text[end]) for end in ("before", "after")}
+    return {**text, **ends}
+
+
+__all__ = ["PURGED_TEXT", "Scrubber", "purge", "refuse_purged", "tombstone"]
+
+_NEWEST = 2**62
+
+
+@dataclass(frozen=True)
+class Forgotten:
+    """A memory that is gone, and how that came.
+
+    Args:
+        entry: as it last was.
+        revision: the change set by which it went.
+        title: of that change set.
+        author: who is behind it.
+        operation: its kind, such as ``forget`` or ``summarise``.
+        reason: why this memory.
+        at: when, by the world's time.
+        applied_at: when, by the real time.
+    """
+
+    entry: MemoryEntry
+    revision: int
+    title: str
+    author: str
+    operation: str
+    reason: str
+    at: datetime
+    applied_at: datetime
+
+
+class Bin:
+    """What was forgotten and is still kept.
+
+    Facts of the personality are not in it: they belong to its text. Neither are messages and passages: they come and
+    go with their conversation or document.
+
+    Args:
+        read: a connection to read by.
+    """
+
+    def __init__(self, read: Callable[[], AbstractContextManager[sa.Connection]]) -> None:
+        self._read = read
+
+    def forgotten(self, limit: int, offset: int = 0, contains: str = "", until: int | None = None) -> list[Forgotten]:
+        """Those that were gone at a revision, now if none is given; the last forgotten first."""
+        heads = (CHANGE_SETS.c[name] for name in ("title", "author", "operation", "planned_at", "applied_at"))
+        query = sa.select(CHANGES.c.revision, CHANGES.c.before, CHANGES.c.reason, *heads)
+        query = query.join(CHANGE_SETS, CHANGE_SETS.c.revision == CHANGES.c.revision).where(*_gone(contains, until))
+        query = query.order_by(CHANGES.c.revision.desc(), CHANGES.c.position).limit(limit).offset(offset)
+        with self._read() as db:
+            return [_forgotten(row) for row in db.execute(query)]
+
+    def count(self, contains: str = "", until: int | None = None) -> int:
+        """How many there are."""
+        with self._read() as db:
+            query = sa.select(sa.func.count()).select_from(CHANGES).where(*_gone(contains, until))
+            return int(db.scalar(query) or 0)
+
+    def purged(self, ids: Sequence[str]) -> dict[str, int]:
+        """Those of these memories that were purged, each with the revision before which nothing of it is left."""
+        found: dict[str, int] = {}
+        with self._read() as db:
+            for some in slices(ids):
+                rows = db.execute(sa.select(PURGED).where(PURGED.c.entry_id.in_(some)))
+                found |= {row.entry_id: row.revision for row in rows}
+        return found
+
+    def lost(self, ids: Sequence[str]) -> set[str]:
+        """Those of these memories of which nothing is left: they were purged, and not remembered anew since."""
+        later = sa.exists().where(CHANGES.c.entry_id == PURGED.c.entry_id, CHANGES.c.revision > PURGED.c.revision)
+        found: set[str] = set()
+        with self._read() as db:
+            for some in slices([entry_id for entry_id in ids if is_text(entry_id)]):
+                found |= set(db.scalars(sa.select(PURGED.c.entry_id).where(PURGED.c.entry_id.in_(some), ~later)))
+        return found
+
+    def last_purge(self) -> int:
+        """The newest revision that purged something; 0 if none did."""
+        with self._read() as db:
+            return int(db.scalar(sa.select(sa.func.max(PURGED.c.revision))) or 0)
+
+    def texts(self, ids: Sequence[str]) -> list[str]:
+        """Every text that these memories ever had."""
+        found: dict[str, None] = {}
+        with self._read() as db:
+            for some in slices(ids):
+                query = sa.select(CHANGES.c.before, CHANGES.c.after).where(CHANGES.c.entry_id.in_(some))
+                for row in db.execute(query):
+                    found |= {entry.document: None for entry in map(load_entry, row) if entry is not None}
+        return list(found)
+
+
+def _gone(contains: str, until: int | None) -> list[sa.ColumnElement[bool]]:
+    newest = _NEWEST if until is None else until
+    later = CHANGES.alias()
+    after_it = sa.and_(
+        later.c.entry_id == CHANGES.c.entry_id, later.c.revision > CHANGES.c.revision, later.c.revision <= newest
+    )
+    purged = sa.and_(PURGED.c.entry_id == CHANGES.c.entry_id, PURGED.c.revision > CHANGES.c.revision)
+    where: list[sa.ColumnElement[bool]] = [
+        CHANGES.c.after.is_(None),
+        CHANGES.c.revision <= newest,
+        ~sa.exists().where(after_it),
+        ~sa.exists().where(purged),
+        field(CHANGES.c.before, "tier").in_([Tier.STM.value, Tier.LTM.value]),
+    ]
+    if words := contains.strip():
+        where.append(holds(document(CHANGES.c.before), words))
+    return where
+
+
+def _forgotten(row: Any) -> Forgotten:
+    entry = load_entry(row.before)
+    assert entry is not None, "what is forgotten was something before"
+    at, applied_at = datetime.fromisoformat(row.planned_at), datetime.fromisoformat(row.applied_at)
+    return Forgotten(entry, row.revision, row.title, row.author, row.operation, row.reason, at, applied_at)

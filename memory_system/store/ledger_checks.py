@@ -1,0 +1,168 @@
+"""What the ledger asks: before it commits, does a change set hold together; when it opens, do the stores agree.
+
+The texts that a conversation is kept by, as far as whoever stores them has to know them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core import personality as personalities
+from ..core.change_set import Change, ChangeSet, TextChange
+from ..core.dismissed import parse_dismissed
+from ..core.entry import MemoryEntry, Tier
+from ..core.memory import Memory, Vectors
+from ..core.saved_interviews import parse_sittings
+from ..core.settings import AgentSettings
+from ..errors import Conflict, InvalidParameter, Protected
+from ..recall.cues import parse_cues, parse_judgments
+from .expected_rows import Wanted
+
+MAX_STATE = 500_000
+"""Characters of one such text: two blocks of core memory of 20,000 each, escaped at their worst, and room."""
+
+
+def refuse_no_state(name: str, text: str | None) -> None:
+    """Do nothing if the text can be the state or the core memory of a conversation, or says that there is none.
+
+    Raises:
+        InvalidParameter: it is no JSON object, or longer than 500,000 characters.
+    """
+    if text is None:
+        return
+    if len(text) > MAX_STATE:
+        raise InvalidParameter(f"What is kept as {name} has {len(text):,} characters; at most {MAX_STATE:,} are taken.")
+    try:
+        told = json.loads(text)
+    except (ValueError, RecursionError):
+        told = None
+    if not isinstance(told, dict):
+        raise InvalidParameter(f"What is kept as {name} must be a JSON object.")
+
+
+_ROUNDING = 1e-5
+"""How far a number of a stored vector may be from what was handed in."""
+
+
+def refuse_broken(change_set: ChangeSet, agent: str) -> None:
+    """What could not be carried out, or not be opened again, never gets past the commit."""
+    if not isinstance(change_set, ChangeSet):
+        raise InvalidParameter(f"What is applied must be a change set, not a {type(change_set).__name__}.")
+    if (problem := change_set.problem()) is not None:
+        raise InvalidParameter(f"This change set cannot be applied: {problem}.")
+    if change_set.agent and change_set.agent != agent:
+        raise Conflict(f"This was planned for {change_set.agent!r}, not for {agent!r}.")
+    for text in change_set.texts:
+        _refuse_unreadable(text)
+    if change_set.undoes is None:  # taking back says by itself what a person wants
+        for change in change_set.changes:
+            _refuse_protected(change)
+
+
+def _refuse_protected(change: Change) -> None:
+    """Whoever planned it, and however: a protected memory may only be unprotected."""
+    before, after = change.before, change.after
+    if before is None or not before.protected:
+        return
+    if after is None or after.evolve(protected=True) != before:
+        raise Protected(
+            f"The memory “{before.document[:60]}” is protected; unprotect it first, or leave it out. "
+            "Nothing was changed."
+        )
+
+
+def _refuse_unreadable(text: TextChange) -> None:
+    match text.name:
+        case "settings":
+            try:
+                AgentSettings.from_json(text.after)
+            except InvalidParameter as error:
+                raise InvalidParameter(f"This change set cannot be applied: its settings are none. {error}") from error
+        case "cues":
+            parse_cues(text.after)
+        case "judgments":
+            parse_judgments(text.after)
+        case "dismissed":
+            parse_dismissed(text.after)
+        case "interviews":
+            parse_sittings(text.after)
+        case "personality":
+            if text.after is not None:
+                personalities.parse(text.after)
+        case _:
+            refuse_no_state(text.name, text.after)
+
+
+@dataclass(frozen=True)
+class Differences:
+    """Where stores do not hold what they should.
+
+    Args:
+        missing: entries that a store lacks or holds otherwise.
+        surplus: ids that a tier's store holds and should not.
+        torn: ids of entries that are stored as they should be, but with another vector.
+    """
+
+    missing: list[MemoryEntry]
+    surplus: dict[Tier, list[str]]
+    torn: list[str]
+
+    def __bool__(self) -> bool:
+        return bool(self.missing or self.surplus or self.torn)
+
+
+def differences(memories: Mapping[Tier, Memory], wanted: Mapping[Tier, Wanted]) -> Differences:
+    """Where the stores do not hold what they should, each row of each compared with its vector."""
+    missing: list[MemoryEntry] = []
+    surplus: dict[Tier, list[str]] = {}
+    torn: list[str] = []
+    for tier, memory in memories.items():
+        of_tier = wanted[tier]
+        left = {entry_id: row for row, entry_id in enumerate(of_tier.ids)}
+        otherwise: list[int] = []
+        gone: list[str] = []
+        for page in memory.pages():
+            alike: list[tuple[int, int]] = []
+            for place, body in enumerate(page.bodies):
+                row = left.pop(body["id"], None)
+                if row is None:
+                    gone.append(body["id"])
+                elif _same(body, of_tier.body(row)):
+                    alike.append((place, row))
+                else:
+                    otherwise.append(row)
+            torn += [of_tier.ids[row] for row in _torn(page.vectors, alike, of_tier)]
+        missing += [of_tier.entry(row) for row in sorted([*left.values(), *otherwise])]
+        if gone:
+            surplus[tier] = sorted(gone)
+    return Differences(missing, surplus, torn)
+
+
+def _same(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Whether two tell the same entry; what is equal and yet not the same, as 1 and 1.0, is told apart as text."""
+    if stored != wanted:
+        return False
+    extras = stored.get("extras")
+    return not extras or json.dumps(extras, sort_keys=True) == json.dumps(wanted["extras"], sort_keys=True)
+
+
+def _torn(stored: Vectors, alike: Sequence[tuple[int, int]], wanted: Wanted) -> list[int]:
+    """The rows of which a store does not give back the vector that it was handed; zeros stand for one without.
+
+    A store that ranks by cosine divides by a length of nearly 1.
+    """
+    if not alike:
+        return []
+    held = stored[[place for place, _ in alike]]
+    rows = [row for _, row in alike]
+    vectors = wanted.vectors(rows)
+    if vectors.shape[1] != held.shape[1]:  # there is no vector of that width, or none at all
+        vectors = np.where(np.isnan(vectors).all(axis=1, keepdims=True), np.zeros_like(held), np.inf)
+    vectors = np.where(np.isnan(vectors), 0, vectors)
+    far = ~(np.abs(held - vectors).max(axis=1, initial=0.0) < _ROUNDING)
+    return [rows[place] for place in np.flatnonzero(far)]

@@ -1,0 +1,77 @@
+"""The personality file of one agent as it lies on disk, where people edit it with other programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..core import personality as static_memory
+from ..errors import InvalidPersonality
+
+
+class PersonalityFile:
+    """Notices edits: asks for the file's time and size, and reads it only when they moved."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._seen: tuple[int, int] | None = None
+
+    def edited(self) -> str | None:
+        """The text, if the file was edited since ``seen`` was last called; ``None`` if not, or if it is missing.
+
+        Raises:
+            InvalidPersonality: the file is too large, or not UTF-8.
+        """
+        return None if self._about() in (self._seen, None) else static_memory.read(self.path)
+
+    def seen(self) -> None:
+        """Take the file as it is for known."""
+        self._seen = self._about()
+
+    def write_if_missing(self, text: str) -> None:
+        """Write the text that is in use, if its file was deleted."""
+        if not self.path.exists():
+            static_memory.write(self.path, text)
+
+    def text(self) -> str | None:
+        """What lies on disk, good or broken; ``None`` where nothing can be read."""
+        try:
+            return static_memory.read(self.path)
+        except InvalidPersonality:
+            return None
+
+    def put_back(self, text: str) -> None:
+        """Write the text; what is on disk and differs is kept beside it as ``<name>.json.broken-<n>``."""
+        if self.path.exists() and self.text() != text:
+            self._set_aside()
+        static_memory.write(self.path, text)
+
+    def set_aside_if_broken(self) -> None:
+        """Make way for a good personality: a file that is none is kept beside it."""
+        if self.path.exists() and self.problem(None) is not None:
+            self._set_aside()
+
+    def _set_aside(self) -> None:
+        number = 1
+        while (aside := self.path.with_name(f"{self.path.name}.broken-{number}")).exists():
+            number += 1
+        self.path.rename(aside)
+
+    def _about(self) -> tuple[int, int] | None:
+        try:
+            about = self.path.stat()
+        except OSError:  # missing, or a link that leads nowhere: ``problem`` tells
+            return None
+        return about.st_mtime_ns, about.st_size
+
+    def problem(self, held: str | None) -> str | None:
+        """What is wrong with the file, in a sentence, while ``held`` is in use; ``None`` if it is in order."""
+        stays = "" if held is None else " The last good personality stays in use."
+        try:
+            text = static_memory.read(self.path)
+            if text is None:
+                return None if held is None else f"{self.path.name} is missing.{stays} Save it again to write the file."
+            static_memory.parse(text, self.path.name)
+        except InvalidPersonality as error:
+            mend = "" if held is None else " Mend the file, or put the good one back."
+            return f"{error.sentence}.{stays}{mend}"
+        return None

@@ -1,0 +1,317 @@
+"""The stores of one agent, a collection a tier: told what the journal says, and seen to agree with it.
+
+OnDemand: a store that is made only when something is first written to it, so that who writes nothing has none.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+
+from ..core.change_set import Change
+from ..core.chroma_address import ChromaAddress
+from ..core.entry import LIVED, MemoryEntry, Tier
+from ..core.memory import Memory, Page, Vectors
+from ..errors import EntryNotFound, ForeignStore, InvalidParameter, JournalDamaged, StoreDamaged
+from .chroma.files import OUR_DISTANCE, TO_BE_MADE
+from .chroma.store import ChromaStore
+from .expected_rows import Wanted
+from .journal.journal import content_hash
+from .ledger_checks import Differences, differences
+
+
+class OnDemand(Memory):
+    """A store that may not be there yet, which is as good as an empty one.
+
+    Args:
+        store: the store; to use it makes it.
+        is_there: whether it has been made.
+    """
+
+    def __init__(self, store: Memory, is_there: Callable[[], bool]) -> None:
+        self._store = store
+        self._is_there = is_there
+
+    def upsert(self, entries: Sequence[MemoryEntry], vectors: Vectors) -> None:  # noqa: D102
+        if entries or self._is_there():
+            self._store.upsert(entries, vectors)
+        else:
+            self.check(entries, vectors)
+
+    def delete(self, ids: Sequence[str]) -> None:  # noqa: D102
+        if self._is_there():
+            self._store.delete(ids)
+
+    def get(self, ids: Sequence[str]) -> list[MemoryEntry]:  # noqa: D102
+        if ids and not self._is_there():
+            raise EntryNotFound(f"There is no memory {ids[0]!r} here.")
+        return self._store.get(ids) if ids else []
+
+    def ids(self) -> frozenset[str]:  # noqa: D102
+        return self._store.ids() if self._is_there() else frozenset()
+
+    def count(self) -> int:  # noqa: D102
+        return self._store.count() if self._is_there() else 0
+
+    def pages(self) -> Iterator[Page]:  # noqa: D102
+        if self._is_there():
+            yield from self._store.pages()
+
+    def nearest(self, vector: Vectors, top_k: int) -> list[tuple[str, float]]:  # noqa: D102
+        if top_k < 1:
+            raise InvalidParameter(f"top_k must be 1 or more, not {top_k}.")
+        return self._store.nearest(vector, top_k) if self._is_there() else []
+
+    def clear(self) -> None:  # noqa: D102
+        if self._is_there():
+            self._store.clear()
+
+    def close(self) -> None:  # noqa: D102
+        self._store.close()
+
+
+AT_ONCE = 1000
+"""Memories that are written to a new store together."""
+_WIDTH = 384
+"""How many zeros stand for no vector in a store that has none yet: as all-MiniLM-L6-v2 makes."""
+
+
+class Stores:
+    """Chroma, as the ledger uses it. Every step can be repeated without harm.
+
+    Args:
+        folder: the folder of Chroma's files, ``.../world/agent/chroma``; made if it is missing.
+        server: the Chroma server that holds them instead, under names of that world and agent.
+    """
+
+    def __init__(self, folder: Path, server: ChromaAddress | None = None) -> None:
+        self._store = ChromaStore.open(folder, server)
+        self._made_at_once = LIVED if server is None else ()
+        self.server = server
+        self._owned = False
+        self.embedder = ""
+        """The identity of what made the vectors that are stored, once whoever opened this has found it out."""
+        self.memories: Mapping[Tier, Memory] = {tier: self._memory(tier) for tier in Tier}
+
+    def _memory(self, tier: Tier) -> Memory:
+        memory = self._store.memory(tier)
+        return memory if tier in self._made_at_once else OnDemand(memory, lambda: self._store.has(tier.value))
+
+    def close(self) -> None:
+        """Let go of all files."""
+        self._store.close()
+
+    @property
+    def folder(self) -> Path:
+        """The folder of Chroma's files."""
+        return self._store.folder
+
+    @property
+    def claimed(self) -> int:
+        """The newest revision that a write was claimed for."""
+        return self._store.claimed
+
+    @property
+    def made_with(self) -> str | None:
+        """The identity of what made the vectors that are stored, where it was noted."""
+        return self._store.made_with
+
+    def claim(self, revision: int) -> None:
+        """Say before a write for this revision that it is this process's; the caller holds the agent's file lock."""
+        self._store.claim(revision)
+
+    def begin_again(self, revision: int, origin: str) -> None:
+        """Take the journal at this revision for whole, whatever was claimed before; ``origin`` is its first change."""
+        self._store.begin_again(revision)
+        if self.server is not None:
+            self._store.note_owner(origin)
+
+    @property
+    def where(self) -> str:
+        """The address of the server that holds the store; empty if it is in files of the agent's own."""
+        return self.server.shown if self.server is not None else ""
+
+    def refuse_unreachable(self) -> None:
+        """Do nothing if a write can begin.
+
+        Raises:
+            StoreUnavailable: the server does not answer.
+        """
+        self._store.refuse_unreachable()
+
+    def refuse_others(self, origin: str) -> None:
+        """Do nothing if what a server holds under this agent's name is this agent's, or nobody's.
+
+        Args:
+            origin: the id of the journal's first change set; empty if there is none.
+
+        Raises:
+            ForeignStore: another agent of this name wrote it, as of another installation.
+        """
+        owner = self._store.owner if self.server is not None else None
+        if owner and owner != origin and (origin or not self.claimed):
+            raise ForeignStore(
+                f"The Chroma server at {self.where} holds memories of another agent {self.folder.parent.name!r} in the "
+                f"world {self.folder.parent.parent.name!r}, which were left as they are. Name another database in "
+                "MEMORY_CHROMA_URL, such as http://localhost:8000/mine; or, if those are not needed, let "
+                "“python -m memory_system doctor --repair” delete them."
+            )
+
+    def left_at(self, state: str) -> bool:
+        """Whether a server's collections were let go of in this state of the journal; of files their note tells."""
+        return self.server is None or self._store.left_at == state
+
+    def leave(self, state: str) -> None:
+        """Note in what state of the journal a server's collections are let go of."""
+        if self.server is not None:
+            self._store.note_left(state)
+
+    def own(self, origin: Callable[[], str]) -> None:
+        """Note whose a server's collections are, if that is not noted."""
+        if self.server is not None and not self._owned and (owner := origin()):
+            self._store.note_owner(owner)
+            self._owned = True
+
+    def distances(self) -> dict[str, str]:
+        """The tiers whose stores rank by another distance than ours, with its name."""
+        there = [tier.value for tier in self.memories if tier in self._made_at_once or self._store.has(tier.value)]
+        found = {name: self._store.shape(name)[1] for name in there}
+        return {tier: distance for tier, distance in found.items() if distance != OUR_DISTANCE}
+
+    def counts(self) -> dict[str, int]:
+        """How many entries each tier's store holds; of a shelf that holds none nothing is said."""
+        counts = {tier: memory.count() for tier, memory in self.memories.items()}
+        return {tier.value: count for tier, count in counts.items() if tier in LIVED or count}
+
+    def carry_out(self, changes: Sequence[Change], vectors: Mapping[str, Vectors], revision: int) -> None:
+        """Write what the changes add, and then delete what they take away.
+
+        Args:
+            changes: what was committed.
+            vectors: the vector, shape (d,), of each new text, by content hash; one without is stored with zeros.
+            revision: the one of these changes.
+        """
+        self.claim(revision)
+        self.upsert([change.after for change in changes if change.after], vectors)
+        self.delete(changes)
+
+    def upsert(self, entries: Sequence[MemoryEntry], vectors: Mapping[str, Vectors]) -> None:
+        """Write entries, each into its tier's store."""
+        for tier, memory in self.memories.items():
+            of_tier = [entry for entry in entries if entry.tier is tier]
+            if of_tier:
+                found = [vectors.get(content_hash(entry.document)) for entry in of_tier]
+                if any(one is None for one in found):
+                    zeros = np.zeros(self._width(tier, found), np.float32)
+                    found = [zeros if one is None else one for one in found]
+                memory.upsert(of_tier, np.stack(cast("list[Vectors]", found)))
+
+    def _width(self, tier: Tier, found: Sequence[Vectors | None]) -> int:
+        stored = self._store.shape(tier.value)[0]
+        return stored or next((len(one) for one in found if one is not None), _WIDTH)
+
+    def delete(self, changes: Sequence[Change]) -> None:
+        """Delete what changes take away, or to another tier."""
+        for tier, memory in self.memories.items():
+            gone = [
+                change.before.id
+                for change in changes
+                if change.before is not None
+                and change.before.tier is tier
+                and (change.after is None or change.after.tier is not tier)
+            ]
+            if gone:
+                memory.delete(gone)
+
+    def reconcile(
+        self,
+        wanted: Mapping[Tier, Wanted],
+        vectors: Callable[[Sequence[MemoryEntry]], Mapping[str, Vectors]],
+        *,
+        revision: int,
+        finished: int,
+        problem: str | None = None,
+    ) -> list[str]:
+        """Make the stores hold these entries and no others; says in sentences what was amiss.
+
+        Args:
+            wanted: what the journal says.
+            vectors: the vectors of texts, by content hash; one without is stored with zeros.
+            revision: the journal's; 0 = it has nothing to rebuild from.
+            finished: how many interrupted changes are finished by this.
+            problem: what is known to be wrong with the files, so that they are not opened.
+
+        Raises:
+            JournalDamaged: the stores hold something and the journal nothing.
+            StoreDamaged: the stores are damaged and the journal has nothing to rebuild them from.
+        """
+        messages: list[str] = []
+        try:
+            found = self._differences(wanted, problem)
+        except StoreDamaged as error:
+            if not revision:
+                raise  # there is nothing to rebuild it from
+            what = "files were set aside" if self.server is None else "collections were deleted"
+            messages.append(f"{error} The damaged {what} and rebuilt from the journal.")
+            self.set_aside("damaged", self.embedder)
+            found = differences(self.memories, wanted)
+        if found.surplus and not revision:
+            agent = self.folder.parent
+            raise JournalDamaged(
+                f"The journal of {agent.name!r} is missing or empty, but its store holds "
+                f"{sum(map(len, found.surplus.values()))} memories. Put journal.sqlite3 back into {agent}."
+            )
+        self._store.note_embedder(self.embedder)
+        if not found:
+            self._is_first()
+            return messages
+        for start in range(0, len(found.missing), AT_ONCE):
+            some = found.missing[start : start + AT_ONCE]
+            self.upsert(some, vectors(some))
+        for tier, ids in found.surplus.items():
+            self.memories[tier].delete(ids)
+        removed = sum(map(len, found.surplus.values()))
+        if not removed and not messages and self._is_first():
+            return messages
+        cut_off = f" ({finished} interrupted change{'s' if finished != 1 else ''} finished)" if finished else ""
+        messages.append(f"{len(found.missing)} memories written and {removed} removed to match the journal{cut_off}.")
+        return messages
+
+    def _is_first(self) -> bool:
+        """Whether there never was a store before this one, so that nothing was repaired; asked once."""
+        note = self.folder.with_name(TO_BE_MADE)
+        if first := note.exists():
+            note.unlink()
+        return first
+
+    def _differences(self, wanted: Mapping[Tier, Wanted], problem: str | None) -> Differences:
+        if problem is not None:
+            raise StoreDamaged(f"Chroma's store is damaged: {problem}.")
+        found = differences(self.memories, wanted)
+        if found.torn:
+            raise StoreDamaged(f"Chroma's store holds other vectors for {len(found.torn)} memories.")
+        return found
+
+    def wipe_spare(self) -> None:
+        """Leave nothing in the files but what is stored.
+
+        Raises:
+            OSError: a file cannot be written.
+        """
+        self._store.wipe_spare()
+
+    def set_aside(self, why: str, embedder: str) -> Path:
+        """Begin with an empty store for vectors of this embedder; answers where the old one lies, if there was one.
+
+        What a server held is deleted: the journal holds all of it.
+        """
+        aside = f"{why}-{time.time_ns()}"
+        self._store.set_aside(aside)
+        self._owned = False
+        self.embedder = embedder
+        self._store.note_embedder(embedder)
+        return self.folder.with_name(f"{self.folder.name}-{aside}")

@@ -1,0 +1,275 @@
+"""An agent whose journal is damaged, shown from what its store holds; and a new journal begun from that.
+
+The store was written after the journal, change by change, so it holds every memory as it last was, with its vector.
+What it does not hold is the history, the settings, and when memories were recalled: they are taken from the journal, as
+far as that can still be read.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+
+from ..core import personality as personalities
+from ..core.change_set import Change, ChangeSet, TextChange, dump_entry
+from ..core.chroma_address import ChromaAddress
+from ..core.entry import MemoryEntry, Tier
+from ..core.memory import Vectors
+from ..core.times import Clock, real_clock
+from ..embedding.embedder import Embedder
+from ..errors import InvalidPersonality, JournalDamaged, MemorySystemError, ReadOnly, StoreError
+from .chroma import files
+from .chroma.probe import probe
+from .journal.journal import Journal, content_hash
+from .journal.location import JOURNAL, POINTER, JournalHome, broken_pages
+from .journal.moving import Journals
+from .ledger import Ledger
+from .ledger_tables import LedgerTables
+from .projection import Stores
+from .query_log import Asked
+from .write_lock import WriteLock
+
+RESCUE = "rescue"
+"""The operation under which the history tells that memories were read back from the store."""
+
+
+def open_ledger(
+    folder: Path,
+    personality: Path,
+    embedder: Embedder,
+    clock: Clock = real_clock,
+    *,
+    journals: Journals | None = None,
+    chroma: ChromaAddress | None = None,
+) -> Ledger:
+    """An agent's ledger; one that can only be read where the journal is damaged and the store is whole.
+
+    Raises:
+        StoreError: the files cannot be used.
+    """
+    journals = journals or Journals()
+    try:
+        return Ledger(folder, personality, embedder, clock, journals, chroma)
+    except JournalDamaged as error:
+        return ReadOnlyLedger(folder, personality, embedder, clock, error, journals.of(folder), chroma)
+
+
+class ReadOnlyLedger(Ledger):
+    """What the store of an agent holds, in a journal of its own in a temporary folder. It refuses every change.
+
+    Raises:
+        JournalDamaged: the store cannot be read either, or holds nothing.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        personality: Path,
+        embedder: Embedder,
+        clock: Clock,
+        damage: JournalDamaged,
+        home: JournalHome,
+        chroma: ChromaAddress | None = None,
+    ) -> None:
+        LedgerTables.__init__(self, folder, personality, embedder)  # not Ledger's, which opens the damaged files
+        self._clock = clock
+        self._home = home
+        self._chroma = chroma
+        self._closed = False
+        self._file_lock = WriteLock(folder)
+        self._scratch = tempfile.TemporaryDirectory(prefix="memory-rescue-", ignore_cleanup_errors=True)
+        try:
+            with self._file_lock.held():
+                self._as_found = self._journal_files()
+                self._read_back(damage)
+        except BaseException:
+            self._scratch.cleanup()
+            raise
+        held = sum(len(table) for table in self.tables.values())
+        self.read_only = f"{damage.sentence} {self._told} {_what_to_do(home)}"
+        self.messages.append(
+            f"{self.read_only} Until then nothing can be changed. {held} memories are shown as the store holds them; "
+            "they can be recalled, looked at and exported."
+        )
+
+    def _read_back(self, damage: JournalDamaged) -> None:
+        entries, vectors, made_with = _stored(self._home, damage, self._chroma)
+        scratch = Path(self._scratch.name) / JOURNAL
+        self._told = "Its history and settings are still there."
+        if not _readable(self._home, scratch, self._clock):
+            self._told = "Its history and settings, and when memories were recalled, cannot be read."
+        self.journal = Journal(f"sqlite:///{scratch}", self._clock)
+        try:
+            for pending in self.journal.pending():
+                assert pending.revision is not None, "the journal tells only what it has numbered"
+                self.journal.mark_done(pending.revision)
+            held = {entry_id: row[0] for tier in Tier for entry_id, row in self.journal.entries(tier).items()}
+            plan = _plan(held, entries, self._texts_on_disk(), self._clock(), self.folder.name, self.journal.revision)
+            self.journal.commit(plan, vectors, made_with or self.embedder.identity)
+            self.journal.mark_done(self.journal.revision)
+            self._revision, self._access = self.journal.position()
+            self._fill(Tier)
+        except BaseException:
+            self.journal.close()
+            raise
+
+    def _texts_on_disk(self) -> Sequence[TextChange]:
+        before = self.journal.text("personality")
+        with suppress(InvalidPersonality):
+            text = personalities.read(self.personality_path)
+            if text is not None and text != before:
+                personalities.parse(text)
+                return (TextChange("personality", before, text),)
+        return ()
+
+    @property
+    def stamp(self) -> tuple[int, int]:
+        """Stays as it is, since nothing changes."""
+        return self._revision, self._access
+
+    @property
+    def gone(self) -> bool:
+        """Whether this was closed, or there is another journal by now, such as one that was put back."""
+        return self._closed or self._journal_files() != self._as_found or not self.folder.exists()
+
+    def _journal_files(self) -> dict[str, list[int]]:
+        return files.stamp(self.folder / JOURNAL, self.folder / POINTER)
+
+    def _refuse_closed(self) -> None:
+        if self.gone:
+            raise StoreError(f"The agent {self.folder.name!r} was closed, or its journal was put back. Open it again.")
+
+    def refuse_read_only(self) -> None:
+        """Refuse.
+
+        Raises:
+            ReadOnly: always; the message says why.
+        """
+        raise ReadOnly(f"{self.folder.name!r} can only be read. {self.read_only}")
+
+    def touch(self, entry_ids: Sequence[str], at: datetime, asked: Asked | None = None) -> None:
+        """Leave it: where nothing can be written, being recalled leaves no trace."""
+
+    def flush(self) -> None:
+        """Nothing waits."""
+
+    def close(self) -> None:
+        """Let go of all files; closing twice does no harm."""
+        if not self._closed:
+            self._closed = True
+            self.journal.close()
+            self._scratch.cleanup()
+
+    def begin_anew(self) -> Path | None:
+        """Put the journal that was read back in the damaged one's place, which is set aside; and close.
+
+        Returns:
+            Where the damaged journal lies now; ``None`` if there was none.
+        """
+        journal, aside = self.folder / JOURNAL, self.folder / f"journal-damaged-{time.time_ns()}.sqlite3"
+        with self.writing():
+            origin = self.journal.change_set_at(1)
+            self.journal.close()
+            fresh = journal.with_suffix(".part")
+            shutil.copyfile(Path(self._scratch.name) / JOURNAL, fresh)
+            was = journal.exists()
+            for ending in ("-wal", "-shm", ""):
+                if (part := journal.with_name(journal.name + ending)).exists():
+                    part.rename(aside.with_name(aside.name + ending))
+            if (named := self.folder / POINTER).exists():
+                named.rename(aside.with_suffix(".json"))
+                was = True
+            self._home.leave_name()
+            fresh.rename(journal)
+            stores = Stores(self.folder / "chroma", self._chroma)
+            try:
+                stores.begin_again(self._revision, origin)
+            finally:
+                stores.close()
+        self.close()
+        return aside if was else None
+
+
+def _what_to_do(home: JournalHome) -> str:
+    return f"{home.put_back}, or let “python -m memory_system doctor --repair” begin a new one."
+
+
+def _stored(
+    home: JournalHome, damage: JournalDamaged, server: ChromaAddress | None
+) -> tuple[list[MemoryEntry], dict[str, Vectors], str | None]:
+    """What the store holds: entries, their vectors by content hash, and what made those."""
+    chroma, what_to_do = home.folder / "chroma", _what_to_do(home)
+    problem = None if server is not None else _problem(chroma)
+    if problem is not None:
+        raise JournalDamaged(f"{damage.sentence} Its store cannot be read either: {problem}. {what_to_do}") from damage
+    entries: dict[str, MemoryEntry] = {}
+    vectors: dict[str, Vectors] = {}
+    with closing(Stores(chroma, server)) as stores:
+        for memory in stores.memories.values():  # the later tier last: a move writes there before it deletes here
+            stored = memory.snapshot()
+            for entry, vector in zip(stored.entries, stored.vectors, strict=True):
+                entries[entry.id] = entry
+                if np.any(vector):
+                    vectors[content_hash(entry.document)] = vector
+        made_with = stores.made_with
+    if not entries:
+        raise JournalDamaged(f"{damage.sentence} Its store holds nothing either. {what_to_do}") from damage
+    return list(entries.values()), vectors, made_with
+
+
+def _problem(chroma: Path) -> str | None:
+    """What is wrong with Chroma's files; ``None`` if they can be read."""
+    if not (chroma / "chroma.sqlite3").exists():
+        return files.problem(chroma) or "chroma.sqlite3 is missing"
+    return files.problem(chroma) or probe(chroma)
+
+
+def _readable(home: JournalHome, copy: Path, clock: Clock) -> bool:
+    """Copy a journal, if what can be read of it hangs together."""
+    journal = home.folder / JOURNAL
+    if not home.anchor.is_file() or not home.anchor.stat().st_size:
+        return False
+    try:
+        home.copy_into(copy)
+        for ending in ("", "-wal"):
+            if (part := journal.with_name(journal.name + ending)).exists():
+                shutil.copyfile(part, copy.with_name(copy.name + ending))
+        if broken_pages(copy) is None:
+            with closing(Journal(f"sqlite:///{copy}", clock)) as opened:
+                for tier in Tier:
+                    opened.entries(tier)
+                opened.history(1)
+            return True
+    except (OSError, MemorySystemError, ValueError, KeyError, TypeError):
+        pass
+    for file in copy.parent.glob(f"{copy.name}*"):
+        file.unlink()
+    return False
+
+
+def _plan(
+    held: dict[str, MemoryEntry],
+    stored: Sequence[MemoryEntry],
+    texts: Sequence[TextChange],
+    now: datetime,
+    agent: str,
+    revision: int,
+) -> ChangeSet:
+    """The change set that makes a journal say what the store holds."""
+    reason = "read back from the store, since the journal is damaged"
+    wanted = {entry.id: entry for entry in stored}
+    changes = [
+        Change(held.get(entry_id), entry, reason)
+        for entry_id, entry in wanted.items()
+        if dump_entry(held.get(entry_id)) != dump_entry(entry)
+    ]
+    changes += [Change(entry, None, reason) for entry_id, entry in held.items() if entry_id not in wanted]
+    title = f"Read {len(wanted)} memories back from the store"
+    return ChangeSet(RESCUE, title, tuple(changes), now, revision, author="repair", texts=tuple(texts), agent=agent)

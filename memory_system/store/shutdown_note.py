@@ -1,0 +1,82 @@
+"""The note of how an agent was last closed: by it, opening tells at little cost whether anything can be wrong.
+
+While nobody has the agent open it lies in ``closed.json``; opening renames it, so that a process that was killed leaves
+none. Even then it tells which of Chroma's index files have not been written since, and so cannot be half written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from ..core.files import replace_text
+from .chroma.files import altered, stamp
+
+_CLOSED, _OPENED = "closed.json", "opened.json"
+
+
+@dataclass(frozen=True)
+class Note:
+    """How an agent was closed.
+
+    Args:
+        revision: the journal's.
+        counts: how many entries the store of each tier held.
+        embedder: the identity of what made the vectors in the tables.
+        files: size and time of the journal's and the store's files.
+        clean: whether nobody has opened the agent since.
+        store: the address of the server that held the store; empty if its files are the agent's own.
+    """
+
+    revision: int
+    counts: Mapping[str, int]
+    embedder: str
+    files: Mapping[str, list[int]] = field(default_factory=dict)
+    clean: bool = True
+    store: str = ""
+
+    def altered(self, folder: Path) -> list[str]:
+        """The files of the agent that are not as they were; none after a copy that changed their times only."""
+        return altered(self.files, _files(folder))
+
+    def as_left(self, folder: Path, store: str = "") -> bool:
+        """Whether the agent was closed with this store, and every file is as it was then, its time included."""
+        return self.clean and self.store == store and bool(self.files) and self.files == _files(folder)
+
+
+def _files(folder: Path) -> dict[str, list[int]]:
+    return stamp(*(folder / name for name in ("chroma", "journal.sqlite3", "journal.sqlite3-wal", "journal.json")))
+
+
+def read(folder: Path) -> Note | None:
+    """The last note in an agent's folder; ``None`` if there is none, or it is not to be read."""
+    for name in (_CLOSED, _OPENED):
+        try:
+            told = json.loads((folder / name).read_text(encoding="utf-8"))
+            return Note(**{"embedder": "", "files": {}, **told, "clean": name == _CLOSED})
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError, TypeError, RecursionError):
+            return None
+    return None
+
+
+def opened(folder: Path) -> None:
+    """Note that somebody has the agent open."""
+    with suppress(OSError):  # then the next opening looks more closely than it needs to, or less: it compares all files
+        (folder / _CLOSED).replace(folder / _OPENED)
+
+
+def write(folder: Path, note: Note) -> None:
+    """Note that the agent is closed, with its files as they are now.
+
+    Raises:
+        OSError: it cannot be written; the next opening takes longer.
+    """
+    told = asdict(note) | {"files": _files(folder)}
+    del told["clean"]
+    replace_text(folder / _CLOSED, json.dumps(told))
+    (folder / _OPENED).unlink(missing_ok=True)

@@ -1,0 +1,44 @@
+"""The lock on an agent's folder: one writer at a time, among threads and processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from ..errors import StoreBusy, StoreDamaged
+
+LOCK_SECONDS = 30.0
+"""How long a write waits for another process before it gives up with a clear error."""
+
+
+class WriteLock:
+    """The file lock of one agent's folder. Whoever holds it may take it again."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = FileLock(folder / "lock", timeout=LOCK_SECONDS, thread_local=False)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the lock.
+
+        Raises:
+            StoreBusy: another process held it for 30 seconds.
+            StoreDamaged: the folder cannot be written.
+        """
+        try:
+            self._lock.acquire()
+        except Timeout as error:
+            raise StoreBusy(
+                f"Another program has been writing to {self._folder.name!r} for {LOCK_SECONDS:.0f} seconds. "
+                "Try again, or stop the other program."
+            ) from error
+        except OSError as error:
+            raise StoreDamaged(f"{self._folder} cannot be written: {error.strerror or error}.") from error
+        try:
+            yield
+        finally:
+            self._lock.release()

@@ -1,0 +1,191 @@
+"""Who may do what at a server: the secrets that prove it, the roles they give, and who has to wait after wrong ones."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Self
+
+from pydantic import SecretStr
+
+from ..core.settings import Settings
+from ..errors import InvalidParameter, TooMany
+
+SHORTEST = {"PASSWORD": 8, "TOKEN": 16}
+"""Characters that a secret must have; one for people is shorter than one for programs, which nobody types."""
+_FREE, _LONGEST_WAIT, _FORGOTTEN, _MOST_ADDRESSES = 5, 60.0, 900.0, 10_000
+
+
+class Role(StrEnum):
+    """What somebody may do: a viewer looks, a curator changes things too."""
+
+    CURATOR = "curator"
+    VIEWER = "viewer"
+
+
+@dataclass
+class _Failures:
+    count: int = 0
+    until: float = 0.0
+    last: float = 0.0
+
+
+class Throttle:
+    """Makes an address wait that has come with wrong secrets: after five, 1 second, then 2, 4, ... at most a minute.
+
+    A right one in between does not shorten it, or whoever has the viewer's secret could guess the curator's for ever.
+    What is older than a quarter of an hour is forgotten; at most 10,000 addresses are remembered. Thread-safe.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._held: OrderedDict[str, _Failures] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def wait(self, address: str) -> float:
+        """Seconds that an address has to wait before a secret of its is looked at; 0 = none."""
+        with self._lock:
+            held = self._held.get(_who(address))
+            return max(0.0, held.until - self._clock()) if held else 0.0
+
+    def failed(self, address: str) -> None:
+        """Note that an address came with a wrong secret."""
+        now, who = self._clock(), _who(address)
+        with self._lock:
+            held = self._held.pop(who, None)
+            if held is None or now - held.last > _FORGOTTEN:
+                held = _Failures()
+            held.count, held.last = held.count + 1, now
+            if held.count >= _FREE:
+                held.until = now + min(2.0 ** min(held.count - _FREE, 10), _LONGEST_WAIT)
+            self._held[who] = held
+            while len(self._held) > _MOST_ADDRESSES:
+                self._held.popitem(last=False)
+
+
+def _who(address: str) -> str:
+    """What is made to wait: an address; of the many that one has in IPv6, the network they are in."""
+    try:
+        told = ipaddress.ip_address(address)
+    except ValueError:
+        return address[:100]
+    if told.version == 6:
+        return str(ipaddress.ip_network((told, 64), strict=False))
+    return str(told)
+
+
+@dataclass(frozen=True)
+class Door:
+    """The way into one server.
+
+    Args:
+        secrets: digests of the secrets, with the role that each gives; none = everybody may come in.
+        most: the most that anybody may do.
+        throttle: who has to wait.
+    """
+
+    secrets: tuple[tuple[bytes, Role], ...] = ()
+    most: Role = Role.CURATOR
+    throttle: Throttle = field(default_factory=Throttle)
+
+    @classmethod
+    def of(cls, settings: Settings, curator: SecretStr | None, viewer: SecretStr | None) -> Self:
+        """The door that these secrets open."""
+        given = ((curator, Role.CURATOR), (viewer, Role.VIEWER))
+        secrets = tuple((_digest(_told(secret)), role) for secret, role in given if _told(secret))
+        return cls(secrets, Role(settings.role))
+
+    @classmethod
+    def of_dashboard(cls, settings: Settings) -> Self:
+        """The dashboard's, opened by passwords."""
+        return cls.of(settings, settings.password, settings.viewer_password)
+
+    @classmethod
+    def of_api(cls, settings: Settings) -> Self:
+        """The HTTP API's, opened by tokens."""
+        return cls.of(settings, settings.token, settings.viewer_token)
+
+    @property
+    def locked(self) -> bool:
+        """Whether a secret is wanted at all."""
+        return bool(self.secrets)
+
+    def role(self, secret: str, address: str) -> Role | None:
+        """What somebody at ``address`` may do who comes with this secret; ``None`` if it is wrong.
+
+        Raises:
+            TooMany: wrong ones came from there lately; the sentence says how long to wait.
+        """
+        if (seconds := self.throttle.wait(address)) > 0:
+            raise TooMany(f"Wrong secrets came from your address. Try again in {seconds:.0f} seconds.")
+        digest, found = _digest(secret), None
+        for held, role in self.secrets:  # all are compared, so that the time taken says nothing
+            if hmac.compare_digest(held, digest):
+                found = self.at_most(role)
+        if found is None:
+            self.throttle.failed(address)
+        return found
+
+    def at_most(self, role: Role) -> Role:
+        """A role, as far as this server gives it."""
+        return Role.VIEWER if Role.VIEWER in (role, self.most) else role
+
+
+def _digest(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode("utf-8", "replace")).digest()
+
+
+def _told(secret: SecretStr | None) -> str:
+    return secret.get_secret_value() if secret else ""
+
+
+def is_this_machine(host: str) -> bool:
+    """Whether an address can be reached from this machine alone."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host.casefold() == "localhost"
+
+
+def refuse_unsafe(settings: Settings, *, dashboard: bool, api: bool) -> None:
+    """Do nothing if the servers may be started so.
+
+    Args:
+        settings: the installation's.
+        dashboard: whether the dashboard is served.
+        api: whether the HTTP API is served.
+
+    Raises:
+        InvalidParameter: other machines could come in without a secret, or a secret is too short to be one. The
+            sentence names the variable, never its value.
+    """
+    held = {
+        "MEMORY_PASSWORD": settings.password,
+        "MEMORY_VIEWER_PASSWORD": settings.viewer_password,
+        "MEMORY_TOKEN": settings.token,
+        "MEMORY_VIEWER_TOKEN": settings.viewer_token,
+    }
+    secrets = {name: _told(secret) for name, secret in held.items() if _told(secret)}
+    for name, secret in secrets.items():
+        least = SHORTEST[name.rpartition("_")[2]]
+        if len(secret) < least:
+            raise InvalidParameter(f"{name} is too short: {least} characters at least keep guessers out.")
+    for kind in ("PASSWORD", "TOKEN"):
+        if (both := secrets.get(f"MEMORY_{kind}")) and both == secrets.get(f"MEMORY_VIEWER_{kind}"):
+            raise InvalidParameter(f"MEMORY_{kind} and MEMORY_VIEWER_{kind} are the same; a viewer needs another one.")
+    if is_this_machine(settings.host):
+        return
+    wanted = (("the dashboard", "PASSWORD") if dashboard else None, ("the HTTP API", "TOKEN") if api else None)
+    for what, kind in filter(None, wanted):
+        if not {f"MEMORY_{kind}", f"MEMORY_VIEWER_{kind}"} & set(secrets):
+            raise InvalidParameter(
+                f"MEMORY_HOST is {settings.host!r:.80}, where other machines reach {what}, so it is not served without "
+                f"a secret. Set MEMORY_{kind} ({SHORTEST[kind]} characters or more), or leave MEMORY_HOST at 127.0.0.1."
+            )

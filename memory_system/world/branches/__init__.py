@@ -1,0 +1,1 @@
+"""Branches of an agent: made, compared with it, merged into it and dropped."""

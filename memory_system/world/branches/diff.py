@@ -1,0 +1,173 @@
+"""How far a rehearsal and its original have come apart: memory by memory and text by text, and where they clash."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ...agent_parts.keeper import AgentKeeper
+from ...core.change_set import TEXTS, Change, ChangeSet, dump_entry
+from ...core.entry import MemoryEntry, Tier
+from ...operations.context import bare
+from ...store.journal.as_of import Event
+from .meta import Rehearsal
+from .texts import differing, merge
+
+
+@dataclass(frozen=True)
+class MemoryApart:
+    """One memory that the rehearsal has otherwise than the original.
+
+    Args:
+        entry_id: the memory's id.
+        base: as it was when the rehearsal was begun; ``None`` = there was none, as for the next two.
+        mine: as the rehearsal has it.
+        theirs: as the original has it.
+        steps: what happened to it in the rehearsal, the oldest first.
+        meanwhile: what happened to it in the original, the oldest first.
+        clash: whether the original changed it by itself, so that keeping the rehearsal's would take that away.
+    """
+
+    entry_id: str
+    base: MemoryEntry | None
+    mine: MemoryEntry | None
+    theirs: MemoryEntry | None
+    steps: tuple[Event, ...]
+    meanwhile: tuple[Event, ...]
+    clash: bool
+
+    @property
+    def change(self) -> Change:
+        """What keeping it does to the original, and which change of the rehearsal is the reason."""
+        return Change(self.theirs, self.mine, f"In the rehearsal: {self.steps[-1].title}.")
+
+    @property
+    def sentence(self) -> str:
+        """What the original did with it meanwhile, for people; empty if they do not clash."""
+        return told_meanwhile(self.theirs, self.meanwhile) if self.clash else ""
+
+
+@dataclass(frozen=True)
+class TextApart:
+    """The settings, the personality, the saved cues or the judgments, where the rehearsal has them otherwise.
+
+    Args:
+        name: one of ``changes.TEXTS``.
+        base: as it was when the rehearsal was begun.
+        mine: as the rehearsal has it.
+        theirs: as the original has it.
+        kept: as the original would have it: with what both changed, and where they clash as the rehearsal has it.
+        clashes: what both changed, each otherwise, in words; empty if they do not clash.
+    """
+
+    name: str
+    base: str | None
+    mine: str | None
+    theirs: str | None
+    kept: str | None
+    clashes: tuple[str, ...]
+
+    @property
+    def clash(self) -> bool:
+        """Whether keeping it would take away what the original changed by itself."""
+        return bool(self.clashes)
+
+    @property
+    def lines(self) -> list[tuple[str, str, str]]:
+        """What keeping it changes in the original: what it is, what it was, and what it would be."""
+        return differing(self.name, self.theirs, self.kept)
+
+
+@dataclass(frozen=True)
+class Apart:
+    """All that a rehearsal has otherwise than its original.
+
+    Args:
+        rehearsal: which, and of whom.
+        memories: those in short- and long-term memory, in the order in which the rehearsal last changed them.
+        texts: the others.
+        moved_on: how many changes were applied to the original meanwhile, by the rehearsal's keeping or otherwise.
+    """
+
+    rehearsal: Rehearsal
+    memories: tuple[MemoryApart, ...]
+    texts: tuple[TextApart, ...]
+    moved_on: int
+
+    def __bool__(self) -> bool:
+        """Whether anything differs."""
+        return bool(self.memories or self.texts)
+
+
+def told_meanwhile(theirs: MemoryEntry | None, meanwhile: Sequence[Event]) -> str:
+    """What happened to a memory in the original, in a sentence."""
+    last = meanwhile[-1] if meanwhile else None
+    by = f" by “{last.title}” ({last.author})" if last else ""
+    return f"The original has {'forgotten' if theirs is None else 'changed'} it meanwhile{by}."
+
+
+def compare(rehearsal: Rehearsal, branch: AgentKeeper, original: AgentKeeper) -> Apart:
+    """All that a rehearsal has otherwise than its original, though the original has not had it so meanwhile.
+
+    What the original alone changed is not told. Neither is a clash where the original is as the rehearsal was at some
+    moment: then it has nothing of its own, as after an earlier keeping.
+    """
+    steps = branch.events_since(rehearsal.revision)
+    meanwhile = original.events_since(rehearsal.revision, list(steps))
+    memories = [
+        apart
+        for entry_id, own in steps.items()
+        if (apart := _memory(entry_id, own, meanwhile[entry_id], branch, original)) is not None
+    ]
+    memories.sort(key=lambda one: (one.steps[-1].revision, one.entry_id))
+    since = original.told_since(rehearsal.revision)
+    return Apart(rehearsal, tuple(memories), tuple(_texts(rehearsal, branch, original, since)), len(since))
+
+
+def _memory(
+    entry_id: str, steps: Sequence[Event], meanwhile: Sequence[Event], branch: AgentKeeper, original: AgentKeeper
+) -> MemoryApart | None:
+    mine, theirs = held(branch, entry_id), held(original, entry_id)
+    tiers = {end.tier for end in (mine, steps[0].before) if end is not None}
+    if mine == theirs or not tiers <= {Tier.STM, Tier.LTM}:
+        return None  # a fact comes with its personality, a message with its conversation
+    behind = theirs == steps[0].before or dump_entry(theirs) in versions(steps)
+    if not behind and dump_entry(mine) in versions(meanwhile):
+        return None  # the original had it so, and went on from there
+    return MemoryApart(entry_id, steps[0].before, mine, theirs, tuple(steps), tuple(meanwhile), not behind)
+
+
+def held(agent: AgentKeeper, entry_id: str) -> MemoryEntry | None:
+    """A memory as change sets have it; ``None`` if there is none."""
+    entry = agent.find(entry_id)
+    return None if entry is None else bare(entry)
+
+
+def versions(events: Iterable[Event]) -> set[str | None]:
+    """All that a memory has been, as the journal keeps it, before these events and after each."""
+    return {dump_entry(end) for event in events for end in (event.before, event.after)}
+
+
+def _texts(
+    rehearsal: Rehearsal, branch: AgentKeeper, original: AgentKeeper, since: Sequence[ChangeSet]
+) -> Iterable[TextApart]:
+    bases, mine, theirs = branch.texts_at(rehearsal.revision), branch.texts(), original.texts()
+    told = branch.told_since(rehearsal.revision)
+    for name in TEXTS:
+        own = text_versions(name, told)
+        if mine[name] == theirs[name] or not own:
+            continue
+        behind = theirs[name] in own
+        if not behind and mine[name] in text_versions(name, since):
+            continue
+        base = theirs[name] if behind else bases[name]
+        merged = merge(name, base, mine[name], theirs[name])
+        same = merged.text == theirs[name] or (name != "personality" and not differing(name, theirs[name], merged.text))
+        if not same:
+            yield TextApart(name, bases[name], mine[name], theirs[name], merged.text, merged.clashes)
+
+
+def text_versions(name: str, told: Iterable[ChangeSet]) -> set[str | None]:
+    """All that a text has been, before these change sets and after each; nothing if none of them changed it."""
+    texts = [text for one in told for text in one.texts if text.name == name]
+    return {end for text in texts for end in (text.before, text.after)}

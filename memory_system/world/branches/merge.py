@@ -1,0 +1,277 @@
+"""What a rehearsal hands to its original: planned memory by memory, or change by change; nothing is written here."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from ...agent_parts.keeper import AgentKeeper
+from ...core.change_set import Change, ChangeSet, ModelCall, dump_entry, short
+from ...core.entry import MemoryEntry, Tier
+from ...errors import ChangeSetNotFound, EntryNotFound, InvalidParameter, StaleChange, shown
+from ...store.journal.as_of import Event
+from ...store.journal.journal import Applied
+from .diff import Apart, MemoryApart, held, told_meanwhile, versions
+from .meta import Rehearsal
+from .texts import merge
+
+_TOLD = 3
+"""Clashes that an error names; it counts the rest."""
+
+
+# -- memory by memory ----------------------------------------------------------------------------------
+
+
+def by_memory(
+    apart: Apart,
+    branch: AgentKeeper,
+    original: AgentKeeper,
+    ids: Sequence[str] | None,
+    texts: Sequence[str] | None,
+    overwrite: Collection[str],
+) -> ChangeSet:
+    """Plan to bring memories and texts of the original to what they are in the rehearsal.
+
+    Args:
+        apart: what differs.
+        branch: the rehearsal.
+        original: whose it is.
+        ids: the memories; all that differ if neither these nor texts are given.
+        texts: the texts, by name.
+        overwrite: ids and names of those that are kept although the original changed them by itself.
+
+    Raises:
+        EntryNotFound: a memory does not differ.
+        InvalidParameter: a text does not differ.
+        StaleChange: the original changed one by itself; the message says which and how.
+    """
+    everything = ids is None and texts is None
+    memories = _chosen(apart, None if everything else ids or ())
+    kept_texts = [one for one in apart.texts if everything or one.name in (texts or ())]
+    if unknown := sorted(set(texts or ()) - {one.name for one in apart.texts}):
+        there_are = ", ".join(one.name for one in apart.texts) or "none"
+        raise InvalidParameter(f"The text {shown(unknown[0])} does not differ from the original's; {there_are} do.")
+    problems = [
+        f"“{short(_document(one.mine, one.theirs))}”: {one.sentence}"
+        for one in memories
+        if one.clash and one.entry_id not in overwrite
+    ]
+    problems += [
+        f"the {one.name}: both changed {', '.join(one.clashes)}."
+        for one in kept_texts
+        if one.clash and one.name not in overwrite
+    ]
+    _refuse(problems)
+    changes = [one.change for one in memories]
+    revisions = {step.revision for one in memories for step in one.steps}
+    told = branch.told_since(apart.rehearsal.revision)
+    calls = [call for one in told if one.revision in revisions for call in one.calls]
+    names = [one.name for one in kept_texts]
+    return original.plan_to_take(
+        _title(changes, names),
+        changes,
+        {one.name: one.kept for one in kept_texts},
+        reason=reason(apart.rehearsal),
+        notes=_notes(changes, original),
+        calls=calls,
+    )
+
+
+def _chosen(apart: Apart, ids: Sequence[str] | None) -> list[MemoryApart]:
+    if ids is None:
+        return list(apart.memories)
+    known = {one.entry_id for one in apart.memories}
+    if unknown := [one for one in ids if one not in known]:
+        raise EntryNotFound(f"The memory {shown(unknown[0])} is not otherwise in the rehearsal than in the original.")
+    return [one for one in apart.memories if one.entry_id in set(ids)]
+
+
+def _title(changes: Sequence[Change], texts: Sequence[str]) -> str:
+    parts = [f"{len(changes)} memories"] if len(changes) > 1 else []
+    if len(changes) == 1:
+        parts = [f"“{short(_document(changes[0].after, changes[0].before))}”"]
+    parts += [f"the {name}" for name in texts]
+    if not parts:
+        return "Nothing to keep"
+    return f"Keep from a rehearsal: {', '.join(parts[:-1])}{' and ' if parts[1:] else ''}{parts[-1]}"
+
+
+def _notes(changes: Sequence[Change], original: AgentKeeper) -> list[str]:
+    """What a person should know who keeps only a part."""
+    notes = []
+    coming = {change.entry_id for change in changes if change.after is not None}
+    for change in changes:
+        if change.before is None and change.after is not None:
+            left = [one for one in change.after.evidence if one not in coming and not _known(original, one)]
+            if left:
+                what = "a memory" if len(left) == 1 else f"{len(left)} memories"
+                notes.append(
+                    f"“{short(change.after.document)}” rests on {what} that only the rehearsal has. Keep "
+                    f"{'it' if len(left) == 1 else 'them'} too, or it points at nothing."
+                )
+    return notes
+
+
+def _known(agent: AgentKeeper, entry_id: str) -> bool:
+    try:
+        agent.last_version(entry_id)
+    except EntryNotFound:
+        return False
+    return True
+
+
+def reason(rehearsal: Rehearsal) -> str:
+    """Why the original changes, for its history."""
+    return f"Tried out in the rehearsal “{rehearsal.name}”{f': {rehearsal.purpose}' if rehearsal.purpose else ''}."
+
+
+# -- change by change ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """A rehearsal and its original, with what happened in each to the memories that are looked at."""
+
+    original: AgentKeeper
+    texts: dict[str, str | None]
+    steps: dict[str, list[Event]]
+    meanwhile: dict[str, list[Event]]
+
+
+def _sides(rehearsal: Rehearsal, branch: AgentKeeper, original: AgentKeeper, told: Iterable[Applied]) -> _Sides:
+    ids = list(dict.fromkeys(change.entry_id for one in told for change in one.change_set.changes))
+    begun = rehearsal.revision
+    return _Sides(original, original.texts(), branch.events_since(begun, ids), original.events_since(begun, ids))
+
+
+class _Replay:
+    """What the original would be after some change sets of the rehearsal, one after the other."""
+
+    def __init__(self, sides: _Sides, chosen: Iterable[Applied], overwrite: Collection[str]) -> None:
+        self._sides = sides
+        self._overwrite = overwrite
+        self._entries: dict[str, MemoryEntry | None] = {}
+        self._reasons: dict[str, str] = {}
+        self.texts: dict[str, str | None] = {}
+        self.problems: list[str] = []
+        self.notes: list[str] = []
+        told = list(chosen)
+        self._chosen = {one.revision for one in told}
+        for one in told:
+            self._take_all(one.change_set)
+
+    def changes(self) -> list[Change]:
+        """What becomes of the original's memories."""
+        return [
+            Change(before, self._entries[entry_id], why)
+            for entry_id, why in self._reasons.items()
+            if dump_entry(before := held(self._sides.original, entry_id)) != dump_entry(self._entries[entry_id])
+        ]
+
+    def _take_all(self, told: ChangeSet) -> None:
+        for change in told.changes:
+            if not any(end.tier is Tier.STATIC for end in (change.before, change.after) if end is not None):
+                self._take(change, told)
+        for text in told.texts:
+            now = self.texts.get(text.name, self._sides.texts.get(text.name))
+            merged = merge(text.name, text.before, text.after, now)
+            if merged.clashes and text.name not in self._overwrite:
+                self.problems.append(f"the {text.name}: the original has another {', '.join(merged.clashes)}.")
+            self.texts[text.name] = merged.text
+
+    def _take(self, change: Change, told: ChangeSet) -> None:
+        entry_id, revision = change.entry_id, told.revision or 0
+        if entry_id not in self._entries:
+            self._entries[entry_id] = held(self._sides.original, entry_id)
+        now = dump_entry(self._entries[entry_id])
+        later = versions(one for one in self._sides.steps.get(entry_id, ()) if one.revision > revision)
+        if now == dump_entry(change.after) or (now in later and now != dump_entry(change.before)):
+            self.notes.append(f"“{short(_document(change.after, change.before))}” is so already, or further on.")
+        elif now == dump_entry(change.before) or entry_id in self._overwrite:
+            self._entries[entry_id] = change.after
+            self._reasons[entry_id] = f"In the rehearsal: {told.title}."
+        else:
+            self.problems.append(f"“{short(_document(change.before, change.after))}”: {self._why(change, revision)}")
+
+    def _why(self, change: Change, revision: int) -> str:
+        earlier = [one for one in self._sides.steps.get(change.entry_id, ()) if one.revision < revision]
+        missing = [one for one in earlier if one.revision not in self._chosen]
+        if missing and dump_entry(self._entries[change.entry_id]) in versions(earlier):
+            return f"this builds on “{missing[-1].title}” of the rehearsal; keep that too."
+        return told_meanwhile(self._entries[change.entry_id], self._sides.meanwhile.get(change.entry_id, ()))
+
+
+def by_change(
+    rehearsal: Rehearsal,
+    branch: AgentKeeper,
+    original: AgentKeeper,
+    revisions: Sequence[int],
+    overwrite: Collection[str],
+) -> ChangeSet:
+    """Plan to do in the original what these change sets of the rehearsal did, in their order.
+
+    Raises:
+        ChangeSetNotFound: one is none, or older than the rehearsal.
+        StaleChange: it does not fit the original; the message says which memory and why.
+    """
+    told = {one.revision: one for one in branch.changes_since(rehearsal.revision)}
+    if strange := [one for one in revisions if one not in told]:
+        raise ChangeSetNotFound(f"The rehearsal has no change {strange[0]} of its own.")
+    chosen = [told[number] for number in sorted(set(revisions))]
+    replay = _Replay(_sides(rehearsal, branch, original, chosen), chosen, overwrite)
+    _refuse(replay.problems)
+    changes = replay.changes()
+    title = f"Keep {len(chosen)} changes from a rehearsal"
+    if len(chosen) == 1:
+        title = f"Keep from a rehearsal: {chosen[0].change_set.title}"
+    calls: list[ModelCall] = [call for one in chosen for call in one.change_set.calls]
+    notes = [note for one in chosen for note in one.change_set.notes]
+    plan = original.plan_to_take(
+        title,
+        changes,
+        replay.texts,
+        reason=reason(rehearsal),
+        notes=list(dict.fromkeys([*notes, *replay.notes, *_notes(changes, original)])),
+        calls=calls,
+    )
+    return plan or dataclasses.replace(plan, title="Nothing to keep")
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How a change of a rehearsal stands to the original.
+
+    Args:
+        there: whether the original has all of it, or what came of it later.
+        problem: why the original cannot take it by itself, in a sentence; empty if it can.
+    """
+
+    there: bool
+    problem: str
+
+
+def fits(rehearsal: Rehearsal, branch: AgentKeeper, original: AgentKeeper, told: Sequence[Applied]) -> dict[int, Fit]:
+    """How each of these change sets of a rehearsal, taken by itself, stands to the original, by its revision."""
+    sides = _sides(rehearsal, branch, original, told)
+    found = {}
+    for one in told:
+        replay = _Replay(sides, [one], ())
+        changes = replay.changes() or any(sides.texts.get(name) != text for name, text in replay.texts.items())
+        found[one.revision] = Fit(not changes and not replay.problems, " ".join(replay.problems[:1]))
+    return found
+
+
+def _document(first: MemoryEntry | None, second: MemoryEntry | None) -> str:
+    entry = first or second
+    assert entry is not None, "a change has a before or an after"
+    return entry.document
+
+
+def _refuse(problems: Sequence[str]) -> None:
+    if problems:
+        more = f" And {len(problems) - _TOLD} more." if len(problems) > _TOLD else ""
+        raise StaleChange(
+            f"The original has moved on: {' '.join(problems[:_TOLD])}{more} Leave what clashes out, or say that the "
+            "rehearsal's is to stand there. Nothing was changed."
+        )

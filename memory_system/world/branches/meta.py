@@ -1,0 +1,131 @@
+"""Rehearsals: which agent is a branch of which, since when and what for, as a file in the branch's folder tells it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from ...core.files import as_store_errors, read_at_most, replace_text
+from ...core.names import MAX_NAME, checked_name
+from ...core.times import parse_time
+from ...errors import InvalidParameter, StoreDamaged
+
+FILE = "rehearsal.json"
+MAX_PURPOSE = 80
+MAX_AUTHOR = 1_000
+_MAX_BYTES = 100_000
+_MOST_BYTES = 200
+_JOINERS = " _-'."
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """An agent that was branched from another, to be played with.
+
+    Args:
+        name: the agent that rehearses.
+        of: the agent that it was branched from.
+        revision: the newest revision of both when it was begun, 0 or more; what came later came apart.
+        begun_at: the real time at which it was begun.
+        world_time: the world's time then.
+        author: who began it.
+        purpose: what is tried, in a few words, at most 80 characters; may be empty.
+        together: what those that were begun in one go have in common; empty if it was begun by itself.
+    """
+
+    name: str
+    of: str
+    revision: int
+    begun_at: datetime
+    world_time: datetime
+    author: str = "script"
+    purpose: str = ""
+    together: str = ""
+
+    def to_json(self) -> str:
+        """One line of JSON for ``rehearsal.json``; the name is the folder's."""
+        told = asdict(self) | {"begun_at": self.begun_at.isoformat(), "world_time": self.world_time.isoformat()}
+        del told["name"]
+        return json.dumps(told, ensure_ascii=False) + "\n"
+
+
+def checked_purpose(purpose: object) -> str:
+    """What is tried, on one line.
+
+    Raises:
+        InvalidParameter: it is no text, cannot be seen, or is longer than 80 characters.
+    """
+    if not isinstance(purpose, str):
+        raise InvalidParameter(f"What is tried must be text, not a {type(purpose).__name__}.")
+    line = " ".join(purpose.split())
+    if len(line) > MAX_PURPOSE:
+        raise InvalidParameter(f"What is tried has {len(line):,} characters; at most {MAX_PURPOSE} are taken.")
+    if not line.isprintable():
+        raise InvalidParameter("What is tried holds a character that cannot be seen; leave it out.")
+    return line
+
+
+def read(folder: Path) -> Rehearsal | None:
+    """What the folder of an agent says; ``None`` if the agent is no rehearsal.
+
+    Raises:
+        StoreDamaged: the file cannot be read, or says no such thing.
+    """
+    path = folder / FILE
+    try:
+        told = json.loads(read_at_most(path, _MAX_BYTES))
+        return _checked(folder.name, told)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+        raise StoreDamaged(
+            f"{path} does not say of whom {folder.name!r} is a rehearsal: {error!s:.100}. Put it back, or delete it, "
+            "and the agent is a character of its own."
+        ) from error
+
+
+def _checked(name: str, told: Mapping[str, Any]) -> Rehearsal:
+    revision = told["revision"]
+    if not isinstance(revision, int) or isinstance(revision, bool) or not 0 <= revision < 2**62:
+        raise ValueError("its revision is none")
+    words = [told.get(key, "") for key in ("author", "purpose", "together")]
+    if not all(isinstance(word, str) and len(word) <= MAX_AUTHOR for word in words):
+        raise ValueError("what it says of itself is not all text")
+    times = (parse_time(told["begun_at"]), parse_time(told["world_time"]))
+    return Rehearsal(name, checked_name(told["of"]), revision, *times, *words)
+
+
+def write(folder: Path, rehearsal: Rehearsal) -> None:
+    """Say of an agent whose rehearsal it is.
+
+    Raises:
+        StoreError: the folder cannot be written.
+    """
+    with as_store_errors(f"The rehearsal {rehearsal.name!r}"):
+        replace_text(folder / FILE, rehearsal.to_json())
+
+
+def free_name(of: str, taken: set[str]) -> str:
+    """A name for the next rehearsal of an agent: "mira rehearsal", "mira rehearsal 2", ...; "мира 2" in other scripts.
+
+    Args:
+        of: the agent's name.
+        taken: the names that others have, casefolded.
+    """
+    latin = all(unicodedata.name(letter, "").startswith("LATIN") for letter in of if letter.isalpha())
+    word = " rehearsal" if latin else ""  # names are of one script
+    for number in itertools.count(1 if word else 2):
+        ending = word + (f" {number}" if number > 1 else "")
+        beginning = of[: MAX_NAME - len(ending)]
+        while len(beginning.encode("utf-8")) > _MOST_BYTES - len(ending):
+            beginning = beginning[:-1]
+        name = f"{beginning.rstrip(_JOINERS)}{ending}"
+        if name.casefold() not in taken:
+            return checked_name(name)
+    raise AssertionError("there is no last number")

@@ -1,0 +1,163 @@
+"""Texts of which two versions came from one: what both sides changed is put together, and where they clash is told."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ...core import personality as personalities
+from ...core.dismissed import dump_dismissed, parse_dismissed
+from ...core.saved_interviews import dump_sittings, parse_sittings
+from ...core.settings import AgentSettings
+from ...recall.cues import dump_cues, dump_judgments, name_key, parse_cues, parse_judgments
+
+_NONE = object()
+"""What stands where there is nothing."""
+
+
+@dataclass(frozen=True)
+class Merged:
+    """Two versions of a text put together.
+
+    Args:
+        text: with what both sides changed; where they clash, as the first has it.
+        clashes: what both sides changed, each otherwise, in words such as "stm size"; empty if they do not clash.
+    """
+
+    text: str | None
+    clashes: tuple[str, ...]
+
+
+def merge(name: str, base: str | None, mine: str | None, theirs: str | None) -> Merged:
+    """Put together two versions of a named text of an agent.
+
+    Args:
+        name: see ``changes.is_text_name``.
+        base: what both came from.
+        mine: the version that goes first where both changed the same.
+        theirs: the other.
+
+    Raises:
+        InvalidInput: put together they make no such text.
+    """
+    if theirs in (base, mine):
+        return Merged(mine, ())
+    if mine == base:
+        return Merged(theirs, ())
+    read, dump = _FORMS.get(name, _OF_A_CONVERSATION)
+    try:
+        root, first, second = read(base), read(mine), read(theirs)
+    except (ValueError, RecursionError, AttributeError):
+        return Merged(mine, (name,))
+    clashes: list[str] = []
+    both = _merged(root, first, second, (), clashes)
+    return Merged(dump(both), tuple(dict.fromkeys(clashes)))
+
+
+def differing(name: str, before: str | None, after: str | None) -> list[tuple[str, str, str]]:
+    """What differs between two versions of a text: what it is, and as words what it was and what it is now."""
+    read = _facts if name == "personality" else _FORMS.get(name, _OF_A_CONVERSATION)[0]
+    try:
+        return list(_leaves(read(before), read(after), ()))
+    except (ValueError, RecursionError, AttributeError):
+        return [(name, before or "", after or "")]
+
+
+def _merged(base: Any, mine: Any, theirs: Any, path: tuple[str, ...], clashes: list[str]) -> Any:
+    if theirs in (base, mine):
+        return mine
+    if mine == base:
+        return theirs
+    if isinstance(mine, dict) and isinstance(theirs, dict):
+        roots = base if isinstance(base, dict) else {}
+        found = {
+            key: _merged(roots.get(key, _NONE), mine.get(key, _NONE), theirs.get(key, _NONE), (*path, key), clashes)
+            for key in (*theirs, *(key for key in mine if key not in theirs))
+        }
+        return {key: value for key, value in found.items() if value is not _NONE}
+    clashes.append(_words(path))
+    return mine
+
+
+def _facts(text: str | None) -> Any:
+    """A personality as the facts that people read, by section and by what each is about."""
+    found: dict[str, dict[str, str]] = {}
+    for fact in personalities.facts(personalities.parse(text)) if text is not None else ():
+        found.setdefault(str(fact.extras["section"]), {})[fact.id] = fact.document
+    return found
+
+
+def _leaves(before: Any, after: Any, path: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
+    if before == after:
+        return
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in (*before, *(key for key in after if key not in before)):
+            yield from _leaves(before.get(key, _NONE), after.get(key, _NONE), (*path, key))
+    elif isinstance(after, dict) and before is _NONE and path and "cue" not in after:
+        yield from _leaves({}, after, path)
+    elif isinstance(before, dict) and after is _NONE and path and "cue" not in before:
+        yield from _leaves(before, {}, path)
+    else:
+        yield _words(path), _told(before), _told(after)
+
+
+def _words(path: tuple[str, ...]) -> str:
+    names = [name for name in path if name not in ("scoring", "weights") and not name.startswith("static:")]
+    return ", ".join(name.replace("_", " ") for name in names) or "all of it"
+
+
+def _told(value: Any) -> str:
+    if value is _NONE or value == []:
+        return "nothing"
+    if isinstance(value, dict) and isinstance(value.get("cue"), str):  # a saved cue, or a judgment
+        return str(value["cue"])
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _settings(text: str | None) -> Any:
+    return json.loads(AgentSettings.from_json(text).to_json())
+
+
+def _cues(text: str | None) -> Any:
+    return {name_key(one.name): _fields(one) for one in parse_cues(text)}
+
+
+def _judgments(text: str | None) -> Any:
+    return {one.cue: _fields(one) for one in parse_judgments(text)}
+
+
+def _dismissed(text: str | None) -> Any:
+    return {" ".join(one.texts): _fields(one) for one in parse_dismissed(text)}
+
+
+def _interviews(text: str | None) -> Any:
+    return {f"{one.title} ({one.id[:8]})": _fields(one) for one in parse_sittings(text)}
+
+
+def _fields(record: Any) -> Any:
+    """A record as JSON has it, so that it equals what is read back."""
+    return json.loads(json.dumps(asdict(record)))
+
+
+def _records_text(dump: Callable[[Any], str], parse: Callable[[str], Any]) -> Callable[[Mapping[str, Any]], str]:
+    return lambda tree: dump(parse(json.dumps(list(tree.values()))))
+
+
+def _plain(text: str | None) -> Any:
+    return {} if text is None else json.loads(text)
+
+
+_OF_A_CONVERSATION: tuple[Callable[[str | None], Any], Callable[[Any], str]] = (
+    _plain,
+    lambda tree: json.dumps(tree, ensure_ascii=False, sort_keys=True, separators=(",", ":")),
+)
+_FORMS: dict[str, tuple[Callable[[str | None], Any], Callable[[Any], str]]] = {
+    "personality": (_plain, lambda tree: json.dumps(tree, ensure_ascii=False, indent=2) + "\n"),
+    "settings": (_settings, lambda tree: AgentSettings.from_json(json.dumps(tree)).to_json()),
+    "cues": (_cues, _records_text(dump_cues, parse_cues)),
+    "judgments": (_judgments, _records_text(dump_judgments, parse_judgments)),
+    "dismissed": (_dismissed, _records_text(dump_dismissed, parse_dismissed)),
+    "interviews": (_interviews, _records_text(dump_sittings, parse_sittings)),
+}

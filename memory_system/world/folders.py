@@ -1,0 +1,198 @@
+"""Agents as files: copied, renamed, sent to the bin and brought back, so that a kill between two steps loses nothing.
+
+An agent is a folder and a personality file. Moving both is two renames; between them the personality lies inside
+the folder, from where opening the agent, or the bin, finds it again.
+"""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from ..core.files import as_store_errors
+from ..errors import AgentNotFound, AlreadyExists, StoreError
+from ..store.journal.location import JOURNAL, POINTER
+from ..store.journal.moving import Journals
+
+BIN = ".bin"
+KEPT = "personality.json"
+"""The name of a personality that lies inside its agent's folder."""
+_SECONDS = "%Y%m%dT%H%M%S%f"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an agent lies: its folder in the world, and its personality file."""
+
+    folder: Path
+    personality: Path
+
+    def refuse_taken(self) -> None:
+        """Do nothing if nothing lies here.
+
+        Raises:
+            AlreadyExists: something does.
+        """
+        if self.folder.exists() or self.personality.exists():
+            raise AlreadyExists(f"There is an agent {self.folder.name!r} already.")
+
+
+@dataclass(frozen=True)
+class Binned:
+    """An agent in the bin: its name, when it was deleted (real time, UTC), and the folder that holds it."""
+
+    name: str
+    deleted_at: datetime
+    folder: Path
+
+
+def duplicate(source: Place, target: Place, journals: Journals, beside: Mapping[str, str] | None = None) -> None:
+    """Copy an agent that is closed. The copy appears whole or not at all.
+
+    Args:
+        source: where it lies.
+        target: where the copy is to lie.
+        journals: where the agent's is.
+        beside: texts that the copy has from its first moment, by the name of their file.
+
+    Raises:
+        AlreadyExists: the target is taken.
+        StoreError: the files cannot be copied.
+    """
+    target.refuse_taken()
+    half = target.folder.with_name(f".{target.folder.name}-copying")
+    shutil.rmtree(half, ignore_errors=True)
+    try:
+        _copy(source.folder, half, journals)
+        if source.personality.exists():
+            shutil.copyfile(source.personality, half / KEPT)
+        for name, text in (beside or {}).items():
+            (half / name).write_text(text, encoding="utf-8")
+        half.rename(target.folder)
+        unpack(target)
+    except (OSError, sqlite3.Error) as error:
+        shutil.rmtree(half, ignore_errors=True)
+        why = getattr(error, "strerror", None) or error
+        raise StoreError(f"{source.folder.name!r} cannot be copied: {why}.") from error
+
+
+def _copy(folder: Path, target: Path, journals: Journals) -> None:
+    """Copy an agent's folder, with its journal as a file even where that is on a server.
+
+    A journal that another program has open is copied by SQLite, which sees it at rest. That program cannot change a
+    memory now, since we hold the lock, but it notes what is recalled without it.
+    """
+    journal = folder / JOURNAL
+    open_elsewhere = journal.with_name(f"{JOURNAL}-wal").exists()  # whoever closes it last removes that
+    left_out = ("lock", POINTER, *([f"{JOURNAL}*"] if open_elsewhere else []))
+    shutil.copytree(folder, target, ignore=shutil.ignore_patterns(*left_out))
+    journals.of(folder).copy_into(target / JOURNAL)
+    if open_elsewhere:
+        with closing(sqlite3.connect(journal, timeout=10)) as held, closing(sqlite3.connect(target / JOURNAL)) as copy:
+            held.backup(copy)
+
+
+def rename(source: Place, target: Place) -> None:
+    """Move an agent that is closed to another name.
+
+    Raises:
+        AlreadyExists: the target is taken.
+        StoreError: the files cannot be moved.
+    """
+    target.refuse_taken()
+    try:
+        pack(source)
+        source.folder.rename(target.folder)
+        unpack(target)
+    except OSError as error:
+        unpack(source)
+        raise StoreError(f"{source.folder.name!r} cannot be renamed: {error.strerror or error}.") from error
+
+
+def send_to_bin(source: Place, now: datetime) -> Binned:
+    """Move an agent that is closed to its world's bin.
+
+    Raises:
+        StoreError: the files cannot be moved.
+    """
+    folder = source.folder.parent / BIN / f"{now:{_SECONDS}} {source.folder.name}"
+    try:
+        folder.parent.mkdir(exist_ok=True)
+        pack(source)
+        source.folder.rename(folder)
+    except OSError as error:
+        unpack(source)
+        raise StoreError(f"{source.folder.name!r} cannot be deleted: {error.strerror or error}.") from error
+    return Binned(source.folder.name, now, folder)
+
+
+def bring_back(binned: Binned, target: Place) -> None:
+    """Move an agent out of the bin.
+
+    Raises:
+        AgentNotFound: it is no longer in the bin.
+        AlreadyExists: its name has been taken since.
+        StoreError: the files cannot be moved.
+    """
+    if not binned.folder.is_dir():
+        raise AgentNotFound(f"{binned.name!r} is no longer in the bin.")
+    target.refuse_taken()
+    try:
+        binned.folder.rename(target.folder)
+        unpack(target)
+    except OSError as error:
+        raise StoreError(f"{binned.name!r} cannot be restored: {error.strerror or error}.") from error
+
+
+def pack(place: Place) -> None:
+    """Put an agent's personality into its folder.
+
+    Raises:
+        OSError: it cannot be put there.
+    """
+    if place.personality.exists():
+        _move(place.personality, place.folder / KEPT)
+
+
+def _move(source: Path, target: Path) -> None:
+    """Rename a file, also onto another disk; a kill leaves the source or the whole target."""
+    try:
+        source.rename(target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        beside = target.with_name(f".{target.name}.tmp")
+        shutil.copyfile(source, beside)
+        beside.replace(target)
+        source.unlink()
+
+
+def unpack(place: Place) -> None:
+    """Put a personality that lies inside the folder back to its place, where a move was cut off between its steps.
+
+    Raises:
+        StoreError: it cannot be put there.
+    """
+    if (place.folder / KEPT).exists() and not place.personality.exists():
+        with as_store_errors(f"The personality of {place.folder.name!r}"):
+            place.personality.parent.mkdir(parents=True, exist_ok=True)
+            _move(place.folder / KEPT, place.personality)
+
+
+def in_bin(world: Path) -> list[Binned]:
+    """The agents in a world's bin, the last deleted first."""
+    found = []
+    for folder in (world / BIN).glob("* *"):
+        stamp, _, name = folder.name.partition(" ")
+        try:
+            deleted_at = datetime.strptime(f"{stamp}+0000", f"{_SECONDS}%z")
+        except ValueError:
+            continue  # somebody else's folder
+        found.append(Binned(name, deleted_at, folder))
+    return sorted(found, key=lambda one: one.deleted_at, reverse=True)

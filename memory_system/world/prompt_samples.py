@@ -1,0 +1,163 @@
+"""What would be sent: a wording of a prompt with an agent's real data, as the operation itself puts it together.
+
+The operation runs as a preview with a model that only listens, and whose answers are the offline rules'. Nothing is
+changed, touched or sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..agent import AgentMemory
+from ..conversation import Conversation, Interview
+from ..conversation.storage import conversations
+from ..core.entry import MemoryEntry, Tier
+from ..llm import Completion, Task, comparing, summarise
+from ..llm.base import Answer, Heard, Reply, unheard
+from ..llm.offline.model import OfflineModel
+from ..llm.prompted import prompted
+from ..llm.prompts import Prompts, checked
+from ..llm.summarise import Line
+from ..operations.context import by_age
+
+_CUE = "What has been on your mind?"
+_SITUATION = "It is Monday, 09:00. The market opens at 10:00, and the boat leaves at 15:00. Plan the day."
+_EXAMPLE = (("John", "Do you still have the key?"), ("", "I gave it back on Sunday."))
+_WORDS = 100
+_TOLD = 5
+_SAID = 20
+"""Messages of a conversation that are enough to see what is sent."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What would be sent, as one text, and what to know of it; the text is empty where nothing would be."""
+
+    sent: str
+    note: str = ""
+
+
+class _Listening:
+    """Answers by the offline rules, in the words that are tried, and keeps what it was asked."""
+
+    name = "preview"
+    label = "preview"
+
+    def __init__(self, rules: OfflineModel, prompts: Prompts) -> None:
+        self.prompts = prompts
+        self.heard: list[Task[Any]] = []
+        self._rules = rules
+
+    def complete(self, task: Task[Answer], deadline: float | None = None) -> Completion[Answer]:
+        self.heard.append(worded := task.worded(self.prompts))
+        return self._rules.complete(worded, deadline)
+
+    def chat(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        tools: Sequence[Mapping[str, Any]] = (),
+        *,
+        deadline: float | None = None,
+        heard: Heard = unheard,
+    ) -> Reply:
+        return self._rules.chat(messages, tools, deadline=deadline, heard=heard)
+
+
+def sample(agent: AgentMemory, name: str, text: str) -> Sample:
+    """What would be sent about this agent, if the prompt of this name said this.
+
+    Raises:
+        InvalidParameter: there is no such prompt, or the text cannot be one.
+        MemorySystemError: the operation cannot be previewed, such as of an agent that is read-only.
+    """
+    model = _Listening(OfflineModel(agent.embedder), Prompts({name: checked(name, text)}))
+    listening = agent.uncounted(model)
+    if name in ("talk", "functions"):
+        messages = Interview(listening, human="John").context().messages
+        return Sample("\n\n".join(f"[{one['role']}]\n{one['content']}" for one in messages))
+    note = _OPERATIONS[name](listening)
+    asked = next((task for task in model.heard if task.name == name), None)
+    return Sample("" if asked is None else asked.prompt(), note)
+
+
+def _rate(agent: AgentMemory) -> str:
+    lived = _lived(agent)
+    agent.rate(lived[-1].document if lived else _EXAMPLE[1][1])
+    return "" if lived else "Nothing is remembered yet, so that an example stands in its place."
+
+
+def _reflect(agent: AgentMemory) -> str:
+    return " ".join(agent.reflect_from_recent_memory(preview=True).notes)
+
+
+def _summarise(agent: AgentMemory) -> str:
+    return " ".join(agent.summarize_and_forget(10, preview=True).notes)
+
+
+def _plan(agent: AgentMemory) -> str:
+    return " ".join(agent.plan_from_memory(preview=True).notes)
+
+
+def _narrate(agent: AgentMemory) -> str:
+    agent.narrate(_CUE, _lived(agent)[-_TOLD:])
+    return "The cue and the memories are examples: what happened last."
+
+
+def _synopsis(agent: AgentMemory) -> str:
+    turns, note = _said(agent)
+    agent.remember_conversation([{"speaker": who, "text": text} for who, text in turns], preview=True)
+    return note
+
+
+def _fold(agent: AgentMemory) -> str:
+    turns, note = _said(agent)
+    lines = [Line(who, text, who != agent.display_name) for who, text in turns]
+    agent.model.complete(summarise.fold(agent.display_name, "", lines, _WORDS))
+    return note
+
+
+def _compare(agent: AgentMemory) -> str:
+    lived = _lived(agent)[:2]
+    if len(lived) < 2:
+        return "Fewer than two memories are there, so that none are compared."
+    assert isinstance(agent.model, _Listening), "it was put there above"
+    agent.model.heard.append(comparing.compare(agent.display_name, [(lived[0], lived[1])]).worded(agent.model.prompts))
+    return "The pair is an example: the two oldest memories."
+
+
+def _prompt(agent: AgentMemory) -> str:
+    agent.model.complete(prompted(_SITUATION, agent.now))
+    return "The user's text is an example; a game sends its own."
+
+
+_OPERATIONS: Mapping[str, Callable[[AgentMemory], str]] = {
+    "rate": _rate,
+    "questions": _reflect,
+    "insights": _reflect,
+    "summarise": _summarise,
+    "plan": _plan,
+    "narrate": _narrate,
+    "synopsis": _synopsis,
+    "compare": _compare,
+    "fold": _fold,
+    "prompt": _prompt,
+}
+"""What puts each prompt to use; each answers what to know of what it was given."""
+
+
+def _lived(agent: AgentMemory) -> list[MemoryEntry]:
+    """What the agent remembers, the oldest first."""
+    return sorted((entry for tier in (Tier.LTM, Tier.STM) for entry in agent.entries(tier)), key=by_age)
+
+
+def _said(agent: AgentMemory) -> tuple[list[tuple[str, str]], str]:
+    """What was said in the newest conversation, or an example."""
+    for listed in conversations(agent)[:1]:
+        messages = Conversation.open(agent, listed.id).messages(-_SAID, _SAID)
+        if said := [(one.speaker or "?", one.said) for one in messages if one.said]:
+            return said, ""
+    own = agent.display_name
+    example = [(who or own, text) for who, text in _EXAMPLE]
+    return example, "There is no conversation yet, so that an example stands in its place."

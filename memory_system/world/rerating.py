@@ -1,0 +1,124 @@
+"""Rating in the background: what could not be rated when it came is rated when the language model is back."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from ..core.times import real_clock
+from ..errors import BudgetSpent, Conflict, MemorySystemError
+
+if TYPE_CHECKING:
+    from ..agent_parts.rater import AgentRater
+
+AUTHOR = "rating in the background"
+_LONGEST = 600.0
+"""Seconds: a model that stays away is not asked more seldom than that."""
+_TRIES = 3
+"""How often a memory is asked about that the model gives no rating of, while others get theirs."""
+
+
+@dataclass(frozen=True)
+class Rerating:
+    """How the work in the background stands.
+
+    Args:
+        on: whether there is a worker.
+        agent: whose memories are being rated; empty if nobody's.
+        share: how far it is with them, 0 to 1.
+        rated: how many it has rated since it was started.
+        problem: what kept the model from helping the last time; empty if nothing.
+        next: when it looks again, in real time; ``None`` while it is at it.
+    """
+
+    on: bool = False
+    agent: str = ""
+    share: float = 0.0
+    rated: int = 0
+    problem: str = ""
+    next: datetime | None = None
+
+
+class Rerater:
+    """A thread that rates what was to be rated and could not be, of the agents that are open.
+
+    The first memory is asked about alone, so that a server that is down costs one call; then it waits twice as long as
+    before, ten minutes at most. What was rated and taken back by somebody is not rated again.
+
+    Args:
+        agents: answers the agents that are open.
+        seconds: how often it looks, in seconds; 0 = never.
+    """
+
+    def __init__(self, agents: Callable[[], Sequence[AgentRater]], seconds: float) -> None:
+        self._agents = agents
+        self._seconds = seconds
+        self._stop, self._wake = threading.Event(), threading.Event()
+        self._thread: threading.Thread | None = None
+        self._tried: Counter[tuple[str, str]] = Counter()
+        self.state = Rerating()
+
+    def start(self) -> None:
+        """Begin, unless it is switched off or has begun."""
+        if self._seconds and self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="rerating", daemon=True)
+            self._tell(on=True)
+            self._thread.start()
+
+    def stop(self) -> None:
+        """End, at most some seconds later; what is being asked is not waited for."""
+        self._stop.set()
+        self._wake.set()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join(5.0)
+
+    def wake(self) -> None:
+        """Look now: the model may be back."""
+        self._wake.set()
+
+    def _run(self) -> None:
+        pause = self._seconds
+        while not self._stop.is_set():
+            self._tell(next=real_clock() + timedelta(seconds=pause), agent="", share=0.0)
+            self._wake.wait(pause)
+            self._wake.clear()
+            self._tell(next=None)
+            helped = all(self._round(agent) for agent in self._agents())  # the first that it fails ends the round
+            pause = self._seconds if helped else min(pause * 2, max(_LONGEST, self._seconds))
+        self._tell(on=False, next=None, agent="", share=0.0)
+
+    def _round(self, agent: AgentRater) -> bool:
+        """Rate what waits of one agent; answers whether the others are worth trying, or the model does not help."""
+
+        def progress(share: float, _doing: str) -> None:
+            self._tell(agent=agent.name, share=share)
+
+        try:
+            if agent.read_only:
+                return True
+            tired = {
+                entry_id for (name, entry_id), tries in self._tried.items() if name == agent.name and tries >= _TRIES
+            }
+            done = agent.acting_as(AUTHOR).rate_unrated(
+                progress=progress, cancelled=self._stop.is_set, only_wanted=True, but=tired
+            )
+        except Conflict:  # somebody else is at it
+            return True
+        except MemorySystemError as error:
+            self._tell(problem=error.sentence)
+            return True
+        self._tried.update({(agent.name, entry_id): 1 for entry_id in done.failed})
+        self._tried.update({(agent.name, entry_id): _TRIES for entry_id in done.rated})
+        if done.problem is not None:
+            self._tell(problem=done.problem.sentence)
+        elif done.rated:
+            self._tell(problem="")
+        self._tell(rated=self.state.rated + len(done.rated))
+        return done.problem is None or isinstance(done.problem, BudgetSpent)
+
+    def _tell(self, **changes: Any) -> None:
+        self.state = replace(self.state, **changes)

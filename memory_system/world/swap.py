@@ -1,0 +1,222 @@
+"""One world put in the place of another, so that a kill between two steps loses nothing.
+
+A world is a folder and the personality files of its agents. What takes its place is ready beforehand: a folder in which
+each personality lies beside its agent's journal. While the two change places a small file beside them says so; whoever
+opens the world next and finds that file finishes what was cut off.
+
+Worlds that were set aside when a backup was restored in their place: nothing is thrown away by restoring.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from ..core.files import as_store_errors, replace_text
+from ..core.times import parse_time
+from ..errors import StoreBusy, StoreError
+from .folders import KEPT, Place, pack, unpack
+
+NOTE = "set-aside.json"
+_SECONDS = "%Y%m%d %H%M%S"
+_MOST = 45
+"""Characters of the world's name that begin an aside's, so that it can be a world's name itself."""
+
+
+@dataclass(frozen=True)
+class Aside:
+    """A former world.
+
+    Args:
+        folder: where it lies, with its personalities inside its agents' folders.
+        world: the name of the world that it was.
+        at: when it was set aside (real time).
+        why: what took its place, such as ``the backup x.zip was restored``.
+    """
+
+    folder: Path
+    world: str
+    at: datetime
+    why: str
+
+    @property
+    def size(self) -> int:
+        """Bytes of all its files."""
+        return sum(file.stat().st_size for file in self.folder.glob("**/*") if file.is_file())
+
+
+def of_world(world: Path) -> list[Aside]:
+    """What was set aside of the world in this folder, the last first."""
+    found = []
+    for note in world.parent.glob(f"*/{NOTE}"):
+        try:
+            told = json.loads(note.read_text(encoding="utf-8"))
+            aside = Aside(note.parent, str(told["world"]), parse_time(told["at"]), str(told["why"]))
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            continue  # not ours
+        if aside.world == world.name and note.parent != world:
+            found.append(aside)
+    return sorted(found, key=lambda one: one.at, reverse=True)
+
+
+def free_name(world: Path, now: datetime) -> Path:
+    """Where the world can be set aside: a name of digits after its own, which another world does not have."""
+    wanted = world.with_name(f"{world.name[:_MOST].rstrip()} {now:{_SECONDS}}")
+    number = 2
+    found = wanted
+    while found.exists():
+        found, number = wanted.with_name(f"{wanted.name} {number}"), number + 1
+    return found
+
+
+def note(folder: Path, world: str, now: datetime, why: str) -> None:
+    """Write into a world's folder that it is being set aside.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    told = {"world": world, "at": now.isoformat(), "why": why}
+    (folder / NOTE).write_text(json.dumps(told, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+_LOCK_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class Spot:
+    """Where a world lies: its folder, and the folder of the personality files."""
+
+    folder: Path
+    personalities: Path
+
+    @property
+    def half(self) -> Path:
+        """Where another world is made ready to take its place."""
+        return self.folder.with_name(f".{self.folder.name}-restoring")
+
+    def agent(self, name: str) -> Place:
+        """Where one of its agents lies."""
+        return Place(self.folder / name, self.personalities / f"{name}.json")
+
+
+def work_lock(world: Path) -> FileLock:
+    """Held by whoever makes another world ready for this place, so that nobody takes that for a leftover."""
+    return FileLock(world.with_name(f".{world.name}-restoring.work.lock"), timeout=0)
+
+
+def swap(spot: Spot, ready: Path, names: Sequence[str], why: str, now: datetime) -> Path | None:
+    """Put the world in ``ready`` where the present one is, which is set aside whole; nobody may be writing either.
+
+    Args:
+        spot: where the world is.
+        ready: the folder of what takes its place, beside it.
+        names: the present agents, whose personalities are set aside with them.
+        why: what takes its place, for people.
+        now: the real time.
+
+    Returns:
+        Where the former world lies; ``None`` if there was none.
+
+    Raises:
+        StoreError: the files cannot be moved. All is as it was.
+    """
+    with _alone(spot), as_store_errors(f"The world {spot.folder.name!r}"):
+        _write_pointer(spot, ready)
+        aside = None
+        try:
+            aside = _set_aside(spot, names, why, now)
+            ready.rename(spot.folder)
+        except BaseException:
+            _take_back(spot, aside)
+            raise
+        _settle(spot)
+    return aside
+
+
+def finish(spot: Spot) -> None:
+    """Finish a swap that was cut off, if one was.
+
+    Raises:
+        StoreError: the files cannot be moved, or another program is at it for long.
+    """
+    if not _pointer(spot).exists():
+        return
+    with _alone(spot), as_store_errors(f"The world {spot.folder.name!r}"):
+        ready = _pointed_at(spot)
+        if ready is not None and ready.is_dir() and not spot.folder.exists():
+            ready.rename(spot.folder)
+        _settle(spot)
+
+
+def _set_aside(spot: Spot, names: Sequence[str], why: str, now: datetime) -> Path | None:
+    with suppress(OSError):  # only an empty one can be removed so
+        spot.folder.rmdir()
+    if not spot.folder.exists() and not names:
+        return None
+    spot.folder.mkdir(parents=True, exist_ok=True)
+    note(spot.folder, spot.folder.name, now, why)
+    for name in names:
+        place = spot.agent(name)
+        if place.personality.exists():
+            place.folder.mkdir(exist_ok=True)
+            pack(place)
+    aside = free_name(spot.folder, now)
+    spot.folder.rename(aside)
+    return aside
+
+
+def _take_back(spot: Spot, aside: Path | None) -> None:
+    """After a step that failed: the world that was is the world again."""
+    with suppress(OSError, StoreError):
+        if aside is not None and not spot.folder.exists():
+            aside.rename(spot.folder)
+        _settle(spot)
+
+
+def _settle(spot: Spot) -> None:
+    """Personalities to their place, and nothing left that says something is under way."""
+    if spot.folder.is_dir():
+        for kept in sorted(spot.folder.glob(f"*/{KEPT}")):
+            unpack(spot.agent(kept.parent.name))
+            with suppress(OSError):  # it holds more than a personality
+                kept.parent.rmdir()
+        (spot.folder / NOTE).unlink(missing_ok=True)
+    _pointer(spot).unlink(missing_ok=True)
+
+
+def _pointer(spot: Spot) -> Path:
+    return spot.folder.with_name(f".{spot.folder.name}-restoring.json")
+
+
+def _write_pointer(spot: Spot, ready: Path) -> None:
+    replace_text(_pointer(spot), json.dumps({"ready": ready.name}), durable=True)
+
+
+def _pointed_at(spot: Spot) -> Path | None:
+    try:
+        name = json.loads(_pointer(spot).read_text(encoding="utf-8"))["ready"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return spot.folder.with_name(Path(str(name)).name)
+
+
+@contextmanager
+def _alone(spot: Spot) -> Iterator[None]:
+    lock = spot.folder.with_name(f".{spot.folder.name}-restoring.lock")
+    with as_store_errors(f"The world {spot.folder.name!r}"):
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        held = FileLock(lock, timeout=_LOCK_SECONDS)
+        try:
+            held.acquire()
+        except Timeout as error:
+            raise StoreBusy(f"Another program is restoring the world {spot.folder.name!r}. Try again.") from error
+    try:
+        yield
+    finally:
+        held.release()

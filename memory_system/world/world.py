@@ -1,0 +1,330 @@
+"""A world: the agents that share a database folder and a clock; and which embedder and model they use."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from ..agent import AgentMemory
+from ..core import personality as static_memory
+from ..core.authors import running_script
+from ..core.files import as_store_errors, refuse_links
+from ..core.names import checked_name
+from ..core.settings import Settings
+from ..core.times import real_clock
+from ..embedding.embedder import CachedEmbedder, Embedder, MiniLM, minilm_of
+from ..errors import AgentNotFound, AlreadyExists, InvalidAgentName, InvalidParameter, StoreUnavailable
+from ..llm import LanguageModel
+from ..llm.metered import Once
+from ..llm.prices import FILE as PRICES_FILE
+from ..llm.prompt_file import FILE as PROMPTS_FILE
+from ..llm.prompt_file import PromptFile
+from ..llm.switchable import WorldModel
+from ..recall.hybrid import TokenStates
+from ..store.chroma.store import forget
+from ..store.clock import FILE as ABOUT_FILE
+from ..store.clock import About, read_about, read_standing, world_clock, write_about, write_standing
+from ..store.copying import STORE
+from ..store.journal.location import JOURNAL, POINTER
+from ..store.journal.moving import Journals
+from ..store.server_notice import warn_if_served
+from ..store.write_lock import WriteLock
+from . import folders as lifecycle
+from .branches.branches import Stage
+from .folders import Binned, Place
+from .rerating import Rerater
+from .swap import Spot, finish
+
+_NOT_AGENTS = frozenset({"schema"})
+TOKENS = "token-states.sqlite3"
+"""Beside the agents; derived from their texts, at most 1 GB, and made anew if it is lost."""
+_STORED = (JOURNAL, POINTER, "chroma/chroma.sqlite3")
+"""An agent whose journal is lost is an agent still."""
+
+
+class World(Stage):
+    """All agents of one world. Thread-safe; an agent is opened at its first use and stays open.
+
+    Args:
+        settings: where things are and which services to use; from the environment if not given.
+        embedder: texts to vectors; all-MiniLM-L6-v2 if not given.
+        model: the language model; as chosen in the dashboard, or by the settings, if not given.
+        author: who is behind the changes, as the history tells it; the running script's name if not given.
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        embedder: Embedder | None = None,
+        model: LanguageModel | None = None,
+        author: str = "",
+    ) -> None:
+        self.author = author or running_script()
+        self.settings = settings or Settings()
+        self.name = checked_name(self.settings.world, "world name")
+        self.folder = Path(self.settings.database) / self.name
+        self.spot = Spot(self.folder, Path(self.settings.personalities))
+        finish(self.spot)
+        with as_store_errors(f"The world {self.name!r}"):
+            refuse_links(self.folder, TOKENS, ABOUT_FILE, PRICES_FILE, PROMPTS_FILE)
+        warn_if_served(self.folder)
+        self.embedder: Embedder = embedder or CachedEmbedder(MiniLM(self.settings.cache))
+        self.rerater = Rerater(self.opened, self.settings.rerate_seconds)
+        self.models = WorldModel(self.folder, self.settings, self.embedder, model, self.rerater.wake)
+        self.model: LanguageModel = self.models
+        self.clock = world_clock(self.folder)
+        self.once = Once()
+        self.journals = Journals(self.settings.journal_url, self.settings.durability)
+        self._tokens = TokenStates.of(self.embedder, file=self.folder / TOKENS)
+        self._watch = self._tokens.keep
+        self._watched = minilm_of(self.embedder)
+        if self._watched is not None:  # its states are at hand whenever it makes a vector
+            self._watched.watchers.append(self._watch)
+        self._agents: dict[str, AgentMemory] = {}
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close all agents."""
+        self.rerater.stop()
+        with self._lock:
+            for agent in self._agents.values():
+                agent.close()
+            self._agents.clear()
+            if self._watched is not None and self._watch in self._watched.watchers:
+                self._watched.watchers.remove(self._watch)
+            self._tokens.close()
+            self.journals.close()
+
+    @property
+    def standing(self) -> datetime | None:
+        """The time at which the world's clock stands; ``None`` = it follows the real time."""
+        return read_standing(self.folder)
+
+    def stand_at(self, at: datetime | None) -> None:
+        """Let the world's clock stand at a time, or follow the real time."""
+        write_standing(self.folder, at)
+
+    @property
+    def about(self) -> About:
+        """The world's title, what it is about, and the character to begin with; each may be empty."""
+        return read_about(self.folder)
+
+    def describe(self, about: About) -> None:
+        """Say what the world is about."""
+        write_about(self.folder, about)
+
+    @property
+    def prompts(self) -> PromptFile:
+        """What language models are told in this world, and every earlier wording of it."""
+        return self.models.prompt_file
+
+    def agents(self) -> list[str]:
+        """The names of all agents, sorted, rehearsals included: those with a personality and those with a folder."""
+        return agent_names(self.settings)
+
+    def agent(self, name: str) -> AgentMemory:
+        """The memory of an agent, opened at its first use.
+
+        Raises:
+            InvalidAgentName, AgentNotFound, StoreError: it cannot be opened.
+        """
+        checked = checked_name(name)
+        with self._lock:
+            if checked in self._agents and self._agents[checked].gone:
+                self._agents.pop(checked).close()
+            if checked not in self._agents:
+                twins = [held for held in self.agents() if held != checked and held.casefold() == checked.casefold()]
+                if twins:
+                    raise AgentNotFound(f"There is no agent {checked!r}. Did you mean {twins[0]!r}?")
+                lifecycle.unpack(self._place(checked))
+                self._agents[checked] = AgentMemory(
+                    checked,
+                    database=self.settings.database,
+                    world=self.name,
+                    personalities=self.settings.personalities,
+                    embedder=self.embedder,
+                    model=self.model,
+                    clock=self.clock,
+                    author=self.author,
+                    tokens=self._tokens,
+                    settings=self.settings,
+                    once=self.once,
+                    journals=self.journals,
+                )
+            return self._agents[checked]
+
+    def opened(self) -> list[AgentMemory]:
+        """The agents that are open now."""
+        with self._lock:
+            return [agent for agent in self._agents.values() if not agent.gone]
+
+    def create_agent(self, name: str, personality: str | None = None) -> AgentMemory:
+        """A new agent, with this personality (JSON) or with its name alone.
+
+        Raises:
+            InvalidAgentName, InvalidPersonality: nothing was made.
+            AlreadyExists: there is an agent of this name, or one that differs only in upper and lower case.
+        """
+        with self._lock:
+            checked = self._free(name)
+            text = personality
+            if text is None:
+                text = json.dumps({"identity": {"name": checked}}, ensure_ascii=False, indent=2) + "\n"
+            if not isinstance(text, str):
+                raise InvalidParameter(f"The personality must be JSON text, not a {type(text).__name__}.")
+            static_memory.parse(text, f"{checked}.json")
+            place = self._place(checked)
+            with as_store_errors(f"The agent {checked!r}"):
+                place.refuse_taken()
+                static_memory.write(place.personality, text)
+            try:
+                return self.agent(checked)
+            except BaseException:
+                place.personality.unlink(missing_ok=True)  # neither was there before
+                shutil.rmtree(place.folder, ignore_errors=True)
+                raise
+
+    def duplicate_agent(self, name: str, to: str) -> AgentMemory:
+        """A copy of an agent, its whole history included, under another name.
+
+        Raises:
+            InvalidAgentName, AgentNotFound, AlreadyExists, StoreError: nothing was made.
+        """
+        return self._duplicate(name, to, lambda _copy, _source: {})
+
+    def _duplicate(self, name: str, to: str, beside: Callable[[str, AgentMemory], dict[str, str]]) -> AgentMemory:
+        with self._lock:
+            target, source = self._free(to), self.agent(name)
+            with source.alone():
+                texts = beside(target, source)
+                with self._closed(name) as place:
+                    lifecycle.duplicate(place, self._place(target), self.journals, texts)
+            return self.agent(target)
+
+    def rename_agent(self, name: str, to: str) -> AgentMemory:
+        """The same agent under another name; what the personality calls it stays as it is.
+
+        Raises:
+            InvalidAgentName, AgentNotFound, AlreadyExists, StoreError: nothing was changed.
+        """
+        with self._lock:
+            target = self._free(to, but=name)
+            with self._closed(name) as place:
+                self.journals.of(place.folder).leave_name()
+                lifecycle.rename(place, self._place(target))
+                self._forget_on_server(place)
+            self._follow(place.folder.name, target)
+            return self.agent(target)
+
+    def delete_agent(self, name: str) -> Binned:
+        """Move an agent to the world's bin, from where ``restore_agent`` brings it back.
+
+        Raises:
+            AgentNotFound, StoreError: nothing was changed.
+        """
+        with self._lock, self._closed(name) as place:
+            self.journals.of(place.folder).leave_name()
+            binned = lifecycle.send_to_bin(place, real_clock())
+            self._forget_on_server(place)
+            return binned
+
+    def deleted_agents(self) -> list[Binned]:
+        """The agents in the bin, the last deleted first."""
+        return lifecycle.in_bin(self.folder)
+
+    def restore_agent(self, binned: Binned) -> AgentMemory:
+        """Bring an agent back from the bin.
+
+        Raises:
+            AgentNotFound: it is no longer there.
+            AlreadyExists: its name has been taken since.
+        """
+        if not isinstance(binned, Binned):
+            raise InvalidParameter("What is restored is one of ``deleted_agents()``.")
+        with self._lock:
+            lifecycle.bring_back(binned, self._place(self._free(binned.name)))
+            return self.agent(binned.name)
+
+    def _place(self, name: str) -> Place:
+        return self.spot.agent(name)
+
+    def _free(self, name: str, but: str = "") -> str:
+        """The checked name, if no agent has it, or one that differs only in upper and lower case."""
+        checked = checked_name(name)
+        for held in self.agents():
+            if held.casefold() == checked.casefold() and held != but:
+                raise AlreadyExists(f"There is an agent {held!r} already.")
+        return checked
+
+    @contextmanager
+    def _closed(self, name: str) -> Iterator[Place]:
+        """An agent's files while nobody writes them; whoever held the agent has to ask for it anew."""
+        agent = self.agent(name)
+        with agent.alone():
+            self._agents.pop(agent.name).close()
+            yield self._place(agent.name)
+
+    def _forget_on_server(self, place: Place, origin: str | None = None) -> None:
+        """Let a server forget an agent that is no longer here, so that another may have its name."""
+        if (server := self.settings.chroma) is not None:
+            with suppress(StoreUnavailable):  # then whoever takes the name is told what is still there
+                forget(place.folder / STORE, server, origin)
+
+    @contextmanager
+    def let_go(self) -> Iterator[None]:
+        """Every agent is closed, and nobody writes any, while the world's files are moved; then all are opened anew.
+
+        Raises:
+            StoreBusy: another program has been writing for 30 seconds.
+            StoreError: a folder cannot be written.
+        """
+        with self._lock, ExitStack() as held:
+            for name in self.agents():
+                if name in self._agents:
+                    self._agents.pop(name).close()
+                if (self.folder / name).is_dir():
+                    held.enter_context(WriteLock(self.folder / name).held())
+                    home = self.journals.of(self.folder / name)
+                    home.leave_name()
+                    self._forget_on_server(self._place(name), home.origin())  # it may never have been opened
+            self._tokens.close()
+            yield
+
+    def __iter__(self) -> Iterator[AgentMemory]:
+        """The characters, one after the other; rehearsals are asked for by their names."""
+        return (self.agent(name) for name in self.characters())
+
+
+def agent_names(settings: Settings) -> list[str]:
+    """The names of all agents of a world, sorted, without opening it.
+
+    Raises:
+        InvalidAgentName: the world's name cannot be used.
+    """
+    folder = Path(settings.database) / checked_name(settings.world, "world name")
+    files = (path.stem for path in Path(settings.personalities).glob("*.json"))
+    folders = (path.name for path in folder.glob("*") if any((path / name).is_file() for name in _STORED))
+    return sorted({name for name in (*files, *folders) if _usable(name)})
+
+
+def _usable(name: str) -> bool:
+    try:
+        return checked_name(name) == name and name not in _NOT_AGENTS
+    except InvalidAgentName:
+        return False
