@@ -1,8 +1,9 @@
-"""What ``make test`` leaves to ``make test-all``: cases that show once more what another case shows already.
+"""What ``make test`` leaves to ``make test-all``: what shows in more depth what another test shows already.
 
-``make test`` has at least one case of nearly every test: each step at which a process is killed, two processes,
-damage, a full disk. What it leaves out is marked ``full``: the same on a second store or journal, most cases of long
-lists, and what takes longer than what it shows is worth every time. ``long`` is what only ``make faults`` runs.
+``make test`` proves the product to a newcomer in minutes: every rule that is computed, one step at which a process is
+killed, two processes, damage, a full disk, pages, servers, and the journeys in a browser that matter. What it leaves
+out is marked ``full``: the same on a second store or journal, most cases of long lists, every second test of those that
+open an agent, and what takes longer than what it shows is worth every time. ``long`` is what only ``make faults`` runs.
 """
 
 from __future__ import annotations
@@ -76,8 +77,9 @@ LATER = {
 """Single tests, and why."""
 
 COSTLY = frozenset({"agent", "world", "open_page", "api", "root", "remember"})
-"""Fixtures that open an agent for each case: of a test's cases with one of them, one in three stays."""
-_SHARE = 3
+"""Fixtures that open an agent for each test: of the tests with one of them one in two stays, of further cases one in
+three; the first test of each file stays in any event."""
+_TESTS, _CASES = 2, 3
 
 SERVERS = "test_running_servers.py"
 """Both servers against those who mean them harm: who gets in stays in ``make test``, and the first case of the rest."""
@@ -87,22 +89,26 @@ def mark(items: list[pytest.Item]) -> None:
     """Mark what is left to ``make test-all``."""
     seen: set[str] = set()
     for item in items:
-        if _left_to_all(item, first=_name(item) not in seen):
+        names = {item.path.name, f"{item.path.name} {_name(item)}"}
+        if _left_to_all(item, first=not names <= seen, new=item.path.name not in seen):
             item.add_marker(pytest.mark.full)
         else:
-            seen.add(_name(item))
+            seen |= names
 
 
 def _name(item: pytest.Item) -> str:
     return getattr(item, "originalname", None) or item.name
 
 
-def _left_to_all(item: pytest.Item, *, first: bool) -> bool:
+def _left_to_all(item: pytest.Item, *, first: bool, new: bool) -> bool:
+    """Whether an item is left out; ``first``: none of its test is in yet, ``new``: none of its file."""
     name, cases = _name(item), getattr(item, "callspec", None)
     if item.path.name in WHOLE or name in LATER:
         return True
     if cases is not None and any(cases.params.get(fixture) == place for fixture, place in SECOND_PLACE.items()):
         return True
-    usual = _SHARE if COSTLY & set(getattr(item, "fixturenames", ())) else 1
-    share = 1_000 if item.path.name == SERVERS else ONE_OF.get(name, usual)
+    costly = bool(COSTLY & set(getattr(item, "fixturenames", ())))
+    if costly and not new and "browser" not in item.path.parts and zlib.crc32(name.encode()) % _TESTS:
+        return True
+    share = 1_000 if item.path.name == SERVERS else ONE_OF.get(name, _CASES if costly else 1)
     return not first and cases is not None and bool(zlib.crc32(item.name.encode()) % share)

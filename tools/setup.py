@@ -281,10 +281,11 @@ def test(python, target):
     if memory_disk():
         environment["TMPDIR"] = memory_disk()
     # those who have no work left take over some of the others', so that what a file sets up is mostly made once
-    pytest = [python, "-m", "pytest", "-n", "2", "--dist", "worksteal", "--durations=10"]
-    steps = [pytest + ["-m", marked] for marked in TESTS[target]]
+    pytest = [python, "-m", "pytest", "--dist", "worksteal", "--durations=10", "-n"]
+    # a third worker computes while two wait for programs that they have started; a third browser would be too much
+    steps = [pytest + ["3" if "not browser" in marked else "2", "-m", marked] for marked in TESTS[target]]
     if target == "faults":
-        steps = [pytest + ["-m", "long or not long", "tests/faults"]]
+        steps = [pytest + ["2", "-m", "long or not long", "tests/faults"]]
     return run([[python, "-m", "memory_system", "fetch-model"]] + steps, environment)
 
 

@@ -41,7 +41,9 @@ class Terminal:
         self.process, self._screen = pty.fork()
         if self.process == 0:
             try:
-                signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may have it ignored, as nohup does
+                signal.signal(
+                    signal.SIGHUP, signal.SIG_DFL
+                )  # whoever runs the tests may have it ignored, as nohup does
                 os.chdir(cwd)
                 os.execvpe(command[0], command, {**os.environ, "PYTHONUNBUFFERED": "1", **environment})
             finally:
