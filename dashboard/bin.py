@@ -7,7 +7,7 @@ import zlib
 import streamlit as st
 
 from memory_system import AgentMemory, MemorySystemError
-from memory_system.store.journal.trash import Forgotten
+from memory_system.store.journal import Forgotten
 
 from . import drafts, history_tables, tables, widgets
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from memory_system import AgentMemory, MemoryEntry, MemorySystemError, Tier
-from memory_system.core.times import ago, stamp
+from memory_system.core import ago, stamp
 from memory_system.errors import EntryNotFound
-from memory_system.operations.provenance import Lineage
+from memory_system.operations import Lineage
 
 from . import family, figures, stale, tables, tabs, widgets
 

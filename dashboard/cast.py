@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from memory_system import AgentMemory, MemorySystemError
-from memory_system.core.times import ago, real_clock
+from memory_system.core import ago, real_clock
 
 from . import drafts, session, tables, widgets, words
 

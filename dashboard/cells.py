@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from memory_system.operations.importing.columns import as_cell, from_cell
+from memory_system.operations.importing import as_cell, from_cell
 
 
 def as_cells(frame: pd.DataFrame) -> pd.DataFrame:

@@ -8,10 +8,9 @@ from datetime import datetime
 import pandas as pd
 
 from memory_system import Change, ChangeSet, MemoryEntry, Tier
-from memory_system.core.times import ago, stamp
-from memory_system.store.journal.journal import Applied
-from memory_system.world.branches.diff import Apart, MemoryApart
-from memory_system.world.branches.merge import Fit
+from memory_system.core import ago, stamp
+from memory_system.store.journal import Applied
+from memory_system.world.branches import Apart, Fit, MemoryApart
 
 from . import history_tables, tables, words
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from memory_system import AgentSettings, MemoryEntry
-from memory_system.core.change_set import OF_A_CONVERSATION, TextChange
+from memory_system.core import OF_A_CONVERSATION, TextChange
 from memory_system.errors import InvalidParameter
 
 from . import tables

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from memory_system.errors import TooMany
-from memory_system.world.auth import Role
+from memory_system.world import Role
 
 from . import sign_in
 from .visitors import COOKIE, Visitors

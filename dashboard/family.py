@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from memory_system import MemoryEntry
-from memory_system.operations.provenance import Kin, Lineage
+from memory_system.operations import Kin, Lineage
 
 from .figures import KINDS
 from .tables import short

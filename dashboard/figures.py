@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from memory_system import Score
-from memory_system.recall.forecast import Forecast
+from memory_system.recall import Forecast
 
 from .tables import short
 

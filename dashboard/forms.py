@@ -9,8 +9,7 @@ from typing import Any
 import streamlit as st
 
 from memory_system import AgentMemory, ChangeSet, Kind, MemoryEntry, MemorySystemError
-from memory_system.operations.importing.dates import Order
-from memory_system.operations.importing.text import NOW, Form, Reading, Row, decoded, guess, read_text
+from memory_system.operations.importing import NOW, Form, Order, Reading, Row, decoded, guess, read_text
 
 from . import bulk, drafts, edits, tables, widgets, words
 

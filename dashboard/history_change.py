@@ -7,9 +7,8 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from memory_system import Change, ChangeSet, MemoryEntry
-from memory_system.core.change_set import TextChange
-from memory_system.core.times import ago
-from memory_system.store.journal.history import Applied
+from memory_system.core import TextChange, ago
+from memory_system.store.journal import Applied
 
 from . import diffs, history_tables, tables, widgets
 

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import pandas as pd
 
 from memory_system import ChangeSet
-from memory_system.core.change_set import CONVERSATION, CORE, HELD, OF_A_CONVERSATION
-from memory_system.store.journal.history import Applied
-from memory_system.store.journal.trash import Forgotten
+from memory_system.core import CONVERSATION, CORE, HELD, OF_A_CONVERSATION
+from memory_system.store.journal import Applied, Forgotten
 
 from . import words
 from .tables import TIERS, counted, visible

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from memory_system import AgentMemory, ChangeSet, MemoryEntry, MemorySystemError
-from memory_system.core.change_set import TextChange
-from memory_system.operations.undo import Clash
-from memory_system.store.journal.history import Applied
+from memory_system.core import TextChange
+from memory_system.operations import Clash
+from memory_system.store.journal import Applied
 
 from . import history_change, history_tables, tables, widgets, words
 

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from memory_system import AgentMemory
-from memory_system.core.times import real_clock, stamp
+from memory_system.core import real_clock, stamp
 
 from . import session, tables, widgets, words
 from .moments import FIRST_YEAR, LAST_YEAR, Wanted

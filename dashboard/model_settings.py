@@ -7,9 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from memory_system import AgentMemory, MemorySystemError
-from memory_system.llm import keys
-from memory_system.llm.config import PROVIDERS, ModelChoice, Provider
-from memory_system.llm.switchable import Trial, WorldModel
+from memory_system.llm import PROVIDERS, ModelChoice, Provider, Trial, WorldModel, keys
 
 from . import session, tables, widgets, words
 

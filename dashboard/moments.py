@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from memory_system.core.times import parse_time
+from memory_system.core import parse_time
 from memory_system.errors import InvalidParameter
 
 LINK = ("as_of", "world_time", "revision", "access")

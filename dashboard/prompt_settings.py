@@ -5,10 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from memory_system import AgentMemory, MemorySystemError
-from memory_system.core.times import ago, real_clock, stamp
-from memory_system.llm.prompt_file import PromptFile
-from memory_system.llm.prompts import PROMPTS, Prompt, checked, shipped
-from memory_system.world.prompt_samples import sample
+from memory_system.core import ago, real_clock, stamp
+from memory_system.llm import PROMPTS, Prompt, PromptFile, checked, shipped
+from memory_system.world import sample
 
 from . import diffs, drafts, session, tables, widgets, words
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import streamlit as st
 
 from memory_system import AgentMemory, MemorySystemError
-from memory_system.agent_parts.tester import CueResult
-from memory_system.recall.rank import Explanation
+from memory_system.agent_parts import CueResult
+from memory_system.recall import Explanation
 
 from . import drafts, session, tables, widgets, words
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memory_system import AgentMemory, Candidate, MemorySystemError
-from memory_system.recall.cues import judgment_of
-from memory_system.recall.rank import Recall
+from memory_system.recall import Recall, judgment_of
 
 from . import tables, widgets
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memory_system import AgentMemory, MemorySystemError
-from memory_system.recall.rank import Recall
+from memory_system.recall import Recall
 
 from . import tables, widgets, words
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from memory_system import AgentMemory, Candidate, Query
+from memory_system.recall import Explanation
 from memory_system.recall.hybrid import Evidence
-from memory_system.recall.rank import Explanation
 
 from . import card, figures, tables, widgets, words
 

@@ -10,8 +10,7 @@ from typing import Literal
 import streamlit as st
 
 from memory_system import World
-from memory_system.world.branches.diff import Apart, MemoryApart, TextApart
-from memory_system.world.branches.meta import Rehearsal
+from memory_system.world.branches import Apart, MemoryApart, Rehearsal, TextApart
 
 from . import comparing, drafts, tables, widgets
 

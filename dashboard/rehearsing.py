@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from memory_system import MemorySystemError
-from memory_system.core.times import ago, stamp
-from memory_system.world.branches.meta import MAX_PURPOSE, Rehearsal
+from memory_system.core import ago, stamp
+from memory_system.world.branches import MAX_PURPOSE, Rehearsal
 
 from . import drafts, session, tables, widgets, words
 

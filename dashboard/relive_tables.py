@@ -9,10 +9,9 @@ from datetime import datetime
 import pandas as pd
 
 from memory_system import Query
-from memory_system.agent_parts.relived import Relived
-from memory_system.agent_parts.shifts import Shift
-from memory_system.core.times import ago, stamp
-from memory_system.store.query_log import LoggedQuery
+from memory_system.agent_parts import Relived, Shift
+from memory_system.core import ago, stamp
+from memory_system.store import LoggedQuery
 
 from .tables import TIERS, counted, visible
 

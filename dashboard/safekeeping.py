@@ -7,8 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from memory_system import MemorySystemError
-from memory_system.core.findings import Finding, State
-from memory_system.core.times import ago, real_clock, stamp
+from memory_system.core import Finding, State, ago, real_clock, stamp
 from memory_system.maintenance import backup as backups
 from memory_system.maintenance import backup_reading, doctor
 from memory_system.maintenance import restore as backup_restoring

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 if __name__ == "__main__":
-    from memory_system.quiet import until_it_runs  # the package does so too, before it loads the rest of itself
+    from memory_system.quiet import until_it_runs
 
     until_it_runs()  # what follows takes seconds to load
 
@@ -33,18 +33,14 @@ from dashboard.starting import with_free_ports
 from dashboard.static import Compressed
 from dashboard.visitors import visitors
 from memory_system import MemorySystemError, Settings, World
-from memory_system.core.ports import address
-from memory_system.core.settings import explained
+from memory_system.core import address, explained
 from memory_system.embedding.minilm import weights
 from memory_system.errors import StoreError
-from memory_system.interfaces.api import create_app
-from memory_system.interfaces.api.guard import Guard, Hosts
-from memory_system.interfaces.api.serving import Server, configured
-from memory_system.maintenance import endings
-from memory_system.maintenance.samples import prepare_recall
-from memory_system.store.server_notice import served
-from memory_system.world.auth import Door, is_this_machine, refuse_unsafe
-from memory_system.world.world import TOKENS
+from memory_system.interfaces import endings
+from memory_system.interfaces.api import Guard, Hosts, Server, configured, create_app
+from memory_system.maintenance import prepare_recall
+from memory_system.store import served
+from memory_system.world import TOKENS, Door, is_this_machine, refuse_unsafe
 
 APP = Path(__file__).with_name("app.py")
 _NO_BROWSER_YET = (

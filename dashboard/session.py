@@ -13,14 +13,12 @@ import pandas as pd
 import streamlit as st
 
 from memory_system import AgentMemory, MemorySystemError, Settings, Tier, World
-from memory_system.agent_parts.tester import CueResult
-from memory_system.core import shipped
-from memory_system.core.entry import LIVED
-from memory_system.core.times import stamp as stamped
+from memory_system.agent_parts import CueResult
+from memory_system.core import LIVED, shipped
+from memory_system.core import stamp as stamped
 from memory_system.errors import NotSignedIn
-from memory_system.maintenance.samples import fill_world
-from memory_system.world.auth import Role
-from memory_system.world.viewer import for_role
+from memory_system.maintenance import fill_world
+from memory_system.world import Role, for_role
 
 from . import comparing, moments, tables
 from .visitors import COOKIE, visitors

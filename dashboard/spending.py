@@ -9,9 +9,7 @@ import streamlit as st
 
 from memory_system import AgentMemory, MemorySystemError
 from memory_system.errors import InvalidParameter
-from memory_system.llm import prices
-from memory_system.llm.prices import Price
-from memory_system.llm.usage import Spent, total
+from memory_system.llm import Price, Spent, prices, total
 
 from . import drafts, session, tables, widgets
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from memory_system import AgentMemory, ChangeSet, MemoryEntry, MemorySystemError
-from memory_system.store.staleness import Alteration, Stale
+from memory_system.store import Alteration, Stale
 
 from . import diffs, tables, widgets, words
 

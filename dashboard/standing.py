@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from memory_system import AgentMemory, MemorySystemError
-from memory_system.core.entry import LIVED
+from memory_system.core import LIVED
 from memory_system.errors import NotSignedIn
 from memory_system.maintenance import doctor
-from memory_system.operations.reembed import Reembedded
-from memory_system.world.auth import Role
+from memory_system.operations import Reembedded
+from memory_system.world import Role
 
 from . import session, sign_in, tables, widgets, working
 from .visitors import visitors

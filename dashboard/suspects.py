@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memory_system import AgentMemory, ChangeSet, MemoryEntry, MemorySystemError
-from memory_system.core.times import stamp
-from memory_system.operations.duplicates.suspicions import Sort, Suspicion
+from memory_system.core import stamp
+from memory_system.operations.duplicates import Sort, Suspicion
 
 from . import bulk, drafts, tables, widgets, words
 

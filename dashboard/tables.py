@@ -11,11 +11,10 @@ from datetime import datetime
 import pandas as pd
 
 from memory_system import Candidate, Change, ChangeSet, Kind, MemoryEntry, Tier
-from memory_system.agent_parts.tester import OWN_SETTINGS, Precision
-from memory_system.core.findings import Finding, State
-from memory_system.core.times import ago, stamp
-from memory_system.maintenance.backup_manifest import Manifest
-from memory_system.recall.forecast import Forecast
+from memory_system.agent_parts import OWN_SETTINGS, Precision
+from memory_system.core import Finding, State, ago, stamp
+from memory_system.maintenance import Manifest
+from memory_system.recall import Forecast
 from memory_system.recall.hybrid import Evidence
 
 TIERS = {

@@ -8,11 +8,8 @@ from dataclasses import dataclass
 import streamlit as st
 
 from memory_system import AgentMemory, MemoryEntry, MemorySystemError
-from memory_system.conversation.context import CORE, INSTRUCTIONS, SUMMARY, Context
-from memory_system.conversation.interview import Interview
-from memory_system.conversation.steps import Step
-from memory_system.conversation.talk import Strategy, TalkSettings
-from memory_system.core.times import ago
+from memory_system.conversation import CORE, INSTRUCTIONS, SUMMARY, Context, Interview, Step, Strategy, TalkSettings
+from memory_system.core import ago
 
 from . import diffs, session, tables, talk_chat, talk_state, talk_tables, widgets, words
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import streamlit as st
 
 from memory_system import AgentMemory
-from memory_system.conversation.steps import Step
-from memory_system.core.times import ago
+from memory_system.conversation import Step
+from memory_system.core import ago
 
 from . import card, session, tables, talk_live, talk_tables, widgets
 from .talk_state import PLAY, Held

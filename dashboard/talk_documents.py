@@ -7,9 +7,8 @@ from collections.abc import Callable
 import streamlit as st
 
 from memory_system import AgentMemory, MemoryEntry, MemorySystemError
-from memory_system.conversation.documents import Loaded, documents, load_document, passages, remove_document, whence
-from memory_system.conversation.searching import archival_search
-from memory_system.operations.context import Progress
+from memory_system.conversation import Loaded, archival_search, documents, load_document, remove_document, whence
+from memory_system.operations import Progress
 
 from . import session, tables, talk_tables, widgets, working
 
@@ -36,7 +35,7 @@ def show(agent: AgentMemory) -> None:
         return
     if work is not None:
         _ended(work, name)
-    held = documents(agent)
+    held = documents.documents(agent)
     if not widgets.closed(agent):
         _load(agent, name)
         _done(agent)
@@ -153,7 +152,7 @@ def _listed(agent: AgentMemory, one: Loaded) -> None:
             ):  # fmt: skip
                 _remove(agent, one)
         if opened:
-            _passages(list(passages(agent, one.id)))
+            _passages(list(documents.passages(agent, one.id)))
 
 
 def _remove(agent: AgentMemory, one: Loaded) -> None:

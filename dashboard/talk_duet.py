@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from memory_system import AgentMemory, MemorySystemError
-from memory_system.conversation.duet import MAX_TURNS, Duet, Said
-from memory_system.core.times import ago
-from memory_system.operations.context import Progress
+from memory_system.conversation import MAX_TURNS, Duet, Said
+from memory_system.core import ago
+from memory_system.operations import Progress
 
 from . import drafts, session, tables, talk_chat, talk_settings, talk_state, talk_tables, widgets, words, working
 

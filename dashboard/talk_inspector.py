@@ -5,9 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memory_system import AgentMemory, MemorySystemError
-from memory_system.conversation.context import Context
-from memory_system.conversation.steps import Step
-from memory_system.conversation.talk import Strategy, TalkSettings
+from memory_system.conversation import Context, Step, Strategy, TalkSettings
 
 from . import drafts, figures, session, tables, talk_chat, talk_figures, talk_settings, talk_tables, widgets, words
 from .talk_state import Held

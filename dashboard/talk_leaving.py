@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memory_system import AgentMemory, ChangeSet, MemorySystemError
-from memory_system.conversation.conversation import Conversation
+from memory_system.conversation import Conversation
 
 from . import tables, widgets, words
 from .talk_state import Held

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from memory_system import MemorySystemError
-from memory_system.conversation.talk import SEND
+from memory_system.conversation import SEND
 
 from . import tables, talk_tables, widgets
 from .working import Going

@@ -5,9 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memory_system import AgentMemory, ChangeSet, MemorySystemError
-from memory_system.conversation.conversation import MAX_TITLE, Conversation
-from memory_system.conversation.steps import Step
-from memory_system.conversation.talk import Talk
+from memory_system.conversation import MAX_TITLE, Conversation, Step, Talk
 
 from . import (
     drafts,

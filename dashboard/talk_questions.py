@@ -8,12 +8,9 @@ from functools import partial
 import streamlit as st
 
 from memory_system import AgentMemory, MemorySystemError
-from memory_system.conversation import interview
-from memory_system.conversation.interview import CATEGORIES, Difference
-from memory_system.conversation.talk import TalkSettings
-from memory_system.core.saved_interviews import Answered, Sitting
-from memory_system.core.times import parse_time
-from memory_system.operations.context import Progress
+from memory_system.conversation import CATEGORIES, Difference, TalkSettings, interview
+from memory_system.core import Answered, Sitting, parse_time
+from memory_system.operations import Progress
 
 from . import diffs, session, tables, talk_chat, talk_state, talk_tables, widgets, working
 

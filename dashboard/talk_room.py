@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memory_system import AgentMemory
-from memory_system.conversation.steps import Step
+from memory_system.conversation import Step
 
 from . import session, talk_chat, talk_inspector, talk_play, talk_settings, talk_state, talk_whisper, words
 from .talk_live import Live

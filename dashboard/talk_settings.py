@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from memory_system import MemorySystemError
-from memory_system.conversation.talk import LEAST_VIRTUAL, MAX_TEMPLATE, TRANSCRIPT, Strategy, TalkSettings
+from memory_system.conversation import LEAST_VIRTUAL, MAX_TEMPLATE, TRANSCRIPT, Strategy, TalkSettings
 
 from . import widgets
 

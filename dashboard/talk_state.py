@@ -7,12 +7,16 @@ from dataclasses import dataclass, field, replace
 import streamlit as st
 
 from memory_system import AgentMemory
-from memory_system.conversation.context import Context
-from memory_system.conversation.conversation import Conversation
-from memory_system.conversation.interview import Interview
-from memory_system.conversation.playing import checked_blocks
-from memory_system.conversation.steps import Step
-from memory_system.conversation.talk import Message, Talk, TalkSettings
+from memory_system.conversation import (
+    Context,
+    Conversation,
+    Interview,
+    Message,
+    Step,
+    Talk,
+    TalkSettings,
+    checked_blocks,
+)
 
 from . import session, words
 

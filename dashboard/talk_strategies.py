@@ -9,10 +9,18 @@ import pandas as pd
 import streamlit as st
 
 from memory_system import AgentMemory, MemorySystemError
-from memory_system.conversation.comparing import MAX_MESSAGES, Compared, Fate, compare
-from memory_system.conversation.conversation import Conversation
-from memory_system.conversation.talk import LEAST_VIRTUAL, Message, Strategy, TalkSettings
-from memory_system.operations.context import Progress
+from memory_system.conversation import (
+    LEAST_VIRTUAL,
+    MAX_MESSAGES,
+    Compared,
+    Conversation,
+    Fate,
+    Message,
+    Strategy,
+    TalkSettings,
+    compare,
+)
+from memory_system.operations import Progress
 
 from . import session, tables, talk_figures, talk_settings, talk_tables, widgets, working
 

@@ -14,20 +14,24 @@ from typing import Any
 import pandas as pd
 
 from memory_system import Candidate
-from memory_system.conversation.comparing import Compared, Fate
-from memory_system.conversation.context import (
+from memory_system.conversation import (
     CORE,
+    DEFINITIONS,
     INSTRUCTIONS,
     NEW,
     QUEUE,
     RECALLED,
+    SEND,
     SUMMARY,
     TOOLS,
+    Compared,
     Context,
+    Fate,
+    FunctionRun,
+    Message,
+    Role,
     Section,
 )
-from memory_system.conversation.functions import DEFINITIONS, FunctionRun
-from memory_system.conversation.talk import SEND, Message, Role
 
 from . import words
 from .tables import candidates, exact, short, visible

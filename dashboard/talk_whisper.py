@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memory_system import AgentMemory, ChangeSet, MemorySystemError
-from memory_system.conversation.interview import whisper
+from memory_system.conversation import whisper
 
 from . import card, drafts, widgets, words
 from .talk_state import INTERVIEW

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import streamlit as st
 
 from memory_system import AgentMemory
-from memory_system.agent_parts.rater import Rerated
-from memory_system.core.times import real_clock
-from memory_system.world.rerating import Rerating
+from memory_system.agent_parts import Rerated
+from memory_system.core import real_clock
+from memory_system.world import Rerating
 
 from . import session, tables, widgets, working
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from memory_system import Settings
-from memory_system.world.auth import Door, Role
+from memory_system.world import Door, Role
 
 COOKIE = "memory-visitor"
 SECONDS, MOST = 12 * 3600.0, 10_000

@@ -11,7 +11,7 @@ import streamlit as st
 
 from memory_system import AgentMemory, Candidate, Change, ChangeSet, MemorySystemError
 from memory_system.errors import InvalidDocument, StaleChange
-from memory_system.world.viewer import VIEWING
+from memory_system.world import VIEWING
 
 from . import cells, tables, words
 

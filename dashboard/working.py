@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from memory_system import MemorySystemError
-from memory_system.operations.context import Progress
+from memory_system.operations import Progress
 
 from . import session, widgets
 

@@ -18,6 +18,7 @@ from .core.settings import Settings, explained
 from .core.shipped import samples as shipped_samples
 from .embedding.minilm import weights
 from .errors import MemorySystemError
+from .interfaces import endings
 from .interfaces.cli.agents import agents
 from .interfaces.cli.arguments import DryRun, Json, errors_told, exit_code, the_world
 from .interfaces.cli.completion import VARIABLE, completion, know_shells
@@ -31,7 +32,6 @@ from .interfaces.cli.remembering import add, import_
 from .interfaces.cli.run import run
 from .interfaces.cli.terminal import say, show_json
 from .interfaces.mcp.command import mcp
-from .maintenance import endings
 from .maintenance.samples import fill_world, holds_something
 from .store.server_notice import ServedElsewhere, served
 from .world.auth import Door, refuse_unsafe

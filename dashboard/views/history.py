@@ -14,7 +14,7 @@ from dashboard import (
     words,
 )
 from memory_system import MemorySystemError
-from memory_system.store.journal.history import Applied
+from memory_system.store.journal import Applied
 
 agent = session.agent()
 changeable = agent.read_only is None

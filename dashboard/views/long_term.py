@@ -4,7 +4,7 @@ import streamlit as st
 
 from dashboard import bulk, card, edits, figures, forms, session, stale, tables, widgets
 from memory_system import Tier
-from memory_system.core.entry import LIVED
+from memory_system.core import LIVED
 from memory_system.errors import EntryNotFound
 
 ROWS = 2000

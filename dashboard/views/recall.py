@@ -18,7 +18,7 @@ from dashboard import (
     words,
 )
 from memory_system import AgentMemory, MemorySystemError, Verdict
-from memory_system.recall.rank import Explanation
+from memory_system.recall import Explanation
 
 BARS, ROWS = 14, 100
 

@@ -17,8 +17,7 @@ from dashboard import (
 )
 from dashboard.moments import Wanted
 from memory_system import AgentMemory, MemorySystemError
-from memory_system.agent_parts.relived import Relived
-from memory_system.agent_parts.shifts import Difference, Shift
+from memory_system.agent_parts import Difference, Relived, Shift
 
 PAGE, DIFFERENCES, ROWS = 100, 20, 16
 BADGES = {Shift.LEFT: ("remove", "red"), Shift.ENTERED: ("add", "green"), Shift.MOVED: ("swap_vert", "blue")}

@@ -4,8 +4,8 @@ import streamlit as st
 
 from dashboard import bulk, session, suspects, tables, widgets, words
 from memory_system import MemorySystemError, Tier
-from memory_system.llm.offline.model import OfflineModel
-from memory_system.operations.duplicates.suspicions import RELATED, THRESHOLD, Look, Sort
+from memory_system.llm.offline import OfflineModel
+from memory_system.operations.duplicates import RELATED, THRESHOLD, Look, Sort
 
 AT_ONCE = 10  # suspicions that are shown before one asks for more
 SOON = 5_000  # memories up to which looking takes about a second, so that nobody has to ask for it

@@ -8,33 +8,69 @@ with World() as world:
     print(talk.step("My name is John. Who has the mill key?").answer)
 """
 
-from .conversation import Conversation
-from .documents import load_document, remove_document
-from .duet import Duet
-from .interview import Interview, sit, whisper
+from . import documents, interview
+from .comparing import MAX_MESSAGES, Compared, Fate, compare
+from .context import CORE, INSTRUCTIONS, NEW, QUEUE, RECALLED, SUMMARY, TOOLS, Context, Section
+from .conversation import MAX_TITLE, Conversation
+from .documents import Loaded, load_document, remove_document, whence
+from .duet import MAX_TURNS, Duet, Said
+from .functions import DEFINITIONS, FunctionRun
+from .interview import CATEGORIES, Difference, Interview, sit, whisper
 from .noting import note
+from .playing import checked_blocks
 from .searching import archival_search, conversation_search, conversation_search_date
 from .steps import Step
-from .talk import Blocks, Strategy, Talk, TalkSettings
+from .talk import LEAST_VIRTUAL, MAX_TEMPLATE, SEND, TRANSCRIPT, Blocks, Message, Role, Strategy, Talk, TalkSettings
 from .tool import MemoryTool, memory_search
 
 __all__ = [
+    "CATEGORIES",
+    "CORE",
+    "DEFINITIONS",
+    "INSTRUCTIONS",
+    "LEAST_VIRTUAL",
+    "MAX_MESSAGES",
+    "MAX_TEMPLATE",
+    "MAX_TITLE",
+    "MAX_TURNS",
+    "NEW",
+    "QUEUE",
+    "RECALLED",
+    "SEND",
+    "SUMMARY",
+    "TOOLS",
+    "TRANSCRIPT",
     "Blocks",
+    "Compared",
+    "Context",
     "Conversation",
+    "Difference",
     "Duet",
+    "Fate",
+    "FunctionRun",
     "Interview",
+    "Loaded",
     "MemoryTool",
+    "Message",
+    "Role",
+    "Said",
+    "Section",
     "Step",
     "Strategy",
     "Talk",
     "TalkSettings",
     "archival_search",
+    "checked_blocks",
+    "compare",
     "conversation_search",
     "conversation_search_date",
+    "documents",
+    "interview",
     "load_document",
     "memory_search",
     "note",
     "remove_document",
     "sit",
+    "whence",
     "whisper",
 ]

@@ -1,1 +1,36 @@
 """Values and small rules that everything else is written in. Nothing here reads a store or asks a model."""
+
+from . import shipped
+from .change_set import CONVERSATION, CORE, HELD, OF_A_CONVERSATION, TextChange
+from .entry import LIVED
+from .findings import Finding, State
+from .names import checked_name
+from .ports import address, holder, is_free, next_free, refuse_busy
+from .saved_interviews import Answered, Sitting
+from .settings import explained
+from .times import ago, parse_time, real_clock, stamp
+
+__all__ = [
+    "CONVERSATION",
+    "CORE",
+    "HELD",
+    "LIVED",
+    "OF_A_CONVERSATION",
+    "Answered",
+    "Finding",
+    "Sitting",
+    "State",
+    "TextChange",
+    "address",
+    "ago",
+    "checked_name",
+    "explained",
+    "holder",
+    "is_free",
+    "next_free",
+    "parse_time",
+    "real_clock",
+    "refuse_busy",
+    "shipped",
+    "stamp",
+]

@@ -18,8 +18,8 @@ from typing import Any, cast
 
 from ..core.change_set import ModelCall
 from ..errors import BudgetSpent, ModelError, ModelNonsense, ModelTimeout, ModelUnavailable, StoreError
-from . import LanguageModel, tokens
-from .base import TASK, Answer, Completion, Heard, Reply, Usage, unheard
+from . import tokens
+from .base import TASK, Answer, Completion, Heard, LanguageModel, Reply, Usage, unheard
 from .offline.model import OfflineModel
 from .prices import Price
 from .prompts import Prompts, prompts_of

@@ -15,14 +15,15 @@ from typing import Any
 from ..core.settings import Settings
 from ..embedding.embedder import Embedder
 from ..errors import Conflict, ModelError, ModelUnavailable, StoreDamaged
-from . import Completion, LanguageModel, Task, keys, servers, tasks
-from .base import Answer, Heard, Reply, unheard
+from . import keys, servers, tasks
+from .base import Answer, Completion, Heard, LanguageModel, Reply, unheard
 from .config import OPENAI, ChoiceFile, ModelChoice, checked, checked_key
 from .offline.model import OfflineModel
 from .prices import Price
 from .prices import write as write_prices
 from .prompt_file import PromptFile
 from .prompts import SHIPPED, Prompts
+from .tasks import Task
 
 EXAMPLE = "Tobias lent me his last dry coat in the storm"
 """What is rated: no memory of anybody's, so that a trial tells a server nothing."""

@@ -1,1 +1,8 @@
 """Consolidation: what an agent does with its memories. Each module plans a change set and writes nothing."""
+
+from .context import Progress
+from .provenance import Kin, Lineage
+from .reembed import Reembedded
+from .undo import Clash
+
+__all__ = ["Clash", "Kin", "Lineage", "Progress", "Reembedded"]

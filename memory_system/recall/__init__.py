@@ -1,1 +1,7 @@
 """Recall: from a cue to the memories that answer it, and for every other one why it does not."""
+
+from .cues import judgment_of
+from .forecast import Forecast
+from .rank import Explanation, Recall
+
+__all__ = ["Explanation", "Forecast", "Recall", "judgment_of"]

@@ -1,1 +1,21 @@
 """A world: the agents that share a folder and a clock, who may see them, and the branches they rehearse on."""
+
+from . import swap
+from .auth import Door, Role, is_this_machine, refuse_unsafe
+from .prompt_samples import sample
+from .rerating import Rerating
+from .viewer import VIEWING, for_role
+from .world import TOKENS
+
+__all__ = [
+    "TOKENS",
+    "VIEWING",
+    "Door",
+    "Rerating",
+    "Role",
+    "for_role",
+    "is_this_machine",
+    "refuse_unsafe",
+    "sample",
+    "swap",
+]

@@ -224,7 +224,7 @@ def test_a_probe_leaves_the_store_as_it_is(folder: Path) -> None:
 IN_USE = """
 import os, sys
 from pathlib import Path
-from memory_system import chroma_files
+from memory_system.store.chroma import files as chroma_files
 from memory_system.recall.kept_tables import load
 folder = Path(sys.argv[1])
 found = load(folder / "stm.table")

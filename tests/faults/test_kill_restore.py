@@ -19,7 +19,7 @@ SWAP = """
 import json, os, signal, sys
 from datetime import UTC, datetime
 from pathlib import Path
-from memory_system import swapping
+from memory_system.world import swap as swapping
 
 order = json.loads(sys.argv[1])
 step, which, calls = order["step"], order["which"], 0

@@ -144,7 +144,7 @@ def public_names(package: Path) -> set[str]:
 def private(name: str) -> bool:
     """Whether a dotted name of the system is one that the dashboard may not use: public is what a package offers."""
     module, _, last = name.rpartition(".")
-    if name == "memory_system" or module == "memory_system.errors":
+    if name == "memory_system" or module in ("memory_system.errors", "memory_system.quiet"):
         return False
     package = ROOT.joinpath(*module.split("."))
     return last.startswith("_") or not package.is_dir() or last not in public_names(package)

@@ -178,7 +178,7 @@ def test_servers_of_the_command_line_end_in_one_line(places: dict[str, str], pro
 
 STUCK = """
 import threading, time
-from memory_system import endings
+from memory_system.interfaces import endings
 
 def program():
     threading.Thread(target=time.sleep, args=(3600,)).start()
@@ -214,7 +214,7 @@ def test_who_says_it_twice_waits_for_nothing(second: signal.Signals, code: int) 
 
 EARLY = """
 import asyncio, os, signal
-from memory_system import endings
+from memory_system.interfaces import endings
 from memory_system.interfaces.api.serving import Server, configured
 
 def signalled(*_):

@@ -55,7 +55,7 @@ def sample(script: str) -> str:
         case "code":
             return (ROOT / "memory_system" / "agent.py").read_text(encoding="utf-8")
         case "JSON":
-            return json.dumps(json.loads((ROOT / "memory_system/llm/anchors.json").read_text(encoding="utf-8")))
+            return json.dumps(json.loads((ROOT / "memory_system/llm/offline/anchors.json").read_text(encoding="utf-8")))
         case "base64":
             return base64.b64encode(chance.randbytes(3000)).decode()
         case "hexadecimal":

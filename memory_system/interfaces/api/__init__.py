@@ -1,5 +1,7 @@
 """The HTTP API: a world for programs in any language. Each module of it parses, calls and tells; none decides."""
 
 from .app import create_app
+from .guard import Guard, Hosts
+from .serving import Server, configured
 
-__all__ = ["create_app"]
+__all__ = ["Guard", "Hosts", "Server", "configured", "create_app"]

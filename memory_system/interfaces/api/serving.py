@@ -15,8 +15,8 @@ from typing import Any, cast
 import uvicorn
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
-from ...maintenance.endings import HANGUP, SIGNALS, Ended, at_once, end_in_time
 from ...operations.importing.events import MAX_FILE
+from ..endings import HANGUP, SIGNALS, Ended, at_once, end_in_time
 
 HEAD_SECONDS, LARGEST_HEAD, MOST_CONNECTIONS = 10.0, 65_536, 1_000
 """Within which a whole request head has to come in, the bytes it may have, and connections at once (then 503)."""

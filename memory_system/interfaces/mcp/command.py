@@ -11,8 +11,8 @@ from ...core.extras import needs
 from ...core.ports import refuse_busy
 from ...core.settings import Settings
 from ...errors import InvalidParameter
-from ...maintenance import endings
 from ...world.world import World
+from .. import endings
 from ..cli.arguments import errors_told
 
 

@@ -1,1 +1,7 @@
 """What comes in as events: values, lines of text, spreadsheets and conversations."""
+
+from .columns import as_cell, from_cell
+from .dates import Order
+from .text import NOW, Form, Reading, Row, decoded, guess, read_text
+
+__all__ = ["NOW", "Form", "Order", "Reading", "Row", "as_cell", "decoded", "from_cell", "guess", "read_text"]
