@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -17,6 +19,7 @@ from memory_system.errors import AgentNotFound, ChangeSetNotFound, Conflict, Too
 from memory_system.interfaces.api import feed
 from memory_system.interfaces.api.deps import Desk
 from memory_system.interfaces.api.previews import Previews
+from memory_system.interfaces.api.schemas import telling
 from memory_system.maintenance import export
 from tests.fake_server import FakeServer, says
 from tests.served import served_api
@@ -558,3 +561,26 @@ def test_the_loop_answers_while_a_language_model_thinks(
         assert not any(one.done() for one in slow)
         released.set()
         assert [one.result().status_code for one in slow] == [200] * 20
+
+
+@pytest.mark.parametrize("address", ["query", "explain"])
+def test_a_part_of_a_scoring_changes_that_part_only(api: httpx.Client, agent: AgentMemory, address: str) -> None:
+    own = telling.scoring(agent.settings.scoring)
+    body = {"cue": "Who has the key?", "scoring": {"weights": {"recency": 0.5}}}
+    used = told(api.post(f"{MIRA}/{address}", json=body))["query"]["scoring"]
+    assert used == {**own, "weights": {**own["weights"], "recency": 0.5}}
+    assert (used["measure"], used["decay"]) == ("hybrid", 0.999)
+
+
+def test_settings_keep_what_a_part_of_a_scoring_leaves_out(api: httpx.Client, agent: AgentMemory) -> None:
+    own = agent.settings.scoring
+    told(api.patch(f"{MIRA}/settings", json={"scoring": {"decay": 0.9}}))
+    assert agent.settings.scoring == replace(own, decay=0.9)
+
+
+def test_every_route_has_a_readable_operation_id_of_its_own(api: httpx.Client) -> None:
+    paths = told(api.get("/openapi.json"))["paths"]
+    ids = [operation["operationId"] for methods in paths.values() for operation in methods.values()]
+    assert len(ids) == len(set(ids))
+    assert all(re.fullmatch(r"[a-z]+(_[a-z]+)*", name) and "v1" not in name for name in ids)
+    assert {"migrate", "post_agent_query", "get_agent_memories", "get_agent_memory", "delete_agent"} <= set(ids)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 from fastapi import Depends, FastAPI
 from fastapi.responses import HTMLResponse
+from fastapi.routing import APIRoute
 
 from ...world.auth import Door
 from ...world.viewer import for_role
@@ -64,6 +66,34 @@ _PARTS = (
 )
 
 
+_VERBS = {"GET": "get", "POST": "post", "PUT": "put", "PATCH": "change", "DELETE": "delete"}
+
+
+def operation_id(route: APIRoute) -> str:
+    """What generated clients call a route: ``migrate``, ``get_agent_memories``, ``delete_agent``.
+
+    An operation has its own name; any other route is named by what is done and by its address, with the thing itself in
+    the singular where the address names one of many.
+    """
+    (method,) = route.methods
+    words: list[str] = []
+    parts = [part for part in route.path.strip("/").split("/") if part != "v1"]
+    for part, following in zip(parts, [*parts[1:], ""], strict=True):
+        if not part.startswith("{"):
+            words.append(_singular(part) if following.startswith("{") else part)
+    if words[:2] == ["agent", "operations"]:
+        words, verb = words[2:], []
+    else:
+        verb = [_VERBS[method]]
+    return re.sub(r"\W+", "_", "_".join(verb + words))
+
+
+def _singular(word: str) -> str:
+    if word == "history":
+        return "change"
+    return f"{word[:-3]}y" if word.endswith("ies") else word.removesuffix("s")
+
+
 class _Described(FastAPI):
     """An app whose description tells the form of a problem once."""
 
@@ -90,6 +120,7 @@ def create_app(world: Callable[[], World], door: Door | None = None, hosts: Host
         description="Errors are application/problem+json. Writes take an Idempotency-Key; edits take an If-Match.",
         version="1.0.0",
         responses=problems.documented(),
+        generate_unique_id_function=operation_id,
         docs_url=None,  # FastAPI's pages fetch scripts from elsewhere
         redoc_url=None,
     )

@@ -29,7 +29,7 @@ def routes(desk: Desk) -> APIRouter:
         """Change settings; those that are not named stay."""
 
         def plan(agent: AgentMemory) -> ChangeSet:
-            return agent.configure(preview=True, **body.given())
+            return agent.configure(preview=True, **body.given(agent.settings))
 
         return desk.change(name, plan, preview=preview, if_match=if_match)
 

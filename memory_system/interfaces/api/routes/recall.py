@@ -32,7 +32,7 @@ def routes(desk: Desk) -> APIRouter:
     def explain(name: AgentName, body: ExplainBody) -> JSONResponse:
         """As a query, with the candidates that were not recalled, each with the reason; touches nothing."""
         view = desk.view(name, body.as_of)
-        return desk.told(view, telling.explanation(view.explain(**body.given()), body.limit))
+        return desk.told(view, telling.explanation(view.explain(**body.given(view.settings)), body.limit))
 
     def narrate(name: AgentName, body: NarrateBody) -> JSONResponse:
         """What was recalled as one text, each sentence with the memories it rests on; touches and stores nothing."""
@@ -77,10 +77,10 @@ def answered(desk: Desk, name: str, body: QueryBody) -> Response:
         MemorySystemError: it cannot be asked.
     """
     view = desk.view(name, body.as_of)
-    found = view.query_memory(**body.given(), touch=body.touch)
+    found = view.query_memory(**body.given(view.settings), touch=body.touch)
     return Response(orjson.dumps(telling.recall(found)), headers=tag(view.stamp[0]), media_type="application/json")
 
 
 def asked_query(view: View, body: Asked) -> ToAsk:
     """The query of a body, complete."""
-    return view.explain(**body.given()).query
+    return view.explain(**body.given(view.settings)).query

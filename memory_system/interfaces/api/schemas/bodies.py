@@ -6,6 +6,7 @@ The bodies of requests. What they say here is their form; the ranges are checked
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictBool, StringConstraints
@@ -15,7 +16,8 @@ from ....conversation.talk import MAX_TEMPLATE, Strategy
 from ....core.entry import MAX_DOCUMENT, Kind
 from ....core.kinds import MAX_ID
 from ....core.names import MAX_NAME
-from ....core.scoring import Measure, Scoring, Weights
+from ....core.scoring import Measure, Scoring
+from ....core.settings import AgentSettings
 from ....llm.prompts import MOST as MOST_OF_A_PROMPT
 from ....recall.query import MAX_CUE, MAX_REQUERY, MAX_TOP_K, Facets
 
@@ -35,25 +37,28 @@ class Body(BaseModel):
 
 
 class WeightsBody(Body):
-    """How much each part counts, 0 to 10 each."""
+    """How much each part counts, 0 to 10 each; the agent's own weight where one is left out."""
 
-    recency: Annotated[Number, Field(ge=0, le=10)] = 0.25
-    importance: Annotated[Number, Field(ge=0, le=10)] = 0.25
-    relevancy: Annotated[Number, Field(ge=0, le=10)] = 1.0
+    recency: Annotated[Number, Field(ge=0, le=10)] | None = None
+    importance: Annotated[Number, Field(ge=0, le=10)] | None = None
+    relevancy: Annotated[Number, Field(ge=0, le=10)] | None = None
 
 
 class ScoringBody(Body):
-    """Weights, the decay per hour, and how relevancy is measured."""
+    """Weights, the decay per hour, and how relevancy is measured; the agent's own way where something is left out."""
 
     weights: WeightsBody = WeightsBody()
-    decay: Annotated[Number, Field(gt=0, lt=1)] = 0.99
-    measure: Measure = Measure.SIMILARITY
-    normalise: StrictBool = False
+    decay: Annotated[Number, Field(gt=0, lt=1)] | None = None
+    measure: Measure | None = None
+    normalise: StrictBool | None = None
 
-    def meant(self) -> Scoring:
-        """As the memory system has it."""
-        weights = Weights(self.weights.recency, self.weights.importance, self.weights.relevancy)
-        return Scoring(weights, self.decay, self.measure, self.normalise)
+    def over(self, own: Scoring) -> Scoring:
+        """The agent's own way of scoring, with what is named here in its place."""
+        named = {
+            name: value for name in self.model_fields_set - {"weights"} if (value := getattr(self, name)) is not None
+        }
+        weights = {name: value for name, value in self.weights if value is not None}
+        return replace(own, weights=replace(own.weights, **weights), **named)
 
 
 class FacetsBody(Body):
@@ -109,8 +114,8 @@ class Asked(Body):
     now: AwareDatetime | None = None
     as_of: MomentBody | None = None
 
-    def given(self) -> dict[str, Any]:
-        """What ``query_memory`` and ``explain`` are to be called with."""
+    def given(self, own: AgentSettings) -> dict[str, Any]:
+        """What ``query_memory`` and ``explain`` are to be called with, given the agent's own settings."""
         return {
             "prompt": self.cue,
             "top_k": self.top_k,
@@ -118,7 +123,7 @@ class Asked(Body):
             "now": self.now,
             "static_threshold": self.static_threshold,
             "static_share": self.static_share,
-            "scoring": self.scoring and self.scoring.meant(),
+            "scoring": self.scoring and self.scoring.over(own.scoring),
             "facets": self.facets and self.facets.meant(),
             "requery": self.requery,
         }
@@ -207,10 +212,10 @@ class SettingsBody(Body):
     token_budget: Annotated[int, Field(strict=True, ge=0, le=10**12)] | None = None
     cost_budget: Annotated[Number, Field(ge=0, le=10**9)] | None = None
 
-    def given(self) -> dict[str, Any]:
-        """What ``configure`` is to be called with."""
+    def given(self, own: AgentSettings) -> dict[str, Any]:
+        """What ``configure`` is to be called with, given the settings as they are."""
         named = {name: getattr(self, name) for name in self.model_fields_set if getattr(self, name) is not None}
-        return named | ({"scoring": self.scoring.meant()} if self.scoring else {})
+        return named | ({"scoring": self.scoring.over(own.scoring)} if self.scoring else {})
 
 
 class EditBody(Body):
