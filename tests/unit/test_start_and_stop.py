@@ -184,7 +184,8 @@ def program():
     threading.Thread(target=time.sleep, args=(3600,)).start()
     try:
         print("begun", flush=True)
-        time.sleep(3600)
+        while True:
+            time.sleep(0.05)  # a signal just before a sleep is heeded after it
     finally:
         print("letting go", flush=True)
         {then}
@@ -203,7 +204,7 @@ def test_a_thread_that_still_works_keeps_nobody_waiting() -> None:
 
 @pytest.mark.parametrize(("second", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_who_says_it_twice_waits_for_nothing(second: signal.Signals, code: int) -> None:
-    with on_a_terminal(sys.executable, "-c", STUCK.format(then="time.sleep(3600)")) as terminal:
+    with on_a_terminal(sys.executable, "-c", STUCK.format(then="while True: time.sleep(0.05)")) as terminal:
         terminal.read("begun\n")
         terminal.press(CTRL_C)
         terminal.read("letting go\n")
@@ -255,6 +256,12 @@ def test_nohup_lets_a_server_outlive_its_terminal(places: dict[str, str]) -> Non
         assert terminal.end() == 143
 
 
+LOADING = """
+import time
+print("loading", flush=True)
+while True:
+    time.sleep(0.05)  # a signal just before a sleep is heeded after it
+"""
 SCRIPT = "import sys\nfrom memory_system.__main__ import main\nsys.exit(main())\n"
 """What pip makes of the command."""
 RUN = ("-m", "memory_system", "run", "--no-browser")
@@ -278,7 +285,7 @@ MODULE = [sys.executable, "-m", "memory_system"]
 def test_a_start_is_stopped_while_its_packages_are_still_loaded(
     tmp_path: Path, command: list[str], package: str, how: str, code: int
 ) -> None:
-    (tmp_path / f"{package}.py").write_text("import time; print('loading', flush=True); time.sleep(3600)")
+    (tmp_path / f"{package}.py").write_text(LOADING)
     (tmp_path / "memory-system").write_text(SCRIPT)
     with on_a_terminal(*command, cwd=tmp_path, PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}") as terminal:
         terminal.read("loading\n")
