@@ -75,7 +75,7 @@ def operation_id(route: APIRoute) -> str:
     An operation has its own name; any other route is named by what is done and by its address, with the thing itself in
     the singular where the address names one of many.
     """
-    (method,) = route.methods
+    method = next(iter(route.methods or ["GET"]))
     words: list[str] = []
     parts = [part for part in route.path.strip("/").split("/") if part != "v1"]
     for part, following in zip(parts, [*parts[1:], ""], strict=True):
