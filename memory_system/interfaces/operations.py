@@ -129,7 +129,7 @@ class Conversation(Timed):
     turns: Annotated[
         Annotated[list[Turn], Field(max_length=MAX_TURNS)], Says("What was said, in order, each by its speaker.")
     ]
-    rate: Annotated[StrictBool, Says("Whether each turn is rated for how poignant it is.")] = True
+    rate: Annotated[StrictBool, Says("Rate each turn for how poignant it is.")] = True
 
 
 class Whisper(Timed):

@@ -6,6 +6,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -36,6 +37,12 @@ def cli(world: World, agent: AgentMemory, monkeypatch: pytest.MonkeyPatch) -> Co
     return CommandLine(world, monkeypatch)
 
 
+@cache
+def described() -> dict[str, Any]:
+    """The API as it describes itself, to nobody."""
+    return create_app(lambda: None).openapi()  # type: ignore[arg-type,return-value]
+
+
 # -- by name ---------------------------------------------------------------------------------------------
 
 
@@ -46,7 +53,7 @@ def test_there_are_as_many_as_ever() -> None:
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
 def test_each_has_an_address(operation: Operation) -> None:
-    told = create_app(lambda: None).openapi()  # type: ignore[arg-type,return-value]  # nobody is served
+    told = described()
     address = told["paths"][f"/v1/agents/{{name}}/operations/{operation.name}"]["post"]
     assert address["summary"] == operation.about
     form = address["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]

@@ -193,7 +193,7 @@ class _Asked:
     def _help(self) -> str:
         told = self.said.help
         if self.known.default is True:
-            told = f"Not so: {told[0].lower()}{told[1:]}"
+            told = f"Do not {told[0].lower()}{told[1:]}"
         if self.many and not self.needed:
             told += " May be repeated."
         if self.said.empties:
