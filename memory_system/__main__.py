@@ -19,17 +19,18 @@ from .core.shipped import samples as shipped_samples
 from .embedding.minilm import weights
 from .errors import MemorySystemError
 from .interfaces import endings
-from .interfaces.cli.agents import agents
+from .interfaces.cli.agents import agents, create, delete, rename, undelete
 from .interfaces.cli.arguments import DryRun, Json, errors_told, exit_code, the_world
 from .interfaces.cli.completion import VARIABLE, completion, know_shells
 from .interfaces.cli.doctor import doctor
 from .interfaces.cli.evaluate import evaluate
 from .interfaces.cli.history import as_of, history, undo
 from .interfaces.cli.maintenance import backup, export, reembed, restore
-from .interfaces.cli.operating import migrate, plan, rate, reflect, spent, summarise
+from .interfaces.cli.operating import commands, rate, spent
 from .interfaces.cli.recall import check, explain, recall
 from .interfaces.cli.remembering import add, import_
 from .interfaces.cli.run import run
+from .interfaces.cli.talking import talk
 from .interfaces.cli.terminal import say, show_json
 from .interfaces.mcp.command import mcp
 from .maintenance.samples import fill_world, holds_something
@@ -37,7 +38,7 @@ from .store.server_notice import ServedElsewhere, served
 from .world.auth import Door, refuse_unsafe
 from .world.world import World
 
-ASK, REMEMBER, LOOK_BACK, KEEP, SERVE = "Ask", "Remember", "Look back", "Keep", "Serve"
+ASK, REMEMBER, CURATE, LOOK_BACK, KEEP, SERVE = "Ask", "Remember", "Curate", "Look back", "Keep", "Serve"
 EXIT_CODES = (
     "Exit codes: 0 it is done, or there was nothing to do; 1 it was refused or failed, or what was looked at is wrong; "
     "2 the command line is wrong, or needs a package that is not installed; 130 stopped by Ctrl+C."
@@ -114,20 +115,29 @@ def serve(
     raise typer.Exit(endings.run(program))
 
 
+_MADE = commands()
 PANELS: dict[str, dict[str, Callable[..., None]]] = {
-    ASK: {"recall": recall, "explain": explain, "check": check, "evaluate": evaluate},
+    ASK: {"recall": recall, "explain": explain, "check": check, "evaluate": evaluate, "talk": talk},
     REMEMBER: {
         "add": add,
         "import": import_,
         "rate": rate,
-        "migrate": migrate,
-        "reflect": reflect,
-        "summarise": summarise,
-        "plan": plan,
+        **{name: _MADE.pop(name) for name in ("remember-conversation", "whisper")},
+        **{name: _MADE.pop(name) for name in ("migrate", "reflect", "summarise", "plan")},
     },
-    LOOK_BACK: {"history": history, "undo": undo, "as-of": as_of},
+    CURATE: {},
+    LOOK_BACK: {
+        "history": history,
+        "undo": undo,
+        **{name: _MADE.pop(name) for name in ("redo", "undo-back-to")},
+        "as-of": as_of,
+    },
     KEEP: {
         "agents": agents,
+        "create": create,
+        "rename": rename,
+        "delete": delete,
+        "undelete": undelete,
         "spent": spent,
         "doctor": doctor,
         "backup": backup,
@@ -140,8 +150,10 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
     },
     SERVE: {"run": run, "mcp": mcp, "serve": serve},
 }
-for panel, commands in PANELS.items():
-    for name, command in commands.items():
+del _MADE["undo"]  # it also finds out itself which change is the last
+PANELS[CURATE] |= _MADE
+for panel, panelled in PANELS.items():
+    for name, command in panelled.items():
         app.command(name, rich_help_panel=panel)(command)
 
 

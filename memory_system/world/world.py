@@ -182,7 +182,7 @@ class World(Stage):
             AlreadyExists: there is an agent of this name, or one that differs only in upper and lower case.
         """
         with self._lock:
-            checked = self._free(name)
+            checked = self.free_name(name)
             text = personality
             if text is None:
                 text = json.dumps({"identity": {"name": checked}}, ensure_ascii=False, indent=2) + "\n"
@@ -210,7 +210,7 @@ class World(Stage):
 
     def _duplicate(self, name: str, to: str, beside: Callable[[str, AgentMemory], dict[str, str]]) -> AgentMemory:
         with self._lock:
-            target, source = self._free(to), self.agent(name)
+            target, source = self.free_name(to), self.agent(name)
             with source.alone():
                 texts = beside(target, source)
                 with self._closed(name) as place:
@@ -224,7 +224,7 @@ class World(Stage):
             InvalidAgentName, AgentNotFound, AlreadyExists, StoreError: nothing was changed.
         """
         with self._lock:
-            target = self._free(to, but=name)
+            target = self.free_name(to, but=name)
             with self._closed(name) as place:
                 self.journals.of(place.folder).leave_name()
                 lifecycle.rename(place, self._place(target))
@@ -258,14 +258,18 @@ class World(Stage):
         if not isinstance(binned, Binned):
             raise InvalidParameter("What is restored is one of ``deleted_agents()``.")
         with self._lock:
-            lifecycle.bring_back(binned, self._place(self._free(binned.name)))
+            lifecycle.bring_back(binned, self._place(self.free_name(binned.name)))
             return self.agent(binned.name)
 
     def _place(self, name: str) -> Place:
         return self.spot.agent(name)
 
-    def _free(self, name: str, but: str = "") -> str:
-        """The checked name, if no agent has it, or one that differs only in upper and lower case."""
+    def free_name(self, name: str, but: str = "") -> str:
+        """The checked name, if no agent ``but`` this one has it, or one that differs only in upper and lower case.
+
+        Raises:
+            InvalidAgentName, AlreadyExists: it cannot be used.
+        """
         checked = checked_name(name)
         for held in self.agents():
             if held.casefold() == checked.casefold() and held != but:

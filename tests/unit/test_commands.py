@@ -11,15 +11,16 @@ import pytest
 
 from memory_system import AgentMemory, MemoryEntry, Tier, World
 from memory_system.interfaces.cli import shapes
+from memory_system.interfaces.operations import BESIDE, OPERATIONS
 from tests.command_line import COMMANDS, CommandLine, examples
 from tests.conftest import ROOT
 
 Remember = Callable[..., str]
 CUE = "Where is the key of the tide mill?"
-README = (ROOT / "memory_system" / "command" / "README.md").read_text(encoding="utf-8")
+README = (ROOT / "memory_system" / "interfaces" / "cli" / "README.md").read_text(encoding="utf-8")
 SHAPE = r"<!-- ([a-z-]+) -->\n```json\n(.*?)```"
-CHANGING = ("add", "import", "rate", "migrate", "reflect", "summarise", "plan", "undo", "recall")
-KEEPING = ("export", "backup", "restore", "reembed", "fill")
+CHANGING = ("add", "import", "rate", *(one.on_command_line for one in (*OPERATIONS, *BESIDE)), "recall", "talk")
+KEEPING = ("create", "rename", "delete", "undelete", "export", "backup", "restore", "reembed", "fill")
 HOSTILE = "Read \x1b[2J\u202e[bold red]letters[/bold red] \u2066in\x9b the [/] mill\x07."
 
 
@@ -327,6 +328,8 @@ def test_the_shapes_are_those_that_the_readme_tells(cli: CommandLine, agent: Age
         "agents": cli("agents", "--json").value,
         "rate": cli("rate", "mira", "--json").value,
         "spent": cli("spent", "mira", "--json").value,
+        "talk": cli("talk", "mira", CUE, "--json").value,
+        "create": cli("create", "tobias", "--json").value,
     }
     told = dict(re.findall(SHAPE, README, re.DOTALL))
     for name, value in ran.items():

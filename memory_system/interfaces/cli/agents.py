@@ -1,13 +1,21 @@
-"""``agents``: who there is in the world, and how much each remembers."""
+"""``agents``: who there is in the world, and how much each remembers.
+
+``create``, ``rename``, ``delete`` and ``undelete``: agents as wholes.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from shlex import quote
+from typing import Annotated, Any
 
+import typer
+
+from ...core.personality import parse
 from ...core.times import stamp
-from ...errors import MemorySystemError
+from ...errors import AgentNotFound, MemorySystemError
 from ...world.world import World
-from .arguments import Json, the_world
+from .arguments import Agent, DryRun, Json, the_world
+from .remembering import read_text_file
 from .terminal import Column, one_line, say, show_json, show_table
 
 _AGENTS = (
@@ -37,6 +45,77 @@ def agents(json: Json = False) -> None:
             show_table(_AGENTS, [_row(one) for one in told])
         count = f"{len(told)} agent{'s' if len(told) != 1 else ''}"
         say(f"The world {world.name!r} has {count}; its clock says {stamp(now)}.")
+
+
+NewName = Annotated[str, typer.Argument(metavar="NAME", help="What the agent is called then.")]
+
+
+def create(
+    name: NewName,
+    personality: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Who it is, as JSON; - reads a pipe; its name if not given.")
+    ] = None,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Make an agent. Example: python -m memory_system create tobias --personality tobias.json."""
+    with the_world(json=json) as world:
+        text = None if personality is None else read_text_file(personality)
+        free = world.free_name(name)
+        if text is not None:
+            parse(text, f"{free}.json")
+        if not dry_run:
+            world.create_agent(free, text)
+        _say_done(world, free, f"The agent {free!r} is made.", json=json, dry_run=dry_run)
+
+
+def rename(agent: Agent, to: NewName, dry_run: DryRun = False, json: Json = False) -> None:
+    """Give an agent another name. Example: python -m memory_system rename mira mirabel."""
+    with the_world(json=json) as world:
+        held = world.agent(agent).name
+        free = world.free_name(to, but=held)
+        if not dry_run:
+            world.rename_agent(held, free)
+        _say_done(world, free, f"The agent {held!r} is called {free!r}.", json=json, dry_run=dry_run)
+
+
+def delete(agent: Agent, dry_run: DryRun = False, json: Json = False) -> None:
+    """Move an agent to the bin; undelete brings it back. Example: python -m memory_system delete mira --dry-run."""
+    with the_world(json=json) as world:
+        held = world.agent(agent).name
+        told = _told(world, held)
+        if not dry_run:
+            world.delete_agent(held)
+        done = f"The agent {held!r} is in the bin. To bring it back: python -m memory_system undelete {quote(held)}"
+        _say_done(world, held, done, json=json, dry_run=dry_run, told=told)
+
+
+def undelete(name: NewName, dry_run: DryRun = False, json: Json = False) -> None:
+    """Bring an agent back from the bin, the last deleted of its name.
+
+    Example: python -m memory_system undelete mira
+    """
+    with the_world(json=json) as world:
+        binned = world.deleted_agents()
+        found = next((one for one in binned if one.name == name), None)
+        if found is None:
+            there = f"There are {', '.join(dict.fromkeys(one.name for one in binned))}." if binned else "It is empty."
+            raise AgentNotFound(f"There is no {name!r:.80} in the bin. {there}")
+        world.free_name(found.name)
+        if not dry_run:
+            world.restore_agent(found)
+        _say_done(world, found.name, f"The agent {found.name!r} is back.", json=json, dry_run=dry_run)
+
+
+def _say_done(
+    world: World, name: str, done: str, *, json: bool, dry_run: bool, told: dict[str, Any] | None = None
+) -> None:
+    """What was done, or that it could be; ``told`` is what was known of the agent before."""
+    if json:
+        known = told or (None if dry_run else _told(world, name))
+        show_json({"done": not dry_run, "name": name, "agent": known})
+    else:
+        say("It can be done. Nothing was changed." if dry_run else done)
 
 
 def _told(world: World, name: str) -> dict[str, Any]:

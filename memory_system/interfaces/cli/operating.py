@@ -1,105 +1,269 @@
-"""``rate`` and ``spent``: memories without a rating get one, and what the calls of language models took.
+"""A command for every operation, made of its declaration; and ``rate`` and ``spent``.
 
-``migrate``, ``reflect``, ``summarise`` and ``plan``: what an agent makes of its memories, shown and carried out.
+Ids and texts that an operation cannot do without are the command's arguments; everything else is an option.
+``rate`` gives memories without a rating one, and ``spent`` tells what the calls of language models took.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict
-from typing import Annotated
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from enum import Enum
+from inspect import Parameter, Signature
+from json import loads
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import typer
+from pydantic import AwareDatetime, BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 
 from ...agent import AgentMemory
 from ...core.change_set import ChangeSet
 from ...llm.usage import total
-from .arguments import FAILED, Agent, DryRun, Json, Now, opened, the_world
+from ..forms import Body, Says, says
+from ..operations import BESIDE, OPERATIONS, Operation, Turn
+from .arguments import FAILED, Agent, DryRun, Json, errors_told, moment, opened, the_world
 from .progress import STOPPED, ProgressLine, quiet_progress, stopped_by_ctrl_c
+from .remembering import piped, spoken
 from .terminal import Column, one_line, say, show_change_set, show_json, show_table
 
-Operation = Callable[[AgentMemory, ProgressLine], ChangeSet]
+_LARGEST = 10**12
+"""Bounds above it are those of files, and tell people nothing."""
+_NONE = "none"
+"""The word that empties what can be empty."""
+_WHOSE = "mira"
+"""The agent of the examples."""
 
 
-def _run(agent: str, operation: Operation, *, dry_run: bool, json: bool) -> None:
-    with the_world(json=json) as world:
-        character = opened(world, agent)
-        with quiet_progress() as progress:
-            done = operation(character, progress)
-        show_change_set(agent, done, json=json, dry_run=dry_run)
+class _Emptied:
+    """What is given for ``none``."""
 
 
-def migrate(
-    agent: Agent,
-    threshold: Annotated[
-        float | None, typer.Option(min=0, max=1, help="The importance to exceed; the agent's setting if not given.")
-    ] = None,
-    ids: Annotated[
-        list[str] | None, typer.Option("--id", help="Move this memory, whatever its importance; may be repeated.")
-    ] = None,
-    now: Now = None,
-    dry_run: DryRun = False,
-    json: Json = False,
-) -> None:
-    """Move what short-term memory has no room for to long-term memory if it is important, else forget it.
+def commands() -> dict[str, Callable[..., None]]:
+    """The commands by their names, one for each operation."""
+    return {operation.on_command_line: _command(operation) for operation in (*OPERATIONS, *BESIDE)}
 
-    Example: python -m memory_system migrate mira --dry-run
+
+def _command(operation: Operation) -> Callable[..., None]:
+    said = says(operation.form)
+    asked = {
+        name: _Asked(name, known, said[name])
+        for name, known in operation.form.model_fields.items()
+        if name not in operation.refuses
+    }
+
+    def run(**given: Any) -> None:
+        agent, dry_run, json = given.pop("agent"), given.pop("dry_run"), given.pop("json")
+        with errors_told(json=json):
+            body = _body(operation, asked, given)
+        with the_world(json=json) as world:
+            character = opened(world, agent)
+            show_change_set(agent, _done(operation, character, body, dry_run=dry_run), json=json, dry_run=dry_run)
+
+    needed = sorted((one for one in asked.values() if one.needed), key=lambda one: one.many)
+    parameters = [
+        _parameter("agent", Agent),
+        *(_parameter(one.name, one.argument()) for one in needed),
+        *(_parameter(one.name, *one.option()) for one in asked.values() if not one.needed),
+        _parameter("dry_run", DryRun, False),
+        _parameter("json", Json, False),
+    ]
+    run.__signature__ = Signature(parameters, return_annotation=None)  # type: ignore[attr-defined]  # typer reads it
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    example = f"python -m memory_system {operation.on_command_line} {_WHOSE} {operation.example}"
+    run.__doc__ = f"{operation.about}\n\nExample: {example}"
+    return run
+
+
+def _done(operation: Operation, character: AgentMemory, body: Body, *, dry_run: bool) -> ChangeSet:
+    """What was carried out, or would be."""
+    with quiet_progress() as progress:
+        plan = operation.plan(character, body, progress) if operation.slow else operation.plan(character, body)
+        return plan if dry_run else character.apply(plan)
+
+
+def _body(operation: Operation, asked: Mapping[str, _Asked], given: Mapping[str, Any]) -> Body:
+    """What was given, as the operation's form.
+
+    Raises:
+        typer.BadParameter: it cannot be; the option is named.
     """
-
-    def operation(character: AgentMemory, _progress: ProgressLine) -> ChangeSet:
-        return character.migrate_stm2ltm(threshold, ids=ids or None, now=now, preview=dry_run)
-
-    _run(agent, operation, dry_run=dry_run, json=json)
-
-
-def reflect(
-    agent: Agent,
-    if_due: Annotated[
-        bool, typer.Option("--if-due", help="Only if the ratings since the last reflection add up to enough.")
-    ] = False,
-    now: Now = None,
-    dry_run: DryRun = False,
-    json: Json = False,
-) -> None:
-    """Draw insights from what happened lately, each with the memories that it rests on.
-
-    Example: python -m memory_system reflect mira --if-due
-    """
-
-    def operation(character: AgentMemory, progress: ProgressLine) -> ChangeSet:
-        return character.reflect_from_recent_memory(only_if_due=if_due, now=now, preview=dry_run, progress=progress)
-
-    _run(agent, operation, dry_run=dry_run, json=json)
+    values = {name: asked[name].value(value) for name, value in given.items() if asked[name].is_given(value)}
+    try:
+        return operation.form.model_validate(values)
+    except ValidationError as error:
+        problem = error.errors(include_url=False, include_input=False)[0]
+        where = [str(part) for part in problem["loc"]]
+        within = f"{'.'.join(where[1:])}: " if where[1:] else ""
+        hint = asked[where[0]].shown if where and where[0] in asked else None
+        raise typer.BadParameter(f"{within}{problem['msg']}.", param_hint=hint) from error
 
 
-def summarise(
-    agent: Agent,
-    k: Annotated[int, typer.Option("--k", min=2, max=500, help="How many memories become one.")] = 10,
-    now: Now = None,
-    dry_run: DryRun = False,
-    json: Json = False,
-) -> None:
-    """Replace the least important long-term memories by one summary; the originals can be restored.
+@dataclass(frozen=True)
+class _Asked:
+    """A field of an operation's form, as the command line asks for it."""
 
-    Example: python -m memory_system summarise mira --k 12
-    """
+    name: str
+    known: FieldInfo
+    said: Says
 
-    def operation(character: AgentMemory, progress: ProgressLine) -> ChangeSet:
-        return character.summarize_and_forget(k, now=now, preview=dry_run, progress=progress)
+    @property
+    def needed(self) -> bool:
+        """Whether the operation cannot do without it."""
+        return self.known.is_required()
 
-    _run(agent, operation, dry_run=dry_run, json=json)
+    @property
+    def many(self) -> bool:
+        """Whether there may be several."""
+        return _plain(self.known.annotation)[1]
+
+    @property
+    def shown(self) -> str:
+        """What it is called on the command line."""
+        if self.needed:
+            return f"'{self._metavar()}'"
+        return f"'{self._flag()}'"
+
+    def argument(self) -> Any:
+        """The annotation of an argument."""
+        kind, several, _ = _plain(self.known.annotation, self.known.metadata)
+        if kind is Turn:
+            told = f"{self.said.help} JSON, JSON lines, or lines 'Name: what is said'; - reads a pipe."
+            return Annotated[str, typer.Argument(metavar="FILE", help=told)]
+        if self.said.words:
+            told = f"{self.said.help} One of {', '.join(self.said.words)}."
+            return Annotated[self._choice(self.said.words), typer.Argument(metavar=self._metavar(), help=told)]
+        bounds = _bounds(self.known) if kind in (int, float) else {}
+        return Annotated[
+            list[kind] if several else kind,  # type: ignore[valid-type]  # it is one, made here
+            typer.Argument(metavar=self._metavar(), help=self._help(), **bounds),
+        ]
+
+    def option(self) -> tuple[Any, Any]:
+        """The annotation of an option, and what it is where it is not given."""
+        kind, several, _ = _plain(self.known.annotation, self.known.metadata)
+        flag, told = self._flag(), self._help()
+        if kind is bool and isinstance(self.known.default, bool):
+            return Annotated[bool, typer.Option(flag, help=told)], False
+        if kind is bool:
+            return Annotated[bool | None, typer.Option(f"{flag}/--no-{flag[2:]}", help=told)], None
+        more: dict[str, Any] = {"help": told}
+        if kind is AwareDatetime or self.said.empties or _is_json(kind):
+            more |= {"parser": self._parser(kind), "metavar": _METAVARS.get(kind, "JSON")}
+            kind = str
+        elif get_origin(kind) is Literal:
+            kind = self._choice({word: word for word in get_args(kind)})
+        elif kind in (int, float):
+            more |= _bounds(self.known)
+        elif self.name in _OF_IDS:
+            more |= {"metavar": "ID"}
+        if several:
+            return Annotated[list[kind] | None, typer.Option(flag, **more)], None  # type: ignore[valid-type]
+        default = None if self.known.default is None else self.known.default
+        return Annotated[kind | None, typer.Option(flag, **more)], default
+
+    def is_given(self, value: Any) -> bool:
+        """Whether something was said; an option that may be repeated and was not is an empty list to typer."""
+        if isinstance(value, bool) and isinstance(self.known.default, bool):
+            return value
+        return value is not None and value not in ([], ())
+
+    def value(self, given: Any) -> Any:
+        """What was said, as the form takes it."""
+        if given is _Emptied:
+            return None
+        if self.said.words:
+            return self.said.words[given.value]
+        if isinstance(self.known.default, bool):
+            return not self.known.default
+        if self.said.piped:
+            return piped(given)
+        if _plain(self.known.annotation)[0] is Turn:
+            return spoken(given)
+        return given.value if isinstance(given, Enum) else given
+
+    def _flag(self) -> str:
+        flag = self.said.option or f"--{self.name.replace('_', '-')}"
+        return f"--no-{flag[2:]}" if self.known.default is True else flag
+
+    def _metavar(self) -> str:
+        return "ID" if self.name in _OF_IDS else self.name.upper()
+
+    def _help(self) -> str:
+        told = self.said.help
+        if self.known.default is True:
+            told = f"Do not {told[0].lower()}{told[1:]}"
+        if self.many and not self.needed:
+            told += " May be repeated."
+        if self.said.empties:
+            told += f" '{_NONE}' empties it."
+        return f"{told} - reads a pipe." if self.said.piped else told
+
+    def _parser(self, kind: Any) -> Callable[[Any], Any]:
+        read = _READERS.get(kind, _json)
+
+        def parser(text: Any) -> Any:
+            return _Emptied if self.said.empties and text == _NONE else read(text)
+
+        return parser
+
+    def _choice(self, words: Mapping[str, Any]) -> Any:
+        return Enum(self.name.title(), {word: word for word in words})
 
 
-def plan(agent: Agent, now: Now = None, dry_run: DryRun = False, json: Json = False) -> None:
-    """Plan the rest of the day in timed actions, in the place of an older plan of that day.
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"{text!r} is no number.") from error
 
-    Example: python -m memory_system plan mira --now 2026-03-27T08:00:00+00:00
-    """
 
-    def operation(character: AgentMemory, progress: ProgressLine) -> ChangeSet:
-        return character.plan_from_memory(now, preview=dry_run, progress=progress)
+def _json(text: Any) -> Any:
+    try:
+        return loads(text) if isinstance(text, str) else text
+    except (ValueError, RecursionError) as error:
+        raise typer.BadParameter(f"It is no JSON: {error}.") from error
 
-    _run(agent, operation, dry_run=dry_run, json=json)
+
+_OF_IDS = frozenset({"id", "ids", "keep", "overwrite", "must", "must_not"})
+_READERS: dict[Any, Callable[[Any], Any]] = {AwareDatetime: moment, float: _number}
+_METAVARS: dict[Any, str] = {AwareDatetime: "TIME", float: "NUMBER"}
+
+
+def _parameter(name: str, annotation: Any, default: Any = Parameter.empty) -> Parameter:
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _plain(annotation: Any, beside: Any = ()) -> tuple[Any, bool, tuple[Any, ...]]:
+    """What a field is without what else is said of it: its type, whether there are several, and what bounds it."""
+    several, bounds = False, tuple(beside)
+    while True:
+        origin, arguments = get_origin(annotation), get_args(annotation)
+        if origin is Annotated:
+            annotation, bounds = arguments[0], (*bounds, *annotation.__metadata__)
+        elif origin in (Union, types.UnionType):
+            (annotation,) = (one for one in arguments if one is not type(None))
+        elif origin is list:
+            annotation, several = arguments[0], True
+        else:
+            return annotation, several, bounds
+
+
+def _bounds(known: FieldInfo) -> dict[str, Any]:
+    """The least and the most that a number may be, where that tells people something."""
+    found: dict[str, Any] = {}
+    _, _, beside = _plain(known.annotation, known.metadata)
+    flat = [inner for one in beside for inner in (one.metadata if isinstance(one, FieldInfo) else (one,))]
+    for one in flat:
+        for name, bound in (("min", getattr(one, "ge", None)), ("max", getattr(one, "le", None))):
+            found |= {name: bound} if bound is not None and bound <= _LARGEST else {}
+    return found
+
+
+def _is_json(kind: Any) -> bool:
+    """Whether it has parts of its own, which only JSON can say."""
+    return get_origin(kind) is dict or (isinstance(kind, type) and issubclass(kind, BaseModel))
 
 
 _SPENT = (

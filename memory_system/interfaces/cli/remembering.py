@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
+from json import loads
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +20,7 @@ from ...maintenance import export
 from ...operations.importing.dates import Order
 from ...operations.importing.events import MAX_FILE, Added
 from ...operations.importing.text import Form, Reading, Row, decoded, guess, read_text
+from ...operations.importing.turns import spoken as turns_of
 from . import shapes
 from .arguments import FAILED, Agent, DryRun, Json, KeepHeld, NoRate, Now, moment, opened, the_world
 from .progress import quiet_progress
@@ -62,7 +64,7 @@ def add(
     """
     with the_world(json=json) as world:
         character = opened(world, agent)
-        document = decoded(_piped(), "the pipe").strip() if text == STDIN else text
+        document = piped(text)
         event: dict[str, Any] = {"document": document, "kind": kind.value, "tags": tags or [], "pinned": pinned}
         given = {"rating": rating, "timestamp": at, "id": entry_id}
         event |= {name: value for name, value in given.items() if value is not None}
@@ -180,6 +182,37 @@ def _wrong(row: Row) -> str:
 
 def _refused(bad: Sequence[Row]) -> list[dict[str, Any]]:
     return [{"line": row.line, "problem": row.problem, "text": row.text} for row in bad]
+
+
+def piped(text: str) -> str:
+    """A text as it was given, or what comes through the pipe where it is ``-``."""
+    return decoded(_piped(), "the pipe").strip() if text == STDIN else text
+
+
+def read_text_file(file: str) -> str:
+    """The text of a file, or of a pipe where it is ``-``.
+
+    Raises:
+        InvalidFile: it cannot be read.
+    """
+    return decoded(_piped(), "the pipe") if file == STDIN else decoded(_read(Path(file)), Path(file).name)
+
+
+def spoken(file: str) -> list[dict[str, Any]]:
+    """The turns of a conversation in a file or a pipe: JSON, JSON lines, or lines ``Name: what is said``.
+
+    Raises:
+        InvalidFile, InvalidEntry: it cannot be read so.
+    """
+    name, text = Path(file).name, read_text_file(file)
+    if text.lstrip().startswith(("[", "{")):
+        try:
+            whole = text.lstrip().startswith("[")
+            turns = loads(text) if whole else [loads(line) for line in text.splitlines() if line.strip()]
+        except (ValueError, RecursionError) as error:
+            raise InvalidFile((Problem("", f"it is no JSON: {error}"),), name) from error
+        return [dict(turn) if isinstance(turn, dict) else {"text": turn} for turn in turns]
+    return [{"speaker": speaker, "text": said} for speaker, said in turns_of(text)]
 
 
 def _piped() -> bytes:

@@ -20,16 +20,21 @@ def mcp(
     agent: Annotated[
         str | None, typer.Option(help="Serve this agent's memory alone; any agent's if not given.")
     ] = None,
+    curate: Annotated[
+        bool, typer.Option("--curate", help="Offer every operation as a tool, purge and reset included; else none is.")
+    ] = False,
     http: Annotated[bool, typer.Option("--http", help="Serve streamable HTTP on 127.0.0.1 instead of stdio.")] = False,
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="Where to listen, with --http.")] = None,
 ) -> None:
     """Serve memory to MCP clients, over stdio. Example: python -m memory_system mcp --agent mira.
 
+    Clients recall, remember, reflect, search and talk. With --curate they also edit, merge, forget, purge and undo.
     A client starts it by itself: name the command in its settings, as the README shows. With --http it serves any
     number of clients at http://127.0.0.1:5002/mcp.
     """
     with errors_told(), needs("mcp", "Serving MCP"):
         from . import server as serving  # the SDK takes half a second to import, and no other command needs it
+        from .curating import CURATING_TOOLS
         from .remembering import MEMORY_TOOLS
         from .talking import TALK_TOOLS
         from .tool import Tools
@@ -44,7 +49,8 @@ def mcp(
     def program() -> int:
         with World(settings, author="MCP") as world:
             served = world.agent(agent).name if agent else ""
-            server = serving.create_server(world, Tools((*MEMORY_TOOLS, *TALK_TOOLS), served))
+            offered = (*MEMORY_TOOLS, *TALK_TOOLS, *(CURATING_TOOLS if curate else ()))
+            server = serving.create_server(world, Tools(offered, served))
             if http:
                 typer.echo(f"Serving MCP on http://127.0.0.1:{chosen}{serving.PATH}. Ctrl+C stops it.")
                 serving.serve_http(server, chosen)

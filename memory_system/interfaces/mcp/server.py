@@ -105,7 +105,9 @@ def _described(tool: Tool, *, several: bool) -> types.Tool:
         description=tool.about,
         input_schema=tool.schema(agent=several),
         output_schema=tool.gives.model_json_schema(mode="serialization"),
-        annotations=types.ToolAnnotations(read_only_hint=tool.looks, destructive_hint=False, open_world_hint=False),
+        annotations=types.ToolAnnotations(
+            read_only_hint=tool.looks, destructive_hint=tool.destroys, open_world_hint=False
+        ),
     )
 
 

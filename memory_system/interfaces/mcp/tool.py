@@ -80,17 +80,19 @@ class Tool:
         run: what is called; with the agent, or with ``None`` for a tool that needs none.
         looks: whether it changes nothing.
         turn: calls of tools with the same word here wait for each other, for one agent; empty = none waits.
+        destroys: whether something may be lost that nothing brings back.
         of_agent: whether it is about one agent, whose name is its argument ``agent`` where the server has several.
     """
 
     name: str
     title: str
     about: str
-    takes: type[Arguments]
+    takes: type[BaseModel]
     gives: type[Answer]
     run: Callable[[Caller, Any, Any], Answer]
     looks: bool = False
     turn: str = ""
+    destroys: bool = False
     of_agent: bool = True
 
     def schema(self, *, agent: bool) -> dict[str, Any]:
@@ -105,7 +107,7 @@ class Tool:
             "required": ["agent", *made.get("required", [])],
         }
 
-    def read(self, arguments: Mapping[str, Any]) -> Arguments:
+    def read(self, arguments: Mapping[str, Any]) -> BaseModel:
         """The arguments, checked.
 
         Raises:

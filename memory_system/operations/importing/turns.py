@@ -44,7 +44,7 @@ def read(turns: Turns, now: datetime) -> list[MemoryEntry]:
     Raises:
         InvalidEntry: a turn cannot be taken; the message says which, counted from 1. None is taken then.
     """
-    items: object = _lines(turns) if isinstance(turns, str) else turns
+    items: object = spoken(turns) if isinstance(turns, str) else turns
     if isinstance(items, bytes | bytearray) or not isinstance(items, Sequence):
         raise InvalidEntry(f"A conversation comes as a list of turns or as a text, not as {named(turns)}.")
     if not items:
@@ -66,7 +66,12 @@ def read(turns: Turns, now: datetime) -> list[MemoryEntry]:
     return dated
 
 
-def _lines(text: str) -> list[tuple[str, str]]:
+def spoken(text: str) -> list[tuple[str, str]]:
+    """Who says what, of lines ``Name: what is said``; a line that names nobody goes on with what was being said.
+
+    Raises:
+        InvalidEntry: the first line names nobody.
+    """
     turns: list[tuple[str, str]] = []
     for number, line in enumerate(_LINE_END.split(text), start=1):
         if not line.strip():

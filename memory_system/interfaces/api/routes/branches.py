@@ -10,9 +10,10 @@ from fastapi.responses import JSONResponse
 from pydantic import Field, StringConstraints
 
 from ....world.branches.meta import Rehearsal
+from ...forms import Body, Id, Ids, Name
 from ..deps import AgentName, Desk, IfMatch, Preview, documents_key, tag
 from ..schemas import inspection, shapes, telling
-from ..schemas.bodies import Body, Id, Ids, Name, Revision, Words
+from ..schemas.bodies import Revision, Words
 
 
 class BranchBody(Body):

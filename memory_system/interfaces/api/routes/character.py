@@ -9,9 +9,10 @@ from fastapi.responses import JSONResponse
 
 from ....agent import AgentMemory
 from ....core.change_set import ChangeSet
+from ...forms import SettingsBody
 from ..deps import AgentName, Desk, IfMatch, Preview, documents_key
 from ..schemas import shapes, telling
-from ..schemas.bodies import PersonalityBody, SettingsBody
+from ..schemas.bodies import PersonalityBody
 
 
 def routes(desk: Desk) -> APIRouter:

@@ -11,10 +11,10 @@ from pydantic import AwareDatetime
 
 from ....core.kinds import MAX_ID
 from ....operations.duplicates.suspicions import RELATED, THRESHOLD
+from ...forms import Body, Ids
 from ..deps import AgentName, Desk, documents_key
 from ..schemas import inspection as shapes
 from ..schemas import telling
-from ..schemas.bodies import Body, Ids
 from ..schemas.shapes import Entries, Entry
 from ..sse import TOLD, Tell, progress
 

@@ -15,9 +15,9 @@ from ....maintenance import backup, backup_reading, doctor
 from ....maintenance import restore as backup_restoring
 from ....maintenance.backup_manifest import Manifest
 from ....world.world import World
+from ...forms import Body, Name
 from ..deps import AgentName, Desk, documents_key
 from ..schemas import inspection, talk_telling
-from ..schemas.bodies import Body, Name
 from ..sse import TOLD, Tell, progress
 
 ZIP = "application/zip"

@@ -14,11 +14,12 @@ from ....core.change_set import ChangeSet
 from ....core.entry import Tier
 from ....core.kinds import MAX_ID
 from ....errors import EntryNotFound, shown
+from ...forms import EditBody
 from ..cursors import cursor as cursor_of
 from ..cursors import number_before, text_after
 from ..deps import AgentName, Cursor, Desk, IfMatch, Limit, Preview, documents_key
 from ..schemas import shapes, telling
-from ..schemas.bodies import EditBody, MomentBody
+from ..schemas.bodies import MomentBody
 
 EntryId = Annotated[str, Path(min_length=1, max_length=MAX_ID, description="The memory's id.")]
 Since = Annotated[int | None, Query(ge=0, le=2**62, description="As it was right after this revision.")]

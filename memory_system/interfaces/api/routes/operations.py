@@ -7,10 +7,11 @@ from typing import Any
 from fastapi import APIRouter, Depends
 from fastapi.responses import JSONResponse, Response
 
+from ...forms import Body
+from ...operations import OPERATIONS, Operation
 from ..deps import AgentName, Desk, IfMatch, Preview, documents_key
-from ..operations import OPERATIONS, Operation
 from ..schemas import shapes, telling
-from ..schemas.bodies import ApplyBody, Body
+from ..schemas.bodies import ApplyBody
 from ..sse import TOLD, Tell, progress
 
 

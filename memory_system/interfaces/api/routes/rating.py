@@ -13,8 +13,8 @@ from pydantic import BaseModel, Field, StrictBool, StringConstraints
 from ....llm import prices
 from ....llm.prices import Price
 from ....llm.usage import total
+from ...forms import Body, Id, Number
 from ..deps import AgentName, Desk, documents_key
-from ..schemas.bodies import Body, Id, Number
 
 _Price = Annotated[Number, Field(ge=0, le=100_000)]
 _Model = Annotated[str, StringConstraints(min_length=1, max_length=200)]

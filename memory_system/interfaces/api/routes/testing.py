@@ -11,10 +11,11 @@ from fastapi.responses import JSONResponse
 from pydantic import AwareDatetime, Field, StringConstraints
 
 from ....recall.query import MAX_CUE, MAX_TOP_K, Facets
+from ...forms import Body, Id, Number
 from ..deps import AgentName, Desk
 from ..schemas import inspection as shapes
 from ..schemas import talk_telling, telling
-from ..schemas.bodies import Asked, Body, Id, Number, Words
+from ..schemas.bodies import Asked, Words
 from .recall import asked_query
 
 

@@ -6,59 +6,20 @@ The bodies of requests. What they say here is their form; the ranges are checked
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictBool, StringConstraints
+from pydantic import AwareDatetime, Field, StrictBool, StringConstraints
 
 from ....conversation import TalkSettings
 from ....conversation.talk import MAX_TEMPLATE, Strategy
 from ....core.entry import MAX_DOCUMENT, Kind
-from ....core.kinds import MAX_ID
-from ....core.names import MAX_NAME
-from ....core.scoring import Measure, Scoring
 from ....core.settings import AgentSettings
 from ....llm.prompts import MOST as MOST_OF_A_PROMPT
 from ....recall.query import MAX_CUE, MAX_REQUERY, MAX_TOP_K, Facets
+from ...forms import Body, Id, Ids, Name, Number, ScoringBody, Share
 
-Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)]
-Id = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID)]
-Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-Share = Annotated[float, Field(strict=True, ge=0, le=1)]
 Revision = Annotated[int, Field(strict=True, ge=0, le=2**62)]
-Ids = Annotated[list[Id], Field(max_length=10_000)]
 Words = Annotated[str, StringConstraints(max_length=1000)]
-
-
-class Body(BaseModel):
-    """What all bodies have in common: an unknown field is refused, not passed over."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class WeightsBody(Body):
-    """How much each part counts, 0 to 10 each; the agent's own weight where one is left out."""
-
-    recency: Annotated[Number, Field(ge=0, le=10)] | None = None
-    importance: Annotated[Number, Field(ge=0, le=10)] | None = None
-    relevancy: Annotated[Number, Field(ge=0, le=10)] | None = None
-
-
-class ScoringBody(Body):
-    """Weights, the decay per hour, and how relevancy is measured; the agent's own way where something is left out."""
-
-    weights: WeightsBody = WeightsBody()
-    decay: Annotated[Number, Field(gt=0, lt=1)] | None = None
-    measure: Measure | None = None
-    normalise: StrictBool | None = None
-
-    def over(self, own: Scoring) -> Scoring:
-        """The agent's own way of scoring, with what is named here in its place."""
-        named = {
-            name: value for name in self.model_fields_set - {"weights"} if (value := getattr(self, name)) is not None
-        }
-        weights = {name: value for name, value in self.weights if value is not None}
-        return replace(own, weights=replace(own.weights, **weights), **named)
 
 
 class FacetsBody(Body):
@@ -195,46 +156,6 @@ class PersonalityBody(Body):
     """The whole personality as JSON text."""
 
     text: Annotated[str, StringConstraints(max_length=1_000_000)]
-
-
-class SettingsBody(Body):
-    """Settings to change; those that are not named stay."""
-
-    stm_size: Annotated[int, Field(strict=True, ge=1, le=100_000)] | None = None
-    top_k: Annotated[int, Field(strict=True, ge=0, le=MAX_TOP_K)] | None = None
-    threshold: Annotated[Number, Field(ge=0, le=30)] | None = None
-    static_threshold: Share | None = None
-    static_share: Share | None = None
-    migration_threshold: Share | None = None
-    reflection_trigger: Annotated[Number, Field(ge=1, le=100_000)] | None = None
-    scoring: ScoringBody | None = None
-    query_log: Annotated[int, Field(strict=True, ge=0, le=100_000)] | None = None
-    token_budget: Annotated[int, Field(strict=True, ge=0, le=10**12)] | None = None
-    cost_budget: Annotated[Number, Field(ge=0, le=10**9)] | None = None
-
-    def given(self, own: AgentSettings) -> dict[str, Any]:
-        """What ``configure`` is to be called with, given the settings as they are."""
-        named = {name: getattr(self, name) for name in self.model_fields_set if getattr(self, name) is not None}
-        return named | ({"scoring": self.scoring.over(own.scoring)} if self.scoring else {})
-
-
-class EditBody(Body):
-    """Fields of a memory to change; those that are not named stay, ``null`` empties."""
-
-    document: Annotated[str, StringConstraints(min_length=1, max_length=MAX_DOCUMENT)] | None = None
-    timestamp: AwareDatetime | None = None
-    kind: Kind | None = None
-    rating: Annotated[Number, Field(ge=1, le=10)] | None = None
-    explanation: Annotated[str, StringConstraints(max_length=4000)] | None = None
-    tags: Annotated[list[str], Field(max_length=50)] | None = None
-    pinned: StrictBool | None = None
-    authored: StrictBool | None = None
-    protected: StrictBool | None = None
-    metadata: dict[str, Any] | None = None
-
-    def given(self) -> dict[str, Any]:
-        """What ``edit`` is to be called with."""
-        return {name: getattr(self, name) for name in self.model_fields_set}
 
 
 class WorldBody(Body):

@@ -1,0 +1,119 @@
+"""The tools of curating for MCP clients, one for each operation, made of its declaration; offered when asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, cast
+
+from pydantic import BaseModel, Field, create_model
+
+from ...agent import AgentMemory
+from ...core.change_set import ChangeSet
+from ..forms import Says, says
+from ..operations import BESIDE, OPERATIONS, Operation
+from .remembering import MEMORY_TOOLS
+from .tool import Answer, Caller, Tool
+
+_MOST = 200
+"""Changes that one answer tells."""
+
+
+class OneChange(BaseModel):
+    """What becomes of one memory: its id, what it says, before if it is forgotten, and why."""
+
+    verb: Literal["add", "update", "move", "forget"]
+    id: str
+    text: str
+    reason: str
+
+
+class Changed(Answer):
+    """A change set: what was done or, without a revision, would be done; ``left_out`` changes are not told."""
+
+    operation: str
+    title: str
+    revision: int | None
+    notes: list[str]
+    changes: list[OneChange]
+    left_out: int
+
+    @classmethod
+    def of(cls, done: ChangeSet) -> Changed:
+        """What is told of a change set."""
+        told = [(one, one.after or one.before) for one in done.changes[:_MOST]]
+        return cls(
+            operation=done.operation,
+            title=done.title,
+            revision=done.revision,
+            notes=list(done.notes),
+            changes=[
+                OneChange(verb=one.verb, id=one.entry_id, text=held.document, reason=one.reason)
+                for one, held in told
+                if held is not None
+            ],
+            left_out=max(0, len(done.changes) - _MOST),
+        )
+
+    def told(self) -> str:
+        """The title, the changes by their ids, the notes, and the revision."""
+        lines = [f"- {one.verb} {one.id}: {one.reason}" for one in self.changes]
+        more = [f"{self.left_out} more changes are not told here."] if self.left_out else []
+        done = f"Done, as revision {self.revision}." if self.revision else "Nothing was changed."
+        return "\n".join([f"{self.title}.", *lines, *more, *self.notes, done])
+
+
+@dataclass(frozen=True)
+class Curating(Tool):
+    """A tool made of an operation: what is said of the operation's fields is in the schema of its arguments."""
+
+    operation: Operation | None = None
+
+    def schema(self, *, agent: bool) -> dict[str, Any]:
+        """The JSON schema of the arguments, with what is said of each, and without what is refused in any case."""
+        made = super().schema(agent=agent)
+        said = says(self.takes)
+        refused = self.operation.refuses if self.operation else ()
+        fields = {
+            name: _told(known, said[name]) if name in said else known
+            for name, known in made["properties"].items()
+            if name not in refused
+        }
+        return {**made, "properties": fields}
+
+
+def _told(known: Mapping[str, Any], said: Says) -> dict[str, Any]:
+    """The schema of a field with what is said of it; without a ``null`` that a client might send for "as it is"."""
+    left = {key: value for key, value in known.items() if (key, value) != ("default", None)}
+    words = ", ".join(f"{word}: {json.dumps(value)}" for word, value in said.words.items())
+    told = f"{said.help.removesuffix('.')} ({words})." if words else said.help
+    return {**left, "description": f"{told} null empties it." if said.empties else told}
+
+
+def _run(operation: Operation, caller: Caller, agent: AgentMemory, given: Any) -> Changed:
+    body = operation.form.model_validate(given.model_dump(exclude={"preview"}, exclude_unset=True))
+    plan = operation.plan(agent, body, caller.progress) if operation.slow else operation.plan(agent, body)
+    return Changed.of(plan if given.preview else agent.apply(plan))
+
+
+def _tool(operation: Operation) -> Curating:
+    preview = (bool, Field(False, description="Change nothing: answer what would be done."))
+    takes = create_model(operation.form.__name__, __base__=operation.form, preview=cast("Any", preview))
+    return Curating(
+        operation.over_mcp,
+        operation.title,
+        operation.about,
+        takes,
+        Changed,
+        partial(_run, operation),
+        turn="curating" if operation.slow else "",
+        destroys=operation.destroys,
+        operation=operation,
+    )
+
+
+_KNOWN = {tool.name for tool in MEMORY_TOOLS}
+CURATING_TOOLS = tuple(_tool(one) for one in (*OPERATIONS, *BESIDE) if one.over_mcp not in _KNOWN)
+"""Every operation but ``reflect``, which every server offers."""

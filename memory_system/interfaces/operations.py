@@ -1,0 +1,486 @@
+"""The operations: what each is called, what it wants to know, and how the agent is asked to plan it.
+
+Every front end is made of this list: the addresses of the HTTP API, the commands, and the tools for curating over MCP.
+What is said of a field (``Says``) is its help there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import AwareDatetime, Field, StrictBool, StringConstraints
+
+from ..agent import AgentMemory
+from ..conversation import whisper
+from ..core.change_set import ChangeSet
+from ..core.entry import MAX_DOCUMENT
+from ..core.presets import PRESETS
+from ..core.settings import AgentSettings
+from ..operations.importing.turns import MAX_TURNS
+from .forms import Body, EditBody, Id, Ids, Says, SettingsBody, Share
+
+Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_DOCUMENT)]
+CueName = Annotated[str, StringConstraints(min_length=1, max_length=80)]
+Whole = Annotated[int, Field(strict=True, ge=1, le=2**62)]
+Keys = Annotated[list[Annotated[str, StringConstraints(max_length=200)]], Field(max_length=10_000)]
+CueIds = Annotated[list[Id], Field(max_length=100)]
+
+
+class Nothing(Body):
+    """There is nothing to say."""
+
+
+class Timed(Body):
+    """When it happens; by the world's clock if not given."""
+
+    now: Annotated[AwareDatetime | None, Says("The world's time, with its zone; its clock if not given.")] = None
+
+
+class Migrate(Timed):
+    """The importance that the overflow has to exceed to be kept; or the memories that are to move."""
+
+    threshold: Annotated[Share | None, Says("The importance to exceed; the agent's setting if not given.")] = None
+    ids: Annotated[Ids | None, Says("Move these memories, whatever their importance.", option="--id")] = None
+
+
+class Reflect(Timed):
+    """Whether to reflect only if enough has happened since the last time."""
+
+    only_if_due: Annotated[
+        StrictBool, Says("Only if the ratings since the last reflection add up to enough.", option="--if-due")
+    ] = False
+
+
+class Summarise(Timed):
+    """How many of the least important memories become one."""
+
+    k: Annotated[int, Field(strict=True, ge=2, le=500), Says("How many memories become one.")] = 10
+
+
+class Some(Body):
+    """Which memories."""
+
+    ids: Annotated[Ids, Says("The ids of the memories.")]
+
+
+class EditMany(EditBody):
+    """What is to be so of many memories, and tags that each gets or loses."""
+
+    ids: Annotated[Ids, Says("The ids of the memories.")]
+    add_tags: Annotated[list[str], Says("Tags that each of them gets.", option="--add-tag")] = Field(
+        default_factory=list
+    )
+    remove_tags: Annotated[list[str], Says("Tags that none of them keeps.", option="--remove-tag")] = Field(
+        default_factory=list
+    )
+
+
+class Merge(Body):
+    """Memories that become one: which stays, the first if not said, and what it says then."""
+
+    ids: Annotated[Ids, Says("The ids of the memories.")]
+    text: Annotated[Text | None, Says("What the one says then; what it says now if not given.", piped=True)] = None
+    keep: Annotated[Id | None, Says("Which of them stays; the first if not given.")] = None
+
+
+class OneMemory(Body):
+    """Which memory."""
+
+    id: Annotated[Id, Says("The id of the memory.")]
+
+
+class Rederive(OneMemory, Timed):
+    """Which memory, and when."""
+
+
+class TakeBack(Body):
+    """Which revision, and what is to be done with what later changes touched: kept as it is, or overwritten."""
+
+    revision: Annotated[Whole, Says("Which change, by its revision in the history.")]
+    keep: Annotated[Keys, Says("Leave these memories as later changes made them.")] = Field(default_factory=list)
+    overwrite: Annotated[Keys, Says("Take these back, although later changes touched them.")] = Field(
+        default_factory=list
+    )
+
+
+class GoBack(Body):
+    """The revision that all is to be brought back to."""
+
+    revision: Annotated[Whole, Says("The revision to go back to.")]
+
+
+class Turn(Body):
+    """What somebody said."""
+
+    speaker: Annotated[str, StringConstraints(min_length=1, max_length=100)]
+    text: Text
+    timestamp: AwareDatetime | None = None
+
+    def given(self) -> dict[str, Any]:
+        """The turn as it is taken."""
+        return self.model_dump(exclude_none=True)
+
+
+class Conversation(Timed):
+    """What was said, and whether each turn is rated."""
+
+    turns: Annotated[
+        Annotated[list[Turn], Field(max_length=MAX_TURNS)], Says("What was said, in order, each by its speaker.")
+    ]
+    rate: Annotated[StrictBool, Says("Rate each turn for how poignant it is.")] = True
+
+
+class Whisper(Timed):
+    """The thought."""
+
+    text: Annotated[Text, Says("The thought, in the words in which the agent is to think it.", piped=True)]
+
+
+class SaveCue(Body):
+    """A cue by name, with the memories that it must and must not recall."""
+
+    name: Annotated[CueName, Says("What the cue is called; one of the same name is replaced.")]
+    cue: Annotated[Text, Says("What memory is asked.")]
+    must: Annotated[CueIds, Says("The ids of memories that it has to recall.")] = Field(default_factory=list)
+    must_not: Annotated[CueIds, Says("The ids of memories that it may not recall.")] = Field(default_factory=list)
+
+
+class RemoveCue(Body):
+    """The name of a saved cue."""
+
+    name: Annotated[CueName, Says("What the cue is called.")]
+
+
+class Judge(Body):
+    """Whether a memory is a right answer to a cue; ``null`` takes the judgment back."""
+
+    cue: Annotated[Text, Says("What memory is asked.")]
+    id: Annotated[Id, Says("The id of the memory.")]
+    verdict: Annotated[
+        StrictBool | None,
+        Says(
+            "Whether it is a right answer, a wrong one, or neither, which takes a judgment back.",
+            words={"right": True, "wrong": False, "neither": None},
+        ),
+    ]
+
+
+class EditOne(EditBody):
+    """Which memory, and what is to be so of it."""
+
+    id: Annotated[Id, Says("The id of the memory.")]
+
+
+class Pin(Body):
+    """Which memories, and whether they are pinned or not."""
+
+    ids: Annotated[Ids, Says("The ids of the memories.")]
+    off: Annotated[StrictBool, Says("Unpin them instead.")] = False
+
+
+class Configure(SettingsBody):
+    """Settings to change, and a preset that goes before its own."""
+
+    preset: Annotated[
+        Literal["classic", "paper", "balanced"] | None, Says("A way of scoring, with the thresholds that fit it.")
+    ] = None
+
+    def given(self, own: AgentSettings) -> dict[str, Any]:
+        """What ``configure`` is to be called with; what is named beside a preset counts."""
+        named = {name: value for name, value in super().given(own).items() if name != "preset"}
+        if self.preset is None:
+            return named
+        chosen = PRESETS[self.preset]
+        scoring = self.scoring.over(chosen.scoring) if self.scoring else chosen.scoring
+        of_preset = {"threshold": chosen.threshold, "static_threshold": chosen.static_threshold}
+        return of_preset | named | {"scoring": scoring}
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation: ``plan`` changes nothing.
+
+    Args:
+        name: what it is called; over HTTP, the last part of its address.
+        title: what it is, in a few words.
+        about: what it does, for people.
+        form: what it wants to know.
+        plan: plans it, by the agent and the form, and, where it is slow, by what is told how far it is.
+        example: its parameters on the command line, as an example.
+        slow: whether a language model may be asked.
+        destroys: whether something is lost that nothing brings back.
+        refuses: fields of its form that it never takes, so that nobody need be offered them.
+        command: what it is called on the command line, where that is not its name.
+        call: what it is called in Python, where that is not its name with underscores; with a dot, a function of
+            that module of the client.
+    """
+
+    name: str
+    title: str
+    about: str
+    form: type[Body]
+    plan: Callable[..., ChangeSet]
+    example: str
+    slow: bool = False
+    destroys: bool = False
+    refuses: tuple[str, ...] = ()
+    command: str = ""
+    call: str = ""
+
+    @property
+    def on_command_line(self) -> str:
+        """What it is called on the command line."""
+        return self.command or self.name
+
+    @property
+    def in_python(self) -> str:
+        """What it is called in Python."""
+        return self.call or self.name.replace("-", "_")
+
+    @property
+    def over_mcp(self) -> str:
+        """What it is called by an MCP client."""
+        return self.name.replace("-", "_")
+
+
+def _edit_many(agent: AgentMemory, body: EditMany) -> ChangeSet:
+    fields = {key: value for key, value in body.given().items() if key not in ("ids", "add_tags", "remove_tags")}
+    return agent.edit_many(body.ids, add_tags=body.add_tags, remove_tags=body.remove_tags, preview=True, **fields)
+
+
+def _edit(agent: AgentMemory, body: EditOne) -> ChangeSet:
+    fields = {key: value for key, value in body.given().items() if key != "id"}
+    return agent.edit(body.id, preview=True, **fields)
+
+
+OPERATIONS = (
+    Operation(
+        "migrate",
+        "Migrate",
+        "Move what short-term memory has no room for to long-term memory if it is important, else forget it.",
+        Migrate,
+        lambda agent, body: agent.migrate_stm2ltm(body.threshold, ids=body.ids, now=body.now, preview=True),
+        "--dry-run",
+        call="migrate_stm2ltm",
+    ),
+    Operation(
+        "reflect",
+        "Reflect",
+        "Draw insights from recent memories, with their evidence.",
+        Reflect,
+        lambda agent, body, progress: agent.reflect_from_recent_memory(
+            only_if_due=body.only_if_due, now=body.now, preview=True, progress=progress
+        ),
+        "--if-due",
+        slow=True,
+        call="reflect_from_recent_memory",
+    ),
+    Operation(
+        "summarise",
+        "Summarise",
+        "Let the least important memories become one summary; the originals can be restored.",
+        Summarise,
+        lambda agent, body, progress: agent.summarize_and_forget(body.k, now=body.now, preview=True, progress=progress),
+        "--k 12",
+        slow=True,
+        call="summarize_and_forget",
+    ),
+    Operation(
+        "plan",
+        "Plan the day",
+        "Plan the rest of the day in timed actions; the old plan of that day is replaced.",
+        Timed,
+        lambda agent, body, progress: agent.plan_from_memory(body.now, preview=True, progress=progress),
+        "--now 2026-03-27T08:00:00+00:00",
+        slow=True,
+        call="plan_from_memory",
+    ),
+    Operation(
+        "reset",
+        "Empty memory",
+        "Empty short-term and long-term memory; what is pinned or protected stays.",
+        Nothing,
+        lambda agent, _body: agent.reset_memory(preview=True),
+        "--dry-run",
+        call="reset_memory",
+    ),
+    Operation(
+        "remember-conversation",
+        "Remember a conversation",
+        "Remember the turns of a conversation, and a synopsis linked to them.",
+        Conversation,
+        lambda agent, body, progress: agent.remember_conversation(
+            [turn.given() for turn in body.turns], rate=body.rate, now=body.now, preview=True, progress=progress
+        ),
+        "talk.txt --no-rate",
+        slow=True,
+    ),
+    Operation(
+        "whisper",
+        "Whisper a thought",
+        "Plant a thought: an event that the agent takes for its own, and no operation forgets.",
+        Whisper,
+        lambda agent, body, _progress: whisper(agent, body.text, now=body.now, preview=True),
+        "'The mill is not safe tonight.'",
+        slow=True,
+        call="conversation.whisper",
+    ),
+    Operation(
+        "rate-again",
+        "Rate again",
+        "Rate memories again, such as those that were stored unrated.",
+        Some,
+        lambda agent, body, progress: agent.rate_again(body.ids, preview=True, progress=progress),
+        "mira-0327-13",
+        slow=True,
+    ),
+    Operation(
+        "edit-many",
+        "Edit many memories",
+        "Change many memories in one change set.",
+        EditMany,
+        _edit_many,
+        "mira-0327-13 mira-0327-12 --add-tag key --rating 7",
+        refuses=("document", "timestamp", "metadata"),
+    ),
+    Operation(
+        "forget",
+        "Forget",
+        "Take memories out of recall.",
+        Some,
+        lambda agent, body: agent.forget(body.ids, preview=True),
+        "mira-0327-13 --dry-run",
+    ),
+    Operation(
+        "restore",
+        "Restore",
+        "Bring forgotten memories back as they last were.",
+        Some,
+        lambda agent, body: agent.restore(body.ids, preview=True),
+        "mira-0327-13",
+        command="restore-memories",  # ``restore`` brings a backup back
+    ),
+    Operation(
+        "purge",
+        "Purge for good",
+        "Take what forgotten memories said out of every file, for good. This cannot be undone.",
+        Some,
+        lambda agent, body: agent.purge(body.ids, preview=True),
+        "mira-0327-13 --dry-run",
+        destroys=True,
+    ),
+    Operation(
+        "merge",
+        "Merge",
+        "Make one memory of several.",
+        Merge,
+        lambda agent, body: agent.merge(body.ids, body.text, keep=body.keep, preview=True),
+        "mira-0327-13 mira-0327-12 --text 'Tobias has the key.'",
+    ),
+    Operation(
+        "dismiss",
+        "Dismiss a suspicion",
+        "Say that memories are neither duplicates nor contradictions.",
+        Some,
+        lambda agent, body: agent.dismiss(body.ids, preview=True),
+        "mira-0327-13 mira-0327-12",
+    ),
+    Operation(
+        "suspect-again",
+        "Suspect again",
+        "Look again at what was dismissed.",
+        Nothing,
+        lambda agent, _body: agent.suspect_again(preview=True),
+        "--dry-run",
+    ),
+    Operation(
+        "rederive",
+        "Derive anew",
+        "Make the text of a derived memory anew from its evidence as it is now.",
+        Rederive,
+        lambda agent, body, progress: agent.rederive(body.id, now=body.now, preview=True, progress=progress),
+        "mira-0326-02 --dry-run",
+        slow=True,
+    ),
+    Operation(
+        "keep-stale",
+        "Keep a stale memory",
+        "Say that a stale memory is kept as it is.",
+        OneMemory,
+        lambda agent, body: agent.keep_stale(body.id, preview=True),
+        "mira-0326-02",
+    ),
+    Operation(
+        "save-cue",
+        "Save a cue",
+        "Save a cue by name, with what it must and must not recall.",
+        SaveCue,
+        lambda agent, body: agent.save_cue(body.name, body.cue, body.must, body.must_not, preview=True),
+        "'The key' 'Where is the key?' --must mira-0327-13",
+    ),
+    Operation(
+        "remove-cue",
+        "Remove a cue",
+        "Take a saved cue away.",
+        RemoveCue,
+        lambda agent, body: agent.remove_cue(body.name, preview=True),
+        "'The key'",
+    ),
+    Operation(
+        "judge",
+        "Judge an answer",
+        "Say that a memory is a right or a wrong answer to a cue.",
+        Judge,
+        lambda agent, body: agent.judge(body.cue, body.id, body.verdict, preview=True),
+        "'Where is the key?' mira-0327-13 right",
+    ),
+    Operation(
+        "undo",
+        "Undo",
+        "Take a change set back; an undo can itself be undone.",
+        TakeBack,
+        lambda agent, body: agent.undo(body.revision, keep=body.keep, overwrite=body.overwrite, preview=True),
+        "12 --dry-run",
+    ),
+    Operation(
+        "redo",
+        "Redo",
+        "Do again what was undone.",
+        TakeBack,
+        lambda agent, body: agent.redo(body.revision, keep=body.keep, overwrite=body.overwrite, preview=True),
+        "12",
+    ),
+    Operation(
+        "undo-back-to",
+        "Go back to a revision",
+        "Bring everything to what it was right after a revision.",
+        GoBack,
+        lambda agent, body: agent.undo_back_to(body.revision, preview=True),
+        "7 --dry-run",
+    ),
+)
+BESIDE = (
+    Operation(
+        "edit", "Edit a memory", "Change fields of a memory.", EditOne, _edit, "mira-0327-13 --text 'Saw no smoke.'"
+    ),
+    Operation(
+        "pin",
+        "Pin",
+        "Pin memories, so that they are never forgotten or moved.",
+        Pin,
+        lambda agent, body: agent.edit_many(body.ids, pinned=not body.off, preview=True),
+        "mira-0327-13",
+        call="edit_many",
+    ),
+    Operation(
+        "configure",
+        "Change settings",
+        "Change the agent's own settings; those that are not named stay.",
+        Configure,
+        lambda agent, body: agent.configure(preview=True, **body.given(agent.settings)),
+        "--stm-size 50 --preset paper",
+    ),
+)
+"""What is planned and carried out in the same way, and has an address of its own over HTTP."""
