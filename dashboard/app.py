@@ -9,7 +9,7 @@ if ROOT not in sys.path:  # ``streamlit run dashboard/app.py`` puts this folder 
 
 import streamlit as st  # noqa: E402
 
-from dashboard import cast, drafts, looking_back, news, rehearsing, session, standing, widgets  # noqa: E402
+from dashboard import cast, drafts, looking_back, news, rehearsing, session, standing, unsent, widgets  # noqa: E402
 from memory_system import MemorySystemError  # noqa: E402
 
 st.set_page_config(page_title="Memory system", page_icon="🧠", layout="wide")
@@ -40,6 +40,7 @@ try:
     standing.admit()
     session.pick_agent()
     standing.visitor()
+    unsent.hold_clicks()
     session.on_page(page.title)
     if session.world().agents():
         looking_back.control()

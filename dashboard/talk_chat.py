@@ -10,7 +10,7 @@ from memory_system import AgentMemory
 from memory_system.conversation import Step
 from memory_system.core import ago
 
-from . import card, session, tables, talk_live, talk_tables, widgets
+from . import card, session, tables, talk_live, talk_tables, unsent, widgets
 from .talk_state import PLAY, Held
 
 HEIGHT = 560
@@ -41,7 +41,7 @@ def show(agent: AgentMemory, mode: str, held: Held, ask: Ask) -> None:
     closed = mode == PLAY and agent.read_only is not None
     key = f"talk-live-{held.key}"
     live = talk_live.of(key)
-    field = f"chat-input-{mode}-{session.place()}"
+    field = f"chat-input-{mode}-{session.place()}{f'-{held.key}' if mode == PLAY else ''}"
     if live is not None and not live.running:
         _taken(held, talk_live.take(key), field)
     running = live is not None and live.running
@@ -50,6 +50,8 @@ def show(agent: AgentMemory, mode: str, held: Held, ask: Ask) -> None:
         turns = _shown(held)
         for turn in turns:
             _turn(agent, turn, held.steps.get(turn.number))
+        if turns and turns[-1].asked and not turns[-1].answer and not closed and not running:
+            begun = _again(turns[-1])
         if live is not None and running:
             with st.chat_message("user", avatar=_USER):
                 st.text(talk_tables.spoken(live.asked))
@@ -57,14 +59,18 @@ def show(agent: AgentMemory, mode: str, held: Held, ask: Ask) -> None:
                 talk_live.show(key, agent.display_name)
         elif not turns and not closed:
             begun = _invitation(agent)
-    said = st.chat_input(
-        f"Say something to {tables.visible(agent.display_name)}",
-        key=field,
-        max_chars=MOST_CHARACTERS,
-        disabled=closed or running,
-    )
+    with st.container(gap=None):
+        said = st.chat_input(
+            f"Say something to {tables.visible(agent.display_name)}",
+            key=field,
+            max_chars=MOST_CHARACTERS,
+            disabled=closed or running,
+            submit_mode="disable",  # what is said comes back into the field if it fails: nothing else is to stand there
+        )
+        if not closed:
+            unsent.keep(field)
     if text := said or begun:
-        talk_live.begin(key, text, lambda listening: ask(text, listening))
+        talk_live.begin(key, text, lambda listening: ask(text, listening), typed=said is not None)
         st.rerun()
 
 
@@ -83,7 +89,7 @@ def _shown(held: Held) -> list[talk_tables.Turn]:
 
 
 def _taken(held: Held, live: talk_live.Live, field: str) -> None:
-    """Keep the answer that is complete, or say why there is none; what was said then stands in its field again."""
+    """Keep the answer that is complete, or say why there is none; what was typed then stands in its field again."""
     if live.step is not None:
         held.take(live.step)
         st.rerun()
@@ -94,7 +100,8 @@ def _taken(held: Held, live: talk_live.Live, field: str) -> None:
     else:
         st.error("The answer broke off. The terminal says more.", icon=":material/error:")
     st.caption(widgets.plain(f"You had said: {live.asked}"))
-    st.session_state[field] = live.asked
+    if live.typed:  # what was clicked can be clicked again, and something else may stand in the field
+        st.session_state[field] = live.asked
 
 
 def _invitation(agent: AgentMemory) -> str | None:
@@ -106,6 +113,15 @@ def _invitation(agent: AgentMemory) -> str | None:
         if st.button(widgets.plain(cue), key=f"ask-{cue}", icon=":material/chat:", type="tertiary"):
             chosen = cue
     return chosen
+
+
+def _again(turn: talk_tables.Turn) -> str | None:
+    """A way to say once more what there is no answer to; what stands in the field stays there."""
+    again = st.button(
+        "Say it again", key=f"again-{turn.number}", icon=":material/refresh:", type="tertiary",
+        help="As another message, after the one that was kept.",
+    )  # fmt: skip
+    return turn.asked if again else None
 
 
 def _turn(agent: AgentMemory, turn: talk_tables.Turn, step: Step | None) -> None:

@@ -29,10 +29,11 @@ class Live(Going):
     Args:
         asked: what it answers.
         do: gives the answer; it is handed this object, whose ``heard`` and ``told`` it calls as it goes.
+        typed: whether it was typed into the field of the chat, which is empty since.
     """
 
-    def __init__(self, asked: str, do: Callable[[Live], Any]) -> None:
-        self.asked = asked
+    def __init__(self, asked: str, do: Callable[[Live], Any], *, typed: bool = True) -> None:
+        self.asked, self.typed = asked, typed
         self.pieces: list[str] = []
         self.called: list[Any] = []
         self.step: Any = None
@@ -63,9 +64,9 @@ class Live(Going):
             self.stopped = True
 
 
-def begin(key: str, asked: str, do: Callable[[Live], Any]) -> None:
+def begin(key: str, asked: str, do: Callable[[Live], Any], *, typed: bool = True) -> None:
     """Ask for an answer; the page goes on when it is there, or shows it as it comes."""
-    live = Live(asked, do)
+    live = Live(asked, do, typed=typed)
     st.session_state[key] = live
     live.wait(_PATIENCE)
 

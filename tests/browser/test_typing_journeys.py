@@ -8,12 +8,12 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from dashboard import words
 
 from .conftest import Dashboard, settled
-from .hands import choose, open_expander, press, said, tick, write
+from .hands import choose, open_expander, open_tab, press, said, select, tick, write
 
 pytestmark = pytest.mark.browser
 
@@ -37,11 +37,14 @@ def go_to(page: Page, name: str) -> None:
 
 def type_cell(page: Page, row: int, column: str, text: str) -> None:
     """Open a cell of the relationships and write into it, without leaving it."""
-    grid = page.get_by_test_id("stDataFrame").nth(1)
+    type_at(page, page.get_by_test_id("stDataFrame").nth(1), row, COLUMNS[column], text)
+
+
+def type_at(page: Page, grid: Locator, row: int, x: int, text: str) -> None:
+    """Open the cell that is so many pixels from the left of a table, and write into it, without leaving it."""
     grid.scroll_into_view_if_needed()
-    place = {"x": COLUMNS[column], "y": _ROW * (row + 1) + _ROW // 2}
     field = page.locator("textarea.gdg-input")
-    grid.dblclick(position=place)
+    grid.dblclick(position={"x": x, "y": _ROW * (row + 1) + _ROW // 2})
     expect(field).to_be_visible()
     field.fill(text)
 
@@ -154,3 +157,108 @@ def test_an_event_that_is_not_remembered_yet_is_there_when_one_comes_back(page: 
     press(page, "Remember")
     said(page, re.compile("Remembered"))
     expect(page.get_by_label(words.WHAT_HAPPENED).first).to_have_value("")
+
+
+# -- a message that is not sent ----------------------------------------------------------------------------------
+
+UNSENT = """Who has the <b onclick="alert(1)">mill & key</b>?\n\\"'&lt; ${key} \N{CJK UNIFIED IDEOGRAPH-6C34}"""
+
+
+def chat(page: Page) -> Locator:
+    """The field of the chat."""
+    return page.get_by_test_id("stChatInputTextArea")
+
+
+def test_a_message_that_is_not_sent_is_there_when_one_comes_back_until_it_is_sent(
+    page: Page, dashboard: Dashboard
+) -> None:
+    dashboard.show(page, "interview", agent="edda")
+    chat(page).fill(UNSENT)
+    go_to(page, "History")
+    go_to(page, "Interview")
+    expect(chat(page)).to_have_value(UNSENT)
+    open_tab(page, "Documents")
+    open_tab(page, "Talk")
+    expect(chat(page)).to_have_value(UNSENT)
+    page.reload()
+    settled(page)
+    expect(chat(page)).to_have_value(UNSENT)
+    chat(page).press("Enter")
+    expect(page.get_by_test_id("stChatMessage").first).to_contain_text("<b onclick")
+    settled(page)
+    go_to(page, "History")
+    go_to(page, "Interview")
+    expect(page.get_by_test_id("stChatMessage")).to_have_count(2)
+    expect(chat(page)).to_have_value("")
+    assert page.evaluate("() => Object.keys(sessionStorage).filter(name => name.startsWith('unsent-'))") == []
+
+
+def test_each_character_and_each_conversation_has_its_own_message_that_is_not_sent(
+    page: Page, dashboard: Dashboard
+) -> None:
+    dashboard.show(page, "interview", agent="ines")
+    chat(page).fill("In the interview")
+    choose(page, "Mode", "Play")
+    for name in ("In the first", "In the second"):
+        page.get_by_role("textbox", name="Title").fill(name)
+        press(page, "Begin")
+        expect(chat(page)).to_have_value("")
+        chat(page).fill(name)
+        select(page, "Talk", "Begin another …")
+    for name in ("In the first", "In the second"):
+        select(page, "Talk", name)
+        expect(chat(page)).to_have_value(name)
+    chat(page).press("Enter")
+    expect(page.get_by_test_id("stChatMessage").first).to_contain_text("In the second")
+    settled(page)
+    expect(chat(page)).to_have_value("")
+    select(page, "Talk", "In the first")
+    expect(chat(page)).to_have_value("In the first")
+    choose(page, "Mode", "Interview")
+    expect(chat(page)).to_have_value("In the interview")
+    select(page, "Agent", "Edda Marsh")
+    expect(chat(page)).to_have_value("")
+    select(page, "Agent", "Ines Calder")
+    expect(chat(page)).to_have_value("In the interview")
+
+
+# -- what is still open when the click comes that leaves it --------------------------------------------------------
+
+
+def test_a_field_that_is_open_when_another_page_is_clicked_keeps_what_is_typed(
+    page: Page, dashboard: Dashboard
+) -> None:
+    dashboard.show(page, "personality", agent="tobias")
+    before = as_json(page)["relationships"]
+    typed = {"Profession": "a mender of nets", "Age": "71"}
+    for name, text in typed.items():
+        page.get_by_role("textbox", name=name).fill(text)
+        go_to(page, "History")
+        go_to(page, "Personality")
+    type_cell(page, 0, "relation", "an old friend, and a debtor")
+    go_to(page, "Short-term")
+    page.get_by_label(words.WHAT_HAPPENED).first.fill("The ferry came in empty.")
+    go_to(page, "Personality")
+    type_cell(page, 1, "name", "Old Ana")
+    go_to(page, "Short-term")
+    expect(page.get_by_label(words.WHAT_HAPPENED).first).to_have_value("The ferry came in empty.")
+    go_to(page, "Personality")
+    found = as_json(page)
+    assert (found["identity"]["profession"], found["identity"]["age"]) == ("a mender of nets", 71)
+    changed = [before[0] | {"relation": "an old friend, and a debtor"}, before[1] | {"name": "Old Ana"}, *before[2:]]
+    assert found["relationships"] == changed
+
+
+def test_a_field_that_is_open_when_another_tab_is_clicked_keeps_what_is_typed(page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, "interview", agent="tobias", show="ablation")
+    page.get_by_role("textbox", name="Question").fill("Who paid for the oak?")
+    open_tab(page, "Talk")
+    open_tab(page, words.MUTE_AND_ASK_AGAIN)
+    expect(page.get_by_role("textbox", name="Question")).to_have_value("Who paid for the oak?")
+    dashboard.show(page, "settings", agent="tobias", part="prompts")
+    field = page.get_by_role("textbox", name="Text", exact=True)
+    text = f"{field.input_value()}\nBe brief."
+    field.fill(text)
+    open_tab(page, "General")
+    open_tab(page, "Prompts")
+    expect(field).to_have_value(text)

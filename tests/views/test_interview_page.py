@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -22,6 +23,7 @@ from tests.waiting import LAST_RESORT, until
 
 OpenPage = Callable[..., AppTest]
 KEY = "Who has the mill key?"
+AGAIN = "Say it again"
 LONGEST = LAST_RESORT
 LAVA = "My name is John. My mother Brenda baked me a chocolate lava cake."
 
@@ -56,6 +58,12 @@ def say(page: AppTest, text: str) -> AppTest:
     page.chat_input[0].set_value(text).run()
     assert not page.exception, page.exception
     return page
+
+
+def in_the_field(page: AppTest) -> str | None:
+    """What the page writes into the field of the chat; ``None`` where it leaves it alone."""
+    field = page.chat_input[0].proto
+    return field.value if field.set_value else None
 
 
 def choose(page: AppTest, option: str) -> AppTest:
@@ -155,6 +163,41 @@ def test_a_model_that_fails_leaves_the_message_and_a_sentence(open_page: OpenPag
     assert [message.text for message in talk.messages()] == ["Hello?"]
     assert KEY_REFUSED in shown(page)
     assert page.warning, "it is said beside the message"
+    server.on("*", talks(None, calling("send_message", {"message": "Good morning."})))
+    press(page, AGAIN)
+    assert [message.text for message in talk.messages() if message.speaker == "John"] == ["Hello?", "Hello?"]
+    assert "Good morning." in shown(page)
+    assert not [button for button in page.button if button.label == AGAIN]
+
+
+def test_a_message_that_cannot_be_taken_stands_in_its_field_again(open_page: OpenPage) -> None:
+    page = say(open_page("interview"), " ")
+    assert page.error
+    assert in_the_field(page) == " "
+
+
+@pytest.mark.parametrize("typed", [True, False])
+def test_what_was_typed_stands_in_its_field_again_when_its_answer_is_stopped(
+    typed: bool, open_page: OpenPage, server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = open_page("interview")
+    mira().model = server.model()
+    monkeypatch.setattr(talk_live, "_PATIENCE", 0.0)
+    stopped = threading.Event()
+    server.on("*", streamed(*pieces("word " * 10), held_until=stopped))
+    if typed:
+        say(page, "Hello?")
+    else:
+        press(page, KEY)
+    assert page.chat_input[0].disabled
+    press(page, "Stop")
+    stopped.set()
+    live = page.session_state[f"talk-live-{page.session_state['talk-interview-mira'].key}"]
+    live.wait(LAST_RESORT)
+    page.run()
+    assert "Nothing of this turn was kept." in shown(page)
+    assert f"You had said: {'Hello?' if typed else KEY}" in shown(page)
+    assert in_the_field(page) == ("Hello?" if typed else None), "what is clicked overwrites nothing that is typed"
 
 
 @pytest.mark.parametrize("strategy", [Strategy.BUFFER, Strategy.VIRTUAL])

@@ -1,0 +1,33 @@
+// Keeps what is written into the chat and not sent, in this tab of the browser, and puts it back when its field is drawn anew.
+const write = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value").set;
+const watching = new WeakMap();
+
+function watch(name, block) {
+  const place = `unsent-${name}`;
+  const wanted = `.st-key-${CSS.escape(name.replace(/[^a-zA-Z0-9_-]/g, "-"))} textarea`; // as Streamlit names it
+  let field = null;
+  const look = () => {
+    const found = block.querySelector(wanted);
+    if (found === null) return; // not drawn yet, or no longer: what is kept stays
+    const kept = sessionStorage.getItem(place);
+    if (found !== field && found.value === "" && kept) {
+      write.call(found, kept); // past React, which then hears of it as if it were typed
+      found.dispatchEvent(new Event("input", { bubbles: true }));
+    } else if (found.value) {
+      sessionStorage.setItem(place, found.value);
+    } else {
+      sessionStorage.removeItem(place); // it was sent, or deleted
+    }
+    field = found;
+  };
+  const observer = new MutationObserver(look); // React writes each value of a field between its tags, too
+  observer.observe(block, { childList: true, subtree: true });
+  look();
+  return () => observer.disconnect();
+}
+
+export default function ({ data, parentElement }) {
+  watching.get(parentElement)?.();
+  watching.set(parentElement, watch(data.field, parentElement.host.closest("[data-testid='stVerticalBlock']")));
+  return () => watching.get(parentElement)();
+}
