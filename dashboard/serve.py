@@ -11,6 +11,7 @@ import gc
 import importlib
 import logging
 import pkgutil
+import re
 import shutil
 import sys
 import threading
@@ -26,12 +27,12 @@ from starlette.routing import WebSocketRoute
 from streamlit.web import bootstrap
 
 import dashboard as package
-from dashboard.entrance import Entrance, largest_upload
-from dashboard.newsfeed import PATH as NEWS
-from dashboard.newsfeed import Newsfeed
-from dashboard.starting import with_free_ports
-from dashboard.static import Compressed
-from dashboard.visitors import visitors
+from dashboard.server.entrance import Entrance, largest_upload
+from dashboard.server.newsfeed import PATH as NEWS
+from dashboard.server.newsfeed import Newsfeed
+from dashboard.server.starting import with_free_ports
+from dashboard.server.static import Compressed
+from dashboard.server.visitors import visitors
 from memory_system import MemorySystemError, Settings, World
 from memory_system.core import address, explained
 from memory_system.embedding.minilm import weights
@@ -51,7 +52,7 @@ _NO_BROWSER_YET = (
 ROOM = 500_000_000
 _CLOSING_SECONDS = 2.0
 _LARGEST_MESSAGE, _PING_SECONDS = 64_000_000, 30
-_SCRIPTS = ("app", "serve", "views")
+_SCRIPTS = re.compile(r"dashboard\.(app|serve|pages\.(\w+)\.\2)")
 """What is run and not imported."""
 
 
@@ -160,9 +161,9 @@ def _warm_up(world: World, server: Server) -> None:
     What is loaded stays, so that no collection of garbage has to look at it ever again: it made each step of a slider
     ten times as long.
     """
-    for module in pkgutil.iter_modules(package.__path__):
-        if module.name not in _SCRIPTS and not server.should_exit:
-            importlib.import_module(f"{package.__name__}.{module.name}")
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        if not _SCRIPTS.fullmatch(module.name) and not server.should_exit:
+            importlib.import_module(module.name)
     gc.collect()
     gc.freeze()
     if not (world.folder / TOKENS).exists():

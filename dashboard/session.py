@@ -20,8 +20,8 @@ from memory_system.errors import NotSignedIn
 from memory_system.maintenance import fill_world
 from memory_system.world import Role, for_role
 
-from . import comparing, moments, tables
-from .visitors import COOKIE, visitors
+from .data import comparing, moments, tables
+from .server.visitors import COOKIE, visitors
 
 SAMPLES = shipped.samples()
 

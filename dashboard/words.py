@@ -134,36 +134,36 @@ WITHOUT_A_TRACE = "Asks without leaving a trace"
 # talk_whisper.py
 THE_THOUGHT = "The thought"
 
-# views/history.py
+# pages/history/history.py
 NO_CHANGE_IS_LIKE_THIS = "No change is like this."
 STILL_TO_COME = "This change was still to come at the moment that you look at, so the table does not list it."
 
-# views/interview.py
+# pages/interview/interview.py
 MUTE_AND_ASK_AGAIN = "Mute and ask again"
 
-# views/personality.py
+# pages/personality/personality.py
 BRING_BOTH_TOGETHER = "Bring both together"
 EDIT_AS = "Edit as"
 PERSONALITY_JSON = "Personality JSON"
 LOAD_AGAIN = "Load again"
 
-# views/recall.py
+# pages/recall/recall.py
 CONTEXT_TEXT = "Context text"
 COMPARE_PRESETS = "Compare presets"
 
-# views/rehearsal.py
+# pages/rehearsal/rehearsal.py
 CHANGE_BY_CHANGE = "Change by change"
 KEEP_IN = "Keep in"
 KEPT_IN = "Kept in"
 
-# views/relive.py
+# pages/relive/relive.py
 REBUILT_EXACTLY = "Rebuilt exactly as it was answered"
 
-# views/short_term.py
+# pages/short_term/short_term.py
 MANY_EVENTS = "Many events"
 A_CONVERSATION = "A conversation"
 
-# views/tidy.py
+# pages/tidy/tidy.py
 NO_LANGUAGE_MODEL = "No language model is connected"
 
 # widgets.py

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from dashboard import comparing
+from dashboard.data import comparing
 from memory_system import AgentMemory, Tier, World
 from memory_system.conversation.conversation import Conversation
 from memory_system.conversation.duet import SCENE, Duet

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from dashboard import diffs
+from dashboard.data import diffs
 from memory_system import AgentSettings, Kind, MemoryEntry, Tier
 from memory_system.core.change_set import TextChange
 from tests.conftest import NOW

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from dashboard.moments import Wanted, from_link
+from dashboard.data.moments import Wanted, from_link
 from memory_system.errors import InvalidParameter
 
 AT = datetime(2026, 3, 27, 18, 0, tzinfo=UTC)

@@ -12,9 +12,9 @@ from starlette.routing import WebSocketRoute
 from starlette.testclient import TestClient, WebSocketTestSession
 from starlette.websockets import WebSocketDisconnect
 
-from dashboard import newsfeed
-from dashboard.newsfeed import PATH, Newsfeed
-from dashboard.visitors import COOKIE, SECONDS, Visitors
+from dashboard.server import newsfeed
+from dashboard.server.newsfeed import PATH, Newsfeed
+from dashboard.server.visitors import COOKIE, SECONDS, Visitors
 from memory_system import AgentMemory, Settings, World
 from memory_system.world.auth import Door
 from tests.waiting import until

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.cells import as_cells, from_cells
+from dashboard.data.cells import as_cells, from_cells
 from memory_system.operations.importing.columns import as_cell, from_cell
 from memory_system.operations.importing.text import Form, read_rows
 from tests.conftest import NOW

@@ -19,7 +19,7 @@ import httpx
 import pytest
 from websockets.sync.client import connect
 
-from dashboard.starting import with_free_ports
+from dashboard.server.starting import with_free_ports
 from memory_system import Settings, World, quiet
 from memory_system.core.ports import next_free
 from memory_system.embedding.embedder import CachedEmbedder

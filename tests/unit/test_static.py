@@ -16,8 +16,8 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.testclient import TestClient
 
-from dashboard import static
-from dashboard.static import Compressed
+from dashboard.server import static
+from dashboard.server.static import Compressed
 
 SCRIPT = b"export const words = 'a brass key, a lamp, a mill';\n" * 500
 

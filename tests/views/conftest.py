@@ -10,13 +10,13 @@ from streamlit import config
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session
-from dashboard.visitors import visitors
+from dashboard.server.visitors import visitors
 from memory_system.embedding.embedder import CachedEmbedder
 from tests import sample_world
 from tests.waiting import LAST_RESORT
 
 config.set_option("runner.postScriptGC", False)  # after every run, it looks for garbage in all that is loaded
-VIEWS = sample_world.ROOT / "dashboard" / "views"
+FOLDER = sample_world.ROOT / "dashboard" / "pages"
 
 
 @pytest.fixture(scope="session")
@@ -33,7 +33,7 @@ def open_page(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     visitors.cache_clear()
 
     def run(view: str, agent: str = "mira", **link: str) -> AppTest:
-        page = AppTest.from_file(str(VIEWS / f"{view}.py"), default_timeout=LAST_RESORT)
+        page = AppTest.from_file(str(FOLDER / view / f"{view}.py"), default_timeout=LAST_RESORT)
         page.session_state["agent"] = agent
         for name, value in link.items():
             page.query_params[name] = value

@@ -17,14 +17,15 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import as_code, session
-from dashboard.moments import Wanted
-from dashboard.visitors import visitors
+from dashboard import session
+from dashboard.data.moments import Wanted
+from dashboard.pages.recall import as_code
+from dashboard.server.visitors import visitors
 from memory_system import PRESETS, Facets, Query, Recall, Settings
 from tests import sample_world
 from tests.served import served_api
 
-from .conftest import VIEWS
+from .conftest import FOLDER
 
 OpenPage = Callable[..., AppTest]
 CUE = "Who has the mill key?"
@@ -145,7 +146,7 @@ def opened(served: tuple[dict[str, str], str], monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setenv(name, value)
 
     def run(view: str, agent: str = "mira", **link: str) -> AppTest:
-        page = AppTest.from_file(str(VIEWS / f"{view}.py"), default_timeout=60)
+        page = AppTest.from_file(str(FOLDER / view / f"{view}.py"), default_timeout=60)
         page.session_state["agent"] = agent
         for name, value in link.items():
             page.query_params[name] = value

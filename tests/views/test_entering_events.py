@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import forms, session, words
+from dashboard import session, words
+from dashboard.components import forms
 from memory_system import AgentMemory, Tier
 from memory_system.operations.importing.dates import READ_AS_UTC, Order
 from memory_system.operations.importing.text import Form, Reading, read_text

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import history_filters, session, words
+from dashboard import session, words
+from dashboard.pages.history import filters
 from memory_system import AgentMemory, Tier
 
 from .test_pages import mira, press, shown
@@ -112,7 +113,7 @@ def test_a_link_that_makes_no_sense_shows_the_history(open_page: OpenPage, link:
 def test_older_changes_are_on_further_pages(
     open_page: OpenPage, world_open: AgentMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(history_filters, "PAGE", 10)
+    monkeypatch.setattr(filters, "PAGE", 10)
     revisions = [one.revision for one in world_open.history()]
     page = open_page("history")
     assert list(page.dataframe[0].value["revision"]) == revisions[:10]

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import family, session, tables, words
+from dashboard import session, words
+from dashboard.data import family, tables
 from memory_system import AgentMemory, Kind, MemoryEntry, Tier
 from memory_system.operations.provenance import Kin, Lineage
 from memory_system.operations.rederivation import DERIVED_AGAIN

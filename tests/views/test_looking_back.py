@@ -10,14 +10,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
-from dashboard.moments import Wanted
+from dashboard.data.moments import Wanted
+from dashboard.pages import PAGES
 from memory_system import AgentMemory, Kind, Tier
 from memory_system.agent_parts.shifts import FORGOTTEN
 from tests import sample_world
 from tests.waiting import LAST_RESORT
 
 OpenPage = Callable[..., AppTest]
-VIEWS = sorted(path.stem for path in (sample_world.ROOT / "dashboard" / "views").glob("*.py"))
+VIEWS = sorted(page.name for page in PAGES)
 STORY = Wanted(world_time=datetime(2026, 3, 20, 20, tzinfo=UTC))
 CUE = "Who has the mill key?"
 
@@ -270,7 +271,7 @@ def test_recall_is_set_to_the_query_of_then(open_page: OpenPage) -> None:
     script = """
 import streamlit as st
 from dashboard import recall_controls, session
-from dashboard.moments import Wanted
+from dashboard.data.moments import Wanted
 logged = session.present().queries()[0]
 if "taken" not in st.session_state:
     session.look_at(Wanted(revision=logged.revision, access=logged.access))

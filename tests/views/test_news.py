@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import session, unrated, words, working
+from dashboard import session, words
+from dashboard.components import unrated, working
 from memory_system import AgentMemory, Tier
 
 from .test_entering_events import field
@@ -22,7 +23,7 @@ def count_news() -> None:
     """A page that counts what is new to a session: run by Streamlit, so that it imports what it uses itself."""
     import streamlit as st
 
-    from dashboard import news
+    from dashboard.components import news
 
     st.text(str(news._of_others(st.session_state["agent"])))
 

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import session, spending, unrated, working
+from dashboard import session
+from dashboard.components import spending, unrated, working
 from memory_system.core.times import real_clock
 from memory_system.errors import InvalidParameter
 from memory_system.llm import prices

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from dashboard import figures, tables
+from dashboard.data import figures, tables
 from memory_system import PRESETS, AgentMemory, Measure, Query, Score, Scoring, Weights
 from memory_system.agent_parts.tester import OWN_SETTINGS, Precision
 from memory_system.recall.hybrid import DateMatch, Evidence, TokenPair, WordMatch

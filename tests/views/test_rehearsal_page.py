@@ -8,7 +8,9 @@ from datetime import UTC, datetime
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import comparing, rehearsing, session, words
+from dashboard import session, words
+from dashboard.components import rehearsing
+from dashboard.data import comparing
 from memory_system import AgentMemory, MemoryEntry, Tier
 from memory_system.world.branches.branches import RESTORE_IT
 from memory_system.world.branches.merge import Fit

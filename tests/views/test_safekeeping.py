@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import session, words, working
+from dashboard import session, words
+from dashboard.components import working
 from memory_system import AgentMemory, Tier
 from memory_system.store import ledger_opening
 from memory_system.world import swap
@@ -103,7 +104,7 @@ class Other:
         return np.random.default_rng(len(texts)).standard_normal((len(texts), 32)).astype(np.float32)
 
 
-BANNER = "from dashboard import session, standing\nstanding.banner(session.agent())\n"
+BANNER = "from dashboard import session\nfrom dashboard.components import standing\nstanding.banner(session.agent())\n"
 
 
 def test_a_character_of_another_embedding_model_is_offered_to_be_embedded_anew(

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from dashboard import figures, history_tables, tables, widgets
+from dashboard.components import widgets
+from dashboard.data import figures, history_tables, tables
 from memory_system import AgentMemory, Tier
 
 from ..conftest import NOW

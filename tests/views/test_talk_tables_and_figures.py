@@ -8,7 +8,8 @@ from collections.abc import Callable
 import pandas as pd
 import pytest
 
-from dashboard import talk_figures, talk_tables, words
+from dashboard import words
+from dashboard.pages.interview import talk_figures, talk_tables
 from memory_system import AgentMemory
 from memory_system.conversation.comparing import compare
 from memory_system.conversation.context import Context, Scene, build, counted

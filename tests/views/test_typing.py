@@ -11,12 +11,13 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import drafts, session, words
+from dashboard import session, words
+from dashboard.components import drafts
 from memory_system import AgentMemory, Tier
 
-from .conftest import VIEWS
+from .conftest import FOLDER
 
-DASHBOARD = VIEWS.parent
+DASHBOARD = FOLDER.parent
 Open = Callable[..., AppTest]
 
 PLACES: dict[str, tuple[str, dict[str, str], dict[str, Any]]] = {
@@ -102,7 +103,7 @@ def test_what_is_typed_is_there_again_after_looking_at_another_page(place: str, 
     page.session_state["agent"] = "mira"
 
     def visit() -> None:
-        page.switch_page(f"views/{view}.py")
+        page.switch_page(f"pages/{view}/{view}.py")
         for name, value in link.items():
             if name not in page.session_state:  # a cue in a link that is followed counts
                 page.query_params[name] = value
@@ -121,7 +122,7 @@ def test_what_is_typed_is_there_again_after_looking_at_another_page(place: str, 
             field.set_value(typed[kind, field.key])
     if by == "a click beside the field":
         page.run()
-    page.switch_page("views/overview.py").run()
+    page.switch_page("pages/overview/overview.py").run()
     visit()
     now = {(kind, field.key): field.value for kind, at in fields(page) for field in [getattr(page, kind)[at]]}
     assert {at: now.get(at) for at in typed} == typed
@@ -129,7 +130,7 @@ def test_what_is_typed_is_there_again_after_looking_at_another_page(place: str, 
 
 NOT_KEPT = {
     ("model_settings", "Key"): "a key is a secret, and is kept nowhere but where it is saved",
-    ("bin", "Type"): "the word that confirms a purge counts for what is chosen now",
+    ("trash", "Type"): "the word that confirms a purge counts for what is chosen now",
     ("sign_in", "Password"): "a password is kept nowhere",
 }
 FORMS = {"model_settings: what stands in the form use-a-server is not kept before it is sent off"}
@@ -144,7 +145,7 @@ def calls() -> Iterator[tuple[str, str, dict[str, ast.expr], str]]:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
                 first = node.args[0]
                 label = first.value if isinstance(first, ast.Constant) else ast.unparse(first)
-                module = path.relative_to(DASHBOARD).with_suffix("").as_posix()
+                module = path.stem
                 yield module, str(label), {one.arg: one.value for one in node.keywords if one.arg}, node.func.attr
 
 

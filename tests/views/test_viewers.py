@@ -9,14 +9,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
-from dashboard.visitors import SECONDS, Visitors, visitors
+from dashboard.pages import PAGES
+from dashboard.server.visitors import SECONDS, Visitors, visitors
 from memory_system import AgentMemory, Settings, Tier
 from memory_system.errors import NotAllowed, NotSignedIn
 from memory_system.world.auth import Door, Role
 from memory_system.world.viewer import OnlookersWorld
 
 Open = Callable[..., AppTest]
-VIEWS = sorted(path.stem for path in (session.SAMPLES.parents[2] / "dashboard" / "views").glob("*.py"))
+VIEWS = sorted(page.name for page in PAGES)
 _TEXT = "A viewer was here"
 
 

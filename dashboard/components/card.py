@@ -1,0 +1,179 @@
+"""The card of one memory: its text, what it rests on, what rests on it, what is near, and when it is forgotten."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memory_system import AgentMemory, MemoryEntry, MemorySystemError, Tier
+from memory_system.core import ago, stamp
+from memory_system.errors import EntryNotFound
+from memory_system.operations import Lineage
+
+from ..data import family, figures, tables
+from . import stale, tabs, widgets
+
+
+def show(agent: AgentMemory, entry: MemoryEntry) -> None:
+    """One memory: its text, when it happened, how important it is and why, and what it rests on."""
+    now, gone = agent.now, agent.find(entry.id) is None
+    with st.container(border=True):
+        with st.container(horizontal=True, gap="small"):
+            st.badge(entry.kind.value, color="blue")
+            st.badge(tables.TIERS[entry.tier], color="gray")
+            if entry.pinned:
+                st.badge("pinned", icon=":material/keep:", color="orange")
+            if entry.protected:
+                st.badge("protected", icon=":material/lock:", color="orange")
+            if entry.authored:
+                st.badge("by a person", icon=":material/person:", color="violet")
+            if gone:
+                st.badge("forgotten", icon=":material/delete:", color="gray")
+        st.text(tables.visible(entry.document))
+        facts = []
+        if entry.timestamp:
+            facts.append(f"happened {stamp(entry.timestamp)} ({ago(entry.timestamp, now)})")
+        if entry.last_access:
+            facts.append(f"last recalled {ago(entry.last_access, now)}")
+        facts.append(
+            "unrated" if entry.rating is None else f"importance {entry.importance:.2f} (rated {entry.rating:g} of 10)"
+        )
+        st.caption(widgets.plain(" · ".join(facts)))
+        if entry.explanation:
+            st.caption(widgets.plain(entry.explanation))
+        if entry.tags:
+            st.caption(widgets.plain("Tags: " + ", ".join(entry.tags)))
+        if gone:
+            _restore(agent, entry)
+        else:
+            stale.panel(agent, entry)
+        _links(agent, entry)
+
+
+def _restore(agent: AgentMemory, entry: MemoryEntry) -> None:
+    """The way back for a memory that is shown as it was before it was forgotten."""
+    if (
+        agent.read_only is None
+        and entry.tier is not Tier.STATIC
+        and st.button(
+            "Restore",
+            icon=":material/settings_backup_restore:",
+            key=f"restore-{entry.id}",
+            help="In Python: AgentMemory.restore",
+        )
+    ):
+        try:
+            agent.restore(entry.id)
+        except MemorySystemError as error:
+            widgets.problem(error)
+        else:
+            widgets.say_next("Restored. The History page can undo it.")
+            st.rerun()
+
+
+def _links(agent: AgentMemory, entry: MemoryEntry) -> None:
+    """What a memory rests on, what was built on it, what is near to it in meaning, and its id."""
+    sources, unknown = _sources(agent, entry)
+    built = agent.built_on(entry.id)
+    groups, labels = {}, {}
+    lineage = agent.lineage(entry.id)
+    if len(lineage.kin) > 1:
+        labels["Lineage"] = "Lineage"
+    if sources:
+        groups["below"], labels["below"] = sources, f"Rests on {tables.counted(len(sources), 'memory', 'memories')}"
+    if built:
+        groups["above"] = built
+        labels["above"] = f"{tables.counted(len(built), 'memory rests', 'memories rest')} on it"
+    labels |= {name: name for name in ("Similar", "When forgotten", "Details")}
+    shown = tabs.show(labels, f"card-{entry.id}")
+    if "Lineage" in shown and shown["Lineage"].open:
+        with shown["Lineage"]:
+            _lineage(agent, lineage)
+    for name, linked in groups.items():
+        with shown[name]:
+            for other in linked[:50]:
+                _link(agent, other, other.kind.value, entry.id)
+            if linked is sources and unknown:
+                st.caption(f"{tables.counted(unknown, 'more is', 'more are')} not known to this character.")
+    with shown["Similar"]:
+        if entry.tier is Tier.STATIC:
+            st.caption("Facts of the personality are not compared.")
+        elif agent.find(entry.id) is None:
+            st.caption("What is forgotten is not compared.")
+        else:
+            for other, cosine in agent.similar(entry.id, 5):
+                _link(agent, other, f"{cosine:.2f}", entry.id)
+    with shown["When forgotten"]:
+        if agent.find(entry.id) is None:
+            st.caption("It is forgotten.")
+        elif shown["When forgotten"].open:
+            _forgetting(agent, entry)
+    with shown["Details"]:
+        st.code(f"id: {entry.id}", language=None)
+
+
+def _lineage(agent: AgentMemory, found: Lineage) -> None:
+    """The graph of where a memory comes from and what came of it; a click opens another one."""
+    rounds = st.session_state.get("lineage-round", 0)
+    clicked = st.plotly_chart(
+        family.tree(found, widgets.ink()),
+        on_select="rerun",
+        selection_mode="points",
+        config={"displayModeBar": False},
+        key=f"lineage-{found.entry_id}-{rounds}",
+        alt="The memories that this one rests on, below it, and those that rest on it, above it",
+    )
+    others = [one for one in widgets.clicked_ids(clicked) if one != found.entry_id]
+    if others:
+        st.session_state["lineage-round"] = rounds + 1  # a click must not count again when one comes back
+        stale.open_memory(agent, others[0])
+    words = ["Above: what rests on it. Below: what it rests on. Click one to open it."]
+    left_out = found.more + len(found.kin) - len(family.drawn(found))
+    if left_out:
+        words.append(f"{tables.counted(left_out, 'memory lies', 'memories lie')} further off.")
+    if found.unknown:
+        words.append(f"{tables.counted(found.unknown, 'is', 'are')} cited and not known to this character.")
+    st.caption(" ".join(words))
+
+
+def _forgetting(agent: AgentMemory, entry: MemoryEntry) -> None:
+    """For each saved cue that recalls this memory, when it falls out of the answer as time passes."""
+    saved = agent.saved_cues
+    if not saved:
+        st.caption("Save a cue on the Recall page, and see here when this memory falls out of its answer.")
+        return
+    told = agent.forecast_of(entry.id, [one.cue for one in saved])
+    if not told:
+        st.caption(f"None of {tables.counted(len(saved), 'saved cue', 'saved cues')} recalls it now.")
+        return
+    for query, one in told:
+        st.text(tables.visible(query.cue))
+        st.caption(widgets.plain(tables.forgetting(one)))
+    st.plotly_chart(
+        figures.forecast([one for _, one in told], widgets.ink()),
+        config={"displayModeBar": False},
+        key=f"forgetting-{entry.id}",
+        alt="The score of this memory for each saved cue as time passes, beside the threshold",
+    )
+
+
+def _sources(agent: AgentMemory, entry: MemoryEntry) -> tuple[list[MemoryEntry], int]:
+    """The memories that one rests on, forgotten ones included, and how many ids lead nowhere."""
+    found, unknown = [], 0
+    for entry_id in entry.evidence[:50]:
+        try:
+            found.append(agent.last_version(entry_id))
+        except EntryNotFound:
+            unknown += 1
+    return found, unknown
+
+
+def _link(agent: AgentMemory, other: MemoryEntry, about: str, beside: str) -> None:
+    """One linked memory: its text, and a button that opens it."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        with st.container(width="stretch", gap=None):
+            st.text(tables.visible(other.document))
+            st.caption(widgets.plain(about))
+        if agent.find(other.id) is None:
+            st.caption("forgotten")
+        if st.button("Open", key=f"open-{beside}-{other.id}-{about}", icon=":material/open_in_new:", type="tertiary"):
+            stale.open_memory(agent, other.id)

@@ -1,0 +1,354 @@
+"""What somebody has begun to write: kept while pages are drawn, left and come back to, and while others write.
+
+Streamlit begins a field anew when what it begins with changes, and forgets it when a page is drawn without it. A draft
+holds the fields of one thing by a key that neither a revision nor a value is part of. What the fields began with stays
+the same while somebody writes; when the thing itself changes beneath, each field is settled by itself:
+
+* not written into: it shows what is there now.
+* written into, and not changed beneath: it stays.
+* both, and they differ: it stays, both are shown, and a person chooses. Nothing is saved before that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+import pandas as pd
+import streamlit as st
+
+from .. import words
+from ..data import cells, tables
+from . import widgets
+
+_OPEN = "drafts-open"
+_TABLES = "drafts-tables"
+_MOST = 400
+Key = TypeVar("Key", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Settled(Generic[Key]):
+    """What becomes of the fields of a draft when what they are about may have changed.
+
+    Args:
+        base: what each field now began with.
+        mine: what stands in each field.
+        clashes: what is there now, of the fields that were written into and changed beneath, too.
+    """
+
+    base: dict[Key, Any]
+    mine: dict[Key, Any]
+    clashes: dict[Key, Any] = field(default_factory=dict)
+
+    @property
+    def written(self) -> dict[Key, Any]:
+        """The fields that were written into, with what stands in them."""
+        return {name: value for name, value in self.mine.items() if value != self.base[name]}
+
+
+def settle(base: Mapping[Key, Any], mine: Mapping[Key, Any], now: Mapping[Key, Any]) -> Settled[Key]:
+    """Settle each field by itself, from what it began with, what stands in it, and what is there now."""
+    began, stands, clashes = dict[Key, Any](), dict[Key, Any](), dict[Key, Any]()
+    for name, there in now.items():
+        start = base.get(name, there)
+        wrote = mine.get(name, start)
+        if wrote in (start, there):
+            began[name], stands[name] = there, there
+        else:
+            began[name], stands[name] = start, wrote
+            if there != start:
+                clashes[name] = there
+    return Settled(began, stands, clashes)
+
+
+class Draft:
+    """The fields of one thing, as they stand in this browser session.
+
+    Args:
+        key: what it is about, such as the id of a memory; of each agent another.
+        now: what is there, by the name of each field.
+        labels: what the fields are called where their names are not what the page calls them.
+        shown: how the value of a field is told to people.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        now: Mapping[str, Any],
+        labels: Mapping[str, str] | None = None,
+        shown: Callable[[Any], str] = str,
+    ) -> None:
+        self.key = key
+        self._labels, self._shown = labels or {}, shown
+        held: dict[str, Any] = st.session_state.get(self._held, {})
+        mine = {name: st.session_state[self.field(name)] for name in held if self.field(name) in st.session_state}
+        self._settled = settle(held, mine, now)
+        for name, value in self._settled.mine.items():
+            at = self.field(name)
+            if at not in st.session_state or st.session_state[at] != value:
+                st.session_state[at] = value
+        st.session_state[self._held] = self._settled.base
+        opened: dict[str, None] = st.session_state.setdefault(_OPEN, {})
+        opened[key] = None
+
+    @property
+    def _held(self) -> str:
+        return _begun(self.key)
+
+    def field(self, name: str) -> str:
+        """The key of a field's widget, which is to have ``persist_state="session"`` and no value of its own."""
+        return f"draft-{self.key}-{name}"
+
+    def written(self) -> dict[str, Any]:
+        """The fields that were written into and differ from what is there, with what stands in them."""
+        return _written(self.key)
+
+    def told(self) -> bool:
+        """Say which fields changed beneath what was written, with a choice; answers whether all is settled."""
+        for name, there in self._settled.clashes.items():
+            with st.container(border=True, gap="small", key=f"clash-{self.key}-{name}"):
+                called = self._labels.get(name, name)
+                st.markdown(f":material/call_split: **{widgets.plain(called)} was changed meanwhile.**")
+                st.text(f"There now: {tables.short(self._shown(there), _MOST)}")
+                st.text(f"You wrote: {tables.short(self._shown(self._settled.mine[name]), _MOST)}")
+                with st.container(horizontal=True):
+                    for label, mine in (("Keep what I wrote", True), ("Take what is there now", False)):
+                        st.button(
+                            label,
+                            key=f"clash-{self.key}-{name}-{mine}",
+                            on_click=self._choose,
+                            args=(name, there, mine),
+                        )
+        return not self._settled.clashes
+
+    def _choose(self, name: str, there: Any, mine: bool) -> None:
+        held = dict(st.session_state.get(self._held, {}))
+        st.session_state[self._held] = held | {name: there}
+        if not mine:
+            st.session_state[self.field(name)] = there
+
+    def unsaved(self) -> None:
+        """Say that something is written and not saved, with the way back; nothing where nothing is."""
+        if names := [self._labels.get(name, name).lower() for name in self.written()]:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.caption(widgets.plain(f"Not saved yet: {', '.join(names)}."))
+                st.button(
+                    "Discard what I wrote", key=f"discard-{self.key}", type="tertiary", icon=":material/undo:",
+                    on_click=drop, args=(self.key,),
+                )  # fmt: skip
+
+    def done(self) -> None:
+        """It is saved: the next run begins the fields with what is there then."""
+        drop(self.key)
+
+    def let_go(self, *names: str) -> None:
+        """The next run begins these fields with what is there then; what is written into others stays."""
+        held: dict[str, Any] = st.session_state.get(self._held, {})
+        st.session_state[self._held] = {name: start for name, start in held.items() if name not in names}
+
+
+def _begun(key: str) -> str:
+    """Where what a draft's fields began with is held: never where a field of another draft is, whatever its key."""
+    return f"begun-{key}"
+
+
+def _written(key: str) -> dict[str, Any]:
+    held: dict[str, Any] = st.session_state.get(_begun(key), {})
+    stands = {name: st.session_state.get(f"draft-{key}-{name}", start) for name, start in held.items()}
+    return {name: value for name, value in stands.items() if value != held[name]}
+
+
+def drop(key: str) -> None:
+    """Forget a draft, with what was written into it."""
+    st.session_state.pop(_begun(key), None)  # whose fields begin anew at the next run
+    opened: dict[str, None] = st.session_state.setdefault(_OPEN, {})
+    opened.pop(key, None)
+
+
+def erase(key: str) -> None:
+    """Forget a draft whose fields are not drawn, and leave nothing of what was written into them."""
+    for name in st.session_state.get(_begun(key), {}):
+        st.session_state.pop(f"draft-{key}-{name}", None)
+    drop(key)
+
+
+def unsaved(prefix: str) -> dict[str, dict[str, Any]]:
+    """The drafts whose keys begin so and that were written into: by the rest of their keys, what was written."""
+    opened: dict[str, None] = st.session_state.get(_OPEN, {})
+    found = {key.removeprefix(prefix): _written(key) for key in opened if key.startswith(prefix)}
+    return {rest: written for rest, written in found.items() if written}
+
+
+def turn(key: str) -> str:
+    """The key of a field that is emptied once what stands in it is kept: see ``next_turn``."""
+    return f"{key}-{st.session_state.setdefault(f'turn-{key}', 0)}"
+
+
+def next_turn(key: str) -> None:
+    """Empty the fields of ``turn``: what stood in them is kept now."""
+    st.session_state[f"turn-{key}"] = st.session_state.get(f"turn-{key}", 0) + 1
+
+
+# -- tables -------------------------------------------------------------------------------------------------
+
+
+def table(frame: pd.DataFrame, key: str, **more: Any) -> pd.DataFrame:
+    """A table to write into, as ``widgets.edited_table``; answers what stands in it.
+
+    It begins with ``frame`` once, and from then on with what was written: what is handed in later is not taken up
+    before ``forget_table``, since the browser knows a cell that is being written into by its place only.
+    """
+    at = f"table-{key}"
+    turn, begun, stands = st.session_state.get(at, (st.session_state.get(f"turn-{key}", 0), frame, frame))
+    if at in st.session_state and f"{key}-{turn}" not in st.session_state:  # the page was drawn without it
+        turn, begun = turn + 1, stands.reset_index(drop=True).astype(frame.dtypes.to_dict())
+    edited = widgets.edited_table(begun, key=f"{key}-{turn}", **more)
+    st.session_state[at] = turn, begun, edited
+    opened: dict[str, None] = st.session_state.setdefault(_TABLES, {})
+    opened[key] = None
+    return edited
+
+
+def keep_tables() -> None:
+    """Take up the cells whose news comes with the very click that leaves their page, which does not draw them again.
+
+    To be called before a page is drawn.
+    """
+    opened: dict[str, None] = st.session_state.get(_TABLES, {})
+    for key in opened:
+        turn, begun, _ = st.session_state.get(f"table-{key}", (0, None, None))
+        edits = st.session_state.get(f"{key}-{turn}")
+        if begun is not None and edits is not None:
+            st.session_state[f"table-{key}"] = turn, begun, with_edits(begun, edits)
+
+
+def with_edits(begun: pd.DataFrame, edits: Mapping[str, Any]) -> pd.DataFrame:
+    """A table after what was done to it.
+
+    Args:
+        begun: the table as it was drawn.
+        edits: what the browser tells: cells by place and column, the places of rows taken away, and rows added.
+    """
+    frame = begun.reset_index(drop=True)
+    for row, written in edits["edited_rows"].items():
+        for column, value in written.items():
+            frame.loc[int(row), column] = value
+    added = pd.DataFrame(edits["added_rows"], columns=frame.columns).astype(begun.dtypes.to_dict())
+    kept = frame.drop(index=[int(row) for row in edits["deleted_rows"]])
+    return cells.from_cells(pd.concat([kept, added], ignore_index=True) if len(added) else kept)
+
+
+def table_written(key: str) -> bool:
+    """Whether anything was written into a table since it began."""
+    _, begun, stands = st.session_state.get(f"table-{key}", (0, None, None))
+    return begun is not None and not begun.reset_index(drop=True).equals(stands.reset_index(drop=True))
+
+
+def forget_table(key: str) -> None:
+    """Begin a table anew at the next run, with what is handed in then."""
+    turn, _, _ = st.session_state.pop(f"table-{key}", (0, None, None))
+    st.session_state[f"turn-{key}"] = turn + 1
+
+
+def ticks(frame: pd.DataFrame, column: str, key: str, ids: str = "id", **more: Any) -> set[str]:
+    """A table with a column of boxes; answers the ids of the rows that are ticked.
+
+    The boxes belong to ids, not to places: they stay with their rows when others come, go or change their order.
+
+    Args:
+        frame: the rows; what the column of boxes says counts for rows that were not there before.
+        column: the name of the column of boxes.
+        key: tells this table from others.
+        ids: the name of the column of ids.
+        more: as ``widgets.edited_table`` takes it.
+    """
+    at = f"ticks-{key}"
+    turn, drawn, boxes = st.session_state.get(at, (0, [], {}))
+    boxes = by_id(boxes, drawn, st.session_state.get(f"{key}-{turn}", {}).get("edited_rows", {}), column)
+    now = [str(one) for one in frame[ids]]
+    if now != drawn or f"{key}-{turn}" not in st.session_state:
+        turn += 1
+        frame = frame.assign(
+            **{column: [boxes.get(one, bool(was)) for one, was in zip(now, frame[column], strict=True)]}
+        )
+        st.session_state[f"{at}-frame"] = frame
+    edited = widgets.edited_table(st.session_state[f"{at}-frame"], key=f"{key}-{turn}", **more)
+    after = dict(zip(now, edited[column].astype(bool), strict=True))
+    st.session_state[at] = turn, now, boxes | after
+    return {one for one, ticked in after.items() if ticked}
+
+
+def by_id(
+    boxes: Mapping[str, bool], drawn: Sequence[str], edits: Mapping[int, Mapping[str, Any]], column: str
+) -> dict[str, bool]:
+    """The boxes by id, after what the browser tells by place of the rows that were drawn."""
+    ticked = {drawn[int(row)]: bool(cells[column]) for row, cells in edits.items() if column in cells}
+    return dict(boxes) | ticked
+
+
+def chosen(frame: pd.DataFrame, key: str, ids: str = "id", *, since: object = None, **more: Any) -> list[str]:
+    """A table whose rows are chosen, with a box for all of them; answers the ids of the chosen ones, in its order.
+
+    What is chosen are ids, not places: they stay chosen when a game adds or removes others meanwhile, and a click in a
+    table that was drawn before that counts for the memory that it was made on.
+
+    Args:
+        frame: the rows.
+        key: tells this table from others.
+        ids: the name of the column of ids.
+        since: another value forgets what is chosen.
+        more: as ``widgets.table`` takes it.
+    """
+    at, now = f"chosen-{key}", [str(one) for one in frame[ids]]
+    held = _Chosen.of(at)
+    turn, drawn = held.turn, held.drawn
+    clicked = st.session_state.get(f"{key}-{turn}")
+    if clicked is not None and not held.forced:
+        held.ids = [drawn[row] for row in clicked["selection"]["rows"] if row < len(drawn)]
+    if since != held.since:
+        held.ids, held.since, held.forced = [], since, True
+    picked = [one for one in now if one in set(held.ids)]
+    if now != drawn or held.forced or clicked is None:
+        held.turn += 1
+    held.ids, held.drawn, held.forced = picked, now, False
+    every = len(picked) == len(now)
+    box = f"{key}-all"
+    if st.session_state.get(box) is not every:
+        st.session_state[box] = every
+    st.checkbox(f"{words.SELECT_ALL} {len(now)} shown", key=box, on_change=_choose_all, args=(at, box))
+    rows = [place for place, one in enumerate(now) if one in set(picked)]
+    widgets.table(
+        frame,
+        on_select="rerun",
+        selection_mode="multi-row",
+        selection_default={"selection": {"rows": rows}},
+        key=f"{key}-{held.turn}",
+        **more,
+    )
+    st.session_state[at] = held
+    return picked
+
+
+@dataclass
+class _Chosen:
+    """Which rows are chosen, and the ids of the rows that were drawn last, in their order."""
+
+    turn: int = 0
+    drawn: list[str] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
+    since: object = None
+    forced: bool = False
+
+    @classmethod
+    def of(cls, at: str) -> _Chosen:
+        found: _Chosen = st.session_state.get(at) or cls()
+        return found
+
+
+def _choose_all(at: str, box: str) -> None:
+    """Choose all rows that were drawn, which are those that somebody saw, or none."""
+    held = _Chosen.of(at)
+    held.ids, held.forced = (list(held.drawn) if st.session_state[box] else []), True
+    st.session_state[at] = held

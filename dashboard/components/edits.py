@@ -1,0 +1,106 @@
+"""What somebody writes about a memory: its fields as a draft, and what becomes of it when the memory has gone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import date, datetime, time
+
+import streamlit as st
+
+from memory_system import AgentMemory, MemoryEntry, MemorySystemError
+
+from ..data import tables
+from . import drafts, stale, widgets
+
+_FIELDS = {
+    "document": "Text",
+    "kind": "Kind",
+    "rating": "Importance",
+    "tags": "Tags",
+    "day": "Day",
+    "hour": "Time",
+    "marks": "Marks",
+}
+
+
+def draft_of(agent: AgentMemory, entry: MemoryEntry) -> drafts.Draft:
+    """What somebody writes about a memory; it stays theirs until it is saved or discarded."""
+    day, hour = _parts(entry.timestamp)
+    now = {
+        "document": entry.document,
+        "kind": entry.kind.value,
+        "rating": 0 if entry.rating is None else round(entry.rating),
+        "tags": ", ".join(entry.tags),
+        "day": day,
+        "hour": hour,
+        "marks": [flag for flag in tables.MARKS if getattr(entry, flag)],
+    }
+    return drafts.Draft(f"edit/{agent.name}/{entry.id}", now, _FIELDS, _shown)
+
+
+def _shown(value: object) -> str:
+    """The value of a field, for people."""
+    if isinstance(value, list):
+        return ", ".join(tables.MARKS[flag] for flag in value) or "none"
+    return "none" if value in (None, "", 0) else str(value)
+
+
+def unfinished(agent: AgentMemory, shown: Collection[str]) -> None:
+    """What was written about memories that are no longer where they were: it is kept, with a choice.
+
+    Args:
+        agent: whose memories they are.
+        shown: the ids of the memories that this page can show.
+    """
+    if agent.read_only is not None:
+        return
+    for entry_id, written in drafts.unsaved(f"edit/{agent.name}/").items():
+        if entry_id in shown:
+            continue
+        entry = agent.find(entry_id)
+        if entry is None and _purged(agent, entry_id):
+            drafts.erase(f"edit/{agent.name}/{entry_id}")
+            st.info("A memory that you were changing was purged for good, and what you wrote about it with it.")
+            continue
+        with st.container(border=True, gap="small", key=f"unfinished-{entry_id}"):
+            became = "was forgotten" if entry is None else f"is in {tables.TIERS[entry.tier]} memory now"
+            st.markdown(f":material/edit_note: **A memory that you were changing {became}. What you wrote is kept.**")
+            for name, value in written.items():
+                st.text(f"{_FIELDS[name]}: {tables.visible(_shown(value))}")
+            with st.container(horizontal=True):
+                if entry is not None:
+                    if st.button("Open it", key=f"open-unfinished-{entry_id}", icon=":material/open_in_new:"):
+                        stale.open_memory(agent, entry_id)
+                elif st.button(
+                    "Bring it back", key=f"restore-unfinished-{entry_id}", icon=":material/settings_backup_restore:",
+                    help="With what you wrote still to be saved. In Python: AgentMemory.restore",
+                ):  # fmt: skip
+                    _bring_back(agent, entry_id)
+                st.button(
+                    "Discard what I wrote", key=f"discard-unfinished-{entry_id}", type="tertiary",
+                    icon=":material/undo:", on_click=drafts.drop, args=(f"edit/{agent.name}/{entry_id}",),
+                )  # fmt: skip
+
+
+def _purged(agent: AgentMemory, entry_id: str) -> bool:
+    """Whether nothing of a memory that is gone is left to be brought back."""
+    try:
+        agent.restore(entry_id, preview=True)
+    except MemorySystemError:
+        return True
+    return False
+
+
+def _bring_back(agent: AgentMemory, entry_id: str) -> None:
+    try:
+        agent.restore(entry_id)
+    except MemorySystemError as error:
+        widgets.problem(error)
+    else:
+        widgets.say_next("It is back. What you wrote about it is still to be saved.")
+        st.rerun()
+
+
+def _parts(held: datetime | None) -> tuple[date | None, time | None]:
+    """The day and the minute that the fields begin with: they know no seconds, so that leaving them changes none."""
+    return (held.date(), held.time().replace(second=0, microsecond=0)) if held else (None, None)

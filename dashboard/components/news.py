@@ -1,0 +1,94 @@
+"""What others have changed since the page was drawn: a pill says how much, and the page is drawn anew when one likes.
+
+A page is never drawn anew by itself: that would take away what is being typed or read. The pill floats, so that
+nothing moves when it comes. The browser listens for news on a socket, and only what it hears lets anything run here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import streamlit as st
+
+from memory_system import MemorySystemError
+
+from .. import session
+from ..server.newsfeed import PATH
+
+_LISTENER = "memory_news"
+_SCRIPT = Path(__file__).with_name("news.js").read_text(encoding="utf-8")
+_MOST = 99
+_KEY = "news"
+
+
+@contextmanager
+def watched() -> Iterator[None]:
+    """Within it a page is drawn; from then on there is a pill as soon as others change the agent.
+
+    Of the past there is no news, since nobody changes it.
+    """
+    if session.moment() is not None:
+        yield
+        return
+    agent = session.present()
+    st.session_state[_KEY] = agent.stamp[0]
+    _pill(agent.name)
+    yield
+
+
+def _of_others(name: str) -> int:
+    """How many changes others have made since the page was drawn; none if the agent is gone, as the next run tells.
+
+    Own ones are told by their ids, which are known before anybody can see the change: a page may save in a callback,
+    in a fragment or by work in the background, and two people may be on the same page.
+    """
+    seen, made = int(st.session_state.get(_KEY, 0)), session.own_changes()
+    try:
+        agent = session.world().agent(name)
+        count = agent.stamp[0] - seen
+        if count <= 0 or not made or count > _MOST + len(made):
+            return count
+        return sum(one.id not in made for one in agent.told_since(seen))
+    except MemorySystemError:
+        return 0
+
+
+@st.fragment
+def _pill(name: str) -> None:
+    """The pill, if there is news; drawn again whenever the browser hears of another revision than this one."""
+    revision = _revision(name)
+    _listen(name, revision)
+    place = st.container(key=_KEY)
+    place.html("<i></i>")  # an empty container is not there at all, and what stands below would move when it comes
+    count = _of_others(name)
+    if count <= 0:
+        return
+    many = f"{count if count <= _MOST else f'{_MOST}+'} new {'change' if count == 1 else 'changes'}"
+    if place.button(
+        f"{many} · Refresh",
+        key=f"{_KEY}-refresh",
+        icon=":material/refresh:",
+        type="primary",
+        help="A game or another person has changed this memory since the page was drawn.",
+    ):
+        st.rerun()
+
+
+def _listen(name: str, revision: int) -> None:
+    """Let the browser listen for another revision than this; it says which, and that draws the pill again."""
+    mount = st.components.v2.component(_LISTENER, js=_SCRIPT)  # each time: the server may not run yet at the import
+    mount(key=f"{_KEY}-listener", data={"path": PATH, "agent": name, "revision": revision}, on_revision_change=_drawn)
+
+
+def _drawn() -> None:
+    """Nothing else: that something was heard lets the pill be drawn."""
+
+
+def _revision(name: str) -> int:
+    """What the agent has gone through by now; nothing if it is gone, which the next run will tell."""
+    try:
+        return session.world().agent(name).stamp[0]
+    except MemorySystemError:
+        return 0

@@ -1,0 +1,203 @@
+"""Tokens and cost: what a character's calls of language models took, its budget, and the prices of the models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from memory_system import AgentMemory, MemorySystemError
+from memory_system.errors import InvalidParameter
+from memory_system.llm import Price, Spent, prices, total
+
+from .. import session
+from ..data import tables
+from . import drafts, widgets
+
+_COLUMNS = ["model", "prompt", "answer"]
+_NO_LIMIT = "0 is no limit."
+
+
+def line(agent: AgentMemory) -> str:
+    """What was taken so far, in a few words for the foot of a page."""
+    try:
+        spent = total(agent.spent)
+    except MemorySystemError as error:
+        return error.sentence
+    if not spent.calls:
+        return "No tokens were spent"
+    limit = agent.settings.token_budget
+    return f"{spent.tokens:,}{f' of {limit:,}' if limit else ''} tokens spent" + (
+        f", cost {cost(spent.cost)}" if spent.cost else ""
+    )
+
+
+def cost(value: float) -> str:
+    """A cost with two decimals; one that is smaller, but something, is said to be so."""
+    return "less than 0.01" if 0 < value < 0.01 else f"{value:,.2f}"
+
+
+def section(agent: AgentMemory) -> None:
+    """What was taken by model and task, the budget, and the prices."""
+    with st.container(border=True, key="spending"):
+        st.header("Tokens and cost", anchor=False)
+        try:
+            spent = agent.spent
+        except MemorySystemError as error:
+            widgets.problem(error)
+            return
+        _taken(agent, spent)
+        if widgets.closed(agent):
+            return
+        with st.expander("Budget"):
+            _budget(agent)
+        with st.expander("Prices of this world's models"):
+            _prices({one.model for one in spent})
+
+
+def _taken(agent: AgentMemory, spent: tuple[Spent, ...]) -> None:
+    if not spent:
+        st.caption(
+            "No call of a language model was made for this character yet. The offline rules take no tokens; every "
+            "other call is counted here: ratings, reflections, summaries, plans and talk."
+        )
+        return
+    whole, settings = total(spent), agent.settings
+    of_tokens = f" of {settings.token_budget:,}" if settings.token_budget else ""
+    of_cost = f" of {settings.cost_budget:g}" if settings.cost_budget else ""
+    with st.container(horizontal=True):
+        st.metric("Tokens", f"{whole.tokens:,}{of_tokens}", border=True, width="content")
+        st.metric("Calls", f"{whole.calls:,}", border=True, width="content")
+        st.metric("Cost", f"{cost(whole.cost)}{of_cost}", border=True, width="content")
+    st.caption("A call that is being made, or was cut off by a kill, counts by what it may take.")
+    rows = [
+        {
+            "model": tables.visible(one.model),
+            "task": tables.visible(one.task),
+            "calls": one.calls,
+            "sent": one.prompt,
+            "received": one.answer,
+            "cost": cost(one.cost),
+        }
+        for one in spent
+    ]
+    widgets.table(
+        pd.DataFrame(rows),
+        hide_index=True,
+        column_config={
+            "model": st.column_config.TextColumn("Model", width="large"),
+            "task": st.column_config.TextColumn("For", width="small"),
+            "calls": st.column_config.NumberColumn("Calls", width="small", format="localized"),
+            "sent": st.column_config.NumberColumn("Tokens sent", width="small", format="localized"),
+            "received": st.column_config.NumberColumn("Received", width="small", format="localized"),
+            "cost": st.column_config.TextColumn("Cost", width="small"),
+        },
+    )
+
+
+def _budget(agent: AgentMemory) -> None:
+    settings = agent.settings
+    st.caption(
+        "A call that may take more than is left is not made: a clear error says so, and an event is kept unrated. "
+        f"What a call may take is estimated high. {_NO_LIMIT}"
+    )
+    now = {"tokens": settings.token_budget, "cost": settings.cost_budget}
+    draft = drafts.Draft(f"budget/{agent.name}", now, {"tokens": "Most tokens in all", "cost": "Most cost in all"})
+    tokens = st.number_input(
+        "Most tokens in all", 0, 10**12, step=10_000, key=draft.field("tokens"), help=_NO_LIMIT, persist_state="session"
+    )
+    money = st.number_input(
+        "Most cost in all", 0.0, 1e9, step=1.0, key=draft.field("cost"), persist_state="session",
+        help=f"In the currency of the prices. {_NO_LIMIT}",
+    )  # fmt: skip
+    settled = draft.told()
+    same = (settings.token_budget, settings.cost_budget) == (int(tokens), float(money))
+    if st.button(
+        "Save the budget", icon=":material/save:", type="primary", disabled=same or not settled,
+        help="In Python: AgentMemory.configure(token_budget=..., cost_budget=...)",
+    ):  # fmt: skip
+        try:
+            agent.configure(token_budget=int(tokens), cost_budget=float(money))
+        except MemorySystemError as error:
+            widgets.problem(error)
+            return
+        draft.done()
+        widgets.say_next("The budget is saved. The History page can undo it.")
+        st.rerun()
+
+
+def _prices(used: set[str]) -> None:
+    st.caption(
+        "For a million tokens, in any one currency. A model without a price costs nothing, as local ones do. What was "
+        "spent keeps what it cost then."
+    )
+    world = session.world()
+    try:
+        held = prices.read(world.folder)
+    except MemorySystemError as error:
+        widgets.problem(error)
+        return
+    rows: list[dict[str, Any]] = [
+        {"model": name, "prompt": one.prompt, "answer": one.answer} for name, one in held.items()
+    ]
+    rows += [{"model": name, "prompt": None, "answer": None} for name in sorted(used - held.keys())]
+    edited = drafts.table(
+        pd.DataFrame(rows, columns=_COLUMNS).astype({"model": "string", "prompt": "Float64", "answer": "Float64"}),
+        "prices",
+        num_rows="dynamic",
+        hide_index=True,
+        column_config={
+            "model": st.column_config.TextColumn("Model", width="large"),
+            "prompt": st.column_config.NumberColumn("Tokens sent", min_value=0, format="%.4g"),
+            "answer": st.column_config.NumberColumn("Tokens received", min_value=0, format="%.4g"),
+        },
+    )
+    if not _as_begun(held):
+        st.caption(":material/info: The prices were changed elsewhere since this table was begun.")
+        if st.button("Load them again", icon=":material/refresh:", help="What was written here is forgotten."):
+            _begin_again()
+            st.rerun()
+    if st.button("Save the prices", icon=":material/save:", help="In Python: world.models.set_prices(...)"):
+        try:
+            world.models.set_prices(read(edited))
+        except MemorySystemError as error:
+            widgets.problem(error)
+            return
+        _begin_again()
+        widgets.say_next("The prices are saved.")
+        st.rerun()
+
+
+def _as_begun(held: dict[str, Price]) -> bool:
+    """Whether the prices are those that the table was begun with; it begins anew if nothing was written into it."""
+    begun = st.session_state.setdefault("prices-begun", dict(held))
+    if begun != held and not drafts.table_written("prices"):
+        _begin_again()
+        st.rerun()
+    return bool(begun == held)
+
+
+def _begin_again() -> None:
+    """Let the table begin with the prices as they are."""
+    drafts.forget_table("prices")
+    st.session_state.pop("prices-begun", None)
+
+
+def read(edited: pd.DataFrame) -> dict[str, Price]:
+    """The prices of an edited table; rows without any price are left out.
+
+    Raises:
+        InvalidParameter: a row has no name or half a price, a name stands twice, or a price is out of its range.
+    """
+    found: dict[str, Price] = {}
+    for row in edited.to_dict("records"):
+        name, prompt, answer = (None if pd.isna(row[one]) else row[one] for one in _COLUMNS)
+        if prompt is None and answer is None:
+            continue
+        if prompt is None or answer is None or not name:
+            raise InvalidParameter("A price needs the name of the model, and a number for tokens sent and received.")
+        if name in found:
+            raise InvalidParameter(f"The model {name!r} has two prices. Keep one.")
+        found[str(name)] = Price(float(prompt), float(answer))
+    return found

@@ -1,0 +1,135 @@
+"""Memories that rest on what has changed since: told on the overview, and on the card derived again or kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from memory_system import AgentMemory, ChangeSet, MemoryEntry, MemorySystemError
+from memory_system.store import Alteration, Stale
+
+from .. import words
+from ..data import diffs, tables
+from . import widgets
+
+_MOST = 50
+
+
+def notice(agent: AgentMemory) -> None:
+    """In one line how many memories are stale, and where they are; nothing where none is."""
+    found = agent.stale()
+    if not found:
+        return
+    with st.container(border=True, horizontal=True, vertical_alignment="center", key="stale-notice"):
+        rest = tables.counted(len(found), "memory rests", "memories rest")
+        st.markdown(f":material/warning: **{rest} on what was changed or deleted since.**", width="stretch")
+        with st.popover("Show", icon=":material/account_tree:", help="In Python: AgentMemory.stale"):
+            for one in found[:_MOST]:
+                with st.container(horizontal=True, vertical_alignment="center"):
+                    with st.container(width="stretch", gap=None):
+                        st.text(tables.short(one.entry.document, 160))
+                        st.caption(f"{one.entry.kind.value} · {_counted(one)}")
+                    if st.button("Open", key=f"stale-open-{one.entry.id}", icon=":material/open_in_new:"):
+                        open_memory(agent, one.entry.id)
+            if len(found) > _MOST:
+                st.caption(f"And {len(found) - _MOST:,} more.")
+
+
+def open_memory(agent: AgentMemory, entry_id: str) -> None:
+    """Go where a memory is shown, whichever tier it is in, or if it is forgotten."""
+    st.switch_page("pages/long_term/long_term.py", query_params={"agent": agent.name, "memory": entry_id})
+
+
+def panel(agent: AgentMemory, entry: MemoryEntry) -> None:
+    """What has changed of what a memory rests on, with the choice to derive it again or to keep it as it is."""
+    found = agent.stale_of(entry.id)
+    if found is None:
+        return
+    with st.container(border=True, key=f"stale-{entry.id}"):
+        st.markdown(f":material/warning: **{words.RESTS_ON_WHAT_CHANGED}** It was not rewritten.")
+        for altered in found.alterations[:_MOST]:
+            _altered(altered)
+        if agent.read_only is not None:
+            return
+        key = f"rederived-{agent.name}-{entry.id}"
+        with st.container(horizontal=True):
+            if st.button(
+                words.DERIVE_AGAIN,
+                icon=":material/refresh:",
+                key=f"derive-{entry.id}",
+                disabled=entry.protected,
+                help="It is protected; unprotect it first." if entry.protected else "In Python: AgentMemory.rederive",
+            ):
+                _preview(agent, entry, key)
+            if st.button(
+                words.KEEP_AS_IT_IS,
+                icon=":material/check:",
+                key=f"keep-{entry.id}",
+                help="In Python: AgentMemory.keep_stale",
+            ):
+                _do(lambda: agent.keep_stale(entry.id), key)
+        planned: ChangeSet | None = st.session_state.get(key)
+        if planned is not None:
+            _planned(agent, planned, key)
+
+
+def _counted(one: Stale) -> str:
+    gone = sum(altered.after is None for altered in one.alterations)
+    changed = len(one.alterations) - gone
+    words = [f"{changed} changed"] if changed else []
+    words += [f"{gone} deleted"] if gone else []
+    return f"of what it rests on, {' and '.join(words)}"
+
+
+def _altered(altered: Alteration) -> None:
+    with st.container(gap=None):
+        after = altered.after
+        if after is None:
+            st.markdown(f":red-background[− {widgets.plain(altered.before.document)}]")
+        else:
+            st.html(diffs.markup(altered.before.document, after.document))
+            if altered.before.timestamp != after.timestamp:
+                ends = [tables.exact(one.timestamp) if one.timestamp else "timeless" for one in (altered.before, after)]
+                st.html(diffs.markup(*ends))
+        st.caption(widgets.plain(altered.sentence))
+
+
+def _preview(agent: AgentMemory, entry: MemoryEntry, key: str) -> None:
+    try:
+        with st.spinner("Deriving …"):
+            st.session_state[key] = agent.rederive(entry.id, preview=True)
+    except MemorySystemError as error:
+        st.session_state.pop(key, None)
+        widgets.problem(error)
+
+
+def _planned(agent: AgentMemory, planned: ChangeSet, key: str) -> None:
+    """What deriving it again would change, word by word, and what the language model was asked."""
+    st.divider()
+    for note in planned.notes:
+        st.info(widgets.plain(note))
+    for change in planned.changes:
+        assert change.before is not None, "what is derived again was there"
+        assert change.after is not None, "what is derived again stays"
+        st.html(diffs.markup(change.before.document, change.after.document))
+        st.caption(widgets.plain(change.reason))
+    widgets.model_calls(planned)
+    with st.container(horizontal=True):
+        if planned and st.button("Apply", type="primary", icon=":material/check:", key=f"apply-{key}"):
+            _do(lambda: agent.apply(planned), key)
+        if st.button("Discard", icon=":material/close:", key=f"discard-{key}"):
+            st.session_state.pop(key, None)
+            st.rerun()
+
+
+def _do(act: Callable[[], ChangeSet], key: str) -> None:
+    try:
+        done = act()
+    except MemorySystemError as error:
+        st.session_state.pop(key, None)  # what no longer fits is previewed anew
+        widgets.problem(error)
+        return
+    st.session_state.pop(key, None)
+    widgets.say_next(f"{done.title}. The History page can undo it.")
+    st.rerun()

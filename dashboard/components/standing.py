@@ -1,0 +1,124 @@
+"""How the shown agent stands, above every page: what is wrong with its store, and what could be done about it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memory_system import AgentMemory, MemorySystemError
+from memory_system.core import LIVED
+from memory_system.errors import NotSignedIn
+from memory_system.maintenance import doctor
+from memory_system.operations import Reembedded
+from memory_system.world import Role
+
+from .. import session
+from ..data import tables
+from ..server import sign_in
+from ..server.visitors import visitors
+from . import widgets, working
+
+
+def admit() -> None:
+    """Do nothing for whoever may look at the page.
+
+    Raises:
+        NotSignedIn: nobody who may; a page to sign in at is linked.
+    """
+    try:
+        session.role()
+    except NotSignedIn:
+        st.html(f"<a href='{sign_in.IN}' target='_self'>Sign in</a>")
+        raise
+
+
+def visitor() -> None:
+    """Say in the sidebar who looks, where not everybody may do everything, with the way out."""
+    role, locked = session.role(), visitors().door.locked
+    if role is Role.CURATOR and not locked:
+        return
+    words, icon = _ROLES[role]
+    with st.sidebar.container(key="visitor", gap="small"):
+        st.badge(role.value.capitalize(), icon=icon, color="blue" if role is Role.CURATOR else "orange")
+        st.caption(words)
+        if locked:
+            st.html(
+                f"<form method='post' action='{sign_in.OUT}'><button type='submit' style='all:unset;cursor:pointer;"
+                "text-decoration:underline;font-size:.875rem'>Sign out</button></form>"
+            )
+
+
+_ROLES = {
+    Role.CURATOR: ("You may look at everything and change it.", ":material/edit:"),
+    Role.VIEWER: ("You may look at everything, and change nothing.", ":material/visibility:"),
+}
+
+
+def banner(agent: AgentMemory) -> None:
+    """Say what is not as it should be, and offer to mend it; nothing where all is well."""
+    if session.viewing():  # who may change nothing is told so in the sidebar
+        return
+    if agent.read_only is None:
+        _vectors(agent)
+        return
+    with st.container(key="standing"):
+        st.warning(
+            widgets.plain(f"{tables.visible(agent.display_name)} can only be read. {agent.read_only}"),
+            icon=":material/lock:",
+        )
+        with st.popover("Begin a new journal", icon=":material/healing:"):
+            st.caption(
+                "A new journal begins with the memories as they are shown here. The damaged one is kept beside it; "
+                "what it told of earlier changes cannot be undone any more."
+            )
+            if st.button("Begin it with what is shown", type="primary", key="begin-anew"):
+                _begin_anew(agent)
+
+
+def _vectors(agent: AgentMemory) -> None:
+    """Say how many memories have no vector of the embedding model in use, and offer to make them."""
+    name = f"reembed-{agent.name}"
+    work = working.of(name)
+    waiting = agent.waiting_for_vectors
+    if work is not None and not work.running:
+        working.put_away(name)
+        if work.problem is not None:
+            widgets.problem(work.problem)
+        elif isinstance(work.result, Reembedded) and work.result.done:
+            st.success(f"{work.result.embedded:,} memories have their vectors now.", icon=":material/check_circle:")
+    if work is None and not waiting:
+        return
+    with st.container(key="waiting"):
+        if work is not None and work.running:
+            st.info("Vectors are being made. Everything can be used meanwhile.", icon=":material/hourglass:")
+            working.bar(name)
+        elif waiting:
+            held = sum(len(agent.entries(tier)) for tier in LIVED)
+            st.warning(
+                widgets.plain(
+                    f"{waiting:,} of {held:,} memories were made with another embedding model than "
+                    f"{session.world().embedder.identity}, and are not found by their meaning until they have vectors "
+                    "of it. It can be stopped, and goes on where it was."
+                ),
+                icon=":material/translate:",
+            )
+            if st.button(
+                "Re-embed", icon=":material/autorenew:", type="primary", help="In Python: AgentMemory.reembed"
+            ):
+                working.begin(name, lambda progress, cancelled: agent.reembed(progress=progress, cancelled=cancelled))
+                st.rerun()
+
+
+_REEMBED = "In Python: AgentMemory.reembed"
+
+
+def _begin_anew(agent: AgentMemory) -> None:
+    try:
+        problem = doctor.mend(session.world(), agent.name)
+    except MemorySystemError as error:
+        widgets.problem(error)
+        return
+    if problem is not None:
+        st.error(widgets.plain(problem), icon=":material/error:")
+        return
+    widgets.say_next(f"{agent.name} has a new journal, and can be changed again.")
+    st.rerun()

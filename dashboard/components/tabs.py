@@ -1,0 +1,52 @@
+"""Tabs that stay the same widget, whatever becomes of their labels, of the link, and of the page meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from .. import session
+
+
+def show(labels: Mapping[str, str], key: str, first: str | None = None) -> dict[str, Any]:
+    """Tabs by name; the one that was opened stays open when labels change, and when the page is left and come back to.
+
+    Streamlit makes another widget of tabs whose labels or ``default`` differ, which then ignores the click that led
+    there. Here the open tab is known by its name, and is only ever set through the session.
+
+    Args:
+        labels: by name, what each tab is called now.
+        key: tells these tabs from others.
+        first: the one to open where none was opened yet; the first if ``None``.
+    """
+    held, drawn = f"{key}-open", f"{key}-labels"
+    before: Mapping[str, str] = st.session_state.get(drawn, {})
+    clicked = next((name for name, label in before.items() if label == st.session_state.get(key)), None)
+    wanted = clicked or st.session_state.get(held) or first
+    opened = str(wanted) if wanted in labels else next(iter(labels))
+    if st.session_state.get(key) != labels[opened]:
+        st.session_state[key] = labels[opened]
+    st.session_state[held], st.session_state[drawn] = opened, dict(labels)
+    return dict(zip(labels, st.tabs(list(labels.values()), key=key, on_change="rerun"), strict=True))
+
+
+def linked(labels: Mapping[str, str], key: str, link: str) -> tuple[dict[str, Any], str]:
+    """Tabs of which the open one stands in the link; answers them and the name of the open one.
+
+    A link that is followed to the page opens its tab. While the page is shown, the tab that was clicked counts: the
+    browser may still send the link of the tab before.
+
+    Args:
+        labels: by its word in the link, what each tab is called; the link does not name the first.
+        key: tells these tabs from others.
+        link: the name in the link.
+    """
+    asked = session.from_link(link)
+    if key not in st.session_state and asked in labels:
+        st.session_state[f"{key}-open"] = asked
+    shown = show(labels, key)
+    opened = str(st.session_state[f"{key}-open"])
+    session.to_link(link, None if opened == next(iter(labels)) else opened)
+    return shown, opened

@@ -1,0 +1,107 @@
+"""Memories without a rating: how many there are, the button that rates them, and the work that does so by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from memory_system import AgentMemory
+from memory_system.agent_parts import Rerated
+from memory_system.core import real_clock
+from memory_system.world import Rerating
+
+from .. import session
+from ..data import tables
+from . import widgets, working
+
+OPERATION = "Rate"
+"""What the Operations page calls it, in its link."""
+_SECONDS = 2.0
+_MOST = 50
+
+
+def notice(agent: AgentMemory) -> None:
+    """In one line how many memories are unrated, and the way to rate them; nothing where none is."""
+    if agent.read_only is not None or not (waiting := agent.unrated()):
+        return
+    with st.container(border=True, horizontal=True, vertical_alignment="center", key="unrated-notice"):
+        counted = tables.counted(len(waiting), "memory is", "memories are")
+        st.markdown(f":material/star_half: **{counted} not rated.**", width="stretch")
+        if st.button(
+            "Rate", icon=":material/arrow_forward:", key="to-rate", help="In Python: AgentMemory.rate_unrated"
+        ):
+            st.switch_page("pages/operations/operations.py", query_params={"agent": agent.name, "operation": OPERATION})
+
+
+def section(agent: AgentMemory) -> None:
+    """How many are unrated, rating them with its progress, what came of it, and the work in the background."""
+    st.text(
+        "A memory whose rating could not be had when it came is kept without one. What is rated here is stored in "
+        "pieces: it can be stopped, and goes on where it was."
+    )
+    st.caption(widgets.plain(f"Language model: {agent.model.label}"))
+    if widgets.closed(agent):
+        return
+    name = f"rate-{agent.name}"
+    work = working.of(name)
+    if work is not None and work.running:
+        working.bar(name)
+        _background()
+        return
+    if work is not None:
+        _ended(work)
+        if st.button("Close", key="rate-seen", icon=":material/close:"):
+            working.put_away(name)
+            st.rerun()
+    waiting = agent.unrated()
+    if not waiting:
+        widgets.empty("Every memory is rated.", "New events are rated as they come.")
+    elif st.button(
+        f"Rate {tables.counted(len(waiting), 'memory', 'memories')}",
+        type="primary",
+        icon=":material/star:",
+        help="In Python: AgentMemory.rate_unrated",
+    ):
+        working.begin(name, lambda show, stop: agent.rate_unrated(progress=show, cancelled=stop))
+        st.rerun()
+    if waiting:
+        with st.expander("Which are they?"):
+            for entry in waiting[:_MOST]:
+                st.text(f"• {tables.short(entry.document, 160)}")
+            if len(waiting) > _MOST:
+                st.caption(f"And {len(waiting) - _MOST:,} more.")
+    _background()
+
+
+def _ended(work: working.Work) -> None:
+    if work.problem is not None:
+        widgets.problem(work.problem)
+    elif isinstance(work.result, Rerated):
+        done = work.result
+        words = f"{tables.counted(len(done.rated), 'memory was', 'memories were')} rated; {done.left:,} are left."
+        (st.warning if done.stopped or done.failed else st.success)(
+            widgets.plain(f"{words} {done.stopped}".strip()),
+            icon=":material/info:" if done.stopped or done.failed else ":material/check_circle:",
+        )
+
+
+@st.fragment(run_every=_SECONDS)
+def _background() -> None:
+    """How the work in the background stands, drawn anew by itself; nothing else on the page is."""
+    st.caption(widgets.plain(told(session.world().rerater.state, session.shown_name)))
+
+
+def told(state: Rerating, called: Callable[[str], str] = str) -> str:
+    """How the work in the background stands, in words; ``called`` gives the name of an agent for people."""
+    if not state.on:
+        return "Nothing is rated in the background: that is switched off, or this program is no server."
+    if state.agent and state.next is None:
+        return f"In the background, memories of {called(state.agent)} are being rated: {state.share:.0%}."
+    when = "now" if state.next is None else f"in {max(0, round((state.next - real_clock()).total_seconds()))} s"
+    if state.problem:
+        return f"In the background the last try failed: {state.problem} The next one is {when}."
+    return (
+        "What could not be rated when it came is rated in the background when the language model is back; "
+        f"the next look is {when}."
+    )

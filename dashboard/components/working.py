@@ -1,0 +1,106 @@
+"""Long work that goes on while pages are looked at: begun by a click, shown with its progress, stopped by another."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from memory_system import MemorySystemError
+from memory_system.operations import Progress
+
+from .. import session
+from . import widgets
+
+Do = Callable[[Progress, Callable[[], bool]], Any]
+"""What is done: it is handed a progress to tell, and what answers whether to stop."""
+_SECONDS = 0.7
+
+
+class Going:
+    """Something that goes on in a thread of its own, which outlives the page that began it, until it is stopped."""
+
+    def __init__(self, run: Callable[[], None]) -> None:
+        self.problem: MemorySystemError | None = None
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=run, daemon=True)
+        self._thread.start()
+
+    @property
+    def running(self) -> bool:
+        """Whether it is still at it."""
+        return self._thread.is_alive()
+
+    @property
+    def stopping(self) -> bool:
+        """Whether it was asked to stop."""
+        return self._stop.is_set()
+
+    def wait(self, seconds: float) -> None:
+        """Wait for its end, at most so long."""
+        self._thread.join(seconds)
+
+    def stop(self) -> None:
+        """Ask it to stop at its next step."""
+        self._stop.set()
+
+
+class Work(Going):
+    """One piece of work that tells how far it is."""
+
+    def __init__(self, do: Do) -> None:
+        self.share = 0.0
+        self.doing = "Beginning"
+        self.result: Any = None
+        super().__init__(lambda: self._run(do))
+
+    def _run(self, do: Do) -> None:
+        try:
+            self.result = do(self._tell, self._stop.is_set)
+        except MemorySystemError as error:
+            self.problem = error
+
+    def _tell(self, done: float, doing: str) -> None:
+        self.share, self.doing = min(max(done, 0.0), 1.0), doing
+
+
+@st.cache_resource(show_spinner=False)
+def _works(world: str) -> dict[str, Work]:  # noqa: ARG001 - the world's folder is the cache's key
+    return {}
+
+
+def _here() -> dict[str, Work]:
+    return _works(str(session.world().folder))
+
+
+def of(name: str) -> Work | None:
+    """The work of this name, at it or ended."""
+    return _here().get(name)
+
+
+def begin(name: str, do: Do) -> None:
+    """Begin a piece of work, unless one of this name is at it."""
+    held = _here().get(name)
+    if held is None or not held.running:
+        _here()[name] = Work(do)
+
+
+def put_away(name: str) -> None:
+    """Forget what came of it."""
+    _here().pop(name, None)
+
+
+@st.fragment(run_every=_SECONDS)
+def bar(name: str) -> None:
+    """How far the work is, with a button that stops it; the page is drawn anew when it ends."""
+    work = of(name)
+    if work is None or not work.running:
+        st.rerun()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.progress(work.share, widgets.plain(work.doing))
+        if not session.viewing() and st.button(
+            "Cancel", key=f"stop-{name}", icon=":material/close:", disabled=work.stopping
+        ):
+            work.stop()

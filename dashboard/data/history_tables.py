@@ -1,0 +1,122 @@
+"""The history and the bin as DataFrames, and what a change does in words. Imports no streamlit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from memory_system import ChangeSet
+from memory_system.core import CONVERSATION, CORE, HELD, OF_A_CONVERSATION
+from memory_system.store.journal import Applied, Forgotten
+
+from .. import words
+from .tables import TIERS, counted, visible
+
+OPERATIONS = {
+    "add": "Remember",
+    "edit": "Edit",
+    "forget": "Forget",
+    "restore": "Restore",
+    "rate": "Rate",
+    "migrate": "Migrate",
+    "reflect": "Reflect",
+    "summarise": "Summarise",
+    "plan": "Plan the day",
+    "personality": "Personality",
+    "settings": "Settings",
+    "cues": words.SAVED_CUES,
+    "judgments": "Judgments",
+    "undo": "Undo",
+    "redo": "Redo",
+    "go back": "Go back",
+    "reset": "Reset",
+    "purge": "Purge",
+    "reembed": "Embed again",
+    "rescue": "Rescue",
+    "merge": "Merge",
+    "dismiss": "Both stay",
+    "rederive": words.DERIVE_AGAIN,
+    "keep": words.KEEP_AS_IT_IS,
+    "take over": "Take over",
+}
+
+
+def operation(name: str) -> str:
+    """The kind of a change in words; a script may have made up its own."""
+    return OPERATIONS.get(name, visible(name)[:1].upper() + visible(name)[1:])
+
+
+def history(told: Sequence[Applied]) -> pd.DataFrame:
+    """Applied change sets, as they come (the newest first). Both times are in UTC, so that they sort."""
+    rows = [
+        {
+            "revision": one.revision,
+            "what": visible(one.change_set.title),
+            "kind": operation(one.change_set.operation),
+            "who": visible(one.change_set.author),
+            "memories": len(one.change_set.changes),
+            "world time": one.change_set.planned_at,
+            "applied": one.applied_at,
+            "state": "undone" if one.undone_by else "",
+        }
+        for one in told
+    ]
+    columns = ["revision", "what", "kind", "who", "memories", "world time", "applied", "state"]
+    frame = pd.DataFrame(rows, columns=columns)
+    for name in ("world time", "applied"):
+        frame[name] = pd.to_datetime(frame[name], utc=True)
+    return frame
+
+
+def forgotten(found: Sequence[Forgotten]) -> pd.DataFrame:
+    """What is in the bin, as it comes (the last forgotten first)."""
+    rows = [
+        {
+            "id": one.entry.id,
+            "memory": visible(one.entry.document),
+            "kind": one.entry.kind.value,
+            "tier": TIERS[one.entry.tier],
+            "when": one.applied_at,
+            "who": visible(one.author),
+            "why": visible(f"{operation(one.operation)}: {one.reason}"),
+        }
+        for one in found
+    ]
+    frame = pd.DataFrame(rows, columns=["id", "memory", "kind", "tier", "when", "who", "why"])
+    frame["when"] = pd.to_datetime(frame["when"], utc=True)
+    return frame
+
+
+def did(planned: ChangeSet, *, would: bool = False) -> str:
+    """What a change set does in numbers: "2 memories come back, 1 leaves, and the settings change"."""
+    told = []
+    for verb, one, many in (
+        ("add", "memory comes into recall", "memories come into recall"),
+        ("forget", "memory leaves recall", "memories leave recall"),
+        ("move", "memory moves", "memories move"),
+        ("update", "memory changes", "memories change"),
+    ):
+        if number := len(planned.of(verb)):
+            told.append(counted(number, one, many))
+    told += [f"the {text_words(text.name)} change" for text in planned.texts]
+    if planned.purges:
+        told.append(counted(len(planned.purges), "memory is purged", "memories are purged"))
+    if not told:
+        return "Nothing changes." if would else "Nothing changed."
+    return f"{', '.join(told[:-1])}{' and ' if len(told) > 1 else ''}{told[-1]}.".capitalize()
+
+
+def text_words(name: str) -> str:
+    """What a text that is no memory is called in a sentence."""
+    start = next((start for start in OF_A_CONVERSATION if name.startswith(start)), "")
+    return _TEXT_WORDS.get(start or name, name)
+
+
+_TEXT_WORDS = {
+    "personality": "personality's words",
+    "cues": "saved cues",
+    CONVERSATION: "conversation's state",
+    CORE: "core memory",
+    HELD: "conversation's settings",
+}

@@ -1,0 +1,93 @@
+"""History: what changed, when, by whom and why, with undo, redo and a way back; and the bin."""
+
+import streamlit as st
+
+from dashboard import session, words
+from dashboard.components import looking_back, widgets
+from dashboard.data import history_tables
+from dashboard.pages.history import change, filters, undoing
+from dashboard.pages.history import trash as bin_
+from memory_system import MemorySystemError
+from memory_system.store.journal import Applied
+
+agent = session.agent()
+changeable = agent.read_only is None
+widgets.heading("History", "Every change, the newest first. Each can be undone, and an undo can be undone.", agent)
+widgets.said()
+
+
+def listed() -> Applied | None:
+    """The table of changes, and the one that was selected."""
+    wanted = filters.sought(agent)
+    told, more = filters.older(agent, wanted)
+    if not told:
+        if any(wanted.values()):
+            widgets.empty(words.NO_CHANGE_IS_LIKE_THIS, "Look for other words, another kind or another person.")
+            if st.button("List all changes"):
+                filters.reset(agent)
+                st.rerun()
+        else:
+            widgets.empty("Nothing has happened yet.", "Add an event on the Short-term page.", agent)
+        return None
+    picked = widgets.table(
+        history_tables.history(told),
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        key=f"history-{agent.name}-{agent.stamp[0]}-{told[0].revision}",
+        column_order=["what", "state", "kind", "who", "memories", "applied", "world time"],
+        column_config={
+            "what": st.column_config.TextColumn("What", width=265),
+            "state": st.column_config.TextColumn("State", width=70),
+            "kind": st.column_config.TextColumn("Kind", width=95),
+            "who": st.column_config.TextColumn("Who", width=100),
+            "memories": st.column_config.NumberColumn("Memories", width=80),
+            "applied": st.column_config.DatetimeColumn(
+                "Done (UTC)", format="D MMM YYYY, HH:mm", timezone="UTC", width=140
+            ),
+            "world time": st.column_config.DatetimeColumn(
+                "World time (UTC)", format="D MMM YYYY, HH:mm", timezone="UTC", width=140
+            ),
+        },
+    )
+    filters.turn_pages(agent, told[-1].revision, more=more)
+    rows = [row for row in picked["selection"]["rows"] if row < len(told)]
+    return told[rows[0]] if rows else None
+
+
+def linked() -> Applied | None:
+    """The change that the link names; at a moment of the past also one that was still to come."""
+    asked = session.from_link("change")
+    if not asked:
+        return None
+    if not asked.isdecimal() or len(asked) > 18:
+        st.warning("The change in the link is no number; select one above.")
+        return None
+    try:
+        revision = int(asked)
+        return (agent if revision <= agent.stamp[0] else session.present()).change(revision)
+    except MemorySystemError as error:
+        widgets.problem(error)
+        return None
+
+
+changes, gone = st.tabs(["Changes", "Bin"], key=f"history-tabs-{agent.name}", on_change="rerun")
+with changes:
+    if changes.open:
+        selected = listed()
+        if selected is not None:
+            session.to_link("change", str(selected.revision))
+        one = selected or linked()
+        if one is None:
+            st.caption(f"Select a change to see what it did{', and to undo it' if changeable else ''}.")
+        else:
+            change.head(one)
+            if one.revision > agent.stamp[0]:
+                st.info(words.STILL_TO_COME)
+            if changeable:
+                undoing.buttons(agent, one)
+            looking_back.offer(one.revision)
+            change.body(one.change_set)
+with gone:
+    if gone.open:
+        bin_.show(agent, changeable=changeable)

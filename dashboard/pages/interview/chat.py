@@ -1,0 +1,187 @@
+"""The chat: what was said, what was called on the way, what the answer rests on, and the field for more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from memory_system import AgentMemory
+from memory_system.conversation import Step
+from memory_system.core import ago
+
+from ... import session
+from ...components import card, unsent, widgets
+from ...data import tables
+from . import live as talk_live
+from . import talk_tables
+from .talk_state import PLAY, Held
+
+HEIGHT = 560
+TURNS = 30
+"""Turns that are shown; more are asked for by a button."""
+_A_TURN = 12
+"""Messages that a turn seldom has more of."""
+_USER, _CHARACTER = ":material/person:", ":material/face:"
+MOST_CHARACTERS = 8000
+_ICONS = {
+    "core_memory_append": ":material/edit_note:",
+    "core_memory_replace": ":material/edit_note:",
+    "conversation_search": ":material/manage_search:",
+    "conversation_search_date": ":material/date_range:",
+    "archival_memory_search": ":material/search:",
+    "archival_memory_insert": ":material/bookmark_add:",
+}
+
+Ask = Callable[[str, talk_live.Live], Step]
+"""Takes what was said and what listens to the answer."""
+
+
+def show(agent: AgentMemory, mode: str, held: Held, ask: Ask) -> None:
+    """What was said so far, the answer that is coming, and the field for the next message.
+
+    Of the past a talk that is kept can only be read; an interview leaves no trace there either.
+    """
+    closed = mode == PLAY and agent.read_only is not None
+    key = f"talk-live-{held.key}"
+    live = talk_live.of(key)
+    field = f"chat-input-{mode}-{session.place()}{f'-{held.key}' if mode == PLAY else ''}"
+    if live is not None and not live.running:
+        _taken(held, talk_live.take(key), field)
+    running = live is not None and live.running
+    begun = None
+    with st.container(height=HEIGHT, border=True, autoscroll=True, key=f"chat-{mode.lower()}"):
+        turns = _shown(held)
+        for turn in turns:
+            _turn(agent, turn, held.steps.get(turn.number))
+        if turns and turns[-1].asked and not turns[-1].answer and not closed and not running:
+            begun = _again(turns[-1])
+        if live is not None and running:
+            with st.chat_message("user", avatar=_USER):
+                st.text(talk_tables.spoken(live.asked))
+            with st.chat_message("assistant", avatar=_CHARACTER):
+                talk_live.show(key, agent.display_name)
+        elif not turns and not closed:
+            begun = _invitation(agent)
+    with st.container(gap=None):
+        said = st.chat_input(
+            f"Say something to {tables.visible(agent.display_name)}",
+            key=field,
+            max_chars=MOST_CHARACTERS,
+            disabled=closed or running,
+            submit_mode="disable",  # what is said comes back into the field if it fails: nothing else is to stand there
+        )
+        if not closed:
+            unsent.keep(field)
+    if text := said or begun:
+        talk_live.begin(key, text, lambda listening: ask(text, listening), typed=said is not None)
+        st.rerun()
+
+
+def _shown(held: Held) -> list[talk_tables.Turn]:
+    """The last turns, with a button for earlier ones."""
+    key = f"talk-shown-{held.key}"
+    most = int(st.session_state.get(key, TURNS))
+    messages = held.messages(most * _A_TURN)
+    turns = talk_tables.turns(messages)
+    if len(turns) > most or (messages and messages[0].number > 0):
+        if st.button("Earlier turns", icon=":material/expand_less:", key=f"{key}-more", type="tertiary"):
+            st.session_state[key] = most + TURNS
+            st.rerun()
+        turns = turns[1:][-most:] or turns  # the first may have lost its beginning
+    return turns
+
+
+def _taken(held: Held, live: talk_live.Live, field: str) -> None:
+    """Keep the answer that is complete, or say why there is none; what was typed then stands in its field again."""
+    if live.step is not None:
+        held.take(live.step)
+        st.rerun()
+    if live.problem is not None:
+        widgets.problem(live.problem)
+    elif live.stopped:
+        st.info("Stopped. Nothing of this turn was kept.", icon=":material/stop_circle:")
+    else:
+        st.error("The answer broke off. The terminal says more.", icon=":material/error:")
+    st.caption(widgets.plain(f"You had said: {live.asked}"))
+    if live.typed:  # what was clicked can be clicked again, and something else may stand in the field
+        st.session_state[field] = live.asked
+
+
+def _invitation(agent: AgentMemory) -> str | None:
+    """What to begin with where nothing has been said yet: a click asks it."""
+    st.markdown(f"**Ask {widgets.plain(agent.display_name)}**")
+    st.caption("Take one of these, or write your own below. Beside the chat stands what comes to mind, and why.")
+    chosen = None
+    for cue in session.example_cues(agent.name):
+        if st.button(widgets.plain(cue), key=f"ask-{cue}", icon=":material/chat:", type="tertiary"):
+            chosen = cue
+    return chosen
+
+
+def _again(turn: talk_tables.Turn) -> str | None:
+    """A way to say once more what there is no answer to; what stands in the field stays there."""
+    again = st.button(
+        "Say it again", key=f"again-{turn.number}", icon=":material/refresh:", type="tertiary",
+        help="As another message, after the one that was kept.",
+    )  # fmt: skip
+    return turn.asked if again else None
+
+
+def _turn(agent: AgentMemory, turn: talk_tables.Turn, step: Step | None) -> None:
+    """One turn: what was said, the functions on the way, the answer, and the memories that came to mind."""
+    if turn.asked:
+        with st.chat_message("user", avatar=_USER):
+            st.text(talk_tables.spoken(turn.asked))
+            st.caption(widgets.plain(f"{turn.speaker or 'You'} · {tables.exact(turn.at)}"))
+    for notice in turn.notices:
+        st.caption(f":material/info: {widgets.plain(notice)}")
+    with st.chat_message("assistant", avatar=_CHARACTER):
+        if turn.calls:
+            _calls(turn, step)
+        if turn.answer:
+            st.text(talk_tables.spoken(turn.answer))
+        else:
+            why = step.problem if step is not None else ""
+            st.warning(widgets.plain(why or "There is no answer to this; the message was kept."))
+        for note in step.notes if step is not None else ():
+            st.caption(f":material/info: {widgets.plain(note)}")
+        if step is not None and step.recalled.hits:
+            _sources(agent, turn, step)
+
+
+def _calls(turn: talk_tables.Turn, step: Step | None) -> None:
+    """The functions that were called, one after the other; their times where they were taken here."""
+    runs = {run.call_id: run for run in step.functions} if step is not None else {}
+    for call in turn.calls:
+        run = runs.get(call.id)
+        cost = f" · {run.milliseconds:.0f} ms · {run.tokens} tokens" if run is not None else ""
+        icon = ":material/error:" if call.failed else _ICONS.get(call.name, ":material/function:")
+        with st.expander(f"{widgets.plain(call.name)}{cost}", icon=icon, type="step"):
+            st.text(talk_tables.written(call.arguments))
+            st.caption(widgets.plain(talk_tables.result(call.result)))
+
+
+def _sources(agent: AgentMemory, turn: talk_tables.Turn, step: Step) -> None:
+    """The memories that came to mind, numbered as the answer cites them, each with a way to its card."""
+    hits = step.recalled.hits
+    with st.popover(
+        tables.counted(len(hits), "memory", "memories") + " came to mind", icon=":material/lightbulb:", type="tertiary"
+    ):
+        for number, hit in enumerate(hits, start=1):
+            with st.container(horizontal=True, vertical_alignment="center"):
+                with st.container(width="stretch", gap=None):
+                    st.text(f"[{number}] {tables.visible(hit.entry.document)}")
+                    told = [tables.TIERS[hit.entry.tier], f"score {hit.score.total:.2f}"]
+                    told += [ago(hit.entry.timestamp, agent.now)] if hit.entry.timestamp else []
+                    st.caption(widgets.plain(" · ".join(told)))
+                if st.button(
+                    "Open", key=f"source-{turn.number}-{number}", icon=":material/open_in_new:", type="tertiary"
+                ):
+                    open_card(agent, hit.entry.id)
+
+
+@st.dialog("Memory", width="large", icon=":material/lightbulb:")
+def open_card(agent: AgentMemory, entry_id: str) -> None:
+    """The card of one memory above the page."""
+    card.show(agent, agent.last_version(entry_id))

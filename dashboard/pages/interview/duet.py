@@ -1,0 +1,172 @@
+"""Two characters who talk with each other, seen as they go; stopped at any time, and taken back whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from memory_system import AgentMemory, MemorySystemError
+from memory_system.conversation import MAX_TURNS, Duet, Said
+from memory_system.core import ago
+from memory_system.operations import Progress
+
+from ... import session, words
+from ...components import drafts, widgets, working
+from ...data import tables
+from . import chat, talk_settings, talk_state, talk_tables
+
+_SECONDS = 0.5
+_MOST = 2000
+_FACES = (":material/face:", ":material/face_3:")
+
+
+@dataclass
+class Stage:
+    """A talk of two that goes on or has ended, and what was said in it."""
+
+    duet: Duet
+    names: tuple[str, str]
+    turns: int
+    said: list[Said] = field(default_factory=list)
+
+    @property
+    def work(self) -> str:
+        """The name of the work that lets them talk."""
+        return f"duet-{self.duet.first.id}"
+
+    def let_talk(self, opening: str, turns: int) -> None:
+        """Let them talk so many turns, in the background."""
+        self.turns = len(self.said) + turns
+
+        def do(tell: Progress, stopped: Callable[[], bool]) -> None:
+            for one in self.duet.talk(turns, opening=opening, cancelled=stopped):
+                self.said.append(one)
+                tell(len(self.said) / self.turns, f"{len(self.said)} of {self.turns}")
+
+        working.begin(self.work, do)
+        if (work := working.of(self.work)) is not None:
+            work.wait(1.0)
+
+
+def show(agent: AgentMemory) -> None:
+    """The fields that bring two together; their talk as it goes."""
+    if widgets.closed(agent):
+        return
+    key = f"duet-{agent.name}"
+    stage: Stage | None = st.session_state.get(key)
+    if stage is None:
+        _begin(agent, key)
+        return
+    work = working.of(stage.work)
+    if work is not None and work.running:
+        _running(stage)
+        return
+    if work is not None:
+        working.put_away(stage.work)
+        if work.problem is not None:
+            widgets.problem(work.problem)
+    _transcript(stage, links=True)
+    _go_on(stage, key)
+
+
+def _begin(agent: AgentMemory, key: str) -> None:
+    st.caption("Each has its own memory, recalls for itself, and remembers what was said. All of it can be undone.")
+    others = [name for name in session.world().characters() if name != agent.name]
+    if not others:
+        widgets.empty("There is nobody else.", "Make another character on the Settings page.")
+        return
+    left, right = st.columns([1, 1])
+    other = left.selectbox(
+        f"{agent.display_name} talks with",
+        others,
+        format_func=session.shown_name,
+        key=f"{key}-other",
+        persist_state="session",
+    )
+    turns = right.number_input("Turns", 1, MAX_TURNS, 6, key=f"{key}-turns", persist_state="session")
+    opening = st.text_input(
+        "How it begins",
+        max_chars=_MOST,
+        key=drafts.turn(f"{key}-opening"),
+        persist_state="session",
+        placeholder="They meet at the bakery before the vote.",
+    )
+    with st.expander("How it is held", icon=":material/tune:"):
+        settings = talk_settings.fields(f"{key}-settings", talk_state.wanted_settings(agent))
+    if st.button(
+        words.LET_THEM_TALK, type="primary", icon=":material/forum:", disabled=settings is None, key=f"{key}-begin",
+        help="In Python: Duet.begin(first, second).talk(turns)",
+    ):  # fmt: skip
+        second = session.character(str(other))
+        try:
+            duet = Duet.begin(agent, second, settings=settings)
+        except MemorySystemError as error:
+            widgets.problem(error)
+            return
+        stage = Stage(duet, (agent.display_name, second.display_name), int(turns))
+        st.session_state[key] = stage
+        drafts.next_turn(f"{key}-opening")
+        stage.let_talk(opening, int(turns))
+        st.rerun()
+
+
+@st.fragment(run_every=_SECONDS)
+def _running(stage: Stage) -> None:
+    """What was said so far, with a button that stops it."""
+    work = working.of(stage.work)
+    if work is None or not work.running:
+        st.rerun()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.progress(len(stage.said) / max(stage.turns, 1), f"{len(stage.said)} of {stage.turns}")
+        st.button("Stop", icon=":material/stop_circle:", key=f"{stage.work}-stop", on_click=work.stop)
+    _transcript(stage, links=False)
+
+
+def _transcript(stage: Stage, *, links: bool) -> None:
+    """What was said; with ``links`` each thing with the memories that came to the speaker's mind."""
+    with st.container(height=chat.HEIGHT, border=True, autoscroll=True, key="duet-chat"):
+        for number, one in enumerate(list(stage.said)):
+            with st.chat_message("assistant", avatar=_FACES[one.speaker != stage.names[0]]):
+                st.markdown(f"**{widgets.plain(one.speaker)}**")
+                st.text(talk_tables.spoken(one.text) or f"(no answer) {one.step.problem}")
+                if links and one.step.recalled.hits:
+                    _mind(stage, one, number)
+
+
+def _mind(stage: Stage, one: Said, number: int) -> None:
+    """The memories that came to the speaker's mind."""
+    whose = (stage.duet.first if one.speaker == stage.names[0] else stage.duet.second).agent
+    hits = one.step.recalled.hits
+    counted = tables.counted(len(hits), "memory", "memories")
+    with st.popover(f"{counted} came to mind", icon=":material/lightbulb:", type="tertiary", key=f"duet-mind-{number}"):
+        for place, hit in enumerate(hits, start=1):
+            st.text(f"[{place}] {tables.visible(hit.entry.document)}")
+            told = [f"score {hit.score.total:.2f}"]
+            told += [ago(hit.entry.timestamp, whose.now)] if hit.entry.timestamp else []
+            st.caption(widgets.plain(" · ".join(told)))
+
+
+def _go_on(stage: Stage, key: str) -> None:
+    """What can be done when they have stopped: more, another pair, or all of it undone."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        more = st.number_input("More turns", 1, MAX_TURNS, 4, key=f"{key}-more", width=140, persist_state="session")
+        if st.button("Go on", icon=":material/play_arrow:", key=f"{key}-on", help="In Python: Duet.talk(turns)"):
+            stage.let_talk("", int(more))
+            st.rerun()
+        if st.button(
+            words.UNDO_ALL, icon=":material/undo:", key=f"{key}-undo",
+            help="In both memories, with what came of it; the History page can undo that. In Python: Duet.undo",
+        ):  # fmt: skip
+            try:
+                stage.duet.undo()
+            except MemorySystemError as error:
+                widgets.problem(error)
+            else:
+                st.session_state.pop(key)
+                widgets.say_next("Undone: neither remembers that they talked.")
+                st.rerun()
+        if st.button("Another pair", icon=":material/group:", key=f"{key}-other-pair", help="What was said stays."):
+            st.session_state.pop(key)
+            st.rerun()

@@ -1,0 +1,171 @@
+"""The context inspector: how full the prompt is, what came to mind, core memory, and the functions of each turn."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memory_system import AgentMemory, MemorySystemError
+from memory_system.conversation import Context, Step, Strategy, TalkSettings
+
+from ... import session, words
+from ...components import drafts, widgets
+from ...data import figures, tables
+from . import chat, talk_figures, talk_settings, talk_tables
+from .talk_state import Held
+
+_NEXT = "next"
+BLOCKS = {"persona": "Who it is", "human": "Whom it talks with"}
+
+
+def show(agent: AgentMemory, held: Held, settings: TalkSettings) -> None:
+    """What is in the prompt: of the last turn, of one before it, or of the next one before anything is said."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown("**In the prompt**", width="stretch")
+        shown = _which(held)
+    step = held.steps.get(shown) if shown is not None else None
+    context = step.context if step is not None else held.context()
+    _gauge(context, settings)
+    recalled, prompt, core, functions = st.tabs(
+        ["Came to mind", "Prompt", words.CORE_MEMORY, "Functions"],
+        key=f"inspector-{session.place()}",
+        on_change="rerun",
+    )
+    with recalled:
+        _recalled(agent, step or held.last)
+    with prompt:
+        if prompt.open:
+            _sections(context)
+    with core:
+        if core.open:
+            _core(agent, held, settings)
+    with functions:
+        if functions.open:
+            _functions(held, step)
+
+
+def _which(held: Held) -> int | None:
+    """The turn whose prompt is inspected, by its first message; ``None`` = what the next one begins with."""
+    turns = list(held.steps)
+    if not turns:
+        return None
+    numbered = {first: number for number, first in enumerate(turns, start=1)}
+    chosen = st.selectbox(
+        "Of which turn",
+        [*reversed(turns), _NEXT],
+        format_func=lambda one: "next turn" if one == _NEXT else f"turn {numbered[one]}",
+        key=f"inspected-{session.place()}-{len(turns)}",
+        label_visibility="collapsed",
+        width=120,
+    )
+    return chosen if isinstance(chosen, int) else None
+
+
+def _gauge(context: Context, settings: TalkSettings) -> None:
+    """How full the prompt is, and what had no room in it."""
+    pressed = settings.strategy is Strategy.VIRTUAL
+    words = [f"{context.tokens:,} of {context.budget:,} tokens, {context.tokens / context.budget:.0%}"]
+    words += [talk_settings.named(settings)]
+    words += [f"{tables.counted(context.left_out, 'message', 'messages')} without room"] if context.left_out else []
+    words += [f"{context.shortened} shortened"] if context.shortened else []
+    st.caption(widgets.plain(" · ".join(words)))
+    st.plotly_chart(
+        talk_figures.gauge(
+            talk_tables.sections(context),
+            context.budget,
+            settings.warn_at if pressed else None,
+            settings.evict_at if pressed else None,
+            widgets.ink(),
+        ),
+        config={"displayModeBar": False},
+        key="talk-gauge",
+        alt="How full the prompt is, by section, beside the levels of memory pressure",
+    )
+
+
+def _recalled(agent: AgentMemory, step: Step | None) -> None:
+    """The memories that the last message brought to mind, with their score bars; a click opens the card."""
+    if step is None:
+        st.caption("Say something, and see here which memories come to mind, and why.")
+        return
+    if not step.recalled.hits:
+        st.caption("No memory came to mind.")
+        return
+    query = step.recalled.query
+    frame = talk_tables.recalled(step.recalled.hits)
+    rounds = st.session_state.get("talk-round", 0)
+    clicked = st.plotly_chart(
+        figures.breakdown(frame, query.threshold, query.static_threshold, widgets.ink()),
+        config={"displayModeBar": False},
+        on_select="rerun",
+        selection_mode="points",
+        key=f"talk-recalled-{rounds}",
+        alt="The score of each memory that came to mind, stacked from recency, importance and relevancy",
+    )
+    if ids := widgets.clicked_ids(clicked):
+        st.session_state["talk-round"] = rounds + 1
+        chat.open_card(agent, ids[0])
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption("Click a bar to open its memory.", width="stretch")
+        if st.button(
+            "Why not others?", icon=":material/search:", type="tertiary", key="talk-why",
+            help="Every candidate with its verdict, on the Recall page.",
+        ):  # fmt: skip
+            st.switch_page("pages/recall/recall.py", query_params={"agent": agent.name, "cue": query.cue})
+
+
+def _sections(context: Context) -> None:
+    """The prompt itself, section by section."""
+    for row in talk_tables.sections(context).to_dict("records"):
+        with st.expander(f"{widgets.plain(row['section'].capitalize())} · {row['tokens']:,} tokens"):
+            st.code(row["text"] or "(nothing)", language=None, wrap_lines=True)
+
+
+def _core(agent: AgentMemory, held: Held, settings: TalkSettings) -> None:
+    """Core memory, to be edited in place."""
+    if settings.strategy is not Strategy.VIRTUAL:
+        st.caption("Only the virtual context has a core memory. Choose that strategy under Settings.")
+        return
+    for block, title in BLOCKS.items():
+        text = getattr(held.talk.blocks, block)
+        draft = drafts.Draft(f"core/{session.place()}/{held.key}/{block}", {"text": text}, {"text": title})
+        edited = st.text_area(
+            f"{title} ({block})", max_chars=settings.block_room, height=150, key=draft.field("text"),
+            disabled=agent.read_only is not None, persist_state="session",
+        )  # fmt: skip
+        if (
+            draft.told()
+            and draft.written()
+            and st.button(
+                "Save", key=f"save-{draft.key}", icon=":material/save:", type="primary",
+                help="In Python: Conversation.edit_core",
+            )
+        ):  # fmt: skip
+            try:
+                held.edit_core(block, edited)
+            except MemorySystemError as error:
+                widgets.problem(error)
+            else:
+                draft.done()
+                st.rerun()
+    st.caption("It stands in every prompt. The character edits it too, by core_memory_append and core_memory_replace.")
+
+
+def _functions(held: Held, step: Step | None) -> None:
+    """The functions of a turn, or of all turns of this session, with arguments, results, time and tokens."""
+    steps = [step] if step is not None else list(held.steps.values())
+    frame = talk_tables.functions([one for some in steps for one in some.functions])
+    if frame.empty:
+        st.caption("No function has been called yet." if not steps else "No function was called.")
+        return
+    widgets.table(
+        frame,
+        hide_index=True,
+        column_order=["function", "time", "tokens", "arguments", "result"],
+        column_config={
+            "function": st.column_config.TextColumn("Function", width=165),
+            "arguments": st.column_config.TextColumn("Arguments", width=220),
+            "result": st.column_config.TextColumn("Result", width=260),
+            "time": st.column_config.NumberColumn("Time", format="%.1f ms", width=75),
+            "tokens": st.column_config.NumberColumn("Tokens", width=65),
+        },
+    )

@@ -1,0 +1,35 @@
+"""Interview: talk with a character and watch its memory work."""
+
+from collections.abc import Callable
+
+from dashboard import session, words
+from dashboard.components import tabs, widgets
+from dashboard.pages.interview import ablation, documents, duet, questions, room, strategies
+from memory_system import AgentMemory, MemorySystemError
+
+SHOWN = {  # by its word in the link
+    "talk": "Talk",
+    "ablation": words.MUTE_AND_ASK_AGAIN,
+    "questions": "Ready questions",
+    "duet": "Two characters",
+    "strategies": "Strategies",
+    "documents": "Documents",
+}
+
+agent = session.agent()
+widgets.heading("Interview", f"Talk, and watch the memory work · {widgets.plain(agent.model.label)}", agent)
+widgets.said()
+shown, opened = tabs.linked(SHOWN, "talk-shown", "show")
+SHOW: dict[str, Callable[[AgentMemory], None]] = {
+    "talk": room.show,
+    "ablation": ablation.show,
+    "questions": questions.show,
+    "duet": duet.show,
+    "strategies": strategies.show,
+    "documents": documents.show,
+}
+try:
+    with shown[opened]:
+        SHOW[opened](agent)
+except MemorySystemError as error:
+    widgets.problem(error)

@@ -1,0 +1,62 @@
+"""Leaving a talk: a synopsis of what it showed, to be accepted, so that the character remembers the talk."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memory_system import AgentMemory, ChangeSet, MemorySystemError
+from memory_system.conversation import Conversation
+
+from ... import words
+from ...components import widgets
+from ...data import tables
+from .talk_state import Held
+
+
+def show(agent: AgentMemory, held: Held) -> None:
+    """A button that ends the talk with a synopsis; the synopsis, memory by memory, once it is there."""
+    conversation, talk = held.source, held.talk
+    assert isinstance(conversation, Conversation), "only such are left with a synopsis"
+    key = f"synopsis-{talk.id}"
+    new = talk.next_number - talk.remembered
+    if not new:
+        st.caption("The character remembers this talk." if talk.next_number else "")
+        return
+    if st.button(
+        words.LEAVE_AND_REMEMBER,
+        icon=":material/waving_hand:",
+        key=f"leave-{talk.id}",
+        help="Writes a synopsis and shows it first. In Python: Conversation.synopsis",
+    ):
+        try:
+            with st.spinner("Writing the synopsis …"):
+                st.session_state[key] = talk.next_number, conversation.synopsis(preview=True)
+        except MemorySystemError as error:
+            st.session_state.pop(key, None)
+            widgets.problem(error)
+    until, plan = st.session_state.get(key, (None, None))
+    if plan is not None and until == talk.next_number:
+        _accept(agent, plan, key)
+
+
+def _accept(agent: AgentMemory, plan: ChangeSet, key: str) -> None:
+    st.markdown(f"**{widgets.plain(plan.title)}**")
+    accepted = plan.without(widgets.change_set(plan, choose=True))
+    with st.container(horizontal=True):
+        if plan.changes and st.button(
+            words.REMEMBER_IT, type="primary", icon=":material/check:", key=f"{key}-apply",
+            disabled=not accepted.changes, help="In Python: AgentMemory.apply",
+        ):  # fmt: skip
+            try:
+                done = agent.apply(accepted)
+            except MemorySystemError as error:
+                st.session_state.pop(key, None)
+                widgets.problem(error)
+                return
+            st.session_state.pop(key, None)
+            counted = tables.counted(len(done.changes), "memory", "memories")
+            widgets.say_next(f"Remembered: {counted}. The History page can undo it.")
+            st.rerun()
+        if st.button("Not now", icon=":material/close:", key=f"{key}-discard", help="Nothing is stored."):
+            st.session_state.pop(key, None)
+            st.rerun()

@@ -1,0 +1,198 @@
+"""Play: a talk that is kept. Which one, how it begins, how it is held, and what it would write into memory."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memory_system import AgentMemory, ChangeSet, MemorySystemError
+from memory_system.conversation import MAX_TITLE, Conversation, Step, Talk
+
+from ... import session, words
+from ...components import drafts, widgets
+from ...data import tables
+from . import chat, inspector, leaving, talk_settings, talk_state
+from .live import Live
+from .talk_state import PLAY, Held
+
+_NEW = ""
+_NAME = 100
+
+
+def show(agent: AgentMemory) -> None:
+    """The talks that are kept, one of them open; or the fields that begin one."""
+    talks = {one.id: one.head for one in Conversation.all(agent)}
+    followed = st.session_state.get("talk-of", agent.name) == agent.name  # the link may still name another's talk
+    st.session_state["talk-of"] = agent.name
+    wanted = session.from_link("talk") if followed else ""
+    if wanted and wanted not in talks:
+        st.warning("The talk in the link does not exist here; another is shown.")
+    if not talks:
+        if not widgets.closed(agent):
+            _begin(agent)
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = _pick(agent, talks, wanted)
+        if chosen:
+            held = talk_state.kept(agent, chosen)
+            if agent.read_only is None:
+                _settings(held)
+    session.to_link("talk", chosen or None)
+    if chosen == _NEW:
+        _begin(agent)
+    else:
+        _open(agent, held)
+
+
+def _pick(agent: AgentMemory, talks: dict[str, Talk], wanted: str) -> str:
+    """Which talk is open; the one that was last talked in, if the link names none."""
+    key = f"talk-picked-{session.place()}"
+    options = [*talks, *([_NEW] if agent.read_only is None else [])]
+    begun = st.session_state.pop(f"talk-begun-{agent.name}", None)
+    if st.session_state.get(key) not in options or begun:
+        st.session_state[key] = begun or (wanted if wanted in talks else options[0])
+    picked = st.selectbox(
+        "Talk", options, key=key, format_func=lambda one: _title(talks[one]) if one else "Begin another …", width=340
+    )
+    return str(picked)
+
+
+def _title(talk: Talk) -> str:
+    return tables.short(talk.title, 80)
+
+
+def _begin(agent: AgentMemory) -> None:
+    """The fields that begin a talk."""
+    with st.container(border=True):
+        st.markdown(f"**Begin a talk with {widgets.plain(agent.display_name)}**")
+        left, right = st.columns(2)
+        human = left.text_input(
+            words.YOUR_NAME, "You", max_chars=_NAME, key=f"begin-human-{agent.name}", persist_state="session"
+        )
+        title = right.text_input(
+            "Title",
+            max_chars=MAX_TITLE,
+            key=drafts.turn(f"begin-title-{agent.name}"),
+            persist_state="session",
+            placeholder="made of your name and the date",
+        )
+        with st.expander("How it is held", icon=":material/tune:"):
+            settings = talk_settings.fields(f"begin-{agent.name}", talk_state.wanted_settings(agent))
+        if st.button(
+            "Begin", type="primary", icon=":material/play_arrow:", disabled=settings is None, key="talk-begin",
+            help="In Python: Conversation.begin",
+        ):  # fmt: skip
+            try:
+                begun = Conversation.begin(agent, human=human.strip() or "You", title=title.strip(), settings=settings)
+            except MemorySystemError as error:
+                widgets.problem(error)
+            else:
+                st.session_state[f"talk-begun-{agent.name}"] = begun.id
+                drafts.next_turn(f"begin-title-{agent.name}")
+                session.to_link("talk", begun.id)
+                st.rerun()
+
+
+def _settings(held: Held) -> None:
+    """How the open talk is held, to be changed while it goes on."""
+    talk = held.talk
+    with st.popover("Settings", icon=":material/tune:"):
+        chosen = talk_settings.fields(f"talk-{talk.id}", talk.settings)
+        changed = chosen is not None and chosen != talk.settings
+        if st.button(
+            "Hold it so", type="primary", icon=":material/check:", disabled=not changed, key=f"change-{talk.id}",
+            help="In Python: Conversation.change",
+        ):  # fmt: skip
+            assert chosen is not None, "the button is not disabled"
+            assert isinstance(held.source, Conversation), "it is one that is kept"
+            try:
+                held.source.change(chosen)
+            except MemorySystemError as error:
+                widgets.problem(error)
+            else:
+                st.rerun()
+
+
+def _open(agent: AgentMemory, held: Held) -> None:
+    """The open talk: its chat, and beside it what is in the prompt."""
+    left, right = st.columns([1.15, 1], gap="medium")
+    talk = held.talk
+    with left:
+
+        def ask(text: str, live: Live) -> Step:
+            conversation = held.source
+            assert isinstance(conversation, Conversation), "it is one that is kept"
+            return conversation.step(text, hold=True, heard=live.heard, told=live.told)
+
+        chat.show(agent, PLAY, held, ask)
+        if agent.read_only is None:
+            _offers(agent, held)
+            _last(agent, held)
+            leaving.show(agent, held)
+    with right:
+        inspector.show(agent, held, talk.settings)
+
+
+def _offers(agent: AgentMemory, held: Held) -> None:
+    """What the character would remember of its own accord: each is kept or dropped by the person."""
+    decided: set[str] = st.session_state.setdefault(f"talk-decided-{agent.name}", set())
+    offered = [one for step in held.steps.values() for one in step.offered if one.id not in decided]
+    for plan in offered:
+        entry = plan.changes[0].after
+        assert entry is not None, "it is an event that would be added"
+        with st.container(border=True, gap="small", key=f"offer-{plan.id}"):
+            with st.container(horizontal=True, gap="small"):
+                st.badge("would be remembered", icon=":material/bookmark_add:", color="orange")
+                if entry.importance is not None:
+                    st.badge(f"importance {entry.importance:.2f}", color="gray")
+            st.text(tables.visible(entry.document))
+            with st.container(horizontal=True):
+                if st.button(
+                    "Keep", type="primary", icon=":material/check:", key=f"keep-{plan.id}",
+                    help="In Python: AgentMemory.apply(step.offered[0])",
+                ):  # fmt: skip
+                    _keep(agent, plan, decided)
+                if st.button("Drop", icon=":material/close:", key=f"drop-{plan.id}", help="It is not stored."):
+                    decided.add(plan.id)
+                    st.rerun()
+
+
+def _keep(agent: AgentMemory, plan: ChangeSet, decided: set[str]) -> None:
+    try:
+        agent.apply(plan)
+    except MemorySystemError as error:
+        widgets.problem(error)
+        return
+    decided.add(plan.id)
+    widgets.say_next("Kept in short-term memory. The History page can undo it.")
+    st.rerun()
+
+
+def _last(agent: AgentMemory, held: Held) -> None:
+    """What the last turn stored: the way back, and the proof that it can be lived through again."""
+    step, conversation = held.last, held.source
+    if step is None or step.change_set is None or step.change_set.revision is None:
+        return
+    assert isinstance(conversation, Conversation), "it is one that is kept"
+    revision = step.change_set.revision
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption("The last turn is stored.", width="stretch")
+        again = st.button(
+            "Replay", icon=":material/replay:", key=f"replay-{revision}",
+            help="Lives through it again without the language model, and compares. In Python: Conversation.replay",
+        )  # fmt: skip
+        widgets.undo_button(agent, revision, step.change_set.title)
+    if again:
+        _replayed(conversation, revision)
+
+
+def _replayed(conversation: Conversation, revision: int) -> None:
+    try:
+        found = conversation.replay(revision)
+    except MemorySystemError as error:
+        widgets.problem(error)
+        return
+    if found.same:
+        counted = tables.counted(len(found.stored), "message", "messages")
+        st.success(f"Replayed without the language model: {counted}, every one as it is stored.")
+    for line in found.differences:
+        st.warning(widgets.plain(line))

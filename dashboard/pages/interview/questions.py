@@ -1,0 +1,207 @@
+"""Ready questions: the five categories of interviews, asked of one or all characters, kept and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import streamlit as st
+
+from memory_system import AgentMemory, MemorySystemError
+from memory_system.conversation import CATEGORIES, Difference, TalkSettings, interview
+from memory_system.core import Answered, Sitting, parse_time
+from memory_system.operations import Progress
+
+from ... import session
+from ...components import widgets, working
+from ...data import diffs, tables
+from . import chat, talk_state, talk_tables
+
+WORK = "ready-questions"
+_ONE, _ALL = "this character", "all characters"
+_MOST_HITS = 8
+_CATEGORIES, _WHOM = "questions-categories", "questions-whom-"
+
+
+def show(agent: AgentMemory) -> None:
+    """What is asked and of whom, the answers, and kept ones beside each other."""
+    st.caption(
+        "The five sorts of questions by which generative agents were interviewed (Park et al. 2023). "
+        "Each is asked for itself and leaves no trace; keep the answers, edit a memory, ask again, and compare."
+    )
+    for key in [one for one in st.session_state if one == _CATEGORIES or str(one).startswith(_WHOM)]:
+        st.session_state[key] = st.session_state[key]  # what is not drawn while one waits would be forgotten
+    work = working.of(WORK)
+    if work is not None and work.running:
+        working.bar(WORK)
+        return
+    if work is not None:
+        _ended(work)
+    _form(agent)
+    answered: Mapping[str, Sitting] = st.session_state.get("questions-answered", {})
+    if answered:
+        _answers(agent, answered)
+    _compare(agent, answered.get(agent.name))
+
+
+def _form(agent: AgentMemory) -> None:
+    past = session.moment() is not None
+    st.session_state.setdefault(_CATEGORIES, list(CATEGORIES))
+    st.session_state.setdefault(f"{_WHOM}{past}", _ONE)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = st.pills("Categories", list(CATEGORIES), selection_mode="multi", key=_CATEGORIES)
+        whom = st.segmented_control("Whom", [_ONE] if past else [_ONE, _ALL], required=True, key=f"{_WHOM}{past}")
+        asked = interview.ready([str(one) for one in chosen]) if chosen else []
+        if st.button(
+            f"Ask {tables.counted(len(asked), 'question', 'questions')}",
+            type="primary", icon=":material/quiz:", disabled=not asked, key="questions-ask",
+            help="In Python: questions.sit(agent, questions)",
+        ):  # fmt: skip
+            everybody = [session.character(name) for name in session.world().characters()]
+            agents = everybody if whom == _ALL else [agent]
+            working.begin(WORK, _asking(agents, asked, talk_state.wanted_settings(agent)))
+            held = working.of(WORK)
+            if held is not None:
+                held.wait(1.5)
+            st.rerun()
+    with st.expander("The questions"):
+        for category, some in CATEGORIES.items():
+            st.markdown(f"**{category.capitalize()}**")
+            for one in some:
+                st.text(f"• {one}")
+
+
+def _asking(agents: list[AgentMemory], asked: list[tuple[str, str]], settings: TalkSettings) -> working.Do:
+    """Asks everybody, one after the other; answers the sittings by name."""
+
+    def do(tell: Progress, stopped: Callable[[], bool]) -> dict[str, Sitting]:
+        found = {}
+        for number, one in enumerate(agents):
+            if stopped():
+                break
+            within = partial(_within, tell, number, len(agents))
+            sitting = interview.sit(one, asked, settings=settings, progress=within, cancelled=stopped)
+            if sitting.answers:
+                found[one.name] = sitting
+        return found
+
+    return do
+
+
+def _within(tell: Progress, number: int, of: int, done: float, doing: str) -> None:
+    tell((number + done) / of, doing)
+
+
+def _ended(work: working.Work) -> None:
+    """Take what came of the asking."""
+    working.put_away(WORK)
+    if work.problem is not None:
+        widgets.problem(work.problem)
+    elif work.result:
+        st.session_state["questions-answered"] = work.result
+
+
+def _answers(agent: AgentMemory, answered: Mapping[str, Sitting]) -> None:
+    """The answers by category, those of several characters below each other; with the way to keep them."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown("**Answers**", width="stretch")
+        if agent.read_only is None and st.button(
+            "Keep these answers", icon=":material/bookmark_add:", key="questions-keep",
+            help="So that later ones can be compared with them. In Python: questions.keep(agent, sitting)",
+        ):  # fmt: skip
+            _keep(answered)
+    first = next(iter(answered.values()))
+    for category in dict.fromkeys(one.category for one in first.answers):
+        with st.expander(category.capitalize(), expanded=len(answered) == 1):
+            for name, sitting in answered.items():
+                if len(answered) > 1:
+                    st.markdown(f"**{widgets.plain(session.shown_name(name))}**")
+                for place, one in enumerate(sitting.answers):
+                    if one.category == category:
+                        _answer(name, one, f"{sitting.id}-{place}")
+
+
+def _answer(name: str, one: Answered, key: str) -> None:
+    st.markdown(f"*{widgets.plain(one.question)}*")
+    st.text(talk_tables.spoken(one.answer) if one.answer else f"No answer. {one.problem}")
+    if one.recalled:
+        with st.popover(
+            f"{tables.counted(len(one.recalled), 'memory', 'memories')} came to mind",
+            icon=":material/lightbulb:", type="tertiary",
+        ):  # fmt: skip
+            _memories(name, one.recalled, key)
+
+
+def _memories(name: str, ids: tuple[str, ...], key: str) -> None:
+    whose = session.character(name)
+    for number, entry_id in enumerate(ids[:_MOST_HITS]):
+        entry = whose.find(entry_id)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.text(tables.short(entry.document, 200) if entry else "(forgotten since)", width="stretch")
+            if entry and st.button(
+                "Open", key=f"answer-{key}-{number}", icon=":material/open_in_new:", type="tertiary"
+            ):
+                chat.open_card(whose, entry_id)
+
+
+def _keep(answered: Mapping[str, Sitting]) -> None:
+    try:
+        for name, sitting in answered.items():
+            interview.keep(session.character(name), sitting)
+    except MemorySystemError as error:
+        widgets.problem(error)
+        return
+    widgets.say_next("Kept. Edit a memory, ask again, and compare. The History page can undo it.")
+    st.rerun()
+
+
+def _compare(agent: AgentMemory, fresh: Sitting | None) -> None:
+    """Two runs of this character side by side: what was kept, and what was just asked."""
+    kept = list(interview.sittings(agent))
+    runs = {one.id: one for one in [*kept, *([fresh] if fresh is not None else [])]}
+    st.header("Before and after", anchor=False)
+    if len(runs) < 2:
+        widgets.empty("There is nothing to compare yet.", "Ask, keep the answers, change something, and ask again.")
+        return
+    ids = list(runs)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        called = {one: _called(runs[one], fresh) for one in ids}
+        before, after = (
+            st.selectbox(
+                label, ids, index=len(ids) - back, format_func=called.__getitem__, key=f"{label}-{ids[-1]}", width=320
+            )
+            for label, back in (("Before", 2), ("After", 1))
+        )
+        droppable = agent.read_only is None and before in {one.id for one in kept}
+        if droppable and st.button(
+            "Drop the earlier one", icon=":material/delete:", key="questions-drop",
+            help="It is kept no longer; the History page can undo it. In Python: questions.drop(agent, id)",
+        ):  # fmt: skip
+            interview.drop(agent, str(before))
+            st.rerun()
+    every = interview.compared(runs[str(before)], runs[str(after)])
+    found = [one for one in every if one.before is not None and one.after is not None]
+    changed = [one for one in found if not one.same or one.remembered or one.missed]
+    answers = tables.counted(len(found), "answer", "answers")
+    once = len(every) - len(found)
+    more = f" {tables.counted(once, 'question was', 'questions were')} asked in one of the two only." if once else ""
+    st.caption(f"{answers}, of which {len(changed) or 'none'} {'differs' if len(changed) == 1 else 'differ'}.{more}")
+    for number, one in enumerate(changed):
+        _difference(agent, one, f"{before}-{after}-{number}")
+
+
+def _called(sitting: Sitting, fresh: Sitting | None) -> str:
+    just = "just asked, " if fresh is not None and sitting.id == fresh.id else ""
+    return f"{just}{tables.exact(parse_time(sitting.at))}, after change {sitting.revision}"
+
+
+def _difference(agent: AgentMemory, one: Difference, key: str) -> None:
+    """One question whose answers differ, word by word, and the memories that only one of them had in mind."""
+    with st.container(border=True, gap="small"):
+        st.badge(one.category, color="gray")
+        st.markdown(f"**{widgets.plain(one.question)}**")
+        st.html(diffs.markup(one.before.answer if one.before else "", one.after.answer if one.after else ""))
+        for label, ids in (("Only after", one.remembered), ("Only before", one.missed)):
+            if ids:
+                st.caption(f"{label}: {tables.counted(len(ids), 'memory', 'memories')} in mind")
+                _memories(agent.name, ids, f"{key}-{label}")

@@ -1,0 +1,70 @@
+"""The talk itself: the mode it is held in, its settings, the chat, and beside it what is in the prompt."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memory_system import AgentMemory
+from memory_system.conversation import Step
+
+from ... import session, words
+from . import chat, inspector, play, talk_settings, talk_state, whispering
+from .live import Live
+from .talk_state import INTERVIEW, MODES, PLAY
+
+
+def show(agent: AgentMemory) -> None:
+    """The mode, said plainly, and what goes on in it."""
+    mode = talk_state.mode()
+    _, what, leaves = MODES[mode]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.segmented_control(
+            "Mode", list(MODES), key="talk-mode", required=True, label_visibility="collapsed",
+            format_func=lambda one: f"{MODES[one][0]} {one}",
+        )  # fmt: skip
+        st.caption(f"**{what}.** {leaves}", width="stretch")
+        if mode == INTERVIEW:
+            _settings(agent)
+    session.to_link("mode", None if mode == INTERVIEW else mode.lower())
+    if mode != PLAY:
+        session.to_link("talk", None)
+    if mode == INTERVIEW:
+        _interview(agent)
+    elif mode == PLAY:
+        play.show(agent)
+    else:
+        whispering.show(agent)
+
+
+def _settings(agent: AgentMemory) -> None:
+    """How the interview is held; another strategy begins it anew."""
+    with st.popover("Settings", icon=":material/tune:"):
+        chosen = talk_settings.fields(f"interview-{agent.name}", talk_state.interview(agent).talk.settings)
+        if st.button(
+            "Begin anew with these", type="primary", icon=":material/restart_alt:", disabled=chosen is None,
+            help="In Python: Interview(agent, TalkSettings(…))",
+        ):  # fmt: skip
+            assert chosen is not None, "the button is not disabled"
+            talk_state.want_settings(agent, chosen)
+            talk_state.begin_anew()
+            st.rerun()
+
+
+def _interview(agent: AgentMemory) -> None:
+    held = talk_state.interview(agent)
+    left, right = st.columns([1.15, 1], gap="medium")
+
+    def ask(text: str, live: Live) -> Step:
+        return held.source.step(text, heard=live.heard, told=live.told)
+
+    with left:
+        chat.show(agent, INTERVIEW, held, ask)
+        if held.messages(1) and st.button(
+            words.BEGIN_ANEW,
+            icon=":material/restart_alt:",
+            help="The interview is forgotten. In Python: Interview(agent)",
+        ):
+            talk_state.begin_anew()
+            st.rerun()
+    with right:
+        inspector.show(agent, held, held.talk.settings)

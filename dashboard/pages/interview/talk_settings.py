@@ -1,0 +1,124 @@
+"""How a talk is held: strategy, budget, levels of pressure, summaries; as fields in a popover."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from memory_system import MemorySystemError
+from memory_system.conversation import LEAST_VIRTUAL, MAX_TEMPLATE, TRANSCRIPT, Strategy, TalkSettings
+
+from ...components import widgets
+
+STRATEGIES = {
+    Strategy.VIRTUAL: "Virtual context",
+    Strategy.SUMMARY: "Summary",
+    Strategy.WINDOW: "Window",
+    Strategy.BUFFER: "Buffer",
+}
+ABOUT = {
+    Strategy.VIRTUAL: "Core memory, the last messages and a running summary; the character edits and searches the rest "
+    "by functions, so that the prompt never overflows (MemGPT).",
+    Strategy.SUMMARY: "One summary of all that was said, written anew every few turns, and what was said since.",
+    Strategy.WINDOW: "The last messages; what is older is not in the prompt.",
+    Strategy.BUFFER: "Everything that was said, as far as the budget holds it.",
+}
+
+
+def fields(key: str, held: TalkSettings) -> TalkSettings | None:
+    """The settings as they are chosen; ``None``, with a sentence, where they do not fit together.
+
+    Args:
+        key: tells these fields from others.
+        held: what the fields begin with.
+    """
+    names = list(STRATEGIES)
+    strategy = st.segmented_control(
+        "Strategy", names, default=held.strategy, format_func=STRATEGIES.__getitem__, key=f"{key}-strategy",
+        persist_state="session", required=True, help="In Python: TalkSettings.strategy",
+    )  # fmt: skip
+    strategy = Strategy(strategy or held.strategy)
+    st.caption(ABOUT[strategy])
+    left, right = st.columns(2)
+    least = LEAST_VIRTUAL if strategy is Strategy.VIRTUAL else 500
+    budget = left.number_input(
+        "Budget in tokens", least, 1_000_000, max(held.budget, least), 500, key=f"{key}-budget-{least}",
+        persist_state="session", help="A prompt is never longer.",
+    )  # fmt: skip
+    recalled = right.number_input(
+        "Memories that come to mind",
+        0,
+        50,
+        held.recalled,
+        key=f"{key}-recalled",
+        persist_state="session",
+        help="At each message, at most.",
+    )
+    chosen: dict[str, Any] = {"strategy": strategy, "budget": int(budget), "recalled": int(recalled)}
+    chosen |= _own(key, held, strategy)
+    try:
+        return replace(held, **chosen)
+    except MemorySystemError as error:
+        widgets.problem(error)
+        return None
+
+
+def _own(key: str, held: TalkSettings, strategy: Strategy) -> dict[str, Any]:
+    """The fields that only one strategy has."""
+    if strategy is Strategy.VIRTUAL:
+        left, right = st.columns(2)
+        warn = left.slider(
+            "Warn at",
+            0.1,
+            0.95,
+            held.warn_at,
+            0.05,
+            key=f"{key}-warn",
+            persist_state="session",
+            help="Share of the budget.",
+        )
+        evict = right.slider(
+            "Evict at", 0.2, 1.0, held.evict_at, 0.05, key=f"{key}-evict", persist_state="session",
+            help="The oldest half of the messages then goes into the summary.",
+        )  # fmt: skip
+        most = st.number_input(
+            "Functions in one turn, at most", 1, 100, held.most_calls, key=f"{key}-most", persist_state="session"
+        )
+        return {"warn_at": warn, "evict_at": evict, "most_calls": int(most)}
+    if strategy is Strategy.WINDOW:
+        window = st.number_input(
+            "Messages that stay", 1, 10_000, held.window, key=f"{key}-window", persist_state="session"
+        )
+        return {"window": int(window)}
+    if strategy is Strategy.SUMMARY:
+        return summarising(key, held)
+    return {}
+
+
+def summarising(key: str, held: TalkSettings) -> dict[str, Any]:
+    """How often is summarised, and by which prompt."""
+    frequency = st.number_input(
+        "Summarise every … turns", 1, 1000, held.summary_frequency, key=f"{key}-frequency", persist_state="session",
+        help="In Python: TalkSettings.summary_frequency",
+    )  # fmt: skip
+    template = st.text_area(
+        "Prompt that summarises",
+        held.template,
+        max_chars=MAX_TEMPLATE,
+        key=f"{key}-template",
+        persist_state="session",
+        placeholder=f"As it comes. In one of your own, {TRANSCRIPT} stands for what is summarised.",
+        height=90,
+    )
+    return {"summary_frequency": int(frequency), "template": template}
+
+
+def named(settings: TalkSettings) -> str:
+    """The strategy in a few words: "summary, every 3 turns"."""
+    more = {
+        Strategy.WINDOW: f", the last {settings.window}",
+        Strategy.SUMMARY: f", every {settings.summary_frequency} turns",
+    }
+    return STRATEGIES[settings.strategy].lower() + more.get(settings.strategy, "")

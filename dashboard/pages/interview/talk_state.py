@@ -1,0 +1,135 @@
+"""What a browser session holds of its talks: the mode, the settings, the talk that goes on and the steps it took."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import streamlit as st
+
+from memory_system import AgentMemory
+from memory_system.conversation import (
+    Context,
+    Conversation,
+    Interview,
+    Message,
+    Step,
+    Talk,
+    TalkSettings,
+    checked_blocks,
+)
+
+from ... import session, words
+
+INTERVIEW, PLAY, WHISPER = "Interview", "Play", "Whisper"
+MODES = {
+    INTERVIEW: (":material/visibility:", words.WITHOUT_A_TRACE, "Nothing is stored; it is all forgotten."),
+    PLAY: (":material/theater_comedy:", "A normal talk", "It is kept, and the character remembers it."),
+    WHISPER: (":material/psychology:", "Plants a thought", "It becomes a memory that the character takes for its own."),
+}
+"""The ways to speak with a character: an icon, what it is, and what it leaves behind."""
+_MOST_MESSAGES = 10_000
+
+
+@dataclass
+class Held:
+    """A talk that goes on, and the steps that were taken in this browser session.
+
+    Args:
+        source: what is spoken with: fleeting, or a conversation that is kept.
+        steps: by the number of their first message.
+    """
+
+    source: Interview | Conversation
+    steps: dict[int, Step] = field(default_factory=dict)
+
+    @property
+    def last(self) -> Step | None:
+        """The last step that was taken here; ``None`` before the first."""
+        return self.steps[max(self.steps)] if self.steps else None
+
+    @property
+    def talk(self) -> Talk:
+        """The talk as it stands, without its messages."""
+        return self.source.talk if isinstance(self.source, Interview) else self.source.head
+
+    @property
+    def key(self) -> str:
+        """What tells it from other talks in this session."""
+        return f"fleeting-{id(self.source)}" if isinstance(self.source, Interview) else self.source.id
+
+    def messages(self, most: int) -> tuple[Message, ...]:
+        """The last messages, the oldest first."""
+        if isinstance(self.source, Interview):
+            return self.source.transcript[-most:]
+        return self.source.messages(-most, min(most, _MOST_MESSAGES))
+
+    def context(self) -> Context:
+        """What is in the prompt right now."""
+        return self.source.context()
+
+    def take(self, step: Step) -> None:
+        """Keep a step, to show what it was made from."""
+        if step.messages:
+            self.steps[step.messages[0].number] = step
+
+    def edit_core(self, block: str, text: str) -> None:
+        """Rewrite a block of core memory: for good, or of the fleeting talk alone.
+
+        Raises:
+            InvalidParameter: the text has no room.
+        """
+        if isinstance(self.source, Interview):
+            talk = self.source.talk
+            blocks = checked_blocks(replace(talk.blocks, **{block: text}), talk.settings.block_room)
+            self.source.talk = replace(talk, blocks=blocks)
+        else:
+            self.source.edit_core(block, text)
+
+
+def mode() -> str:
+    """The mode that is chosen, or that the link asks for; a talk in the link asks for play."""
+    linked = session.from_link("mode").capitalize()
+    first = linked if linked in MODES else PLAY if session.from_link("talk") else INTERVIEW
+    st.session_state.setdefault("talk-mode", first)
+    return str(st.session_state["talk-mode"])
+
+
+def wanted_settings(agent: AgentMemory) -> TalkSettings:
+    """How the next talk with this character is held."""
+    found: TalkSettings = st.session_state.setdefault(f"talk-settings-{agent.name}", TalkSettings())
+    return found
+
+
+def want_settings(agent: AgentMemory, settings: TalkSettings) -> None:
+    """Hold the next talk with this character so."""
+    st.session_state[f"talk-settings-{agent.name}"] = settings
+
+
+def interview(agent: AgentMemory) -> Held:
+    """The fleeting talk with this character, begun if there is none."""
+    key = f"talk-interview-{session.place()}"
+    if key not in st.session_state:
+        st.session_state[key] = Held(Interview(agent, wanted_settings(agent)))
+    found: Held = st.session_state[key]
+    found.source.agent = agent  # as it is now: another author, or opened anew since
+    return found
+
+
+def begin_anew() -> None:
+    """Forget the fleeting talk with the current character."""
+    st.session_state.pop(f"talk-interview-{session.place()}", None)
+
+
+def kept(agent: AgentMemory, talk_id: str) -> Held:
+    """A conversation that is kept, with the steps that were taken here.
+
+    Raises:
+        ConversationNotFound: there is none of this id.
+    """
+    key = f"talk-kept-{session.place()}-{talk_id}"
+    conversation = Conversation.open(agent, talk_id)
+    found: Held = st.session_state.setdefault(key, Held(conversation))
+    found.source = conversation
+    newest = conversation.head.next_number
+    found.steps = {number: step for number, step in found.steps.items() if number < newest}  # the others were undone
+    return found

@@ -1,0 +1,289 @@
+"""Conversations as records: turns with the functions called in them, what a prompt held, what differs between two.
+
+Imports no streamlit.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+import pandas as pd
+
+from memory_system import Candidate
+from memory_system.conversation import (
+    CORE,
+    DEFINITIONS,
+    INSTRUCTIONS,
+    NEW,
+    QUEUE,
+    RECALLED,
+    SEND,
+    SUMMARY,
+    TOOLS,
+    Compared,
+    Context,
+    Fate,
+    FunctionRun,
+    Message,
+    Role,
+    Section,
+)
+
+from ... import words
+from ...data.tables import candidates, exact, short, visible
+
+_RESULT = 400
+_NAME = 40
+"""Characters before a colon that are still a name."""
+_FAILED = '{"status": "Failed"'
+TITLES = {
+    INSTRUCTIONS: "instructions",
+    TOOLS: "functions",
+    CORE: "core memory",
+    SUMMARY: "summary",
+    RECALLED: words.CAME_TO_MIND,
+    QUEUE: "earlier messages",
+    NEW: "this turn",
+}
+"""What the sections of a prompt are called, in their order."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function that was called, as the transcript holds it."""
+
+    id: str
+    name: str
+    arguments: str
+    result: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether its result is an error."""
+        return self.result.startswith(_FAILED)
+
+
+@dataclass
+class Turn:
+    """What came of one message: the functions that were called, and the answer.
+
+    Args:
+        number: of its first message, by which it is told from others.
+        asked: what was said to the character; empty where nobody said anything.
+        speaker: who said it.
+        at: when, in the world's time.
+        answer: what the character said; empty while it has not.
+        calls: the functions called on the way, ``send_message`` left out.
+        notices: what the system said meanwhile, memory pressure for instance.
+        thoughts: what the model wrote beside the functions that it called.
+    """
+
+    number: int
+    asked: str
+    speaker: str
+    at: datetime
+    answer: str = ""
+    calls: list[Call] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+    thoughts: list[str] = field(default_factory=list)
+
+
+def turns(messages: Sequence[Message]) -> list[Turn]:
+    """The messages of a conversation put together by what was said to the character, oldest first."""
+    found: list[Turn] = []
+    waiting: dict[str, int] = {}
+    for message in messages:
+        if message.role is Role.USER:
+            found.append(Turn(message.number, message.text, message.speaker, message.at))
+            waiting = {}
+            continue
+        if not found:
+            found.append(Turn(message.number, "", "", message.at))
+        turn = found[-1]
+        if message.role is Role.SYSTEM:
+            turn.notices.append(message.text)
+        elif message.role is Role.TOOL:
+            place = waiting.get(message.call_id)
+            if place is not None:
+                turn.calls[place] = replace(turn.calls[place], result=message.text)
+        else:
+            if message.said:
+                turn.answer = "\n\n".join(filter(None, [turn.answer, message.said]))
+            elif message.text:
+                turn.thoughts.append(message.text)
+            for call in message.calls:
+                if call.name != SEND:
+                    waiting[call.id] = len(turn.calls)
+                    turn.calls.append(Call(call.id, call.name, call.arguments))
+    return found
+
+
+def written(arguments: Any) -> str:
+    """Arguments as a person reads them: ``name: mother · page: 2``; what is no object is shown as it is."""
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments)
+        except (ValueError, RecursionError):
+            return visible(str(arguments))
+    if not isinstance(arguments, Mapping):
+        return visible(str(arguments))
+    return " · ".join(f"{visible(str(name))}: {visible(str(value))}" for name, value in arguments.items())
+
+
+def spoken(text: str) -> str:
+    """What somebody said, line by line, without characters that hide or turn what stands beside them."""
+    return "\n".join(visible(line) for line in text.strip().splitlines())
+
+
+def result(text: str) -> str:
+    """What came of a call, as a person reads it: its message, and what was found, a line each."""
+    try:
+        held = json.loads(text)
+    except (ValueError, RecursionError):
+        return spoken(text)
+    if not isinstance(held, Mapping):
+        return spoken(text)
+    status, message = (visible(str(held.get(name) or "")) for name in ("status", "message"))
+    lines = [message or ("Done." if status == "OK" else status)]
+    found = held.get("results")
+    for one in found if isinstance(found, list) else []:
+        if isinstance(one, Mapping):
+            told = [visible(str(one.get(name) or "")) for name in ("when", "source", "text")]
+            lines.append(f"• {_day(told[0])} · {told[1]}: {told[2]}")
+    return "\n".join(line for line in lines if line)
+
+
+def _day(when: str) -> str:
+    """A time of a result in words; what is none is shown as it is."""
+    try:
+        return exact(datetime.fromisoformat(when))
+    except ValueError:
+        return when
+
+
+def recalled(hits: Sequence[Candidate]) -> pd.DataFrame:
+    """Recalled memories with their weighted parts, the highest score first, numbered as an answer cites them."""
+    numbers = {hit.entry.id: number for number, hit in enumerate(hits, start=1)}
+    frame = candidates(hits)
+    cited = [f"[{numbers[one]}] {memory}" for one, memory in zip(frame["id"], frame["memory"], strict=True)]
+    return frame.assign(memory=cited)
+
+
+def functions(called: Sequence[FunctionRun]) -> pd.DataFrame:
+    """The functions called in a turn, in their order, with what they cost."""
+    rows = [
+        {
+            "function": visible(one.name),
+            "arguments": written(one.arguments),
+            "result": short(result(one.result), _RESULT),
+            "time": one.milliseconds,
+            "tokens": one.tokens,
+            "failed": one.failed,
+        }
+        for one in called
+    ]
+    return pd.DataFrame(rows, columns=["function", "arguments", "result", "time", "tokens", "failed"])
+
+
+def content(section: Section) -> str:
+    """What a section of a prompt says: its text, or its messages with whom they are from."""
+    if section.name == TOOLS:
+        return "\n\n".join(map(_definition, DEFINITIONS))
+    lines = [section.text] if section.text else []
+    for message in section.messages:
+        calls = [f"{call.name}({written(call.arguments)})" for call in message.calls]
+        told = " ".join(filter(None, [*calls, "" if message.sends else message.text]))
+        lines.append(f"{message.speaker or message.role.value}: {told}")
+    return "\n".join(map(spoken, lines))
+
+
+def _definition(one: Mapping[str, Any]) -> str:
+    function = one["function"]
+    return f"{function['name']}({', '.join(function['parameters']['properties'])})\n{function['description']}"
+
+
+def sections(context: Context) -> pd.DataFrame:
+    """What a prompt is made of, in its order, with the share of the budget that each part takes."""
+    rows = [
+        {
+            "name": one.name,
+            "section": TITLES.get(one.name, one.name),
+            "tokens": one.tokens,
+            "share": one.tokens / max(context.budget, 1),
+            "text": content(one),
+        }
+        for one in context.sections
+    ]
+    return pd.DataFrame(rows, columns=["name", "section", "tokens", "share", "text"])
+
+
+def changed_sections(before: Context, after: Context) -> pd.DataFrame:
+    """The sections of two prompts beside each other: tokens in both, and whether the text is the same."""
+    was, became = ({one.name: one for one in some.sections} for some in (before, after))
+    rows = []
+    for name in (one for one in TITLES if one in was or one in became):
+        old, new = was.get(name), became.get(name)
+        texts = [content(one) if one else "" for one in (old, new)]
+        tokens = [one.tokens if one else 0 for one in (old, new)]
+        rows.append(
+            {
+                "section": TITLES[name],
+                "first": tokens[0],
+                "second": tokens[1],
+                "difference": tokens[1] - tokens[0],
+                "changed": texts[0] != texts[1],
+                "before": texts[0],
+                "after": texts[1],
+            }
+        )
+    columns = ["section", "first", "second", "difference", "changed", "before", "after"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def transcript(text: str, at: datetime) -> list[Message]:
+    """The messages that lines such as ``John: Good morning`` stand for; who speaks first is the person.
+
+    A line without a name goes on what was said before. Times are all ``at``.
+    """
+    found: list[tuple[str, str]] = []
+    for line in filter(None, map(visible, text.splitlines())):
+        name, colon, said = line.partition(":")
+        if colon and said.strip() and len(name) <= _NAME:
+            found.append((name.strip(), said.strip()))
+        elif found:
+            found[-1] = (found[-1][0], f"{found[-1][1]} {line}")
+        else:
+            found.append(("You", line))
+    person = found[0][0] if found else ""
+    return [
+        Message(number, Role.USER if name == person else Role.ASSISTANT, said, at, name)
+        for number, (name, said) in enumerate(found)
+    ]
+
+
+def growth(names: Sequence[str], found: Sequence[Compared]) -> pd.DataFrame:
+    """Tokens of each turn's prompt, a row a turn and strategy."""
+    rows = [
+        {"turn": turn, "strategy": name, "tokens": tokens}
+        for name, one in zip(names, found, strict=True)
+        for turn, tokens in enumerate(one.tokens, start=1)
+    ]
+    return pd.DataFrame(rows, columns=["turn", "strategy", "tokens"])
+
+
+def fates(names: Sequence[str], found: Sequence[Compared]) -> pd.DataFrame:
+    """Where each strategy has what was said at the end, in messages, and how long its prompts were."""
+    rows = [
+        {
+            "strategy": name,
+            "last": one.tokens[-1] if one.tokens else 0,
+            "most": max(one.tokens, default=0),
+            **{fate.value: len(one.of(fate)) for fate in Fate},
+        }
+        for name, one in zip(names, found, strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["strategy", "last", "most", *(fate.value for fate in Fate)])

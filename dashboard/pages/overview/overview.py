@@ -1,0 +1,114 @@
+"""Overview: how full the memory is, what changed last, and what is in use."""
+
+import streamlit as st
+
+from dashboard import session
+from dashboard.components import spending, stale, unrated, widgets
+from dashboard.data import tables
+from dashboard.pages.settings import safekeeping
+from memory_system import Tier
+
+agent = session.agent()
+stats = agent.get_stats()
+personality = agent.personality
+about = personality.identity if personality else None
+story = session.world().about
+if story.about:
+    with st.container(border=True, gap="small"):
+        st.markdown(f"**{widgets.plain(story.title or 'This world')}**")
+        st.text(tables.visible(story.about))
+        may = "" if session.viewing() else " Everything can be changed, and undone."
+        st.caption(f"Pick somebody, ask what they remember, and see why.{may}")
+        with st.container(horizontal=True, gap="small"):
+            for name in dict.fromkeys([*session.world().characters(), agent.name]):
+                chosen = name == agent.name
+                if st.button(
+                    widgets.plain(session.shown_name(name)),
+                    key=f"who-{name}",
+                    type="primary" if chosen else "secondary",
+                ):
+                    session.choose_next(name)
+                    st.rerun()
+widgets.heading(agent.display_name, "A character of this memory system: what is remembered, and what changed lately.")
+if about and about.description:
+    st.text(tables.visible(about.description))
+widgets.said()
+
+if agent.personality_problem:
+    st.warning(widgets.plain(agent.personality_problem), icon=":material/warning:")
+for message in () if agent.read_only else agent.messages:
+    st.info(widgets.plain(message), icon=":material/healing:")
+
+safekeeping.light(agent.name)
+stale.notice(agent)
+unrated.notice(agent)
+waiting = agent.migrate_stm2ltm(preview=True)
+with st.container(horizontal=True):
+    for label, value, meaning in (
+        ("Short-term", f"{stats['stm']} of {stats['stm_size']}", "Recent events, of as many as fit."),
+        ("Long-term", stats["ltm"], "Significant memories, kept for good."),
+        ("Personality", tables.counted(stats["static"], "fact", "facts"), "Static memory: asked first, never decays."),
+        (
+            "Would migrate",
+            len(waiting.changes),
+            "Recent events that no longer fit: the next migration moves or forgets them.",
+        ),
+    ):
+        st.metric(label, value, border=True, help=meaning, width=160)
+
+st.header("Try a cue", anchor=False)
+with st.container(horizontal=True):
+    for cue in session.example_cues(agent.name):
+        if st.button(widgets.plain(cue), key=f"cue-{cue}", icon=":material/search:"):
+            st.switch_page("pages/recall/recall.py", query_params={"agent": agent.name, "cue": cue})
+    if st.button(
+        f"Talk with {widgets.plain(agent.display_name)}", key="overview-talk", icon=":material/forum:",
+        help="The Interview page: ask without leaving a trace. In Python: Interview(agent)",
+    ):  # fmt: skip
+        st.switch_page("pages/interview/interview.py", query_params={"agent": agent.name})
+
+checked = session.checked_cues(agent.name, agent.stamp, agent.now)
+if checked:
+    failed = [result.saved.name for result in checked if not result.passed]
+    if failed:
+        words = f"Saved cues that fail: {len(failed)} of {len(checked)} ({tables.short(', '.join(failed), 200)})."
+        st.error(widgets.plain(words), icon=":material/cancel:")
+    else:
+        st.success(f"Saved cues that pass: {len(checked)} of {len(checked)}.", icon=":material/check_circle:")
+
+st.header("Recent changes", anchor=False)
+told = agent.history(5)
+if not told:
+    widgets.empty("Nothing has happened yet.", "Add an event on the Short-term page.", agent)
+for one in told:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        with st.container(width="stretch", gap=None):
+            st.text(one.change_set.title)
+            changed = len(one.change_set.changes)
+            by = one.change_set.author, tables.counted(changed, "memory", "memories") if changed else ""
+            st.caption(widgets.plain(", ".join(filter(None, by))))
+        if one.undone_by:
+            st.badge("undone", color="gray")
+        else:
+            widgets.undo_button(agent, one.revision, one.change_set.title)
+
+latest = tables.entries(agent.entries(Tier.STM), agent.now, waiting).head(5)
+if len(latest):
+    st.header("Latest memories", anchor=False)
+    widgets.table(
+        latest,
+        hide_index=True,
+        column_order=["memory", "age", "importance", *["marks"] * bool(tables.marked(latest))],
+        column_config={
+            "memory": st.column_config.TextColumn("Memory", width="large"),
+            "age": st.column_config.TextColumn("When", width="small"),
+            "importance": st.column_config.ProgressColumn(
+                "Importance", min_value=0, max_value=1, format="%.2f", width="small"
+            ),
+            "marks": st.column_config.ListColumn("Marks", width="small"),
+        },
+    )
+elif not agent.entries(Tier.LTM):
+    widgets.empty("Nothing is remembered yet.", "Add an event on the Short-term page, or let a game send some.", agent)
+spent = "" if session.moment() is not None else f" · {spending.line(agent)}"
+st.caption(widgets.plain(f"Language model: {stats['model']}{spent} · Embedding: {stats['embedder']}"))

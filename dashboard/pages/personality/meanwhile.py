@@ -1,0 +1,110 @@
+"""A personality that somebody else has saved while one writes: both are brought together, part by part."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from ... import words
+from ...components import drafts
+from ...data import tables
+from . import personality_form
+
+_MOST = 400
+_MISSING = object()
+"""In the place of a part that a personality lacks."""
+MINE, THEIRS = "Keep what I wrote", "Take what is there now"
+
+Path = tuple[str, ...]
+
+
+def show(key: str, began: str, mine: str, now: str) -> str | None:
+    """Tell that it was saved meanwhile, with a choice for each part that both have changed.
+
+    Args:
+        key: tells these fields from others.
+        began: the text that one began to write with; empty if there was none.
+        mine: the text as it is written now.
+        now: the text that is in use.
+
+    Returns:
+        The text that brings both together, once a person wants it; ``None`` before.
+    """
+    with st.container(border=True, key=key):
+        st.warning(
+            "Somebody else has changed this personality since you loaded it. "
+            "What you wrote is kept, and nothing is saved before both are brought together.",
+            icon=":material/call_split:",
+        )
+        settled = settle(began, mine, now)
+        if settled is None:
+            st.caption("What you wrote is no JSON object yet: mend it first, or load again and look at both.")
+            with st.expander("What is in use now"):
+                st.code(now, language="json", wrap_lines=True)
+            return None
+        taken: dict[Path, Any] = {}
+        for path, there in settled.clashes.items():
+            st.text(f"{_called(path)}: there now: {_shown(there)}")
+            st.text(f"{_called(path)}: you wrote: {_shown(settled.mine[path])}")
+            choice = st.radio(
+                f"{_called(path)}: which one?", [MINE, THEIRS], None, horizontal=True,
+                key=f"{key}-{zlib.crc32(now.encode())}-{'/'.join(path)}", persist_state="session",
+            )  # fmt: skip
+            if choice is not None:
+                taken[path] = there if choice == THEIRS else settled.mine[path]
+        open_ = len(settled.clashes) - len(taken)
+        wanted = st.button(
+            words.BRING_BOTH_TOGETHER, key=f"{key}-together", type="primary", icon=":material/merge:",
+            disabled=open_ > 0,
+            help="Nothing is saved by it. Parts that only one of you has changed are as that one wrote them.",
+        )  # fmt: skip
+    return personality_form.dump(_joined(settled.mine | taken)) if wanted else None
+
+
+def settle(began: str, mine: str, now: str) -> drafts.Settled[Path] | None:
+    """What becomes of each part, by its path; ``None`` if one of the texts is no JSON object."""
+    three = [personality_form.read(text or "{}") for text in (began, mine, now)]
+    parts = [_parts(one) for one in three if one is not None]
+    if len(parts) < len(three):
+        return None
+    names = dict.fromkeys([*parts[2], *parts[1], *parts[0]])  # in the order of what is in use
+    filled = [{name: one.get(name, _MISSING) for name in names} for one in parts]
+    return drafts.settle(filled[0], filled[1], filled[2])
+
+
+def _parts(document: Mapping[str, Any]) -> dict[Path, Any]:
+    """The sections by their paths; those of the identity each by itself."""
+    found: dict[Path, Any] = {}
+    for name, value in document.items():
+        if name == "identity" and isinstance(value, dict):
+            found |= {(name, inner): held for inner, held in value.items()}
+        else:
+            found[name,] = value
+    return found
+
+
+def _joined(parts: Mapping[Path, Any]) -> dict[str, Any]:
+    document: dict[str, Any] = {}
+    for path, value in parts.items():
+        if value is _MISSING:
+            continue
+        if len(path) == 1:
+            document[path[0]] = value
+        else:
+            document.setdefault(path[0], {})[path[1]] = value
+    return document
+
+
+def _called(path: Path) -> str:
+    labels = {name: label for name, (label, _) in (personality_form.LISTS | personality_form.TABLES).items()}
+    return tables.visible(labels.get(path[-1], path[-1].replace("_", " ").capitalize()))
+
+
+def _shown(value: Any) -> str:
+    if value is _MISSING:
+        return "none"
+    return tables.short(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), _MOST)

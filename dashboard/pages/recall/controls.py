@@ -1,0 +1,254 @@
+"""What is asked on the Recall page: the cue in the link, the sliders kept for the session, one set a character."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+import streamlit as st
+
+from memory_system import PRESETS, AgentMemory, AgentSettings, Facets, Kind, Measure, Preset, Query, Scoring, Weights
+
+from ... import session, words
+from ...components import drafts
+
+OWN = "this character's"
+LONGEST = 2000
+"""Characters of a cue that the field takes."""
+_MOST = 3.0
+_FIRST_DAY, _LAST_DAY = date(1000, 1, 1), date(2999, 12, 31)
+"""The browser's calendar lists every year, and does not come back from the year 9999."""
+_SLIDERS = ("thr", "recency", "importance", "relevancy", "decay", "st")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The query as it stands on the page, and which candidates are to be shown."""
+
+    query: Query
+    shown: str
+
+
+def cue() -> str:
+    """The cue's field; it stands in the link, and a link that is followed fills it."""
+    linked = session.from_link("cue")
+    if linked and st.session_state.get("cue-linked") != linked:
+        st.session_state["cue"] = linked
+    left, right = st.columns([4, 1], vertical_alignment="bottom")  # no st.form: what it has not sent off is forgotten
+    text = left.text_input(
+        "Cue", key="cue", placeholder="Who has the mill key?", max_chars=LONGEST, persist_state="session"
+    )
+    right.button(
+        "Recall", type="primary", icon=":material/search:", width="stretch", shortcut="Ctrl+Enter", key="recall"
+    )
+    session.to_link("cue", text)
+    st.session_state["cue-linked"] = text
+    return text
+
+
+def own_preset(settings: AgentSettings) -> Preset:
+    """A character's own way of scoring, in the form of a preset."""
+    return Preset(settings.scoring, settings.threshold, settings.static_threshold, "As on the Settings page.")
+
+
+def controls(agent: AgentMemory, text: str) -> Asked:
+    """The sliders, from the character's settings until they are moved."""
+    settings = agent.settings
+    columns = st.columns(3, vertical_alignment="bottom")
+    top_k = columns[0].number_input(
+        words.TOP_K, 0, 100, min(settings.top_k, 100), key=f"top_k-{session.place()}",
+        persist_state="session",
+    )  # fmt: skip
+    threshold = _slider(agent, columns[1], "thr", words.THRESHOLD, 0.0, _MOST, 0.01)
+    shown = columns[2].segmented_control(
+        "Show",
+        ["All", "Recalled", words.NOT_RECALLED],
+        default="All",
+        required=True,
+        key=f"shown-{session.place()}",
+        persist_state="session",
+    )
+    with st.expander(words.WEIGHTS_AND_TIME):
+        scoring, static_threshold, static_share = _scoring(agent)
+        requery, now = _second_round_and_time(agent)
+    with st.expander(words.ONLY_MEMORIES_OF):
+        facets = _facets(agent)
+    query = Query(text, now, int(top_k), threshold, static_threshold, static_share, scoring, facets, requery)
+    return Asked(query, str(shown))
+
+
+def take_over(agent: AgentMemory, query: Query, at: datetime | None) -> None:
+    """Let the page ask as a query did, of the agent and the moment that are looked at; a day's part is left out.
+
+    Args:
+        agent: the agent as it is looked at.
+        query: what was asked.
+        at: the time to ask at; ``None`` = the world's time of the moment.
+    """
+    facets = query.facets
+    values = _values(Preset(query.scoring, query.threshold, query.static_threshold, "")) | {
+        "top_k": min(query.top_k, 100),
+        "ss": query.static_share,
+        "requery": query.requery,
+        "kinds": [kind.value for kind in facets.kinds],
+        "tags": [tag for tag in facets.tags if tag in session.tags(agent.name, agent.stamp)],
+        "since": _day(facets.since),
+        "until": _day(facets.until, days=-1),
+        "range": (facets.min_importance or 0.0, 1.0 if facets.max_importance is None else facets.max_importance),
+        "contains": facets.contains[:200],
+    }
+    for name, value in values.items():
+        st.session_state[f"{name}-{session.place()}"] = value
+    st.session_state[f"asked-at-{session.place()}"] = at or agent.now
+    drafts.drop(f"ask/{session.place()}")
+
+
+def _day(moment: datetime | None, days: int = 0) -> date | None:
+    """The day that begins at a moment; ``None`` where it is no midnight, or beyond the calendar."""
+    at = None if moment is None else moment.astimezone(UTC)
+    if at is None or at.time() != time() or not _FIRST_DAY < at.date() < _LAST_DAY:
+        return None
+    return at.date() + timedelta(days=days)
+
+
+def _values(preset: Preset) -> dict[str, Any]:
+    """What the controls show for a preset."""
+    weights = preset.scoring.weights
+    return {
+        "thr": min(preset.threshold, _MOST),
+        "recency": min(weights.recency, _MOST),
+        "importance": min(weights.importance, _MOST),
+        "relevancy": min(weights.relevancy, _MOST),
+        "decay": max(0.5, min(preset.scoring.decay, 0.999)),
+        "st": preset.static_threshold,
+        "measure": preset.scoring.measure.value,
+        "normalise": preset.scoring.normalise,
+    }
+
+
+def _slider(
+    agent: AgentMemory, place: Any, name: str, label: str, low: float, high: float, step: float, shape: str = "%.2f"
+) -> float:
+    start = _values(own_preset(agent.settings))[name]
+    key = f"{name}-{session.place()}"
+    return float(place.slider(label, low, high, start, step, shape, key=key, persist_state="session"))
+
+
+def _scoring(agent: AgentMemory) -> tuple[Scoring, float, float]:
+    """Weights, decay, measure, and what static memory has of its own."""
+    own = own_preset(agent.settings)
+
+    def take_preset() -> None:
+        chosen = PRESETS.get(st.session_state[f"preset-{session.place()}"], own)
+        for name, value in _values(chosen).items():
+            st.session_state[f"{name}-{session.place()}"] = value
+
+    chosen = st.segmented_control(
+        "Preset", [OWN, *PRESETS], default=OWN, required=True, key=f"preset-{session.place()}", on_change=take_preset,
+        help="Sets the sliders, the thresholds included.", persist_state="session",
+    )  # fmt: skip
+    st.caption(PRESETS.get(str(chosen), own).source)
+    sliders = st.columns(3)
+    weights = [
+        _slider(agent, column, name, f"Weight of {name}", 0.0, _MOST, 0.01)
+        for column, name in zip(sliders, ("recency", "importance", "relevancy"), strict=True)
+    ]
+    decay = _slider(agent, sliders[0], "decay", words.RECENCY_KEPT, 0.5, 0.999, 0.001, "%.3f")
+    static_threshold = _slider(agent, sliders[1], "st", words.STATIC_THRESHOLD, 0.0, 1.0, 0.01)
+    static_share = sliders[2].slider(
+        "Share of seats for static memory", 0.0, 1.0, agent.settings.static_share, 0.1, key=f"ss-{session.place()}",
+        persist_state="session",
+    )  # fmt: skip
+    left, right = st.columns(2, vertical_alignment="bottom")
+    measure = left.segmented_control(
+        "Relevancy by", [one.value for one in Measure], default=own.scoring.measure.value, required=True,
+        key=f"measure-{session.place()}", persist_state="session",
+        help="Similarity compares meanings as wholes. Hybrid also compares words, names, times and neighbours.",
+    )  # fmt: skip
+    normalise = right.toggle(
+        words.SCALE_EACH_PART, own.scoring.normalise, key=f"normalise-{session.place()}",
+        help="As in the paper on generative agents.", persist_state="session",
+    )  # fmt: skip
+    return Scoring(Weights(*weights), decay, Measure(str(measure)), normalise), static_threshold, static_share
+
+
+def _second_round_and_time(agent: AgentMemory) -> tuple[int, datetime]:
+    """How many hits lead on, and the time at which it is asked: the world's, or another to see what decays by then."""
+    world_now = st.session_state.get(f"asked-at-{session.place()}", agent.now).astimezone(UTC)
+    minute = world_now.replace(second=0, microsecond=0)
+    columns = st.columns(3)
+    draft = drafts.Draft(f"ask/{session.place()}", {"day": minute.date(), "hour": minute.time()})
+    day = columns[0].date_input(
+        "Ask on this day", None, key=draft.field("day"), help="The world's time; later, recency has decayed.",
+        persist_state="session",
+    ) or minute.date()  # fmt: skip
+    hour = columns[1].time_input("At this time (UTC)", None, key=draft.field("hour"), persist_state="session")
+    requery = columns[2].number_input(
+        "Hits that lead to others", 0, 20, 0, key=f"requery-{session.place()}", persist_state="session",
+        help="The best hits become cues of a second round, for seats that the first one left free.",
+    )  # fmt: skip
+    asked_at = datetime.combine(day, hour or minute.time(), UTC)
+    return int(requery), world_now if asked_at == minute else asked_at
+
+
+def _facets(agent: AgentMemory) -> Facets:
+    """Which memories may be found; all, until something is chosen."""
+    left, right = st.columns(2)
+    kinds = left.multiselect(
+        "Kinds",
+        [kind.value for kind in Kind],
+        key=f"kinds-{session.place()}",
+        placeholder="Any kind",
+        persist_state="session",
+    )
+    tags = right.multiselect(
+        "Tags", session.tags(agent.name, agent.stamp), key=f"tags-{session.place()}", placeholder="Any tag",
+        persist_state="session",
+    )  # fmt: skip
+    columns = st.columns(4)
+    since = columns[0].date_input(
+        words.HAPPENED_FROM,
+        None,
+        _FIRST_DAY,
+        _LAST_DAY,
+        key=f"since-{session.place()}",
+        help="The whole day, in UTC.",
+        persist_state="session",
+    )
+    until = columns[1].date_input(
+        words.HAPPENED_UNTIL,
+        None,
+        _FIRST_DAY,
+        _LAST_DAY,
+        key=f"until-{session.place()}",
+        help="The whole day, in UTC.",
+        persist_state="session",
+    )
+    low, high = columns[2].slider(
+        "Importance", 0.0, 1.0, (0.0, 1.0), 0.1, key=f"range-{session.place()}", persist_state="session"
+    )
+    contains = columns[3].text_input(
+        "With these words", key=f"contains-{session.place()}", max_chars=200, persist_state="session"
+    )
+    if since and until and until < since:
+        st.warning("The last day is before the first; the last day is left out.")
+        until = None
+    return Facets(
+        tuple(Kind(kind) for kind in kinds),
+        tuple(tags),
+        _midnight(since),
+        _midnight(until, days=1),
+        low or None,
+        high if high < 1 else None,
+        contains,
+    )
+
+
+def _midnight(day: date | None, days: int = 0) -> datetime | None:
+    if day is None:
+        return None
+    try:
+        return datetime.combine(day + timedelta(days=days), time(), UTC)
+    except OverflowError:
+        return None

@@ -1,0 +1,116 @@
+"""Saved cues: what a character has to be able to recall, and must not, asked again after every edit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from memory_system import AgentMemory, MemorySystemError
+from memory_system.agent_parts import CueResult
+from memory_system.recall import Explanation
+
+from ... import session, words
+from ...components import drafts, widgets
+from ...data import tables
+
+_CHOICES = 300
+
+
+def show(agent: AgentMemory, found: Explanation) -> None:
+    """Every saved cue with what became of it, and a form that saves the one that is asked now."""
+    widgets.said()
+    results = session.checked_cues(agent.name, agent.stamp, agent.now)
+    if not results:
+        widgets.empty(
+            words.NO_CUE_IS_SAVED_YET,
+            "Save this one with the memories that it must recall: it then tells after each edit.",
+        )
+    else:
+        failed = sum(1 for result in results if not result.passed)
+        if failed:
+            st.error(f"Saved cues that fail: {failed} of {len(results)}.", icon=":material/cancel:")
+        else:
+            st.success(f"Saved cues that pass: {len(results)} of {len(results)}.", icon=":material/check_circle:")
+    for result in results:
+        _result(agent, result)
+    _form(agent, found)
+
+
+def _result(agent: AgentMemory, result: CueResult) -> None:
+    saved = result.saved
+    with st.container(border=True, gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if result.passed:
+                st.badge("pass", icon=":material/check:", color="green")
+            else:
+                st.badge("fail", icon=":material/close:", color="red")
+            with st.container(width="stretch", gap=None):
+                st.markdown(f"**{widgets.plain(saved.name)}**")
+                st.caption(widgets.plain(saved.cue))
+            with st.container(horizontal=True, width="content"):
+                if st.button("Ask it", key=f"ask-{saved.name}", icon=":material/search:", type="tertiary"):
+                    st.switch_page("pages/recall/recall.py", query_params={"agent": agent.name, "cue": saved.cue})
+                if st.button(
+                    "Remove", key=f"remove-{saved.name}", icon=":material/delete:", type="tertiary",
+                    disabled=agent.read_only is not None, help=agent.read_only or "In Python: AgentMemory.remove_cue",
+                ):  # fmt: skip
+                    agent.remove_cue(saved.name)
+                    widgets.say_next(f"Removed: {saved.name}. The History page can undo it.")
+                    st.rerun(scope="fragment")
+        for words, ids in (
+            ("must recall, and did not", result.missing),
+            ("must not recall, and did", result.unwanted),
+        ):
+            for entry_id in ids:
+                st.text(f"• {words}: {_named(agent, entry_id)}")
+
+
+def _named(agent: AgentMemory, entry_id: str) -> str:
+    text = tables.short(agent.last_version(entry_id).document, 120)
+    return text if agent.find(entry_id) else f"{text} (forgotten)"
+
+
+def _form(agent: AgentMemory, found: Explanation) -> None:
+    if widgets.closed(agent):
+        return
+    hits = [hit.entry for hit in found.hits]
+    texts = {one.entry.id: tables.short(one.entry.document, 90) for one in found.candidates[:_CHOICES]}
+    form = f"save-cue/{agent.name}"
+    key = f"{drafts.turn(form)}-{found.query.cue}"
+    with st.container(border=True):
+        st.markdown("**Save this cue**")
+        name = st.text_input(
+            "Name", placeholder="The key, before the vote", max_chars=80, key=f"name-{drafts.turn(form)}",
+            persist_state="session",
+        )  # fmt: skip
+        draft = drafts.Draft(key, {"must": [entry.id for entry in hits][:3], "must_not": []})
+        fields = []
+        for label, field in (("Must recall", "must"), ("Must not recall", "must_not")):
+            options = list(dict.fromkeys([*texts, *st.session_state[draft.field(field)]]))  # what is chosen stays
+            fields.append(
+                st.multiselect(
+                    label,
+                    options,
+                    key=draft.field(field),
+                    format_func=lambda one: _option(agent, texts, one),
+                    help="What is recalled now is offered first." if field == "must" else None,
+                    persist_state="session",
+                )
+            )
+        if st.button(words.SAVE_THE_CUE, icon=":material/bookmark_add:", key="save-the-cue"):
+            try:
+                agent.save_cue(name, found.query.cue, *fields)
+            except MemorySystemError as error:
+                widgets.problem(error)
+            else:
+                draft.done()
+                drafts.next_turn(form)
+                widgets.say_next(f"Saved: {name}")
+                st.rerun(scope="fragment")
+    st.caption("Saved cues are asked with the character's own settings, not with the sliders above.")
+
+
+def _option(agent: AgentMemory, texts: Mapping[str, str], entry_id: str) -> str:
+    """A memory to choose; one that is no candidate any more says what became of it."""
+    return texts.get(entry_id) or _named(agent, entry_id)

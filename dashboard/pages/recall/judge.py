@@ -1,0 +1,77 @@
+"""Judging an answer: thumbs up or down on each hit, kept, and what they say of every preset."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memory_system import AgentMemory, Candidate, MemorySystemError
+from memory_system.recall import Recall, judgment_of
+
+from ...components import widgets
+from ...data import tables
+
+_THUMBS = {0: False, 1: True}
+
+
+def show(agent: AgentMemory, found: Recall) -> None:
+    """A row a hit with its thumbs, the precision of each preset for this cue, and a download of all judgments."""
+    st.caption("Is it a right answer to this cue? A thumb is kept, and can be taken back here or on the History page.")
+    if not found.hits:
+        widgets.empty("Nothing was recalled, so there is nothing to judge.", "Lower the threshold or raise top-k.")
+    cue = found.query.cue.strip()
+    held = judgment_of(agent.judgments, cue)
+    widgets.closed(agent)
+    for hit in found.hits:
+        verdict = held.verdict(hit.entry.id) if held else None
+        _row(agent, cue, hit, verdict)
+    if held:
+        st.caption("How much of what each preset recalls for this cue was judged right:")
+        frame = tables.precisions(agent.precision(cue, now=found.query.now, top_k=found.query.top_k))
+        widgets.table(
+            frame,
+            hide_index=True,
+            placeholder="–",
+            column_config={
+                "preset": st.column_config.TextColumn("Preset", width=150),
+                "precision": st.column_config.NumberColumn("Precision", format="percent", width=90),
+                "right": st.column_config.NumberColumn("Right", width=70),
+                "wrong": st.column_config.NumberColumn("Wrong", width=70),
+                "not judged": st.column_config.NumberColumn("Not judged", width=95),
+            },
+        )
+    if agent.judgments:
+        st.download_button(
+            f"Download {tables.counted(len(agent.judgments), 'judged cue', 'judged cues')} (JSONL)",
+            lambda: agent.judgments_jsonl(memories=True),
+            f"{agent.name}-judgments.jsonl",
+            "application/x-ndjson",
+            icon=":material/download:",
+            on_click="ignore",
+            help="With the memories, so that 'python -m memory_system evaluate' can score every preset on it.",
+        )
+
+
+def _row(agent: AgentMemory, cue: str, hit: Candidate, verdict: bool | None) -> None:
+    entry = hit.entry
+    key = f"thumb-{agent.name}-{entry.id}-{cue}"
+    shown = None if verdict is None else int(verdict)
+    if key not in st.session_state or st.session_state[key] != shown:
+        st.session_state[key] = shown
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.feedback(
+            "thumbs", key=key, width="content", disabled=agent.read_only is not None,
+            on_change=_judge, args=(agent, cue, entry.id, key),
+        )  # fmt: skip
+        with st.container(width="stretch", gap=None):
+            st.text(tables.visible(entry.document))
+            said = {None: "not judged", True: "right", False: "wrong"}[verdict]
+            st.caption(widgets.plain(f"{tables.TIERS[entry.tier]} · score {hit.score.total:.2f} · {said}"))
+
+
+def _judge(agent: AgentMemory, cue: str, entry_id: str, key: str) -> None:
+    """Keep a thumb, for the memory that it was given to, whatever was changed since the page was drawn."""
+    thumb = st.session_state[key]
+    try:
+        agent.judge(cue, entry_id, None if thumb is None else _THUMBS[thumb])
+    except MemorySystemError as error:
+        widgets.problem(error)

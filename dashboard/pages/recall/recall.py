@@ -1,0 +1,151 @@
+"""Recall: what a cue brings back, and for every memory why or why not."""
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import session, words
+from dashboard.components import widgets
+from dashboard.data import figures, tables
+from dashboard.pages.recall import as_code, controls, why
+from dashboard.pages.recall import compare as recall_compare
+from dashboard.pages.recall import cues as recall_cues
+from dashboard.pages.recall import judge as recall_judge
+from dashboard.pages.recall import narrative as recall_narrative
+from memory_system import AgentMemory, MemorySystemError, Verdict
+from memory_system.recall import Explanation
+
+BARS, ROWS = 14, 100
+
+
+@st.fragment
+def results(agent: AgentMemory, cue: str) -> None:
+    """Controls and answer; a slider runs this part again, and not the whole page."""
+    if not cue.strip():
+        widgets.empty("No cue yet.", "Type a question above, or take one of the examples on the Overview page.")
+        return
+    try:
+        _answer(agent, controls.controls(agent, cue))
+    except MemorySystemError as error:
+        widgets.problem(error)
+
+
+def _answer(agent: AgentMemory, asked: controls.Asked) -> None:
+    query = asked.query
+    found = agent.explanation(query)
+    if not found.considered:
+        widgets.empty(
+            "There is nothing to recall.",
+            "Give the character a personality, or add an event on the Short-term page.",
+            agent,
+        )
+        return
+    summary = f"{len(found)} recalled of {found.considered} candidates · {found.milliseconds:.1f} ms"
+    st.caption(widgets.plain(f"{summary} · asked {tables.exact(query.now)}"))
+    why.opened(agent, found)
+    shown = _shown(found, asked.shown)
+    if not shown:
+        widgets.empty("No memory of this sort.", "Lower the threshold, raise top-k, or show all.")
+        return
+    frame = tables.candidates(found.candidates[place] for place in shown[:ROWS])
+    turn = st.session_state.get("recall-round", 0)
+    clicked = st.plotly_chart(
+        figures.breakdown(frame.head(BARS), query.threshold, query.static_threshold, widgets.ink()),
+        config={"displayModeBar": False},
+        on_select="rerun",
+        selection_mode="points",
+        key=f"breakdown-{turn}",
+        alt="Each candidate's score, stacked from recency, importance and relevancy",
+    )
+    if ids := widgets.clicked_ids(clicked):
+        why.open_memory(ids[0])
+    more = f"The {BARS} first of {len(shown):,}; the table has more. " if len(shown) > BARS else ""
+    st.caption(
+        f"{more}Pale bars were not recalled. Static memory is asked first, then short-term, then long-term while the "
+        "answer is short, so a higher score may be left out. Click a bar to open its memory."
+    )
+    table, context, narrative, compare, judge, cues, code = st.tabs(
+        [
+            "Every candidate",
+            words.CONTEXT_TEXT,
+            "Narrative",
+            words.COMPARE_PRESETS,
+            "Judge",
+            words.SAVED_CUES,
+            "As code",
+        ],
+        on_change="rerun",
+        key="recall-tab",
+    )
+    with table:
+        if table.open:
+            _table(agent, found, shown, frame, turn)
+    with context:
+        st.caption("This text, and nothing else, is what an agent puts into its prompt.")
+        st.code(found.context or "Nothing was recalled, so the text is empty.", language=None, wrap_lines=True)
+    with narrative:
+        if narrative.open:
+            recall_narrative.show(agent, found)
+    with compare:
+        if compare.open:
+            recall_compare.show(agent, query)
+    with judge:
+        if judge.open:
+            recall_judge.show(agent, found)
+    with cues:
+        if cues.open:
+            recall_cues.show(agent, found)
+    with code:
+        _code(agent, found)
+
+
+def _shown(found: Explanation, wanted: str) -> list[int]:
+    """The places of the candidates that are to be shown."""
+    if wanted == "Recalled":
+        return found.candidates.which(Verdict.RECALLED)
+    if wanted == words.NOT_RECALLED:
+        return found.candidates.which(*(one for one in Verdict if one is not Verdict.RECALLED))
+    return list(range(len(found.candidates)))
+
+
+def _table(agent: AgentMemory, found: Explanation, shown: list[int], frame: pd.DataFrame, turn: int) -> None:
+    if len(shown) > ROWS:
+        everyone = st.toggle(f"All {len(shown):,} rows, not the first {ROWS} only", key=f"everyone-{agent.name}")
+        if everyone:
+            frame = tables.candidates(found.candidates[place] for place in shown)
+    picked = widgets.table(
+        frame,
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        key=f"candidates-{turn}",
+        column_order=["memory", "score", "why", "verdict", "tier", "recency", "importance", "relevancy", "marks"],
+        column_config={
+            "marks": st.column_config.ListColumn("Marks", width=150),
+            "memory": st.column_config.TextColumn("Memory", width=330),
+            "score": st.column_config.ProgressColumn("Score", min_value=0, max_value=1.5, format="%.2f", width=90),
+            "why": st.column_config.TextColumn("Why, or why not", width=400),
+            "verdict": st.column_config.TextColumn("Verdict", width=125),
+            "tier": st.column_config.TextColumn("From", width=95),
+            "recency": st.column_config.NumberColumn("Recency", format="%.2f", width=95),
+            "importance": st.column_config.NumberColumn("Importance", format="%.2f", width=105),
+            "relevancy": st.column_config.NumberColumn("Relevancy", format="%.2f", width=95),
+        },
+    )
+    for row in picked["selection"]["rows"]:
+        if row < len(frame):
+            why.open_memory(str(frame.iloc[row]["id"]))
+
+
+def _code(agent: AgentMemory, found: Explanation) -> None:
+    st.caption("Both ask exactly what is asked above, with every setting written out, and touch nothing.")
+    # without a language, since the colours of highlighted code are too pale
+    asked = agent.name, found.query, session.moment(), session.world().settings
+    st.code(as_code.recall_python(*asked), language=None, wrap_lines=True)
+    st.code(as_code.recall_curl(*asked), language=None, wrap_lines=True)
+
+
+chosen = session.agent()
+widgets.heading(
+    "Recall", "Ask as the character would be asked. Looking here changes nothing: no access time is touched.", chosen
+)
+results(chosen, controls.cue())

@@ -1,0 +1,124 @@
+"""Rehearsal: play with a copy of the character, see what differs, keep what is good and drop the rest."""
+
+import dataclasses
+
+import streamlit as st
+
+from dashboard import session, words
+from dashboard.components import rehearsing, widgets
+from dashboard.data import comparing, tables
+from dashboard.pages.rehearsal import ticks
+from memory_system import ChangeSet, MemorySystemError
+
+agent, world = session.agent(), session.world()
+widgets.heading("Rehearsal", "Try things out on a copy, and keep only what is good. Keeping can be undone.", agent)
+widgets.said()
+if widgets.closed(agent):
+    st.stop()
+
+mark = world.rehearsal(agent.name)
+if mark is None:
+    rehearsing.begin(agent.name)
+    rehearsing.listed(agent.name)
+    st.stop()
+
+try:
+    apart = world.compare(agent.name)
+except MemorySystemError as error:
+    widgets.problem(error)
+    rehearsing.drop(mark, "drop-this")
+    st.stop()
+original = session.character(mark.of)
+whom = session.shown_name(mark.of)
+changes = agent.stamp[0] - mark.revision
+with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(width="stretch", gap=None, key="rehearsal-words-begun"):
+        st.text(
+            f"{tables.counted(changes, 'change', 'changes')} here since it was begun, "
+            f"{apart.moved_on or 'none'} in {whom}."
+        )
+        st.caption(
+            widgets.plain(f"Begun {rehearsing.when(mark)}; the world's time was {tables.exact(mark.world_time)}.")
+        )
+    rehearsing.together(mark)
+    rehearsing.drop(mark, "drop-this")
+
+kept_key = f"kept-{agent.name}"
+kept: ChangeSet | None = st.session_state.get(kept_key)
+if kept is not None and kept.revision is not None:
+    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        with st.container(width="stretch"):
+            st.text(f"{words.KEPT_IN} {whom}: {tables.visible(kept.title)}")
+        widgets.undo_button(original, kept.revision, kept.title, kept_key)
+
+if not changes:
+    widgets.empty(
+        f"Nothing differs from {whom} yet.",
+        "Go to any page: ask, add, edit, run an operation, change a setting. Then come back and keep what is good.",
+    )
+    st.stop()
+if apart:
+    st.text(comparing.summary(apart, whom))
+
+WAYS = ["By memory", words.CHANGE_BY_CHANGE]
+way = str(st.segmented_control("Keep", WAYS, default=WAYS[0], required=True, key="rehearsal-way"))
+if way == WAYS[0]:
+    if not apart:
+        widgets.empty(f"All that was changed here is so in {whom} too.", "Play on, or drop the rehearsal.")
+        st.stop()
+    ticked = ticks.by_memory(apart, whom)
+else:
+    ticked = ticks.by_change(world, mark)
+
+plan_key = f"keeping-{agent.name}"
+asked_with = (ticked, agent.stamp[0], original.stamp[0])
+if st.button(
+    "Preview",
+    type="primary",
+    icon=":material/visibility:",
+    disabled=not ticked,
+    help="What it would do, without doing it. In Python: World.keep(..., preview=True)",
+):
+    try:
+        planned = world.keep(
+            agent.name,
+            ids=ticked.ids if ticked.revisions is None else None,
+            texts=ticked.texts if ticked.revisions is None else None,
+            revisions=ticked.revisions,
+            overwrite=ticked.overwrite,
+            author=rehearsing.AUTHOR,
+            preview=True,
+        )
+        st.session_state[plan_key] = (asked_with, planned)
+    except MemorySystemError as error:
+        st.session_state.pop(plan_key, None)
+        widgets.problem(error)
+held: tuple[object, ChangeSet] | None = st.session_state.get(plan_key)
+if held is None or held[0] != asked_with:
+    if not ticked:
+        st.caption("Tick what is to be kept; Preview then shows what it would do, and changes nothing.")
+    st.stop()
+
+planned = held[1]
+st.header(widgets.plain(planned.title), anchor=False)
+st.text(comparing.outcome(planned, whom))
+for note in planned.notes:
+    st.info(widgets.plain(note))
+if planned.changes:
+    with st.expander(f"In full ({tables.counted(len(planned.changes), 'memory or fact', 'memories and facts')})"):
+        widgets.change_set(dataclasses.replace(planned, notes=()))  # they stand above
+if st.button(
+    widgets.plain(f"{words.KEEP_IN} {whom}"),
+    type="primary",
+    icon=":material/check:",
+    disabled=not planned,
+    help="One change of the character, which can be undone. In Python: World.keep",
+):
+    del st.session_state[plan_key]
+    try:
+        st.session_state[kept_key] = original.apply(planned)
+    except MemorySystemError as error:
+        widgets.problem(error)
+    else:
+        widgets.say_next(f"{words.KEPT_IN} {whom}.")
+        st.rerun()

@@ -1,0 +1,218 @@
+"""Re-live: what a game asked, as it was answered then, beside what it would recall now, and why they differ."""
+
+from datetime import UTC, datetime
+
+import streamlit as st
+
+from dashboard import session, words
+from dashboard.components import widgets
+from dashboard.data import tables
+from dashboard.data.moments import Wanted
+from dashboard.pages.recall import as_code, controls, why
+from dashboard.pages.relive import relive_figures, relive_tables
+from memory_system import AgentMemory, MemorySystemError
+from memory_system.agent_parts import Difference, Relived, Shift
+
+PAGE, DIFFERENCES, ROWS = 100, 20, 16
+BADGES = {Shift.LEFT: ("remove", "red"), Shift.ENTERED: ("add", "green"), Shift.MOVED: ("swap_vert", "blue")}
+
+
+def open_query(number: int | None) -> None:
+    """Open a query, or close the one that is open; the table begins anew, with nothing selected."""
+    st.session_state["relive-round"] = st.session_state.get("relive-round", 0) + 1
+    session.to_link("query", None if number is None else str(number))
+    st.rerun()
+
+
+def to_recall(relived: Relived, *, then: bool, entry_id: str | None = None) -> None:
+    """Go to the Recall page with this query, as of then or as of now, and open a memory there."""
+    logged = relived.logged
+    session.look_at(Wanted(revision=logged.revision, access=logged.access) if then else None)
+    asked = relived.then.query if then else relived.now.query
+    controls.take_over(session.agent(), asked, asked.now if then else None)
+    st.session_state[why.OPEN] = entry_id
+    st.switch_page("pages/recall/recall.py", query_params={"agent": agent.name, "cue": asked.cue})
+
+
+def opened(number: int) -> None:
+    """One query, lived through again."""
+    try:
+        with st.spinner("Living it through again …"):
+            relived = agent.relive(number)
+    except MemorySystemError as error:
+        widgets.problem(error)
+        if st.button("Close", icon=":material/close:"):
+            open_query(None)
+        return
+    with st.container(border=True):
+        st.header(widgets.plain(tables.short(relived.logged.query.cue, 300)), anchor=False)
+        st.caption(widgets.plain(relive_tables.circumstances(relived.logged)))
+        for doubt in relived.doubts[:5]:
+            st.warning(widgets.plain(f"Not quite as it was. {doubt}"), icon=":material/help:")
+        if relived.faithful:
+            st.caption(f":material/check: {words.REBUILT_EXACTLY}: the same memories with the same scores.")
+        st.markdown(f"**{widgets.plain(relive_tables.summary(relived))}**")
+        for told in relived.parameters:
+            st.text(f"• {tables.visible(told)}")
+        frame = relive_tables.shifted(relived, ROWS)
+        if len(frame):
+            st.plotly_chart(
+                relive_figures.shifted(frame, relived.then.query, relived.now.query, widgets.ink()),
+                config={"displayModeBar": False},
+                key=f"shifted-{number}",
+                alt="The score of each memory then and now, beside the threshold",
+            )
+        for difference in relived.differences[:DIFFERENCES]:
+            _difference(relived, difference)
+        if len(relived.differences) > DIFFERENCES:
+            st.caption(f"And {len(relived.differences) - DIFFERENCES:,} more, which the Recall page shows.")
+        _contexts(relived)
+        _parameters(relived)
+        _ways_on(relived)
+
+
+def _difference(relived: Relived, one: Difference) -> None:
+    icon, colour = BADGES[one.shift]
+    with st.container(border=True, gap="small"):
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            st.badge(relive_tables.WORDS[one.shift], icon=f":material/{icon}:", color=colour)  # type: ignore[arg-type]
+            for words, place in (("then", one.place_then), ("now", one.place_now)):
+                st.badge(f"{words}: {f'place {place}' if place else 'not recalled'}", color="gray")
+            for words, held in (("then", one.then), ("now", one.now)):
+                if st.button(
+                    f"Why, {words}",
+                    key=f"why-{words}-{one.entry_id}",
+                    icon=":material/search:",
+                    type="tertiary",
+                    disabled=held is None or _too_long(relived),
+                    help=f"Opens its verdict on the Recall page, as of {words}. In Python: AgentMemory.relive",
+                ):
+                    to_recall(relived, then=words == "then", entry_id=one.entry_id)
+        st.text(tables.visible(one.document))
+        st.text(tables.visible(one.because))
+
+
+def _contexts(relived: Relived) -> None:
+    with st.expander("The text that the game was given then, and would be given now"):
+        for place, words, found in zip(st.columns(2), ("Then", "Now"), (relived.then, relived.now), strict=True):
+            with place:
+                st.markdown(f"**{words}**")
+                st.code(found.context or "Nothing was recalled, so the text is empty.", language=None, wrap_lines=True)
+
+
+def _parameters(relived: Relived) -> None:
+    with st.expander("How it was asked then, and would be now"):
+        widgets.table(
+            relive_tables.parameters(relived.then.query, relived.now.query),
+            hide_index=True,
+            height="content",
+            column_config={
+                "parameter": st.column_config.TextColumn("Parameter", width=220),
+                "then": st.column_config.TextColumn("Then", width=200),
+                "now": st.column_config.TextColumn("Now", width=200),
+            },
+        )
+
+
+def _too_long(relived: Relived) -> bool:
+    """Whether the Recall page could not ask it whole."""
+    return len(relived.logged.query.cue) > controls.LONGEST
+
+
+def _ways_on(relived: Relived) -> None:
+    long = _too_long(relived)
+    if long:
+        st.caption(f"The Recall page asks with at most {controls.LONGEST:,} characters, so this stays here.")
+    with st.container(horizontal=True):
+        if st.button(
+            "Recall it as of then", icon=":material/history_toggle_off:", disabled=long,
+            help="In Python: AgentMemory.as_of",
+        ):  # fmt: skip
+            to_recall(relived, then=True)
+        if st.button("Recall it now", icon=":material/search:", disabled=long, help="In Python: AgentMemory.explain"):
+            to_recall(relived, then=False)
+        with st.popover("As code", icon=":material/code:"):
+            number = relived.logged.number
+            asked = agent.name, number, session.world().settings
+            st.code(as_code.relive_python(*asked), language=None, wrap_lines=True)
+            st.code(as_code.relive_curl(*asked), language=None, wrap_lines=True)
+        if st.button("Close", icon=":material/close:", type="tertiary"):
+            open_query(None)
+
+
+def listed(agent: AgentMemory) -> None:
+    """The log as a table, the newest first, a page at a time."""
+    wanted = st.text_input(
+        "Cue contains", placeholder="Search", icon=":material/search:", max_chars=200,
+        key=f"relive-words-{agent.name}", persist_state="session",
+    ).strip()  # fmt: skip
+    held = f"relive-before-{agent.name}"
+    if st.session_state.get(f"{held}-for") != wanted:
+        st.session_state[f"{held}-for"], st.session_state[held] = wanted, None
+    before = st.session_state[held]
+    logged = agent.queries(PAGE + 1, before, contains=wanted)
+    if not logged and before is None:
+        if wanted:
+            widgets.empty("No query with these words.", "Search for others.")
+        elif not agent.settings.query_log:
+            widgets.empty("Queries are not kept for this character.", "Set how many are kept on the Settings page.")
+        else:
+            _how_they_come(agent)
+        return
+    shown = logged[:PAGE]
+    picked = widgets.table(
+        relive_tables.queries(shown, datetime.now(UTC)),
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        key=f"queries-{agent.name}-{before}-{wanted}-{st.session_state.get('relive-round', 0)}",
+        column_order=["cue", "recalled", "who", "world time", "asked"],
+        column_config={
+            "cue": st.column_config.TextColumn("Cue", width=380),
+            "recalled": st.column_config.NumberColumn("Recalled", width=80),
+            "who": st.column_config.TextColumn("Who", width=110),
+            "world time": st.column_config.TextColumn("In the story", width=200),
+            "asked": st.column_config.TextColumn("At the desk", width=110),
+        },
+    )
+    with st.container(horizontal=True):
+        if before is not None and st.button("Newest", icon=":material/first_page:"):
+            st.session_state[held] = None
+            st.rerun()
+        if len(logged) > PAGE and st.button("Older", icon=":material/arrow_forward:"):
+            st.session_state[held] = shown[-1].number
+            st.rerun()
+    for row in picked["selection"]["rows"]:
+        if row < len(shown):
+            open_query(shown[row].number)
+    if not session.from_link("query"):
+        st.caption("Select a query to live it through again.")
+
+
+def _how_they_come(agent: AgentMemory) -> None:
+    widgets.empty(
+        "Nothing has been asked yet.",
+        "What a game asks by AgentMemory.query_memory is kept here with its answer; looks on the Recall page are not.",
+    )
+    st.code(as_code.query_python(agent.name, session.world().settings), language=None)
+
+
+agent = session.present()
+widgets.heading(
+    "Re-live",
+    "What a game asked, as it was answered then, beside what it would recall now, and why they differ.",
+    agent,
+)
+widgets.said()
+if session.moment() is not None:
+    st.caption("This page compares with the present, whatever moment the other pages show.")
+chosen = session.from_link("query")
+if chosen:
+    if chosen.isascii() and chosen.isdecimal() and len(chosen) < 18:
+        opened(int(chosen))
+    else:
+        st.warning("The query in the link is no number; choose one below.")
+try:
+    listed(agent)
+except MemorySystemError as error:
+    widgets.problem(error)

@@ -1,0 +1,139 @@
+"""Logged queries, and what became of them, as DataFrames. Imports no streamlit."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+import pandas as pd
+
+from memory_system import Query
+from memory_system.agent_parts import Relived, Shift
+from memory_system.core import ago, stamp
+from memory_system.store import LoggedQuery
+
+from ...data.tables import TIERS, counted, visible
+
+WORDS = {Shift.LEFT: "left", Shift.ENTERED: "came in", Shift.MOVED: "moved"}
+_NAMED = {
+    "top_k": "top-k",
+    "threshold": "threshold",
+    "static_threshold": "static threshold",
+    "static_share": "static share",
+    "scoring": "weights",
+}
+
+
+def queries(logged: Sequence[LoggedQuery], now: datetime) -> pd.DataFrame:
+    """Logged queries as they come (the newest first); ``now`` is the real time."""
+    rows = [
+        {
+            "number": one.number,
+            "cue": visible(one.query.cue),
+            "recalled": one.recalled,
+            "who": visible(one.author),
+            "world time": stamp(one.query.now),
+            "asked": ago(one.asked_at, now),
+        }
+        for one in logged
+    ]
+    return pd.DataFrame(rows, columns=["number", "cue", "recalled", "who", "world time", "asked"])
+
+
+def circumstances(logged: LoggedQuery) -> str:
+    """Who asked, when by both clocks, with what, and whether it counted, in one line."""
+    words = [
+        f"asked by {logged.author}",
+        f"in the story {stamp(logged.query.now)}",
+        f"at the desk {stamp(logged.asked_at)}",
+        f"{counted(logged.recalled, 'memory', 'memories')} recalled",
+        "which renewed their recency" if logged.touched else "which left their recency as it was",
+    ]
+    named = [_NAMED[name] for name in logged.given if name in _NAMED]
+    words.append(f"the caller named {', '.join(named)}" if named else "all by the character's settings")
+    return " · ".join(words)
+
+
+def summary(relived: Relived) -> str:
+    """In a sentence, how many memories of the two answers are the same and how many are not."""
+    same = {hit.entry.id for hit in relived.then.hits} & {hit.entry.id for hit in relived.now.hits}
+    counts = {shift: sum(one.shift is shift for one in relived.differences) for shift in WORDS}
+    if not relived.differences:
+        if not same:
+            return "Nothing was recalled then, and nothing is now."
+        return f"Asked now, the same {counted(len(same), 'memory is', 'memories are')} recalled, in the same order."
+    told = [f"{count} {WORDS[shift]}" for shift, count in counts.items() if count]
+    return f"{counted(len(same), 'memory is', 'memories are')} recalled both then and now; {', '.join(told)}."
+
+
+def parameters(then: Query, now: Query) -> pd.DataFrame:
+    """All that was asked with then, and would be now, a row a parameter; facets only where there are any."""
+    rows = [
+        {"parameter": words, "then": told(then), "now": told(now), "": "" if told(then) == told(now) else "differs"}
+        for words, told in _PARAMETERS.items()
+    ]
+    facets = [_facets(query) for query in (then, now)]
+    for name in dict.fromkeys([*facets[0], *facets[1]]):
+        before, after = (held.get(name, "") for held in facets)
+        rows.append(
+            {"parameter": f"only: {name}", "then": before, "now": after, "": "" if before == after else "differs"}
+        )
+    return pd.DataFrame(rows, columns=["parameter", "then", "now", ""])
+
+
+_PARAMETERS: dict[str, Callable[[Query], str]] = {
+    "asked at, in the story": lambda query: stamp(query.now),
+    "top-k": lambda query: f"{query.top_k}",
+    "threshold": lambda query: f"{query.threshold:.2f}",
+    "static threshold": lambda query: f"{query.static_threshold:.2f}",
+    "static share": lambda query: f"{query.static_share:.2f}",
+    "weight of recency": lambda query: f"{query.scoring.weights.recency:.2f}",
+    "weight of importance": lambda query: f"{query.scoring.weights.importance:.2f}",
+    "weight of relevancy": lambda query: f"{query.scoring.weights.relevancy:.2f}",
+    "decay": lambda query: f"{query.scoring.decay:g}",
+    "relevancy by": lambda query: query.scoring.measure.value,
+    "parts scaled by their min and max": lambda query: "yes" if query.scoring.normalise else "no",
+    "hits that lead to others": lambda query: f"{query.requery}",
+}
+
+
+def _facets(query: Query) -> dict[str, str]:
+    """What narrowed a query, in words by name."""
+    found = {}
+    for name, value in dataclasses.asdict(query.facets).items():
+        if value not in (None, (), ""):
+            words = stamp(value) if isinstance(value, datetime) else value
+            found[name.replace("_", " ")] = visible(", ".join(words) if isinstance(words, tuple) else str(words))
+    return found
+
+
+def shifted(relived: Relived, most: int) -> pd.DataFrame:
+    """The memories of either answer with their scores then and now, at most ``most``: those that differ come first.
+
+    A score is missing where the memory was not there; ``recalled then`` and ``recalled now`` say whether it was in the
+    answer.
+    """
+    then, now = relived.then, relived.now
+    held = [one.entry_id for one in relived.differences]
+    held += [hit.entry.id for hit in now.hits]
+    differing = {one.entry_id: WORDS[one.shift] for one in relived.differences}
+    rows = []
+    for entry_id in list(dict.fromkeys(held))[:most]:
+        before, after = then.candidates.of(entry_id), now.candidates.of(entry_id)
+        shown = after or before
+        assert shown is not None, "it is in one of the answers"
+        rows.append(
+            {
+                "id": entry_id,
+                "memory": visible(shown.entry.document),
+                "tier": TIERS[shown.entry.tier],
+                "shift": differing.get(entry_id, "stayed"),
+                "then": None if before is None else before.score.total,
+                "now": None if after is None else after.score.total,
+                "recalled then": before is not None and before.recalled,
+                "recalled now": after is not None and after.recalled,
+            }
+        )
+    columns = ["id", "memory", "tier", "shift", "then", "now", "recalled then", "recalled now"]
+    return pd.DataFrame(rows, columns=columns)

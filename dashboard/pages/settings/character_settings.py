@@ -1,0 +1,158 @@
+"""The settings of a character: each with its meaning and its default, saved together, or taken from a preset."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from memory_system import PRESETS, AgentMemory, AgentSettings, Measure, MemorySystemError, Scoring, Weights
+
+from ... import words
+from ...components import drafts, looking_back, widgets
+
+_NO_PART_OF_A_PRESET = ("stm_size", "top_k", "static_share", "migration_threshold", "reflection_trigger", "query_log")
+_FIELDS: dict[str, tuple[str, str, float, float, float]] = {
+    "stm_size": (words.SHORT_TERM_SIZE, "Events it holds before migration takes the overflow.", 1, 100_000, 1),
+    "migration_threshold": ("Migration threshold", "Importance that overflow must exceed to be kept.", 0.0, 1.0, 0.05),
+    "top_k": ("Top-k", "Memories that a question brings back, at most.", 0, 100, 1),
+    "threshold": ("Threshold", "Score that a short- or long-term memory must exceed.", 0.0, 30.0, 0.05),
+    "static_threshold": (
+        words.STATIC_THRESHOLD,
+        "Relevancy that a fact of the personality must exceed.",
+        0.0,
+        1.0,
+        0.05,
+    ),
+    "static_share": ("Static share", "Share of the seats for the personality while others wait.", 0.0, 1.0, 0.1),
+    "reflection_trigger": ("Reflection trigger", "Sum of recent ratings at which to reflect.", 1.0, 100_000.0, 10.0),
+    "decay": ("Decay", "What is left of recency each hour, after the first hour.", 0.001, 0.9999, 0.001),
+    "recency": (words.WEIGHT_OF_RECENCY, "How much it counts that it was recalled lately.", 0.0, 10.0, 0.05),
+    "importance": (words.WEIGHT_OF_IMPORTANCE, "How much it counts that it was important.", 0.0, 10.0, 0.05),
+    "relevancy": (words.WEIGHT_OF_RELEVANCY, "How much it counts that it answers the question.", 0.0, 10.0, 0.05),
+    "query_log": ("Queries kept to be re-lived", "0 keeps none. What is over is dropped for good.", 0, 100_000, 100),
+}
+_LABELS = {name: label for name, (label, *_) in _FIELDS.items()} | {
+    "measure": "Relevancy by",
+    "normalise": words.SCALE_EACH_PART,
+}
+
+
+def show(agent: AgentMemory) -> None:
+    """The fields, and what saves them."""
+    now, usual = _flat(agent.settings), _flat(AgentSettings())
+    with st.container(border=True):
+        st.header("Memory and score", anchor=False)
+        st.caption("How this character remembers. Every change is in the history and can be undone.")
+        draft = drafts.Draft(f"settings/{agent.name}", now, _LABELS)
+        values = _numbers(agent, now, usual, draft)
+        _measures(values, draft)
+        _presets(agent, now, draft)
+        settled = draft.told()
+        draft.unsaved()
+        with st.container(horizontal=True):
+            if st.button("Save", type="primary", icon=":material/save:", disabled=not settled or values == now):
+                _save(agent, values, "Saved. The History page can undo it.", draft, tuple(values))
+            if st.button("Reset all", icon=":material/restart_alt:", disabled=now == usual):
+                _save(agent, usual, "All settings are back at their defaults.", draft, tuple(usual))
+
+
+def then(agent: AgentMemory, present: AgentSettings) -> None:
+    """The settings for who cannot change them: as they were at the moment looked at, beside those of now."""
+    was, became = _flat(agent.settings), _flat(present)
+    looking_back.settings(agent, {name: (label, was[name], became[name]) for name, label in _LABELS.items()})
+
+
+def _numbers(agent: AgentMemory, now: dict[str, Any], usual: dict[str, Any], draft: drafts.Draft) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for number, (name, (label, meaning, low, high, step)) in enumerate(_FIELDS.items()):
+        if number % 2 == 0:
+            columns = st.columns(2)
+        with columns[number % 2]:
+            shape = "%.4f" if name == "decay" else None
+            stands = st.session_state[draft.field(name)]
+            values[name] = st.number_input(
+                label,
+                min(low, now[name], stands),
+                max(high, now[name], stands),
+                step=step,
+                format=shape,
+                key=draft.field(name),
+                persist_state="session",
+            )
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.caption(meaning)
+                back = st.button(
+                    f"Default {usual[name]:g}", key=f"reset-{name}", type="tertiary", disabled=now[name] == usual[name],
+                    help=f"{label}: back to its default.",
+                )  # fmt: skip
+                if back:
+                    _save(agent, {**now, name: usual[name]}, f"{label} is back at its default.", draft, (name,))
+    return values
+
+
+def _measures(values: dict[str, Any], draft: drafts.Draft) -> None:
+    left, right = st.columns(2)
+    with left:
+        values["measure"] = st.segmented_control(
+            "Relevancy by", [one.value for one in Measure], required=True, key=draft.field("measure"),
+            persist_state="session",
+        )  # fmt: skip
+        st.caption("Similarity compares meanings as wholes; hybrid also words, names, times and neighbours.")
+    with right:
+        values["normalise"] = st.toggle(words.SCALE_EACH_PART, key=draft.field("normalise"), persist_state="session")
+        st.caption("As in the paper on generative agents; scores then compare within one answer only.")
+
+
+def _presets(agent: AgentMemory, now: dict[str, Any], draft: drafts.Draft) -> None:
+    st.caption("Or take all of it, thresholds included, from a preset:")
+    for name, preset in PRESETS.items():
+        with st.container(horizontal=True, vertical_alignment="center"):
+            taken = {
+                **now,
+                **_flat(AgentSettings(scoring=preset.scoring)),
+                "threshold": preset.threshold,
+                "static_threshold": preset.static_threshold,
+            } | {kept: now[kept] for kept in _NO_PART_OF_A_PRESET}
+            if st.button(name.capitalize(), key=f"preset-set-{name}", disabled=taken == now):
+                changed = tuple(one for one in taken if one not in _NO_PART_OF_A_PRESET)
+                _save(agent, taken, f"The character recalls by the preset {name} now.", draft, changed)
+            st.caption(widgets.plain(preset.source))
+
+
+def _flat(settings: AgentSettings) -> dict[str, Any]:
+    """The settings as one level of names."""
+    weights = settings.scoring.weights
+    return {
+        "stm_size": settings.stm_size,
+        "top_k": settings.top_k,
+        "threshold": settings.threshold,
+        "static_threshold": settings.static_threshold,
+        "static_share": settings.static_share,
+        "migration_threshold": settings.migration_threshold,
+        "reflection_trigger": settings.reflection_trigger,
+        "recency": weights.recency,
+        "importance": weights.importance,
+        "relevancy": weights.relevancy,
+        "decay": settings.scoring.decay,
+        "measure": settings.scoring.measure.value,
+        "normalise": settings.scoring.normalise,
+        "query_log": settings.query_log,
+    }
+
+
+def _save(
+    agent: AgentMemory, values: dict[str, Any], words: str, draft: drafts.Draft, settled: tuple[str, ...]
+) -> None:
+    """Store the values, say so, and begin the page anew; what is written into other fields than these stays."""
+    rest = dict(values)
+    weights = Weights(*(rest.pop(name) for name in ("recency", "importance", "relevancy")))
+    scoring = Scoring(weights, rest.pop("decay"), rest.pop("measure"), rest.pop("normalise"))
+    try:
+        agent.configure(**rest, scoring=scoring)
+    except MemorySystemError as error:
+        widgets.problem(error)
+    else:
+        draft.let_go(*settled)
+        widgets.say_next(words)
+        st.rerun()

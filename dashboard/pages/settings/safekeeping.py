@@ -1,0 +1,292 @@
+"""What keeps the world safe: its light, the check of everything, backups, and what was set aside by restoring one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from memory_system import MemorySystemError
+from memory_system.core import Finding, State, ago, real_clock, stamp
+from memory_system.maintenance import backup as backups
+from memory_system.maintenance import backup_reading, doctor
+from memory_system.maintenance import restore as backup_restoring
+from memory_system.world import swap
+
+from ... import session, words
+from ...components import widgets, working
+from ...data import tables
+
+LINK = "safety"
+"""How a link says that this is to be shown."""
+_LIGHTS = {
+    State.RIGHT: (":green[:material/check_circle:]", words.ALL_IS_WELL),
+    State.REPAIRED: (":orange[:material/healing:]", "Repaired."),
+    State.NOTE: (":blue[:material/info:]", "Something to know."),
+    State.WRONG: (":red[:material/error:]", "Something is wrong."),
+}
+_CHECK, _BACKUP, _RESTORE = "check", "backup", "restore"
+_MOST_UPLOADED = 500
+"""MB: an uploaded file is held in memory."""
+
+
+def light(agent: str) -> None:
+    """One line: whether the world is in order, and the way to the check of everything."""
+    state, sentence = _seen()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="light"):
+        _line(state, sentence)
+        if session.viewing():  # what tells more is a curator's
+            return
+        if st.button("Details", key="to-check", type="tertiary", icon=":material/arrow_forward:"):
+            st.switch_page("pages/settings/settings.py", query_params={"agent": agent, "part": LINK})
+
+
+def _line(state: State, sentence: str) -> None:
+    icon, words = _LIGHTS[state]
+    st.markdown(f"{icon} **{words}** {widgets.plain(sentence)}", width="content")
+
+
+def _seen() -> tuple[State, str]:
+    """What is known without looking into every file, and what the last check of everything found."""
+    state, sentence = doctor.light(session.opened())  # to a viewer's world every agent can only be read
+    found = _found()
+    wrong = sum(one.state is State.WRONG for one in found or ())
+    if wrong and state is not State.WRONG:
+        return State.WRONG, f"The last check found {tables.counted(wrong, 'fault', 'faults')}."
+    return state, sentence
+
+
+def _found() -> list[Finding] | None:
+    work = working.of(_CHECK)
+    return work.result if work is not None and not work.running else None
+
+
+def check() -> None:
+    """The light, a check of every file of every character, and the repair of what is wrong."""
+    world = session.world()
+    with st.container(border=True):
+        st.header("Check", anchor=False)
+        _line(*_seen())
+        st.caption("Every character's history, store and personality are looked at, in copies. Nothing is changed.")
+        if _busy(_CHECK):
+            return
+        if st.button(words.CHECK_EVERYTHING, icon=":material/fact_check:", help="In Python: doctor.examine(world)"):
+            working.begin(_CHECK, lambda show, stop: doctor.examine(world, progress=show, cancelled=stop))
+            st.rerun()
+        _ended(_CHECK)
+        found = _found()
+        if not found:
+            return
+        wrong = [one for one in found if one.state is State.WRONG]
+        rest = "" if wrong else words.NOTHING_IS_WRONG
+        st.caption(f"{tables.counted(len(found), 'thing was', 'things were')} looked at. {rest}")
+        widgets.table(
+            tables.findings(found),
+            hide_index=True,
+            column_config={
+                "state": st.column_config.TextColumn("State", width="small"),
+                "whose": st.column_config.TextColumn("Whose", width="small"),
+                "what": st.column_config.TextColumn("What", width="small"),
+                "finding": st.column_config.TextColumn("Finding", width="large"),
+            },
+        )
+        if wrong:
+            st.caption(
+                "Repairing rebuilds stores from the history. Where a history is damaged a new one is begun with the "
+                "memories that the store holds; the damaged one is kept beside it."
+            )
+            if st.button("Repair what is wrong", icon=":material/healing:", type="primary", help=_REPAIR):
+                working.begin(
+                    _CHECK, lambda show, stop: doctor.examine(world, repair=True, progress=show, cancelled=stop)
+                )
+                st.rerun()
+
+
+_REPAIR = "In Python: doctor.examine(world, repair=True)"
+
+
+def backup() -> None:
+    """Make a backup, and take it away."""
+    world = session.world()
+    with st.container(border=True):
+        st.header("Backup", anchor=False)
+        st.caption(
+            "The whole world in one file: every character with its history, and what lies in the bin. "
+            "Everything can be used while it is made."
+        )
+        if _busy(_BACKUP):
+            return
+        if st.button(words.MAKE_A_BACKUP, icon=":material/save:", type="primary", help="In Python: backup.make(world)"):
+            working.begin(_BACKUP, lambda show, stop: backups.make(world, progress=show, cancelled=stop))
+            st.rerun()
+        _ended(_BACKUP)
+        made = working.of(_BACKUP)
+        if made is not None and isinstance(made.result, backups.Backup) and made.result.path.exists():
+            done = made.result
+            held = sum(agent.lived for agent in done.manifest.agents)
+            st.success(
+                widgets.plain(
+                    f"Made and read back: {_characters(len(done.manifest.agents))} with {held:,} memories, "
+                    f"{_megabytes(done.size)}. It lies at {done.path}."
+                ),
+                icon=":material/check_circle:",
+            )
+            _download(done.path, "made")
+
+
+def _download(path: Path, where: str) -> None:
+    """A button that takes a file away; it is read when it is pressed."""
+    st.download_button(
+        "Download it",
+        path.read_bytes,
+        path.name,
+        "application/zip",
+        icon=":material/download:",
+        key=f"download-{where}",
+    )
+
+
+def restore() -> None:
+    """Look at a backup and put it in the world's place; and put back what was set aside by that."""
+    with st.container(border=True):
+        st.header("Restore", anchor=False)
+        st.caption(
+            "A restored backup takes the place of this world. The world as it is now is set aside whole, "
+            "and comes back with one click."
+        )
+        if _busy(_RESTORE):
+            return
+        if _ended(_RESTORE):
+            _restored()
+        _upload()
+        folder = session.world().settings.backup_folder
+        found = sorted(folder.glob("*.zip"), key=_time, reverse=True)
+        if found:
+            chosen = st.selectbox("Backup", found, format_func=lambda path: path.name, key="backup-chosen")
+            _preview(chosen)
+        else:
+            widgets.empty("There is no backup here yet.", "Make one above, or upload one.")
+        _set_aside()
+
+
+def _restored() -> None:
+    """Say what came of the last restoring, once for each browser."""
+    work = working.of(_RESTORE)
+    if work is None or not isinstance(work.result, backup_restoring.Restored):
+        return
+    done = work.result
+    working.put_away(_RESTORE)
+    session.forget()
+    told = "".join(f" {one.agent}: {one.sentence}" for one in done.findings)
+    widgets.say_next(f"{words.RESTORED_WORLD_OF} {stamp(done.manifest.made_at)}.{told}")
+    st.rerun()
+
+
+def _upload() -> None:
+    given = st.file_uploader(
+        "A backup from elsewhere", type="zip", max_upload_size=_MOST_UPLOADED, key="backup-given",
+        help="It is looked at, and put among the backups here.",
+    )  # fmt: skip
+    if given is None or st.session_state.get("backup-taken") == given.file_id:
+        return
+    try:
+        taken = backup_reading.take_in(given, session.world().settings.backup_folder)
+    except MemorySystemError as error:
+        widgets.problem(error)
+        return
+    st.session_state["backup-taken"] = given.file_id
+    st.session_state["backup-chosen"] = taken
+
+
+def _preview(path: Path) -> None:
+    """What a backup holds, and the button that restores it."""
+    try:
+        held = backup_reading.look(path)
+    except MemorySystemError as error:
+        widgets.problem(error)
+        return
+    of = held.title or held.world
+    deleted = f", and {_characters(held.deleted)} in the bin" if held.deleted else ""
+    st.markdown(f"**{widgets.plain(of)}**, as it was {widgets.plain(stamp(held.made_at))}")
+    st.caption(widgets.plain(f"{_characters(len(held.agents))}{deleted}, {_megabytes(held.size)} unpacked."))
+    titles = {"character": "Character", "memories": "Memories", "changes": "Changes", "problem": "Problem"}
+    widgets.table(tables.backed_up(held), hide_index=True, column_config=dict(titles))
+    now = _characters(len(session.world().agents()))
+    st.caption(f"It is checked first. Then this world, with {now}, is set aside and this backup takes its place.")
+    with st.container(horizontal=True):
+        if st.button(words.RESTORE_IT, icon=":material/settings_backup_restore:", type="primary", help=_RESTORING):
+            world = session.world()
+            working.begin(
+                _RESTORE, lambda show, stop: backup_restoring.restore(world, path, progress=show, cancelled=stop)
+            )
+            st.rerun()
+        _download(path, "chosen")
+
+
+_RESTORING = "In Python: backup_restoring.restore(world, path)"
+
+
+def _set_aside() -> None:
+    kept = swap.of_world(session.world().folder)
+    if kept:
+        st.subheader("Set aside", anchor=False)
+    for one in kept[:10]:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            with st.container(width="stretch", gap=None):
+                st.text(f"The world until {stamp(one.at)}")
+                st.caption(
+                    widgets.plain(
+                        f"{ago(one.at, real_clock())}, when {one.why} · {_megabytes(one.size)} · {one.folder}"
+                    )
+                )
+            if st.button(words.PUT_BACK, key=f"back-{one.folder.name}", icon=":material/undo:", help=_PUT_BACK):
+                _put_back(one)
+
+
+_PUT_BACK = "In Python: backup_restoring.put_back(world, aside). The present world is set aside in turn."
+
+
+def _put_back(one: swap.Aside) -> None:
+    try:
+        backup_restoring.put_back(session.world(), one)
+    except MemorySystemError as error:
+        widgets.problem(error)
+        return
+    session.forget()
+    widgets.say_next(f"{words.WORLD_AS_IT_WAS} {stamp(one.at)}.")
+    st.rerun()
+
+
+def _busy(name: str) -> bool:
+    work = working.of(name)
+    if work is None or not work.running:
+        return False
+    working.bar(name)
+    return True
+
+
+def _ended(name: str) -> bool:
+    """Whether a piece of work has ended; where that was in trouble, or it was stopped, say so."""
+    work = working.of(name)
+    if work is None or work.running:
+        return False
+    if work.problem is not None:
+        widgets.problem(work.problem)
+    elif work.result is None:
+        st.info("It was stopped; nothing was changed." if work.stopping else "It broke off; the terminal tells why.")
+    return True
+
+
+def _characters(count: int) -> str:
+    return tables.counted(count, "character", "characters")
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB"
+
+
+def _time(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0

@@ -1,0 +1,39 @@
+"""The world's clock: it follows the real time, or stands."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import streamlit as st
+
+from ... import session, words
+from ...components import drafts, widgets
+
+
+def show() -> None:
+    """What time it is in the world, and what sets it."""
+    with st.container(border=True):
+        st.header("World time", anchor=False)
+        world = session.world()
+        st.caption(widgets.plain(f"Now: {session.clock_words()}. All characters of this world share it."))
+        modes = ["follows the real time", "stands"]
+        at = (world.standing or world.clock()).astimezone(UTC)
+        minute = at.replace(second=0, microsecond=0)
+        now = {"mode": modes[bool(world.standing)], "day": minute.date(), "time": minute.time()}
+        # the clock goes on while somebody writes, which is nothing to choose about: what is written counts
+        draft = drafts.Draft("clock", now, {"mode": "The clock", "day": "Day", "time": "Time"})
+        mode = st.segmented_control("The clock", modes, key=draft.field("mode"), required=True, persist_state="session")
+        wanted: datetime | None = None
+        if mode == modes[1]:
+            left, right = st.columns(2)
+            day = left.date_input("Day", None, key=draft.field("day"), persist_state="session") or minute.date()
+            hour = (
+                right.time_input("Time (UTC)", None, key=draft.field("time"), persist_state="session") or minute.time()
+            )
+            same = (day, hour) == (minute.date(), minute.time())  # the fields know no seconds
+            wanted = at if same and world.standing else datetime.combine(day, hour, UTC)
+        if st.button(words.SET_THE_CLOCK, icon=":material/schedule:", disabled=wanted == world.standing):
+            world.stand_at(wanted)
+            draft.done()
+            widgets.say_next("The clock is set.")
+            st.rerun()

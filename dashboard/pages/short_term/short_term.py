@@ -1,0 +1,94 @@
+"""Short-term: add one event or many; look at, edit, pin, rate again, move or forget what is there."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from dashboard import session, words
+from dashboard.components import bulk, card, drafts, edits, forms, widgets
+from dashboard.data import tables
+from dashboard.pages.short_term import conversation_form
+from memory_system import ChangeSet, Tier
+
+CARDS = 5  # memories that are shown in full beneath the table; of more, the table and the form are what is wanted
+
+agent = session.agent()
+settings = agent.settings
+widgets.heading("Short-term memory", "Recent events. When more than fit, migration keeps the important ones.", agent)
+widgets.said()
+bulk.last(agent)
+
+if not widgets.closed(agent):
+    one, many, talk = st.tabs(
+        ["One event", words.MANY_EVENTS, words.A_CONVERSATION], key=f"add-{agent.name}", on_change="rerun"
+    )
+    with one:
+        forms.one_event(agent)
+    with many:
+        forms.many_events(agent)
+    with talk:
+        conversation_form.show(agent)
+
+held = agent.entries(Tier.STM)
+edits.unfinished(agent, {entry.id for entry in held})
+st.header(f"{len(held)} of {settings.stm_size} remembered", anchor=False)
+if len(held) > settings.stm_size:
+    over = tables.counted(len(held) - settings.stm_size, "memory", "memories")
+    st.info(f"{over} more than fit. Migrate on the Operations page.")
+if not held:
+    widgets.empty("Short-term memory is empty.", "Write what happened into the form above.", agent)
+    st.stop()
+held_rows = tables.entries(
+    held, agent.now, agent.migrate_stm2ltm(preview=True), {one.entry.id for one in agent.stale()}
+)
+frame = bulk.narrowed(held_rows, agent.name)
+if frame.empty:
+    widgets.empty("No memory of this sort.", "Choose other kinds or tags, or search for another word.")
+    st.stop()
+if marked := tables.marked(frame):
+    st.caption(marked)
+chosen = drafts.chosen(
+    frame,
+    f"stm-{agent.name}",
+    since=bulk.round_(),  # what was chosen is done with
+    hide_index=True,
+    column_order=["memory", "age", "importance", *["marks"] * bool(marked), "fate", "explanation", "kind", "tags"],
+    column_config={
+        "memory": st.column_config.TextColumn("Memory", width=430),
+        "age": st.column_config.TextColumn("When", width=110),
+        "importance": st.column_config.ProgressColumn("Importance", min_value=0, max_value=1, format="%.2f", width=110),
+        "fate": st.column_config.TextColumn("Next at migration", width=260),
+        "explanation": st.column_config.TextColumn("Why this importance", width=320),
+        "kind": st.column_config.TextColumn("Kind", width=110),
+        "marks": st.column_config.ListColumn("Marks", width=120),
+        "tags": st.column_config.ListColumn("Tags"),
+    },
+)
+entries = [entry for entry in map(agent.find, chosen) if entry is not None]
+if not entries:
+    why = "to edit, pin, rate again, move or forget them" if agent.read_only is None else "to read them in full"
+    st.caption(f"Select rows {why}.")
+    st.stop()
+
+ids = [entry.id for entry in entries]
+actions: dict[str, Callable[[], ChangeSet]] = {
+    "Pin": lambda: agent.edit_many(ids, pinned=True),
+    "Unpin": lambda: agent.edit_many(ids, pinned=False),
+    "Protect": lambda: agent.edit_many(ids, protected=True),
+    "Unprotect": lambda: agent.edit_many(ids, protected=False),
+    words.RATE_AGAIN: lambda: agent.rate_again(ids),
+    "Move to long-term": lambda: agent.migrate_stm2ltm(ids=ids),
+    "Forget": lambda: agent.forget(ids),
+}
+with st.container(horizontal=True):
+    for label, act in actions.items():
+        if st.button(label, key=f"do-{label}", disabled=agent.read_only is not None, help=agent.read_only):
+            bulk.do(agent, act, label)
+if agent.read_only is None and len(entries) == 1:
+    with st.expander(words.EDIT_THIS_MEMORY):
+        forms.edit_event(agent, entries[0])
+elif agent.read_only is None:
+    with st.expander(f"Tags and importance of {len(entries)} memories", expanded=len(entries) == len(frame)):
+        bulk.panel(agent, entries, "stm")
+for entry in entries if len(entries) <= CARDS else ():
+    card.show(agent, entry)

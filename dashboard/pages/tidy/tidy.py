@@ -1,0 +1,130 @@
+"""Tidy: memories that may say the same, or contradict each other; a person says which stays, or merges them."""
+
+import streamlit as st
+
+from dashboard import session, words
+from dashboard.components import bulk, widgets
+from dashboard.data import tables
+from dashboard.pages.tidy import suspects
+from memory_system import MemorySystemError, Tier
+from memory_system.llm.offline import OfflineModel
+from memory_system.operations.duplicates import RELATED, THRESHOLD, Look, Sort
+
+AT_ONCE = 10  # suspicions that are shown before one asks for more
+SOON = 5_000  # memories up to which looking takes about a second, so that nobody has to ask for it
+
+agent = session.agent()
+widgets.heading(
+    "Tidy",
+    "Memories that may say the same, or contradict each other. You decide; nothing changes by itself.",
+    agent,
+)
+widgets.said()
+if widgets.closed(agent):
+    st.stop()
+bulk.last(agent)
+
+held = sum(len(agent.entries(tier)) for tier in (Tier.STM, Tier.LTM))
+if held < 2:
+    widgets.empty("There is nothing to compare yet.", "Add events on the Short-term page.")
+    st.stop()
+
+left, right = st.columns(2, vertical_alignment="bottom")
+threshold = left.slider(
+    "How alike duplicates are",
+    RELATED,
+    1.0,
+    THRESHOLD,
+    0.01,
+    key="tidy-threshold",
+    persist_state="session",
+    help="The cosine of two memories, from which on they may be duplicates. In Python: AgentMemory.suspicions",
+)
+offline = agent.model.name == OfflineModel.name
+asks = not offline and right.button(
+    widgets.plain(f"Ask {agent.model.name}"),
+    icon=":material/smart_toy:",
+    help="The language model reads the pairs that are alike. In Python: AgentMemory.suspicions(ask_model=True)",
+)
+key = f"look-{agent.name}"
+revision = agent.stamp[0]
+kept: tuple[int, float, bool, Look] | None = st.session_state.get(key)
+if kept is not None and kept[1] != threshold:
+    kept = None
+fresh = kept is not None and (kept[0] == revision or kept[2] or held > SOON)
+wanted = asks or (not fresh and held <= SOON)
+if held > SOON:
+    wanted |= st.button(f"Look through {held:,} memories", type="primary", icon=":material/search:")
+if wanted:
+    waiting = st.empty()
+    with waiting.container(horizontal=True, vertical_alignment="center"):
+        bar = st.progress(0.0, "Comparing …")
+        st.button("Cancel", icon=":material/close:")  # a click runs the page anew, which ends the work at its next step
+
+    def show_progress(done: float, doing: str) -> None:
+        bar.progress(done, widgets.plain(doing))
+
+    try:
+        look = agent.suspicions(
+            threshold=threshold,
+            ask_model=asks,
+            progress=show_progress,
+        )
+        kept = st.session_state[key] = (revision, threshold, asks, look)
+    except MemorySystemError as error:
+        widgets.problem(error)
+    waiting.empty()
+if kept is None:
+    widgets.empty("Nothing has been compared yet.", "Looking compares every memory with every other one.")
+    st.stop()
+
+found = agent.still(kept[3])
+if offline:
+    st.caption(
+        f"{words.NO_LANGUAGE_MODEL}: contradictions are found by negations, numbers, times and opposites, "
+        "and those in other words are missed."
+    )
+for note in found.notes:
+    st.info(widgets.plain(note), icon=":material/info:")
+suspects.unfinished(agent, found.suspicions)
+if kept[0] != revision:
+    st.caption("Memories have changed since; look again to compare the new ones.")
+if found.calls:
+    with st.expander(f"What the language model was asked ({tables.counted(len(found.calls), 'call', 'calls')})"):
+        for call in found.calls:
+            st.caption(widgets.plain(f"{call.task} · {call.model} · {call.milliseconds:.0f} ms"))
+            st.code(call.prompt, language=None, wrap_lines=True)
+            st.code(call.error or call.answer, language=None, wrap_lines=True)
+
+names = {sort: f"{sort.value.capitalize()}s {len(found.of(sort))}" for sort in Sort}
+sorts = st.pills(
+    "Show", list(Sort), selection_mode="multi", default=list(Sort), format_func=names.__getitem__, key="tidy-sorts"
+)
+listed = [one for one in found.suspicions if one.sort in sorts]
+if dismissed := len(agent.dismissed):
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(f"{tables.counted(dismissed, 'suspicion is', 'suspicions are')} dismissed.")
+        if st.button(
+            "Suspect them again",
+            type="tertiary",
+            icon=":material/undo:",
+            help="In Python: AgentMemory.suspect_again",
+        ):
+            st.session_state.pop(key, None)
+            bulk.do(agent, agent.suspect_again)
+if found.suspicions and not listed:
+    widgets.empty("Nothing of this sort is suspected.", "Choose the other sort above.")
+    st.stop()
+if not listed:
+    widgets.empty(
+        f"Nothing is suspected among {tables.counted(found.compared, 'memory', 'memories')}.",
+        "Move the slider to the left to see pairs that are less alike.",
+    )
+    st.stop()
+
+most = int(st.session_state.setdefault("tidy-most", AT_ONCE))
+for one in listed[:most]:
+    suspects.card(agent, one)
+if len(listed) > most and st.button(f"Show more ({len(listed) - most} are left)", icon=":material/expand_more:"):
+    st.session_state["tidy-most"] = most + AT_ONCE
+    st.rerun()
