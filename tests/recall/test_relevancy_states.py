@@ -11,7 +11,7 @@ import pytest
 from memory_system.embedding.embedder import CachedEmbedder, FromChroma, MiniLM, States
 from memory_system.recall.hybrid import TokenStates
 from memory_system.recall.hybrid.states import PackedStates, StatesFile
-from tests.unit.relevancy_fakes import WordStates
+from tests.recall.relevancy_fakes import WordStates
 
 
 def test_packing_keeps_cosines_and_comes_back_from_bytes() -> None:

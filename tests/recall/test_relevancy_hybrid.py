@@ -17,7 +17,7 @@ from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.recall.hybrid import PARTS, Cue, Relevancy, TextIndex, TokenStates, evidence, hybrid
 from memory_system.recall.hybrid import mix as mix_module
 from memory_system.recall.hybrid.late import UNRELATED
-from tests.unit.relevancy_fakes import WordStates
+from tests.recall.relevancy_fakes import WordStates
 
 NOW = datetime(2023, 10, 18, 15, 30, tzinfo=UTC)
 NONE = TokenStates(None)
