@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from ..agent_parts.view import AgentView
+from ..agent_parts.reader import AgentReader
 from ..core.change_set import CONVERSATION, CORE, HELD, Change, ChangeSet, TextChange, is_text
 from ..core.entry import MAX_DOCUMENT, Kind, MemoryEntry, Scalar, Tier
 from ..core.json_source import parse_strict
@@ -273,7 +273,7 @@ def storable(text: str) -> str:
     return text.replace("\x00", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def loaded(agent: AgentView, conversation: str, *, queue: bool = True) -> Talk:
+def loaded(agent: AgentReader, conversation: str, *, queue: bool = True) -> Talk:
     """A talk as it is stored, with what of its past its strategy wants to show.
 
     Only so many messages are read as may have room in the prompt, the newest first, however many there are.
@@ -301,7 +301,7 @@ def loaded(agent: AgentView, conversation: str, *, queue: bool = True) -> Talk:
         return replace(talk, queue=STRATEGIES[talk.settings.strategy].past(talk, read)) if queue else talk
 
 
-def text_changes(agent: AgentView, talk: Talk) -> tuple[TextChange, ...]:
+def text_changes(agent: AgentReader, talk: Talk) -> tuple[TextChange, ...]:
     """What makes the stored texts those of this talk: some fifty characters a step.
 
     Raises:
@@ -312,7 +312,7 @@ def text_changes(agent: AgentView, talk: Talk) -> tuple[TextChange, ...]:
     return tuple(change for change in changes if change.before != change.after)
 
 
-def summary_change(agent: AgentView, talk: Talk, now: datetime) -> tuple[Change, ...]:
+def summary_change(agent: AgentReader, talk: Talk, now: datetime) -> tuple[Change, ...]:
     """What makes the stored summary that of this talk; nothing where it is."""
     before = agent.find(summary_id(talk.id))
     if talk.summary == ("" if before is None else before.document):
@@ -356,7 +356,7 @@ class Listed:
     messages: int
 
 
-def conversations(agent: AgentView) -> tuple[Listed, ...]:
+def conversations(agent: AgentReader) -> tuple[Listed, ...]:
     """An agent's conversations, the one in which something was said last first; those without a message at the end.
 
     Raises:
@@ -376,7 +376,7 @@ def conversations(agent: AgentView) -> tuple[Listed, ...]:
     return tuple(sorted(found, key=lambda one: (-one.last.timestamp() if one.last else 0.0, one.title, one.id)))
 
 
-def read(agent: AgentView, talk_id: str, start: int = 0, count: int = 100) -> tuple[Message, ...]:
+def read(agent: AgentReader, talk_id: str, start: int = 0, count: int = 100) -> tuple[Message, ...]:
     """Messages of a conversation in their order, by number; takes as long as there are messages asked for.
 
     Args:
@@ -396,7 +396,7 @@ def read(agent: AgentView, talk_id: str, start: int = 0, count: int = 100) -> tu
     return tuple(message_of(entry) for entry in held if entry is not None)
 
 
-def removal(agent: AgentView, talk_id: str, *, author: str = "script") -> ChangeSet:
+def removal(agent: AgentReader, talk_id: str, *, author: str = "script") -> ChangeSet:
     """Plan to take a conversation away, with all its messages; undoing it brings all back.
 
     What the agent remembers of it, such as a synopsis, stays. ``agent.purge`` with the ids of its changes then takes

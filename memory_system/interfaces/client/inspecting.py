@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from ...agent_parts.foresight import Asked
-from ...agent_parts.reader import CueResult, Precision, no_progress
+from ...agent_parts.reader import Asked, CueResult, Precision, no_progress
 from ...agent_parts.relived import Relived
 from ...agent_parts.shifts import Difference, Shift
 from ...core import personality as static_memory
