@@ -41,13 +41,10 @@ from ..store.protocols import Readable
 from ..store.staleness import Stale
 
 Parsed = TypeVar("Parsed")
-
 Asked = str | Query | Recall
-
 """A cue, asked now with the agent's settings; a query that is complete; or an answer, whose query is asked again."""
 
 OWN_SETTINGS = "settings"
-
 """The name, among those of the presets, under which the agent's own settings are tried."""
 
 

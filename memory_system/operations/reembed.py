@@ -9,8 +9,7 @@ from datetime import datetime
 
 from ..core.change_set import ChangeSet
 from ..store.journal.journal import content_hash
-from ..store.ledger import Ledger
-from ..store.ledger_tables import REEMBED
+from ..store.ledger import REEMBED, Ledger
 from .context import Progress
 
 BATCH = 64

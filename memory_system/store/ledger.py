@@ -1,14 +1,12 @@
-"""The ledger of one agent: journal, stores and tables kept in step. Applies change sets, and nothing else writes.
-
-Two processes may hold the same agent: writes take a file lock, and whoever comes later picks up from the
-journal what the other wrote.
-"""
+"""The ledger of one agent: journal, stores and tables kept in step. Applies change sets, and is told of recalls."""
 
 from __future__ import annotations
 
 import atexit
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import shutil
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from datetime import datetime
 from pathlib import Path
@@ -16,21 +14,37 @@ from pathlib import Path
 from ..core import personality as personalities
 from ..core.change_set import TEXTS, ChangeSet
 from ..core.chroma_address import ChromaAddress
+from ..core.entry import LIVED, MemoryEntry, Tier
 from ..core.files import as_store_errors
 from ..core.memory import Vectors
 from ..core.times import Clock, real_clock
 from ..embedding.embedder import Embedder
 from ..errors import AgentGone, InvalidPersonality, StaleChange, StoreDamaged, StoreError, StoreUnavailable
+from ..recall.kept_tables import KeptTables, Place
+from ..recall.table import Table
+from . import shutdown_note
 from .access_buffer import AccessLog, Noted
+from .chroma import files
+from .chroma.probe import probe
+from .expected_rows import Wanted, of_entries, of_table
+from .journal.journal import Journal, content_hash
+from .journal.location import refuse_older
 from .journal.moving import Journals
 from .ledger_checks import refuse_broken
-from .ledger_turns import LedgerTurns
+from .projection import AT_ONCE, Stores
 from .query_log import Asked
+from .shutdown_note import Note
+from .table_lock import TableLock
 from .write_lock import WriteLock
 
+REEMBED = "reembed"
+"""The operation under which the history tells that memories were given new vectors; it changes no entry."""
+EMBEDDED_AT_ONCE = 500
+"""Texts without a vector that opening embeds by itself; more wait for ``reembed``."""
 
-class Ledger(LedgerTurns):
-    """Everything that is stored of one agent.
+
+class Ledger:
+    """All that is stored of one agent. Many read while one writes, but for the moments in which the tables change.
 
     Args:
         folder: the agent's folder; made if it is missing.
@@ -45,6 +59,9 @@ class Ledger(LedgerTurns):
         StoreError: the files cannot be used.
     """
 
+    journal: Journal
+    _stores: Stores
+
     def __init__(
         self,
         folder: Path,
@@ -54,7 +71,28 @@ class Ledger(LedgerTurns):
         journals: Journals | None = None,
         chroma: ChromaAddress | None = None,
     ) -> None:
-        super().__init__(folder, personality, embedder, clock, journals or Journals(), chroma)
+        self.folder = folder
+        self.personality_path = personality
+        self.embedder = embedder
+        self.messages: list[str] = []
+        """What was found and repaired when the agent was opened, in sentences for people."""
+        self.read_only: str | None = None
+        """Why nothing can be written, in a sentence; ``None`` where it can."""
+        self.tables: dict[Tier, Table] = {tier: Table() for tier in Tier}
+        self._texts: dict[str, str | None] = {}
+        self._revision, self._access, self._touches = 0, 0, 0
+        self._seen: int | None = None
+        self._lock = TableLock()
+        self._still = 0  # how many readings hold the tables, one within the other
+        self._turn = threading.RLock()
+        """Held by the thread that writes; never waited for while holding the tables, so that nobody waits for ever."""
+        self._note: Note | None = None
+        self._altered: list[str] = []
+        self._store_seen = False
+        self._clock = clock
+        self._home = (journals or Journals()).of(folder)
+        self._kept = KeptTables(folder)
+        self._chroma = chroma
         self._closed = False
         self._inode = 0
         self._accesses = AccessLog(self._write_accesses, self.messages.append, clock, self._lock)
@@ -277,6 +315,438 @@ class Ledger(LedgerTurns):
             return personalities.read(self.personality_path) in (None, text)
         except InvalidPersonality:
             return False
+
+    @property
+    def revision(self) -> int:
+        """The revision that the tables show."""
+        return self._revision
+
+    @property
+    def lived(self) -> dict[Tier, Table]:
+        """The tables of what recall ranges over: those of ``LIVED``."""
+        return {tier: self.tables[tier] for tier in LIVED}
+
+    def find(self, entry_id: str) -> MemoryEntry | None:
+        """The memory of this id in any tier, or ``None``."""
+        held = (table.get(entry_id) for table in self.tables.values())
+        return next((entry for entry in held if entry is not None), None)
+
+    def vectors(self, texts: Sequence[str]) -> dict[str, Vectors]:
+        """The vector of each text by content hash, from the journal where it was embedded before."""
+        by_hash = {content_hash(text): text for text in texts}
+        known = self.journal.vectors(by_hash, self.embedder.identity)
+        missing = [key for key in by_hash if key not in known]
+        if missing:
+            known |= zip(missing, self.embedder.embed([by_hash[key] for key in missing]), strict=True)
+        return known
+
+    def without_vector(self) -> list[MemoryEntry]:
+        """The memories that have no vector of this embedder, and are not found by meaning."""
+        return [table.entries[row] for table in self.tables.values() for row in table.rows_without_vector()]
+
+    def _vectors_of(self, change_set: ChangeSet) -> dict[str, Vectors]:
+        """The vectors that a change set needs: a text that stays as it is and has none is left without."""
+        with self._lock:
+            waiting = {entry.id for entry in self.without_vector()}
+        texts: list[str] = []
+        left: list[str] = []
+        for before, after in ((change.before, change.after) for change in change_set.changes):
+            if after is not None:
+                stays = after.id in waiting and before is not None and before.document == after.document
+                (left if stays else texts).append(after.document)
+        return self.vectors(texts) | self.journal.vectors(map(content_hash, left), self.embedder.identity)
+
+    def _show(self, applied: ChangeSet, vectors: Mapping[str, Vectors]) -> None:
+        """Bring the tables up to an applied change set."""
+        back = [change.entry_id for change in applied.changes if change.before is None]
+        accesses = self.journal.last_access_of(back)  # one that comes back keeps the last access it had
+        for change in applied.changes:
+            held = self.find(change.entry_id)
+            if change.before is not None:
+                self.tables[change.before.tier].drop(change.entry_id)
+            if change.after is not None:
+                last = held.last_access if held else accesses.get(change.entry_id)
+                entry = change.after.evolve(last_access=last)
+                self.tables[entry.tier].put(entry, vectors.get(content_hash(entry.document)))
+        if applied.operation == REEMBED:
+            self._take_in_vectors()
+        self._texts |= {text.name: text.after for text in applied.texts}
+        assert applied.revision is not None, "only applied change sets are shown"
+        self._revision = applied.revision
+
+    def _take_in_vectors(self) -> None:
+        """Show the vectors that the journal has by now."""
+        waiting = self.without_vector()
+        known = self.journal.vectors([content_hash(entry.document) for entry in waiting], self.embedder.identity)
+        for entry in waiting:
+            if (vector := known.get(content_hash(entry.document))) is not None:
+                self.tables[entry.tier].put(entry, vector)
+
+    def _catch_up(self) -> None:
+        """Take in what other processes wrote since; costs next to nothing when there is nothing."""
+        seen = self.journal.seen()
+        if seen is not None and seen == self._seen:
+            return
+        revision, access = self.journal.position()
+        if revision != self._revision:
+            for applied in self.journal.since(self._revision):
+                self._show(applied, self._vectors_of(applied))
+        if access != self._access:
+            self._take_in_accesses()
+        self._seen = seen
+
+    def _take_in_accesses(self) -> None:
+        accesses, self._access = self.journal.last_accesses(self._access)
+        for entry_id, at in accesses.items():
+            self._touched([entry_id], at)
+
+    def _touched(self, entry_ids: Sequence[str], at: datetime) -> None:
+        self._touches += sum(table.touch(entry_ids, at) for table in self.tables.values())
+
+    # -- seen and repaired -----------------------------------------------------------------------------
+
+    def _see_store(self, cut_off: Sequence[ChangeSet], *, as_left: bool) -> None:
+        """See that the store holds what the journal says, and finish what was cut off.
+
+        Raises:
+            ForeignStore: it is another agent's.
+            StoreUnavailable: its server cannot be reached; this can be done later.
+            StoreError: it cannot be used.
+        """
+        self._stores.refuse_others(self._origin())
+        self._stores.embedder = self._stored_embedder()
+        self._change_over()
+        if not (as_left and not cut_off and self._as_noted()):
+            self._reconcile(cut_off)
+        self._stores.own(self._origin)
+        self._say_what_waits()
+        erased = self._erase() if any(change_set.purges for change_set in cut_off) else True
+        for change_set in cut_off:
+            assert change_set.revision is not None, "the journal tells only what it has numbered"
+            if erased or not change_set.purges:
+                self.journal.mark_done(change_set.revision)
+        self._store_seen = True
+
+    def _store_at_hand(self) -> None:
+        """See that the store can be written, and has been seen, before something is committed.
+
+        Raises:
+            StoreUnavailable: its server does not answer. Nothing was changed.
+        """
+        try:
+            self._stores.refuse_unreachable()
+            if not self._store_seen:
+                self._see_store(self.journal.pending(), as_left=False)
+        except StoreUnavailable as error:
+            raise StoreUnavailable(f"{error.sentence} Nothing was changed.") from error
+
+    def _origin(self) -> str:
+        """What only an agent and its copies have in common; empty before the first change."""
+        return self.journal.change_set_at(1)
+
+    def _state(self) -> str:
+        return f"{self._revision} {self.journal.change_set_at(self._revision)}"
+
+    def _leave_store(self) -> None:
+        """Note in a server's collections how they are let go of."""
+        if self._store_seen:
+            self._stores.leave(self._state())
+
+    def _as_noted(self) -> bool:
+        """Whether the store holds as many entries as the tables, and was closed at the same revision."""
+        note, wanted = self._note, self._counts()
+        if note is None or (note.revision, dict(note.counts)) != (self._revision, wanted):
+            return False
+        with suppress(StoreDamaged):  # which the comparison row by row will tell
+            alike = self._stores.left_at(self._state()) and self._stores.counts() == wanted
+            return alike and not self._stores.distances()
+        return False
+
+    def _counts(self) -> dict[str, int]:
+        return {tier.value: len(table) for tier, table in self.tables.items() if tier in LIVED or len(table)}
+
+    def _problem(self) -> str | None:
+        """What is wrong with Chroma's files, asked in another process if they could be half written or damaged.
+
+        A server looks after its own.
+        """
+        if self._stores.server is not None:
+            return None
+        folder = self._stores.folder
+        problem = files.problem(folder)
+        if problem is not None or not (folder / "chroma.sqlite3").exists():
+            return problem
+        if self._note is None or not self._note.files:
+            return probe(folder)
+        changed = [Path(name) for name in self._altered if name.startswith("chroma/")]
+        if not self._note.clean:  # SQLite mends its own file after a kill
+            changed = [path for path in changed if len(path.parts) > 2]
+        return probe(folder) if changed else None
+
+    def _reconcile(self, cut_off: Sequence[ChangeSet]) -> None:
+        said = self._stores.reconcile(
+            self._wanted(),
+            self._wanted_in_store,
+            revision=self.journal.revision,
+            finished=len(cut_off),
+            problem=self._problem(),
+        )
+        self.messages += said
+        self._say_what_was_changed(said)
+
+    def _say_what_was_changed(self, said: Sequence[str]) -> None:
+        """Tell of index files that something else changed: when Chroma writes them, its database changes too."""
+        note, changed = self._note, [name for name in self._altered if name.startswith("chroma/")]
+        if said or note is None or not note.clean or note.revision != self._revision:
+            return
+        if changed and "chroma/chroma.sqlite3" not in changed:
+            more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+            self.messages.append(f"{changed[0]}{more} was changed since the agent was closed; what it holds is right.")
+
+    def _stored_embedder(self) -> str:
+        """The identity of what made the vectors in the store: noted there, or what most in the journal are of."""
+        noted = self._stores.made_with
+        if noted is not None:
+            return noted
+        if not self.without_vector():
+            return self.embedder.identity
+        return next(iter(self.journal.kept.embedders()), self.embedder.identity)
+
+    def _change_over(self) -> None:
+        """Give a small store the vectors of the embedder in use, when there are vectors of it for all."""
+        few = sum(self._counts().values()) <= EMBEDDED_AT_ONCE
+        if self._stores.embedder != self.embedder.identity and few and not self.without_vector():
+            aside = self._stores.set_aside("replaced", self.embedder.identity)
+            shutil.rmtree(aside, ignore_errors=True)  # the journal keeps the vectors that it held
+            self._note = None
+
+    def _wanted(self) -> dict[Tier, Wanted]:
+        """What the store of each tier should hold."""
+        if self._stores.embedder == self.embedder.identity:
+            return {tier: of_table(table) for tier, table in self.tables.items()}
+        held = {tier: list(table.entries) for tier, table in self.tables.items()}
+        return {tier: of_entries(entries, self._wanted_in_store(entries)) for tier, entries in held.items()}
+
+    def _wanted_in_store(self, entries: Sequence[MemoryEntry]) -> dict[str, Vectors]:
+        """The vectors that the store should hold of these entries, by content hash."""
+        hashes = {content_hash(entry.document) for entry in entries}
+        if self._stores.embedder != self.embedder.identity:
+            return self.journal.vectors(hashes, self._stores.embedder)
+        waiting = {entry.id for entry in self.without_vector()}
+        return {
+            content_hash(entry.document): self.tables[entry.tier].vector(entry.id)
+            for entry in entries
+            if entry.id not in waiting
+        }
+
+    def _for_store(self, applied: ChangeSet, vectors: Mapping[str, Vectors]) -> Mapping[str, Vectors]:
+        """The vectors of a change set as the store keeps them, which may still hold those of another embedder."""
+        if self._stores.embedder == self.embedder.identity:
+            return vectors
+        after = [change.after for change in applied.changes if change.after]
+        return self.journal.vectors([content_hash(entry.document) for entry in after], self._stores.embedder)
+
+    def _say_what_waits(self) -> None:
+        """Tell of vectors and distances that are not what is in use, and what to do."""
+        waiting, other = len(self.without_vector()), self._stores.embedder
+        held = sum(self._counts().values())
+        if other != self.embedder.identity or waiting:
+            without = f"{waiting:,} of {held:,} memories have no vector of it and are not found by meaning"
+            self.messages.append(
+                f"The vectors of {self.folder.name!r} were made with {other}, and {self.embedder.identity} is in use: "
+                f"{without if waiting else 'Chroma still holds the old ones'}. "
+                "agent.reembed() makes them anew; it can be stopped and goes on where it was."
+            )
+        for tier, distance in self._stores.distances().items():
+            self.messages.append(
+                f"The store of {tier.upper()} ranks by the distance {distance!r} instead of 'l2'. Recall does not rest "
+                "on it; agent.reembed() makes the store anew."
+            )
+
+    def _store_anew(self, why: str, embedder: str, progress: Callable[[float], None]) -> Path:
+        """Write a new store in the place of the old one; answers where that lies now."""
+        aside = self._stores.set_aside(why, embedder)
+        self._stores.claim(self._revision)
+        entries = [entry for table in self.tables.values() for entry in table.entries]
+        for start in range(0, len(entries), AT_ONCE):
+            some = entries[start : start + AT_ONCE]
+            self._stores.upsert(some, self._wanted_in_store(some))
+            progress((start + len(some)) / len(entries))
+        return aside
+
+    def _erase(self) -> bool:
+        """See that no byte is left of what has been purged; can be repeated. Answers whether that is done.
+
+        What cannot be done yet is told, and tried again with the next change or opening.
+        """
+        problem = self.journal.compact()
+        if problem is None:
+            try:
+                self._kept.drop()
+                self._store_anew("purged", self._stores.embedder, lambda _share: None)
+                self._stores.wipe_spare()
+                for aside in self.folder.glob(f"{self._stores.folder.name}-purged-*"):
+                    shutil.rmtree(aside)
+                if self._stores.server is not None:
+                    self.messages.append(
+                        f"What was purged is gone from the history, and from the Chroma server at {self._stores.where}."
+                        " Its files are its own: “chroma vacuum --path” with their folder takes the last bytes."
+                    )
+            except OSError as error:
+                problem = f"{error.filename or self.folder} cannot be written: {error.strerror or error}."
+        if problem is not None:
+            self.messages.append(f"What was purged is gone from the history, and may still lie in its files. {problem}")
+        return problem is None
+
+    # -- opening ---------------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        """Open everything.
+
+        Raises:
+            JournalDamaged: the journal cannot be relied on. Nothing was changed.
+            StoreError: the files cannot be used.
+        """
+        self._note = shutdown_note.read(self.folder)
+        self._altered = self._note.altered(self.folder) if self._note is not None else []
+        self._stores = Stores(self.folder / "chroma", self._chroma)
+        as_left = self._note is not None and self._note.as_left(self.folder, self._stores.where)
+        try:
+            self._home.prepare(self._stores.claimed, thoroughly=not as_left)
+            with self._home.alone():
+                self.journal = self._home.open(self._clock)
+                self._load_or_leave(as_left=as_left)
+        except BaseException:
+            self._stores.close()
+            raise
+        shutdown_note.opened(self.folder)
+
+    def _load_or_leave(self, *, as_left: bool) -> None:
+        try:
+            self._load(as_left=as_left)
+        except BaseException:
+            self.journal.close()
+            if not self._revision:
+                self._home.abandon()
+            raise
+
+    def _load(self, *, as_left: bool) -> None:
+        """Finish what was cut off, fill the tables, and see that stores and journal agree."""
+        self._revision, self._access = self.journal.position()
+        refuse_older(self.folder.name, self._revision, self._stores.claimed)
+        behind = self._store_is_behind()
+        self._stores.claim(self._revision)
+        cut_off = self.journal.pending()
+        for change_set in cut_off:
+            self._write_personality(change_set)
+        kept = self._kept.open(self._place(), self.journal.change_set_at)
+        self.tables |= kept
+        self._fill([tier for tier in Tier if tier not in kept])
+        if kept:  # what came after they were kept; for the tables just filled this changes nothing
+            self._revision, self._access = self._kept.shown()
+            self._catch_up()
+        try:
+            self._see_store(cut_off, as_left=as_left and not behind)
+        except StoreUnavailable as error:  # the journal is the truth, and nothing that is asked rests on the store
+            self._stores.embedder = self.embedder.identity
+            self.messages.append(
+                f"{error.sentence} Until it answers, {self.folder.name!r} is shown as its journal tells, and cannot be "
+                "changed; the store takes in what it lacks with the next change."
+            )
+
+    def _place(self) -> Place:
+        newest = self.journal.change_set_at(self._revision)
+        return Place(self._revision, newest, self._access, self.embedder.identity)
+
+    def _fill(self, tiers: Iterable[Tier]) -> None:
+        """Fill tables from the journal; a few texts without a vector are embedded, more are left for later."""
+        held = {tier: self.journal.entries(tier) for tier in tiers}
+        rows = [row for of_tier in held.values() for row in of_tier.values()]
+        vectors = self.journal.vectors({key for _, key in rows}, self.embedder.identity)
+        missing = {key: entry.document for entry, key in rows if key not in vectors}
+        if 0 < len(missing) <= EMBEDDED_AT_ONCE:
+            fresh = dict(zip(missing, self.embedder.embed(list(missing.values())), strict=True))
+            self.journal.kept.keep(fresh, self.embedder.identity)
+            vectors |= fresh
+            self.messages.append(f"{len(fresh)} memories had no vector of {self.embedder.identity}; they have it now.")
+        for tier, of_tier in held.items():
+            accesses = self.journal.last_access_of(list(of_tier))
+            for entry, key in of_tier.values():
+                last = accesses.get(entry.id)
+                self.tables[tier].put(entry if last is None else entry.evolve(last_access=last), vectors.get(key))
+
+    def _store_is_behind(self) -> bool:
+        """Whether another machine, which has a store of its own, has written to the same journal since."""
+        return self._home.shared and self._stores.claimed < self._revision
+
+    # -- closing ---------------------------------------------------------------------------------------
+
+    def _keep_tables(self) -> Note | None:
+        """Write the tables; answers the note to leave when all files are let go of."""
+        try:
+            self._catch_up()
+            self._kept.keep(self.tables, self._place())
+            self._leave_store()
+            return Note(self._revision, self._stores.counts(), self.embedder.identity, store=self._stores.where)
+        except (OSError, StoreError):  # they are derived: opening will see to what is missing
+            return None
+
+    def _let_go(self, note: Note | None) -> None:
+        self._stores.close()
+        self.journal.close()
+        if note is not None:
+            with suppress(OSError):
+                self._stores.wipe_spare()  # Chroma has written more room, with what this process held in memory
+            with suppress(OSError):
+                shutdown_note.write(self.folder, note)
+
+    # -- turns -----------------------------------------------------------------------------------------
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Hold the tables still, after taking in what other processes wrote; who reads within it takes in no more."""
+        with self._lock:
+            if not self._still:
+                self._refuse_closed()
+                self._catch_up()
+            self._still += 1
+            try:
+                yield
+            finally:
+                self._still -= 1
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Be the only writer of this agent, among threads, processes, and machines that share its journal.
+
+        Raises:
+            StoreBusy: another process held the lock for 30 seconds.
+            ServerUnavailable: the server that has the journal cannot be reached.
+        """
+        if not self._turn.acquire(blocking=False):
+            with self._others_reading():
+                self._turn.acquire()
+        try:
+            with self._lock:
+                self._refuse_closed()
+                with self._file_lock.held(), self._home.alone():
+                    self._refuse_closed()  # it may have been moved while another held the lock
+                    yield
+        finally:
+            self._turn.release()
+
+    @contextmanager
+    def _others_reading(self) -> Iterator[None]:
+        """Let go of the tables, if this thread holds them, and hold them again after it."""
+        if not self._lock.mine:
+            yield
+            return
+        still, self._still = self._still, 0
+        try:
+            with self._lock.let_go():
+                yield
+        finally:
+            self._still = still
 
 
 @contextmanager

@@ -31,7 +31,6 @@ from .journal.journal import Journal, content_hash
 from .journal.location import JOURNAL, POINTER, JournalHome, broken_pages
 from .journal.moving import Journals
 from .ledger import Ledger
-from .ledger_tables import LedgerTables
 from .projection import Stores
 from .query_log import Asked
 from .write_lock import WriteLock
@@ -78,7 +77,7 @@ class ReadOnlyLedger(Ledger):
         home: JournalHome,
         chroma: ChromaAddress | None = None,
     ) -> None:
-        LedgerTables.__init__(self, folder, personality, embedder)  # not Ledger's, which opens the damaged files
+        Ledger.__init__(self, folder, personality, embedder)  # not Ledger's, which opens the damaged files
         self._clock = clock
         self._home = home
         self._chroma = chroma

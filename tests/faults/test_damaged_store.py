@@ -24,7 +24,7 @@ from memory_system.errors import JournalDamaged, ReadOnly, StoreDamaged, StoreEr
 from memory_system.maintenance.export import export
 from memory_system.recall.kept_tables import Place, save
 from memory_system.recall.table import Table
-from memory_system.store import ledger_opening
+from memory_system.store import ledger
 from memory_system.store.chroma import files
 from memory_system.store.chroma.probe import probe
 from memory_system.store.read_only import RESCUE
@@ -270,7 +270,7 @@ def probed(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     def noted(folder: Path) -> None:
         asked.append(folder)
 
-    monkeypatch.setattr(ledger_opening, "probe", noted)
+    monkeypatch.setattr(ledger, "probe", noted)
     return asked
 
 

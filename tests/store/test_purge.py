@@ -17,7 +17,7 @@ from memory_system.errors import Conflict, EntryNotFound, Immutable, InvalidPara
 from memory_system.store import copying
 from memory_system.store.journal.journal import Journal
 from memory_system.store.journal.trash import PURGED_TEXT, Scrubber
-from memory_system.store.ledger_opening import LedgerOpening
+from memory_system.store.ledger import Ledger
 from memory_system.store.projection import Stores
 from tests import programs
 from tests.conftest import NOW
@@ -278,14 +278,14 @@ import os, signal, sys
 from memory_system import AgentMemory
 from memory_system.embedding.embedder import CachedEmbedder, MiniLM
 from memory_system.store.journal.journal import Journal
-from memory_system.store.ledger_opening import LedgerOpening
+from memory_system.store.ledger import Ledger
 from memory_system.core.settings import Settings
 from memory_system.store.projection import Stores
 database, personalities, entry_id, where = sys.argv[1:]
 embedder = CachedEmbedder(MiniLM(Settings().cache))
 agent = AgentMemory("mira", database=database, personalities=personalities, embedder=embedder)
 owner, name = {
-    "the erasing": (LedgerOpening, "_erase"), "the journal": (Journal, "compact"), "the store": (Stores, "set_aside"),
+    "the erasing": (Ledger, "_erase"), "the journal": (Journal, "compact"), "the store": (Stores, "set_aside"),
     "the rows": (Stores, "upsert"), "the mark": (Journal, "mark_done"),
 }[where]
 setattr(owner, name, lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL))
@@ -342,7 +342,7 @@ def test_a_reader_keeps_the_file_from_being_cut_and_is_told(
             db.exec_driver_sql("PRAGMA busy_timeout=50")
         assert journal.compact() == "Another program is reading the journal."
     assert journal.compact() is None
-    assert LedgerOpening._erase(agent._ledger)
+    assert Ledger._erase(agent._ledger)
     assert isinstance(agent._ledger._stores, Stores)
 
 

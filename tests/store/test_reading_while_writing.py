@@ -11,7 +11,7 @@ import pytest
 
 from memory_system import AgentMemory, Tier
 from memory_system.errors import StoreDamaged
-from memory_system.store.ledger_tables import TableLock
+from memory_system.store.ledger import TableLock
 from tests.waiting import LAST_RESORT
 
 LONG = LAST_RESORT

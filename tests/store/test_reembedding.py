@@ -13,7 +13,7 @@ import pytest
 from memory_system import AgentMemory, ChromaMemory, Tier, Verdict, World
 from memory_system.embedding.embedder import Embedder
 from memory_system.errors import EmbedderError, ForeignStore
-from memory_system.store import ledger_opening
+from memory_system.store import ledger
 from memory_system.store.chroma.files import embedding_function
 from tests import programs
 
@@ -47,7 +47,7 @@ def other() -> Hashing:
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if more than 100 were many."""
-    monkeypatch.setattr(ledger_opening, "EMBEDDED_AT_ONCE", 100)
+    monkeypatch.setattr(ledger, "EMBEDDED_AT_ONCE", 100)
 
 
 @pytest.fixture

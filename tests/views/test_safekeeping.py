@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import session, words
 from dashboard.components import working
 from memory_system import AgentMemory, Tier
-from memory_system.store import ledger_opening
+from memory_system.store import ledger
 from memory_system.world import swap
 from tests.waiting import LAST_RESORT, until
 
@@ -113,7 +113,7 @@ def test_a_character_of_another_embedding_model_is_offered_to_be_embedded_anew(
     page = AppTest.from_string(BANNER, default_timeout=LAST_RESORT)
     page.session_state["agent"] = "ana"
     _made_with_another_model("ana", 90)
-    monkeypatch.setattr(ledger_opening, "EMBEDDED_AT_ONCE", 10)
+    monkeypatch.setattr(ledger, "EMBEDDED_AT_ONCE", 10)
     page.run()
     assert not page.exception, page.exception
     assert "91 of 91 memories were made with another embedding model" in page.warning[0].value.replace("\\", "")
