@@ -270,7 +270,8 @@ def test_recall_is_set_to_the_query_of_then(open_page: OpenPage) -> None:
     (logged,) = mira().queries()
     script = """
 import streamlit as st
-from dashboard import recall_controls, session
+from dashboard import session
+from dashboard.pages.recall import controls as recall_controls
 from dashboard.data.moments import Wanted
 logged = session.present().queries()[0]
 if "taken" not in st.session_state:
