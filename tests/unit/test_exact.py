@@ -116,6 +116,15 @@ def test_it_is_the_full_computation(
     assert found_measured(table, sought) == plainly(table, sought)
 
 
+def test_a_known_relevancy_that_passes_the_threshold_by_the_least_is_found() -> None:
+    table = Table()
+    table.put(MemoryEntry("lamp", id="lamp", tier=Tier.LTM, rating=7, timestamp=NOW), np.array([1, 0], np.float32))
+    cue = np.array([0, 1], np.float32)
+    ((_, total),) = plainly(table, Sought(cue, NOW, Scoring(), 0.0, 1))
+    assert found_measured(table, Sought(cue, NOW, Scoring(), math.nextafter(total, 0), 1)) == [("lamp", total)]
+    assert found_measured(table, Sought(cue, NOW, Scoring(), total, 1)) == []
+
+
 def test_equal_vectors_have_equal_scores_wherever_they_stand() -> None:
     table = Table()
     vector = vectors(np.random.default_rng(1), 1)[0]
@@ -235,6 +244,16 @@ def test_the_bound_of_a_float32_product_is_no_less_than_the_proven_one(length: f
     # twice a dot product of 100 numbers, each by less than 2 ** -24 off: 2 * 100 * 2 ** -24 * 3 * length
     proven = 3.576278686523438e-05 * length
     assert proven <= error < 1.001 * proven
+
+
+def test_the_bound_of_codes_is_no_less_than_the_proven_one() -> None:
+    vector = np.array([1.0] + [0.49 / 127] * 99, np.float32)  # in steps of 1/127, the 99 are lost in the code
+    table = Table()
+    table.put(MemoryEntry("lamp", id="lamp", tier=Tier.LTM), vector)
+    _, _, error = exact._estimate(table, Sought(vector, NOW, Scoring(), 0.0, 1), codes=True)
+    length, lost = float(np.linalg.norm(vector)), 0.49 / 127 * 99**0.5
+    proven = 2 * ((length + lost) * lost + lost * length)
+    assert 0.999 * proven <= error < 1.01 * proven
 
 
 @pytest.mark.parametrize("codes", [False, True])

@@ -13,7 +13,7 @@ import pytest
 from memory_system import AgentMemory, ChromaMemory, Tier, Verdict, World
 from memory_system.embedding.embedder import Embedder
 from memory_system.errors import EmbedderError, ForeignStore
-from memory_system.store import ledger_opening
+from memory_system.store import ledger_opening, ledger_store
 from memory_system.store.chroma.files import embedding_function
 from tests import programs
 
@@ -117,6 +117,17 @@ def test_a_large_agent_opens_with_what_it_has_and_embeds_nothing_by_itself(
     assert len(stored["new"]) == 64
     assert not stored["new"].any()
     assert stored["m1"].any(), "the store keeps the vectors that it had"
+
+
+def test_a_store_too_large_to_change_over_by_itself_says_that_it_holds_the_old_vectors(
+    reopen: Callable[[Embedder], AgentMemory], other: Hashing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger_store, "EMBEDDED_AT_ONCE", 100)
+    agent = reopen(other)
+    assert agent.waiting_for_vectors == 0, "the journal has them all"
+    assert "another-model is in use: Chroma still holds the old ones." in agent.messages[-1]
+    assert agent.reembed().store_made_anew
+    assert reopen(other).messages == ()
 
 
 @pytest.mark.usefixtures("few")
