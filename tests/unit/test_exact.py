@@ -333,6 +333,22 @@ def test_few_scores_are_computed_exactly(
     assert computed[0] <= 3 * top_k
 
 
+def test_of_known_relevancies_recency_is_worked_out_where_it_may_decide(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = Table()
+    for number in range(100):
+        entry = MemoryEntry("lamp", id=f"m{number:02d}", tier=Tier.LTM, rating=5, timestamp=NOW)
+        table.put(entry, np.ones(1, np.float32))
+    computed: list[int] = []
+    score = formulas.score
+    monkeypatch.setattr(
+        formulas, "score", lambda relevancies, *more: computed.append(len(relevancies)) or score(relevancies, *more)
+    )
+    sought = Sought(np.ones(1, np.float32), NOW, Scoring(Weights(0.25, 0.25, 1)), 0.0, 3)
+    rows, _ = top_measured(table, sought, np.arange(100) / 100, {})
+    assert rows == [99, 98, 97]
+    assert computed[0] < 30, "recency may count a quarter"
+
+
 def test_codes_are_scanned_where_there_are_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[bool] = []
     estimate = exact._estimate

@@ -15,7 +15,7 @@ import pytest
 from memory_system import AgentMemory, ChromaMemory, MemoryEntry, Tier, World
 from memory_system.core.change_set import dump_entry
 from memory_system.embedding.embedder import CachedEmbedder
-from memory_system.errors import ForeignStore, StoreDamaged
+from memory_system.errors import ForeignStore, ReadOnly, StoreDamaged
 from memory_system.store import ledger_store
 from tests.conftest import NOW
 from tests.waiting import until
@@ -202,7 +202,10 @@ def test_a_journal_that_is_gone_is_never_shown_as_an_empty_agent(
         assert re.search(
             r"is (missing|empty), and has told 2 changes before.* Put journal\.sqlite3 back", str(shown.read_only)
         )
-        assert [entry.document for entry in shown.entries(Tier.STM)] == ["dear to me"]
+        (held,) = shown.entries(Tier.STM)
+        assert held.document == "dear to me"
+        with pytest.raises(ReadOnly):
+            shown._ledger.apply(shown.forget(held.id, preview=True))
         world.close()
     assert _stored(folder) == before
     for file in folder.glob("journal.sqlite3*"):

@@ -6,12 +6,14 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from memory_system import AgentMemory, Tier, World
 from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import AgentGone, StaleChange
+from memory_system.store import access_buffer, ledger
 from memory_system.store.projection import Stores
 from tests.conftest import NOW, PERSONALITY
 
@@ -63,6 +65,24 @@ def test_an_access_counts_at_once_and_changes_the_stamp(agent: AgentMemory, reme
     assert agent.find(held).last_access == NOW  # type: ignore[union-attr]
     assert agent.stamp[0] == before[0]
     assert agent.stamp[1] == before[1] + 1
+
+
+def test_a_program_that_ends_without_closing_writes_what_waits_and_one_that_closed_is_done(
+    world: World, agent: AgentMemory, remember: Remember, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = remember("The bell rang.", hours_ago=30)
+    world.close()
+    at_the_end: list[Callable[[], None]] = []
+    monkeypatch.setattr(ledger, "atexit", SimpleNamespace(register=at_the_end.append, unregister=at_the_end.remove))
+    monkeypatch.setattr(access_buffer, "DELAY_SECONDS", 1000.0)
+    agent = world.agent("mira")
+    agent.touch(held)
+    assert agent._ledger.journal.last_access_of([held]) == {}
+    (ends,) = at_the_end
+    ends()
+    assert agent._ledger.journal.last_access_of([held]) == {held: NOW}
+    world.close()
+    assert at_the_end == []
 
 
 def test_reading_what_nobody_has_changed_asks_the_journal_for_nothing(
