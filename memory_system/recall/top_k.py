@@ -205,7 +205,7 @@ def _likely(estimated: Estimates, top_k: int) -> RowNumbers:
         if len(rows) > top_k:
             rows = np.argpartition(-estimated, top_k - 1)[:top_k]
     else:
-        in_blocks = estimated[: blocks * _BLOCK].reshape(-1, _BLOCK)
+        in_blocks = estimated[: blocks * _BLOCK].reshape(blocks, _BLOCK)
         best = np.argpartition(in_blocks.max(axis=1), blocks - top_k)[blocks - top_k :]
         rows = best * _BLOCK + in_blocks[best].argmax(axis=1)
     return rows[np.isfinite(estimated[rows])]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Sequence
 from types import SimpleNamespace
 
@@ -10,8 +11,9 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 
+from memory_system import Settings
 from memory_system.interfaces.api import guard
-from memory_system.interfaces.api.guard import Guard, largest_body
+from memory_system.interfaces.api.guard import Guard, Hosts, largest_body
 from tests.asgi import Exchange, ask
 
 
@@ -194,6 +196,10 @@ def test_who_has_sent_all_may_wait_as_long_as_the_answer_takes(monkeypatch: pyte
         ({"host": "localhost:8000", "origin": "http://localhost:8000"}, 200),
         ({"host": "rebound.example.com"}, 400),
         ({"host": ""}, 400),
+        ({"host": "LocalHost:8000", "origin": "HTTP://LOCALHOST:8000"}, 200),
+        ({"host": "localhost:8000", "origin": "http://localhost:9000"}, 403),
+        ({"origin": "http://[::1"}, 403),
+        ({"sec_fetch_site": "cross-site"}, 403),
         ({"origin": "http://elsewhere.example.com"}, 403),
         ({"origin": "null"}, 403),
         ({"sec_fetch_site": "cross-site", "sec_fetch_mode": "no-cors"}, 403),
@@ -228,3 +234,39 @@ def test_what_is_no_request_is_passed_on() -> None:
 
     exchange = asyncio.run(ask(Guard(starts), kind="lifespan", host="rebound.example.com"))
     assert [message["type"] for message in exchange.sent] == ["lifespan.startup.complete"]
+
+
+# -- the names of a server ---------------------------------------------------------------------------------
+
+
+def test_a_server_on_this_machine_answers_to_its_own_names_and_those_that_were_added() -> None:
+    hosts = Hosts.of(Settings(host="127.0.0.1", hosts=" Mill.example, ,quay.example"))
+    for host in (
+        "localhost",
+        "LOCALHOST:8000",
+        "127.0.0.1:80",
+        "[::1]:8000",
+        "[::1]",
+        "mill.example",
+        "quay.example:1",
+    ):
+        assert hosts.answers(host), host
+    for host in ("", "[", "10.0.0.1", "localhost.example", "mill.example.org", socket.gethostname() + ".example"):
+        assert not hosts.answers(host), host
+    assert hosts.plain() == ["127.0.0.1", "::1", "localhost", "mill.example", "quay.example", "testserver"]
+
+
+def test_a_server_that_others_reach_answers_to_its_name_and_to_every_address_in_digits() -> None:
+    hosts = Hosts.of(Settings(host="Harbour.example", hosts="mill.example"))
+    for host in (
+        "harbour.example",
+        socket.gethostname(),
+        "mill.example",
+        "10.0.0.1:8000",
+        "[fe80::1]:8000",
+        "localhost",
+    ):
+        assert hosts.answers(host), host
+    for host in ("elsewhere.example", "10.0.0.1.elsewhere.example", "[nonsense]"):
+        assert not hosts.answers(host), host
+    assert hosts.plain() == ["*"], "those who know names only are told every one"

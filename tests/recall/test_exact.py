@@ -116,6 +116,15 @@ def test_it_is_the_full_computation(
     assert found_measured(table, sought) == plainly(table, sought)
 
 
+def test_a_known_relevancy_that_passes_the_threshold_by_the_least_is_found() -> None:
+    table = Table()
+    table.put(MemoryEntry("lamp", id="lamp", tier=Tier.LTM, rating=7, timestamp=NOW), np.array([1, 0], np.float32))
+    cue = np.array([0, 1], np.float32)
+    ((_, total),) = plainly(table, Sought(cue, NOW, Scoring(), 0.0, 1))
+    assert found_measured(table, Sought(cue, NOW, Scoring(), math.nextafter(total, 0), 1)) == [("lamp", total)]
+    assert found_measured(table, Sought(cue, NOW, Scoring(), total, 1)) == []
+
+
 def test_equal_vectors_have_equal_scores_wherever_they_stand() -> None:
     table = Table()
     vector = vectors(np.random.default_rng(1), 1)[0]
@@ -237,6 +246,16 @@ def test_the_bound_of_a_float32_product_is_no_less_than_the_proven_one(length: f
     assert proven <= error < 1.001 * proven
 
 
+def test_the_bound_of_codes_is_no_less_than_the_proven_one() -> None:
+    vector = np.array([1.0] + [0.49 / 127] * 99, np.float32)  # in steps of 1/127, the 99 are lost in the code
+    table = Table()
+    table.put(MemoryEntry("lamp", id="lamp", tier=Tier.LTM), vector)
+    _, _, error = exact._estimate(table, Sought(vector, NOW, Scoring(), 0.0, 1), codes=True)
+    length, lost = float(np.linalg.norm(vector)), 0.49 / 127 * 99**0.5
+    proven = 2 * ((length + lost) * lost + lost * length)
+    assert 0.999 * proven <= error < 1.01 * proven
+
+
 @pytest.mark.parametrize("codes", [False, True])
 @pytest.mark.parametrize(
     ("weight", "best"),
@@ -312,6 +331,22 @@ def test_few_scores_are_computed_exactly(
         table, sought
     )
     assert computed[0] <= 3 * top_k
+
+
+def test_of_known_relevancies_recency_is_worked_out_where_it_may_decide(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = Table()
+    for number in range(100):
+        entry = MemoryEntry("lamp", id=f"m{number:02d}", tier=Tier.LTM, rating=5, timestamp=NOW)
+        table.put(entry, np.ones(1, np.float32))
+    computed: list[int] = []
+    score = formulas.score
+    monkeypatch.setattr(
+        formulas, "score", lambda relevancies, *more: computed.append(len(relevancies)) or score(relevancies, *more)
+    )
+    sought = Sought(np.ones(1, np.float32), NOW, Scoring(Weights(0.25, 0.25, 1)), 0.0, 3)
+    rows, _ = top_measured(table, sought, np.arange(100) / 100, {})
+    assert rows == [99, 98, 97]
+    assert computed[0] < 30, "recency may count a quarter"
 
 
 def test_codes_are_scanned_where_there_are_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,6 +70,13 @@ def test_a_query_is_kept_with_all_its_parameters_and_its_answer(
     assert agent.relive(1).faithful
 
 
+def test_a_query_saw_the_accesses_of_those_before_it_and_not_its_own(agent: AgentMemory, remember: Remember) -> None:
+    remember("The key to the mill is lost.")
+    for _ in range(3):
+        agent.query_memory(CUE, threshold=0, static_threshold=1)
+    assert [one.access for one in agent.queries()] == [2, 1, 0]
+
+
 def test_looks_are_not_logged(agent: AgentMemory) -> None:
     explanation = agent.explain(CUE)
     agent.explanation(explanation.query)

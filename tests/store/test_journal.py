@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import timedelta
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ import pytest
 from pydantic import SecretStr
 
 from memory_system import AgentMemory, Change, ChangeSet, MemoryEntry, Tier
-from memory_system.core.change_set import Kept, ModelCall, TextChange, dump_entry
+from memory_system.core.change_set import OF_A_CONVERSATION, Kept, ModelCall, TextChange, dump_entry
 from memory_system.core.entry import Kind
 from memory_system.errors import ChangeSetNotFound, Conflict, StaleChange, StoreDamaged
 from memory_system.store.journal.journal import Journal, content_hash
@@ -174,6 +175,7 @@ def test_vectors_are_kept_by_text_and_embedder(journal: Journal) -> None:
 
 
 def test_the_newest_access_of_each_memory_counts(journal: Journal) -> None:
+    assert journal.touch([]) == 0
     first = journal.touch([("a", NOW), ("b", NOW)])
     journal.touch([("b", NOW + timedelta(hours=1))])
     assert journal.last_accesses()[0] == {"a": NOW, "b": NOW + timedelta(hours=1)}
@@ -214,6 +216,13 @@ def test_the_first_change_is_nearer_to_what_came_of_it_than_to_nothing(journal: 
     assert journal.past.is_nearer_to_now(1, 1)
 
 
+@pytest.mark.parametrize(("seconds", "follows"), [(300, True), (301, False)])
+def test_a_world_within_five_minutes_of_the_real_time_follows_it(journal: Journal, seconds: int, follows: bool) -> None:
+    planned, later = NOW - timedelta(seconds=seconds), NOW + timedelta(hours=1)
+    _commit(journal, ChangeSet("edit", "A title", (Change(None, _entry(1), "new"),), planned, 0))
+    assert journal.past.at_real_time(later).now == (later if follows else planned)
+
+
 def test_what_became_of_a_text_is_told_and_nothing_of_other_texts(journal: Journal) -> None:
     texts = [
         ("settings", None, "{}"),
@@ -225,9 +234,18 @@ def test_what_became_of_a_text_is_told_and_nothing_of_other_texts(journal: Journ
         _commit(
             journal, ChangeSet("configure", f"Change {number}", (), NOW, 0, texts=(TextChange(name, before, after),))
         )
-    assert [event.revision for event in journal.past.texts_since("settings", 1)] == [2, 4]
-    assert [event.title for event in journal.past.texts_since("cues", 0)] == ["Change 3"]
     assert journal.past.texts_since("cues", 3) == []
+    both = (TextChange("settings", "{}", None), TextChange("cues", "[]", None))
+    _commit(journal, ChangeSet("reset", "Both", (), NOW, 0, texts=both))
+    assert [event.revision for event in journal.past.texts_since("settings", 1)] == [2, 4, 5]
+    assert [event.title for event in journal.past.texts_since("cues", 0)] == ["Change 3", "Both"]
+
+
+def test_what_was_said_in_a_conversation_is_told_as_it_was_then(journal: Journal) -> None:
+    name, states = f"{OF_A_CONVERSATION[0]}inn", (None, "{}", '{"a": 1}', None)
+    for before, after in pairwise(states):
+        _commit(journal, _plan(texts=(TextChange(name, before, after),)))
+    assert [journal.past.texts(revision, 3, {name: None})[name] for revision in range(4)] == list(states)
 
 
 def test_the_heads_of_later_change_sets_are_told_without_their_memories(journal: Journal) -> None:

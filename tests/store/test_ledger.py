@@ -15,7 +15,8 @@ import pytest
 from memory_system import AgentMemory, ChromaMemory, MemoryEntry, Tier, World
 from memory_system.core.change_set import dump_entry
 from memory_system.embedding.embedder import CachedEmbedder
-from memory_system.errors import ForeignStore, StoreDamaged
+from memory_system.errors import ForeignStore, ReadOnly, StoreDamaged
+from memory_system.store import ledger_store
 from tests.conftest import NOW
 from tests.waiting import until
 
@@ -160,6 +161,29 @@ def test_a_damaged_index_is_rebuilt(
     assert _agrees(world, again, folder)
 
 
+def test_an_index_that_was_changed_since_closing_is_tried_in_another_process_first(
+    world: World,
+    agent: AgentMemory,
+    remember: Remember,
+    reopened: Callable[[], AgentMemory],
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def crashes(of: Path) -> str:
+        return f"{of.name} crashed it"
+
+    monkeypatch.setattr(ledger_store, "probe", crashes)
+    remember("event")
+    before = _shown(agent)
+    assert reopened().messages == (), "nothing was changed, and nothing is tried"
+    world.close()
+    file = next((folder / "chroma").glob("*/header.bin"))
+    file.write_bytes(file.read_bytes() + b"more")
+    again = reopened()
+    assert "Chroma's store is damaged: chroma crashed it." in again.messages[0]
+    assert _shown(again) == before
+
+
 @pytest.mark.parametrize("emptied", [False, True], ids=["missing", "emptied"])
 def test_a_journal_that_is_gone_is_never_shown_as_an_empty_agent(
     world: World, agent: AgentMemory, remember: Remember, folder: Path, emptied: bool
@@ -178,7 +202,10 @@ def test_a_journal_that_is_gone_is_never_shown_as_an_empty_agent(
         assert re.search(
             r"is (missing|empty), and has told 2 changes before.* Put journal\.sqlite3 back", str(shown.read_only)
         )
-        assert [entry.document for entry in shown.entries(Tier.STM)] == ["dear to me"]
+        (held,) = shown.entries(Tier.STM)
+        assert held.document == "dear to me"
+        with pytest.raises(ReadOnly):
+            shown._ledger.apply(shown.forget(held.id, preview=True))
         world.close()
     assert _stored(folder) == before
     for file in folder.glob("journal.sqlite3*"):

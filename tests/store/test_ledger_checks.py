@@ -103,5 +103,6 @@ def test_a_text_without_a_vector_is_stored_with_zeros() -> None:
 def test_details_are_the_same_in_any_order_and_a_whole_number_is_no_fraction() -> None:
     one, other = ({"n": 1, "place": "mill"}, {"place": "mill", "n": 1})
     assert not compared([A.evolve(metadata=one)], [A.evolve(metadata=other)])
+    assert not compared([A.evolve(metadata=other)], [A.evolve(metadata=one)])
     fraction = A.evolve(metadata={"n": 1.0, "place": "mill"})
     assert compared([fraction], [A.evolve(metadata=one)]).missing == [A.evolve(metadata=one)]

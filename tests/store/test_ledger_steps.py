@@ -6,12 +6,14 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from memory_system import AgentMemory, Tier, World
 from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import AgentGone, StaleChange
+from memory_system.store import access_buffer, ledger
 from memory_system.store.projection import Stores
 from tests.conftest import NOW, PERSONALITY
 
@@ -65,6 +67,24 @@ def test_an_access_counts_at_once_and_changes_the_stamp(agent: AgentMemory, reme
     assert agent.stamp[1] == before[1] + 1
 
 
+def test_a_program_that_ends_without_closing_writes_what_waits_and_one_that_closed_is_done(
+    world: World, agent: AgentMemory, remember: Remember, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = remember("The bell rang.", hours_ago=30)
+    world.close()
+    at_the_end: list[Callable[[], None]] = []
+    monkeypatch.setattr(ledger, "atexit", SimpleNamespace(register=at_the_end.append, unregister=at_the_end.remove))
+    monkeypatch.setattr(access_buffer, "DELAY_SECONDS", 1000.0)
+    agent = world.agent("mira")
+    agent.touch(held)
+    assert agent._ledger.journal.last_access_of([held]) == {}
+    (ends,) = at_the_end
+    ends()
+    assert agent._ledger.journal.last_access_of([held]) == {held: NOW}
+    world.close()
+    assert at_the_end == []
+
+
 def test_reading_what_nobody_has_changed_asks_the_journal_for_nothing(
     agent: AgentMemory, remember: Remember, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,6 +130,7 @@ def test_a_store_that_was_made_anew_still_knows_how_much_the_journal_told(
     remember("dear to me")
     world.close()
     shutil.rmtree(folder / "chroma")
+    (folder / "generation").unlink()  # as where the journal alone was copied
     world.agent("mira")  # the store is filled from the journal, and nothing is changed
     world.close()
     for file in folder.glob("journal.sqlite3*"):

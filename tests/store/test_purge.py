@@ -346,15 +346,20 @@ def test_a_reader_keeps_the_file_from_being_cut_and_is_told(
     assert isinstance(agent._ledger._stores, Stores)
 
 
-def test_an_agent_that_can_only_be_read_purges_nothing(world: World, agent: AgentMemory, remember: Remember) -> None:
+def test_an_agent_that_can_only_be_read_purges_nothing(
+    world: World, agent: AgentMemory, remember: Remember, monkeypatch: pytest.MonkeyPatch
+) -> None:
     secret = remember(SECRET)
     agent.forget(secret)
     world.close()
     (world.folder / "mira" / "generation").write_text("x 99", encoding="ascii")  # as if the journal had lost changes
     damaged = world.agent("mira")
     assert damaged.read_only
+    made_of_texts: list[object] = []
+    monkeypatch.setattr(damaged._tokens, "forget", made_of_texts.append)
     with pytest.raises(ReadOnly):
         damaged.purge(secret)
+    assert made_of_texts == [], "what was made of its text is kept as well"
 
 
 # -- the words -------------------------------------------------------------------------------------------
