@@ -71,21 +71,7 @@ class Ledger:
         journals: Journals | None = None,
         chroma: ChromaAddress | None = None,
     ) -> None:
-        self.folder = folder
-        self.personality_path = personality
-        self.embedder = embedder
-        self.messages: list[str] = []
-        """What was found and repaired when the agent was opened, in sentences for people."""
-        self.read_only: str | None = None
-        """Why nothing can be written, in a sentence; ``None`` where it can."""
-        self.tables: dict[Tier, Table] = {tier: Table() for tier in Tier}
-        self._texts: dict[str, str | None] = {}
-        self._revision, self._access, self._touches = 0, 0, 0
-        self._seen: int | None = None
-        self._lock = TableLock()
-        self._still = 0  # how many readings hold the tables, one within the other
-        self._turn = threading.RLock()
-        """Held by the thread that writes; never waited for while holding the tables, so that nobody waits for ever."""
+        self._begin(folder, personality, embedder)
         self._note: Note | None = None
         self._altered: list[str] = []
         self._store_seen = False
@@ -102,6 +88,24 @@ class Ledger:
             self._open()
             self._inode = self._home.anchor.stat().st_ino
         atexit.register(self._accesses.flush_at_exit)  # for a program that ends without closing
+
+    def _begin(self, folder: Path, personality: Path, embedder: Embedder) -> None:
+        """What is known of an agent before anything of it is opened."""
+        self.folder = folder
+        self.personality_path = personality
+        self.embedder = embedder
+        self.messages: list[str] = []
+        """What was found and repaired when the agent was opened, in sentences for people."""
+        self.read_only: str | None = None
+        """Why nothing can be written, in a sentence; ``None`` where it can."""
+        self.tables: dict[Tier, Table] = {tier: Table() for tier in Tier}
+        self._texts: dict[str, str | None] = {}
+        self._revision, self._access, self._touches = 0, 0, 0
+        self._seen: int | None = None
+        self._lock = TableLock()
+        self._still = 0  # how many readings hold the tables, one within the other
+        self._turn = threading.RLock()
+        """Held by the thread that writes; never waited for while holding the tables, so that nobody waits for ever."""
 
     def close(self) -> None:
         """Write what waits, and let go of all files; closing twice does no harm.

@@ -77,7 +77,7 @@ class ReadOnlyLedger(Ledger):
         home: JournalHome,
         chroma: ChromaAddress | None = None,
     ) -> None:
-        Ledger.__init__(self, folder, personality, embedder)  # not Ledger's, which opens the damaged files
+        self._begin(folder, personality, embedder)  # and no more: a ledger opens its files, which are damaged
         self._clock = clock
         self._home = home
         self._chroma = chroma
