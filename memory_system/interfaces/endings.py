@@ -69,6 +69,11 @@ def run(program: Callable[[], int]) -> int:
     return code
 
 
+def over() -> bool:
+    """Whether a signal has come, so that what is broken off from now on needs no word."""
+    return bool(_came)
+
+
 def end_in_time(number: int, seconds: float = _PATIENCE) -> None:
     """End the process so long after a signal, unless it has ended by itself."""
     last = threading.Timer(seconds, _end, [number])

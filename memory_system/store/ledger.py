@@ -41,6 +41,8 @@ REEMBED = "reembed"
 """The operation under which the history tells that memories were given new vectors; it changes no entry."""
 EMBEDDED_AT_ONCE = 500
 """Texts without a vector that opening embeds by itself; more wait for ``reembed``."""
+CHANGED_OVER_AT_ONCE = 500
+"""Memories whose store opening writes anew by itself when the embedder was changed."""
 
 
 class Ledger:
@@ -518,7 +520,7 @@ class Ledger:
 
     def _change_over(self) -> None:
         """Give a small store the vectors of the embedder in use, when there are vectors of it for all."""
-        few = sum(self._counts().values()) <= EMBEDDED_AT_ONCE
+        few = sum(self._counts().values()) <= CHANGED_OVER_AT_ONCE
         if self._stores.embedder != self.embedder.identity and few and not self.without_vector():
             aside = self._stores.set_aside("replaced", self.embedder.identity)
             shutil.rmtree(aside, ignore_errors=True)  # the journal keeps the vectors that it held

@@ -122,7 +122,7 @@ def test_a_large_agent_opens_with_what_it_has_and_embeds_nothing_by_itself(
 def test_a_store_too_large_to_change_over_by_itself_says_that_it_holds_the_old_vectors(
     reopen: Callable[[Embedder], AgentMemory], other: Hashing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ledger, "EMBEDDED_AT_ONCE", 100)
+    monkeypatch.setattr(ledger, "CHANGED_OVER_AT_ONCE", 100)
     agent = reopen(other)
     assert agent.waiting_for_vectors == 0, "the journal has them all"
     assert "another-model is in use: Chroma still holds the old ones." in agent.messages[-1]

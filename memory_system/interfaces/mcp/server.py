@@ -7,8 +7,10 @@ nothing of its insides.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from functools import partial
+from typing import Any
 
 import anyio
 import anyio.from_thread
@@ -23,6 +25,7 @@ from starlette.types import ASGIApp
 from ... import __version__
 from ...errors import MemorySystemError
 from ...world.world import World
+from .. import endings
 from ..api.guard import MAX_BODY, Guard
 from ..api.serving import Server as Serving
 from .tool import Caller, Tool, Tools
@@ -79,10 +82,17 @@ def serve_stdio(server: Server[object]) -> None:
     """Serve one client over stdin and stdout until it closes them; what else would go to stdout goes to stderr."""
 
     async def serve() -> None:
+        asyncio.get_running_loop().set_exception_handler(_unless_over)
         async with stdio_server() as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())
 
     anyio.run(serve)
+
+
+def _unless_over(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Say what went wrong in the event loop; what a signal broke off did not."""
+    if not endings.over():
+        loop.default_exception_handler(context)
 
 
 def http_app(server: Server[object]) -> ASGIApp:
