@@ -11,7 +11,7 @@ import streamlit as st  # noqa: E402
 
 from dashboard import session  # noqa: E402
 from dashboard.components import cast, drafts, looking_back, news, rehearsing, standing, unsent, widgets  # noqa: E402
-from dashboard.pages import PAGES, SECTIONS  # noqa: E402
+from dashboard.views import PAGES, SECTIONS  # noqa: E402
 from memory_system import MemorySystemError  # noqa: E402
 
 st.set_page_config(page_title="Memory system", page_icon="🧠", layout="wide")

@@ -52,7 +52,7 @@ _NO_BROWSER_YET = (
 ROOM = 500_000_000
 _CLOSING_SECONDS = 2.0
 _LARGEST_MESSAGE, _PING_SECONDS = 64_000_000, 30
-_SCRIPTS = re.compile(r"dashboard\.(app|serve|pages\.(\w+)\.\2)")
+_SCRIPTS = re.compile(r"dashboard\.(app|serve|views\.(\w+)\.\2)")
 """What is run and not imported."""
 
 

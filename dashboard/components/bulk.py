@@ -150,7 +150,7 @@ def offer_to_unmark(agent: AgentMemory, plan: str) -> None:
             type="tertiary",
             help="On the Long-term page, under “Change these together”.",
         ):
-            st.switch_page("pages/long_term/long_term.py", query_params={"agent": agent.name})
+            st.switch_page("views/long_term/long_term.py", query_params={"agent": agent.name})
 
 
 def narrowed(frame: pd.DataFrame, whose: str) -> pd.DataFrame:

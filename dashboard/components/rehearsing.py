@@ -15,7 +15,7 @@ from .. import session, words
 from ..data import tables
 from . import drafts, widgets
 
-PAGE = "pages/rehearsal/rehearsal.py"
+PAGE = "views/rehearsal/rehearsal.py"
 AUTHOR = "Rehearsal page"
 _LOOK = (
     "<style>.st-key-rehearsing{border-left:5px solid #CC79A7;border-radius:.5rem;padding:.45rem .9rem;"

@@ -38,7 +38,7 @@ def notice(agent: AgentMemory) -> None:
 
 def open_memory(agent: AgentMemory, entry_id: str) -> None:
     """Go where a memory is shown, whichever tier it is in, or if it is forgotten."""
-    st.switch_page("pages/long_term/long_term.py", query_params={"agent": agent.name, "memory": entry_id})
+    st.switch_page("views/long_term/long_term.py", query_params={"agent": agent.name, "memory": entry_id})
 
 
 def panel(agent: AgentMemory, entry: MemoryEntry) -> None:

@@ -31,7 +31,7 @@ def notice(agent: AgentMemory) -> None:
         if st.button(
             "Rate", icon=":material/arrow_forward:", key="to-rate", help="In Python: AgentMemory.rate_unrated"
         ):
-            st.switch_page("pages/operations/operations.py", query_params={"agent": agent.name, "operation": OPERATION})
+            st.switch_page("views/operations/operations.py", query_params={"agent": agent.name, "operation": OPERATION})
 
 
 def section(agent: AgentMemory) -> None:

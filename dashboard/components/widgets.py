@@ -233,7 +233,7 @@ def undo_button(agent: AgentMemory, revision: int, title: str, forget: str = "")
         except StaleChange as error:
             problem(error)
             st.page_link(
-                "pages/history/history.py", label="Choose on the History page", query_params={"change": str(revision)}
+                "views/history/history.py", label="Choose on the History page", query_params={"change": str(revision)}
             )
         except MemorySystemError as error:
             problem(error)

@@ -243,3 +243,8 @@ def test_the_public_names_are_these() -> None:
         "World",
     ]
     assert all(hasattr(memory_system, name) for name in memory_system.__all__)
+
+
+def test_streamlit_finds_no_folder_of_pages_beside_the_app() -> None:
+    """It would look there for pages first, and tell whoever follows a link that there is no such page."""
+    assert not (ROOT / "dashboard" / "pages").exists()

@@ -16,7 +16,7 @@ from tests import sample_world
 from tests.waiting import LAST_RESORT
 
 config.set_option("runner.postScriptGC", False)  # after every run, it looks for garbage in all that is loaded
-FOLDER = sample_world.ROOT / "dashboard" / "pages"
+FOLDER = sample_world.ROOT / "dashboard" / "views"
 
 
 @pytest.fixture(scope="session")

@@ -19,8 +19,8 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import session
 from dashboard.data.moments import Wanted
-from dashboard.pages.recall import as_code
 from dashboard.server.visitors import visitors
+from dashboard.views.recall import as_code
 from memory_system import PRESETS, Facets, Query, Recall, Settings
 from tests import sample_world
 from tests.served import served_api

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
-from dashboard.pages.history import filters
+from dashboard.views.history import filters
 from memory_system import AgentMemory, Tier
 
 from .test_pages import mira, press, shown

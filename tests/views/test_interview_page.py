@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import session, words
 from dashboard.components import working
 from dashboard.data.moments import Wanted
-from dashboard.pages.interview import live as talk_live
+from dashboard.views.interview import live as talk_live
 from memory_system import AgentMemory, Tier
 from memory_system.conversation.conversation import Conversation
 from memory_system.conversation.documents import documents

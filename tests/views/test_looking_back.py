@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
 from dashboard.data.moments import Wanted
-from dashboard.pages import PAGES
+from dashboard.views import PAGES
 from memory_system import AgentMemory, Kind, Tier
 from memory_system.agent_parts.shifts import FORGOTTEN
 from tests import sample_world
@@ -271,7 +271,7 @@ def test_recall_is_set_to_the_query_of_then(open_page: OpenPage) -> None:
     script = """
 import streamlit as st
 from dashboard import session
-from dashboard.pages.recall import controls as recall_controls
+from dashboard.views.recall import controls as recall_controls
 from dashboard.data.moments import Wanted
 logged = session.present().queries()[0]
 if "taken" not in st.session_state:

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
 from dashboard.data.moments import Wanted
-from dashboard.pages.settings import model_settings
+from dashboard.views.settings import model_settings
 from memory_system.llm import prompts
 from memory_system.llm.config import PROVIDERS, ModelChoice
 from memory_system.llm.offline.model import OfflineModel

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pandas as pd
 import pytest
 
-from dashboard.pages.relive import relive_figures, relive_tables
+from dashboard.views.relive import relive_figures, relive_tables
 from memory_system import AgentMemory, Facets, Kind, Scoring
 from memory_system.agent_parts.relived import Relived
 from tests.conftest import NOW

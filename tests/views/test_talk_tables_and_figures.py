@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from dashboard import words
-from dashboard.pages.interview import talk_figures, talk_tables
+from dashboard.views.interview import talk_figures, talk_tables
 from memory_system import AgentMemory
 from memory_system.conversation.comparing import compare
 from memory_system.conversation.context import Context, Scene, build, counted

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
-from dashboard.pages.tidy.suspects import marked
+from dashboard.views.tidy.suspects import marked
 from memory_system import AgentMemory, Tier
 from memory_system.operations.duplicates.suspicions import ALMOST_THE_SAME
 from tests.fake_server import FakeServer, says

@@ -103,7 +103,7 @@ def test_what_is_typed_is_there_again_after_looking_at_another_page(place: str, 
     page.session_state["agent"] = "mira"
 
     def visit() -> None:
-        page.switch_page(f"pages/{view}/{view}.py")
+        page.switch_page(f"views/{view}/{view}.py")
         for name, value in link.items():
             if name not in page.session_state:  # a cue in a link that is followed counts
                 page.query_params[name] = value
@@ -122,7 +122,7 @@ def test_what_is_typed_is_there_again_after_looking_at_another_page(place: str, 
             field.set_value(typed[kind, field.key])
     if by == "a click beside the field":
         page.run()
-    page.switch_page("pages/overview/overview.py").run()
+    page.switch_page("views/overview/overview.py").run()
     visit()
     now = {(kind, field.key): field.value for kind, at in fields(page) for field in [getattr(page, kind)[at]]}
     assert {at: now.get(at) for at in typed} == typed

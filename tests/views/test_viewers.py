@@ -9,8 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
-from dashboard.pages import PAGES
 from dashboard.server.visitors import SECONDS, Visitors, visitors
+from dashboard.views import PAGES
 from memory_system import AgentMemory, Settings, Tier
 from memory_system.errors import NotAllowed, NotSignedIn
 from memory_system.world.auth import Door, Role

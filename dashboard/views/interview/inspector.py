@@ -110,7 +110,7 @@ def _recalled(agent: AgentMemory, step: Step | None) -> None:
             "Why not others?", icon=":material/search:", type="tertiary", key="talk-why",
             help="Every candidate with its verdict, on the Recall page.",
         ):  # fmt: skip
-            st.switch_page("pages/recall/recall.py", query_params={"agent": agent.name, "cue": query.cue})
+            st.switch_page("views/recall/recall.py", query_params={"agent": agent.name, "cue": query.cue})
 
 
 def _sections(context: Context) -> None:

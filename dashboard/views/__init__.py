@@ -1,4 +1,8 @@
-"""The pages, each in a folder with its own parts beside it."""
+"""The pages, each in a folder with its own parts beside it.
+
+The folder is not called ``pages``: Streamlit takes one of that name for pages of its own making, and tells who opens a
+link first that there is no such page.
+"""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import streamlit as st
 from dashboard import session, words
 from dashboard.components import bulk, card, drafts, edits, forms, widgets
 from dashboard.data import tables
-from dashboard.pages.short_term import conversation_form
+from dashboard.views.short_term import conversation_form
 from memory_system import ChangeSet, Tier
 
 CARDS = 5  # memories that are shown in full beneath the table; of more, the table and the form are what is wanted

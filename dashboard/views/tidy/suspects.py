@@ -52,7 +52,7 @@ def _pair(agent: AgentMemory, one: Suspicion, key: str) -> None:
                 _settle_by(agent, one, entry, other, key)
                 if st.button("Open", key=f"open-{key}-{entry.id}", icon=":material/open_in_new:", type="tertiary"):
                     st.switch_page(
-                        "pages/long_term/long_term.py", query_params={"agent": agent.name, "memory": entry.id}
+                        "views/long_term/long_term.py", query_params={"agent": agent.name, "memory": entry.id}
                     )
     _both_stay(agent, one, key)
     with st.expander("Merge with a text of your own", key=f"own-{key}", on_change="rerun") as own:

@@ -7,7 +7,7 @@ import streamlit as st
 from dashboard import session, words
 from dashboard.components import rehearsing, widgets
 from dashboard.data import comparing, tables
-from dashboard.pages.rehearsal import ticks
+from dashboard.views.rehearsal import ticks
 from memory_system import ChangeSet, MemorySystemError
 
 agent, world = session.agent(), session.world()

@@ -5,7 +5,7 @@ import streamlit as st
 from dashboard import session
 from dashboard.components import spending, stale, unrated, widgets
 from dashboard.data import tables
-from dashboard.pages.settings import safekeeping
+from dashboard.views.settings import safekeeping
 from memory_system import Tier
 
 agent = session.agent()
@@ -60,12 +60,12 @@ st.header("Try a cue", anchor=False)
 with st.container(horizontal=True):
     for cue in session.example_cues(agent.name):
         if st.button(widgets.plain(cue), key=f"cue-{cue}", icon=":material/search:"):
-            st.switch_page("pages/recall/recall.py", query_params={"agent": agent.name, "cue": cue})
+            st.switch_page("views/recall/recall.py", query_params={"agent": agent.name, "cue": cue})
     if st.button(
         f"Talk with {widgets.plain(agent.display_name)}", key="overview-talk", icon=":material/forum:",
         help="The Interview page: ask without leaving a trace. In Python: Interview(agent)",
     ):  # fmt: skip
-        st.switch_page("pages/interview/interview.py", query_params={"agent": agent.name})
+        st.switch_page("views/interview/interview.py", query_params={"agent": agent.name})
 
 checked = session.checked_cues(agent.name, agent.stamp, agent.now)
 if checked:

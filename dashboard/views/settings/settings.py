@@ -4,7 +4,7 @@ import streamlit as st
 
 from dashboard import session
 from dashboard.components import tabs, widgets
-from dashboard.pages.settings import character_settings, model_settings, prompt_settings, safekeeping, world_time
+from dashboard.views.settings import character_settings, model_settings, prompt_settings, safekeeping, world_time
 from memory_system.errors import NotAllowed
 
 agent = session.agent()

@@ -8,8 +8,8 @@ from dashboard import session, words
 from dashboard.components import widgets
 from dashboard.data import tables
 from dashboard.data.moments import Wanted
-from dashboard.pages.recall import as_code, controls, why
-from dashboard.pages.relive import relive_figures, relive_tables
+from dashboard.views.recall import as_code, controls, why
+from dashboard.views.relive import relive_figures, relive_tables
 from memory_system import AgentMemory, MemorySystemError
 from memory_system.agent_parts import Difference, Relived, Shift
 
@@ -31,7 +31,7 @@ def to_recall(relived: Relived, *, then: bool, entry_id: str | None = None) -> N
     asked = relived.then.query if then else relived.now.query
     controls.take_over(session.agent(), asked, asked.now if then else None)
     st.session_state[why.OPEN] = entry_id
-    st.switch_page("pages/recall/recall.py", query_params={"agent": agent.name, "cue": asked.cue})
+    st.switch_page("views/recall/recall.py", query_params={"agent": agent.name, "cue": asked.cue})
 
 
 def opened(number: int) -> None:

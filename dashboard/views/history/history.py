@@ -5,8 +5,8 @@ import streamlit as st
 from dashboard import session, words
 from dashboard.components import looking_back, widgets
 from dashboard.data import history_tables
-from dashboard.pages.history import change, filters, undoing
-from dashboard.pages.history import trash as bin_
+from dashboard.views.history import change, filters, undoing
+from dashboard.views.history import trash as bin_
 from memory_system import MemorySystemError
 from memory_system.store.journal import Applied
 

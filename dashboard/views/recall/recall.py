@@ -6,11 +6,11 @@ import streamlit as st
 from dashboard import session, words
 from dashboard.components import widgets
 from dashboard.data import figures, tables
-from dashboard.pages.recall import as_code, controls, why
-from dashboard.pages.recall import compare as recall_compare
-from dashboard.pages.recall import cues as recall_cues
-from dashboard.pages.recall import judge as recall_judge
-from dashboard.pages.recall import narrative as recall_narrative
+from dashboard.views.recall import as_code, controls, why
+from dashboard.views.recall import compare as recall_compare
+from dashboard.views.recall import cues as recall_cues
+from dashboard.views.recall import judge as recall_judge
+from dashboard.views.recall import narrative as recall_narrative
 from memory_system import AgentMemory, MemorySystemError, Verdict
 from memory_system.recall import Explanation
 

@@ -5,7 +5,7 @@ import streamlit as st
 from dashboard import session, words
 from dashboard.components import bulk, widgets
 from dashboard.data import tables
-from dashboard.pages.tidy import suspects
+from dashboard.views.tidy import suspects
 from memory_system import MemorySystemError, Tier
 from memory_system.llm.offline import OfflineModel
 from memory_system.operations.duplicates import RELATED, THRESHOLD, Look, Sort

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from dashboard import session, words
 from dashboard.components import tabs, widgets
-from dashboard.pages.interview import ablation, documents, duet, questions, room, strategies
+from dashboard.views.interview import ablation, documents, duet, questions, room, strategies
 from memory_system import AgentMemory, MemorySystemError
 
 SHOWN = {  # by its word in the link

@@ -50,7 +50,7 @@ def _result(agent: AgentMemory, result: CueResult) -> None:
                 st.caption(widgets.plain(saved.cue))
             with st.container(horizontal=True, width="content"):
                 if st.button("Ask it", key=f"ask-{saved.name}", icon=":material/search:", type="tertiary"):
-                    st.switch_page("pages/recall/recall.py", query_params={"agent": agent.name, "cue": saved.cue})
+                    st.switch_page("views/recall/recall.py", query_params={"agent": agent.name, "cue": saved.cue})
                 if st.button(
                     "Remove", key=f"remove-{saved.name}", icon=":material/delete:", type="tertiary",
                     disabled=agent.read_only is not None, help=agent.read_only or "In Python: AgentMemory.remove_cue",

@@ -7,8 +7,8 @@ import streamlit as st
 from dashboard import session, words
 from dashboard.components import cast, widgets
 from dashboard.data import tables
-from dashboard.pages.personality import meanwhile as personality_meanwhile
-from dashboard.pages.personality import personality_form
+from dashboard.views.personality import meanwhile as personality_meanwhile
+from dashboard.views.personality import personality_form
 from memory_system import MemorySystemError, Tier
 from memory_system.errors import InvalidDocument
 
