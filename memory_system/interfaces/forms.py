@@ -127,7 +127,9 @@ class SettingsBody(Body):
 
     def given(self, own: AgentSettings) -> dict[str, Any]:
         """What ``configure`` is to be called with, given the settings as they are."""
-        named = {name: getattr(self, name) for name in self.model_fields_set if getattr(self, name) is not None}
+        named = {
+            name: value for name in self.model_fields_set & _SETTINGS if (value := getattr(self, name)) is not None
+        }
         return named | ({"scoring": self.scoring.over(own.scoring)} if self.scoring else {})
 
 
@@ -159,5 +161,9 @@ class EditBody(Body):
     metadata: Annotated[dict[str, Any] | None, Says('Further fields, such as {"mood": "calm"}.')] = None
 
     def given(self) -> dict[str, Any]:
-        """What ``edit`` is to be called with."""
-        return {name: getattr(self, name) for name in self.model_fields_set}
+        """What ``edit`` is to be called with: what a form with more fields says of those is not told."""
+        return {name: getattr(self, name) for name in self.model_fields_set & _FIELDS}
+
+
+_SETTINGS, _FIELDS = frozenset(SettingsBody.model_fields), frozenset(EditBody.model_fields)
+"""What these forms name themselves, and not those that are made of them."""

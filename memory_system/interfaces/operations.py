@@ -18,6 +18,7 @@ from ..core.change_set import ChangeSet
 from ..core.entry import MAX_DOCUMENT
 from ..core.presets import PRESETS
 from ..core.settings import AgentSettings
+from ..operations.context import Progress
 from ..operations.importing.turns import MAX_TURNS
 from .forms import Body, EditBody, Id, Ids, Says, SettingsBody, Share
 
@@ -189,7 +190,7 @@ class Configure(SettingsBody):
 
     def given(self, own: AgentSettings) -> dict[str, Any]:
         """What ``configure`` is to be called with; what is named beside a preset counts."""
-        named = {name: value for name, value in super().given(own).items() if name != "preset"}
+        named = super().given(own)
         if self.preset is None:
             return named
         chosen = PRESETS[self.preset]
@@ -229,6 +230,10 @@ class Operation:
     command: str = ""
     call: str = ""
 
+    def planned(self, agent: AgentMemory, body: Body, progress: Progress) -> ChangeSet:
+        """What it would do; only one that is slow tells how far it is."""
+        return self.plan(agent, body, progress) if self.slow else self.plan(agent, body)
+
     @property
     def on_command_line(self) -> str:
         """What it is called on the command line."""
@@ -246,13 +251,12 @@ class Operation:
 
 
 def _edit_many(agent: AgentMemory, body: EditMany) -> ChangeSet:
-    fields = {key: value for key, value in body.given().items() if key not in ("ids", "add_tags", "remove_tags")}
-    return agent.edit_many(body.ids, add_tags=body.add_tags, remove_tags=body.remove_tags, preview=True, **fields)
+    add, remove = body.add_tags, body.remove_tags
+    return agent.edit_many(body.ids, add_tags=add, remove_tags=remove, preview=True, **body.given())
 
 
 def _edit(agent: AgentMemory, body: EditOne) -> ChangeSet:
-    fields = {key: value for key, value in body.given().items() if key != "id"}
-    return agent.edit(body.id, preview=True, **fields)
+    return agent.edit(body.id, preview=True, **body.given())
 
 
 OPERATIONS = (

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -45,16 +46,18 @@ def name_of(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
-def imports_of(path: Path, source: str | None = None) -> Iterator[str]:
+@cache
+def imports_of(path: Path, source: str | None = None) -> tuple[str, ...]:
     """The dotted names that a module imports, relative ones resolved, with ``from a import b`` as ``a.b``."""
-    package = path.relative_to(ROOT).parent.parts
+    package, found = path.relative_to(ROOT).parent.parts, []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8") if source is None else source)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else ()
             parts = (*base, *(node.module.split(".") if node.module else ()))
-            yield from (".".join((*parts, alias.name)) for alias in node.names)
+            found += [".".join((*parts, alias.name)) for alias in node.names]
+    return tuple(found)
 
 
 def importers_of(package: str) -> set[str]:
@@ -133,6 +136,7 @@ def circle(graph: Mapping[str, set[str]]) -> list[str]:
     return []
 
 
+@cache
 def public_names(package: Path) -> set[str]:
     """What the ``__init__`` of a package offers in ``__all__``."""
     for node in ast.parse((package / "__init__.py").read_text(encoding="utf-8")).body:

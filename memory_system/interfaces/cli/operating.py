@@ -79,7 +79,7 @@ def _command(operation: Operation) -> Callable[..., None]:
 def _done(operation: Operation, character: AgentMemory, body: Body, *, dry_run: bool) -> ChangeSet:
     """What was carried out, or would be."""
     with quiet_progress() as progress:
-        plan = operation.plan(character, body, progress) if operation.slow else operation.plan(character, body)
+        plan = operation.planned(character, body, progress)
         return plan if dry_run else character.apply(plan)
 
 
@@ -160,8 +160,7 @@ class _Asked:
             more |= {"metavar": "ID"}
         if several:
             return Annotated[list[kind] | None, typer.Option(flag, **more)], None  # type: ignore[valid-type]
-        default = None if self.known.default is None else self.known.default
-        return Annotated[kind | None, typer.Option(flag, **more)], default
+        return Annotated[kind | None, typer.Option(flag, **more)], self.known.default
 
     def is_given(self, value: Any) -> bool:
         """Whether something was said; an option that may be repeated and was not is an empty list to typer."""

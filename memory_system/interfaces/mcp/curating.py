@@ -94,7 +94,7 @@ def _told(known: Mapping[str, Any], said: Says) -> dict[str, Any]:
 
 def _run(operation: Operation, caller: Caller, agent: AgentMemory, given: Any) -> Changed:
     body = operation.form.model_validate(given.model_dump(exclude={"preview"}, exclude_unset=True))
-    plan = operation.plan(agent, body, caller.progress) if operation.slow else operation.plan(agent, body)
+    plan = operation.planned(agent, body, caller.progress)
     return Changed.of(plan if given.preview else agent.apply(plan))
 
 
