@@ -46,16 +46,6 @@
 
 Every error carries an HTTP ``status``, a short machine-readable ``code`` and a sentence for people that
 says what was wrong, where, and what to do.
-
-What all errors have in common.
-
-What was handed in cannot be taken.
-
-Language models and embedders that did not help.
-
-What is not there, does not fit what is stored, or may not be asked.
-
-Files and servers of the store that cannot be used.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def entry(corpus: Corpus, row: int, tier: Tier) -> MemoryEntry:
 
 
 class Recall:
-    """``recall.answer`` over tables in this process: what a query costs once the cue's vector is known."""
+    """``rank.answer`` over tables in this process: what a query costs once the cue's vector is known."""
 
     def __init__(self, corpus: Corpus, folder: Path, budget: Budget) -> None:
         del folder

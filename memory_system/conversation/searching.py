@@ -94,7 +94,7 @@ def sift(table: Table, rows: Rows, places: Places, vector: Vectors, cue: Cue, to
     Args:
         table: of the entries.
         rows: shape (n,), those that may be found.
-        places: of each of them; neighbours help each other, as in ``relevancy``.
+        places: of each of them; neighbours help each other, as in ``recall.hybrid``.
         vector: the cue's, shape (d,).
         cue: the cue as it was read.
         tokens: the token states of the embedder.

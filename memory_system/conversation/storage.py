@@ -1,7 +1,7 @@
 """The shelf: which conversations there are, some messages of one, and how one is taken away.
 
-Messages are entries of recall memory (``shelf_entries``); what changes with each step is a few numbers in a text of the
-journal (``shelf_texts``), so that a step costs the same however long the talk has been.
+Messages are entries of recall memory; what changes with each step is a few numbers in a text of the
+journal, so that a step costs the same however long the talk has been.
 
 The texts that a conversation is kept by, written in one form only and read strictly.
 

@@ -6,10 +6,7 @@
 | `sources` `forms` | files and folders; which form a file is in |
 | `locomo` `smallville` `plain` | the three forms |
 | `metrics` | pure: recall@k, MRR, nDCG, bootstrap intervals |
-| `ranker` | the product's own recall over one long-term tier; the only module that knows how it is asked |
-| `trial` | every question under every preset |
-| `report` | the outcome as a table for the terminal, Markdown or JSON |
-| `command` | the command line |
+| `trial` | every question under every preset, ranked by the product's own recall over one long-term tier |
 
 Nothing is written, and no agent's memory is opened: the memories live in one table while they are asked.
 """

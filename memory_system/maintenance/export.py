@@ -1,7 +1,4 @@
-"""What ``export`` made, taken back in: memories of both tiers, with their ids, ratings and evidence, as one change.
-
-An agent's memories as JSON lines, with their vectors if wanted: to be kept, or read by other programs.
-"""
+"""An agent's memories as JSON lines, with vectors if wanted, and what was exported taken back in as one change."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Merging: several memories become one, and what rested on the others rests on it. Plans, and writes nothing.
-
-Curation: what a person or a game changes by hand. Each function plans a change set and writes nothing.
-
-Many memories changed together: tags, importance, kind, pins. Plans, and writes nothing.
-"""
+"""Edits by a person or a game: of one memory, of many, and several made one. Each plans, and writes nothing."""
 
 from __future__ import annotations
 

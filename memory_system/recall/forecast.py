@@ -1,6 +1,6 @@
 """The forgetting forecast: when each memory falls out of an answer, if nothing is added and nothing is accessed.
 
-The threshold is crossed at a time that ``ageing`` has in closed form. That another memory overtakes it, or that an
+The threshold is crossed at a time that is known in closed form. That another memory overtakes it, or that an
 earlier tier leaves it no seat, is seen by asking at later times, close together at first and then ever wider, and by
 halving the first stretch in which it goes. Every forecast was run: a minute before it the memory is recalled, at it
 and a minute later it is not. A memory that goes and comes back between two of those times is taken to have stayed.

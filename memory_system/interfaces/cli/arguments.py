@@ -1,7 +1,4 @@
-"""How a command begins and ends: its world opened, its errors told in a sentence or as JSON, its exit code.
-
-What commands have in common on their command lines: names, times, dry runs, JSON; and what a shell completes.
-"""
+"""What commands have in common: their arguments and options, the world they open, and how they tell of errors."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""``python -m memory_system export`` and ``reembed``: memories for other programs, and vectors of another model.
-
-``python -m memory_system backup`` and ``restore``: a world in one file, and back again.
-"""
+"""``backup``, ``restore``, ``export`` and ``reembed``: a world in one file and back, memories out, new vectors."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""``python -m memory_system check``: are the saved cues of the agents still answered as they must be?
-
-``recall`` and ``explain``: what memory answers, and why every other memory does not.
-"""
+"""``recall``, ``explain`` and ``check``: what memory answers, why not the rest, and whether saved cues still pass."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Change sets and memories in tables for people.
-
-What is printed: tables for people, JSON for programs, and the text of strangers as text that steers no terminal.
-"""
+"""What is printed: tables for people, JSON for programs, and strangers' text so that it steers no terminal."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Documents of an agent on a server, and searches of what was said, lived and loaded.
-
-Asking an agent on a server without leaving a trace, planting a thought, and two agents who talk.
-"""
+"""Asking an agent on a server: interviews, duets and whispers; its documents, and searches of what was said."""
 
 from __future__ import annotations
 

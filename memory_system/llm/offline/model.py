@@ -92,7 +92,7 @@ class OfflineModel:
         deadline: float | None = None,  # noqa: ARG002
         heard: Heard = unheard,
     ) -> Reply:
-        """As ``ChatModel.chat``: the rules of ``offline_chat``. Every answer says that it is offline."""
+        """As ``ChatModel.chat``: the rules of ``chat``. Every answer says that it is offline."""
         started = time.monotonic()
         said = offline_chat.answer(messages, tools, self._embedder.embed)
         if spoken := offline_chat.aloud(said):

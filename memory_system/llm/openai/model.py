@@ -190,7 +190,7 @@ class OpenAIModel:
         gathering.whole(answer)
 
     def _sent(self, client: openai.OpenAI, body: dict[str, Any], until: float) -> Any:
-        """The answer to one request; sent again, as ``patience`` says, where it may be answered a moment later."""
+        """The answer to one request; sent again, as ``retry`` says, where it may be answered a moment later."""
         for times in itertools.count():
             try:
                 return client.chat.completions.create(model=self.name, **body)

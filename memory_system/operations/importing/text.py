@@ -1,7 +1,7 @@
 """Many events from a text that a person pastes or uploads, line by line, with what each line becomes or why not.
 
-Unlike ``intake.read``, which takes a batch whole or not at all, this is for people: they see which lines are
-refused and why, and may go on with the others. A line may begin with its date; ``intake_dates`` reads it.
+Unlike ``events.read``, which takes a batch whole or not at all, this is for people: they see which lines are
+refused and why, and may go on with the others. A line may begin with its date; ``dates`` reads it.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ...errors import StoreDamaged, StoreError
 from .files import OUR_DISTANCE, wipe_spare
 
-if TYPE_CHECKING:  # see ``chroma``: it is imported when a store is opened
+if TYPE_CHECKING:  # see ``store``: it is imported when a store is opened
     import chromadb
     from chromadb.api import ClientAPI
 
@@ -142,7 +142,7 @@ class InFolder(Home):
             (self._folder / _FILE).write_text(told[MADE_WITH], encoding="utf-8")
 
     def wipe_spare(self) -> None:
-        """As ``chroma_files.wipe_spare``."""
+        """As ``files.wipe_spare``."""
         wipe_spare(self._folder)
 
     def refuse_unreachable(self) -> None:

@@ -92,7 +92,7 @@ def metadata(entry: MemoryEntry) -> dict[str, Any]:
 
 
 def bodies(documents: Any, metadatas: Any) -> Iterator[dict[str, Any]]:
-    """The entries of some rows, as ``changes.entry_to_json`` tells them.
+    """The entries of some rows, as ``change_set.entry_to_json`` tells them.
 
     Raises:
         ForeignStore: a row was not written by this system.
@@ -180,7 +180,7 @@ class ChromaStore(ChromaNotes):
             return width, distance(collection.configuration_json)
 
     def wipe_spare(self) -> None:
-        """As ``chroma_files.wipe_spare``, where the files are ours; the next call opens them again."""
+        """As ``files.wipe_spare``, where the files are ours; the next call opens them again."""
         with self._lock:
             self.reopen()
             self._home.wipe_spare()
@@ -267,7 +267,7 @@ def _home(folder: Path, server: ChromaAddress | None) -> Home:
 
 
 def forget(folder: Path, server: ChromaAddress, origin: str | None = None) -> None:
-    """As ``chroma_served.forget``: delete what a server holds of the agent whose files would lie in this folder.
+    """As ``server.forget``: delete what a server holds of the agent whose files would lie in this folder.
 
     Raises:
         StoreUnavailable: the server cannot be reached.

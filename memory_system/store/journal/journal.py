@@ -273,7 +273,7 @@ class Journal:
     """One agent's journal. Writers hold the agent's lock; readers need none.
 
     Args:
-        place: the database's address, or an engine, as for ``journal_tables.connect``.
+        place: the database's address, or an engine, as for ``tables.connect``.
         clock: the real time.
         durability: what a commit survives, one of ``DURABILITY``.
     """

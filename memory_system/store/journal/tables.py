@@ -188,7 +188,7 @@ def connect(place: str | sa.Engine, durability: str = "full") -> sa.Engine:
 
     Args:
         place: the address: ``sqlite:///`` and a path, which is taken as it is, whatever signs it holds. Or a schema of
-            a PostgreSQL server (``journal_postgres.of_schema``), whose connections others use too.
+            a PostgreSQL server (``postgres.of_schema``), whose connections others use too.
         durability: one of ``DURABILITY``; that of a server is its own.
 
     Raises:

@@ -34,7 +34,7 @@ def merge(name: str, base: str | None, mine: str | None, theirs: str | None) -> 
     """Put together two versions of a named text of an agent.
 
     Args:
-        name: see ``changes.is_text_name``.
+        name: see ``change_set.is_text_name``.
         base: what both came from.
         mine: the version that goes first where both changed the same.
         theirs: the other.

@@ -1,4 +1,4 @@
-"""Routes: conversations, begun and looked at; ``talking_routes`` talks in them."""
+"""Routes: conversations, begun and looked at; ``talking`` talks in them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The bodies of requests that talk with an agent, or let it look things up.
-
-The bodies of requests. What they say here is their form; the ranges are checked again where they are used.
-"""
+"""The bodies of requests. What they say here is their form; the ranges are checked again where they are used."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The shapes of what is told of a world's keeping: what the doctor finds, backups, vectors.
-
-The shapes of what is told of memories beside each other: kinship, staleness, suspicions, cues, rehearsals.
-"""
+"""The shapes of what is told of memories beside each other, of saved cues and branches, and of a world's keeping."""
 
 from __future__ import annotations
 

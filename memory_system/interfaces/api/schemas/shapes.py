@@ -1,7 +1,4 @@
-"""The shapes of what is recalled, explained and told; see ``shapes`` for the others.
-
-The shapes of answers, as the API's description tells them; ``telling`` makes them, and the client reads them.
-"""
+"""The shapes of answers, as the API's description tells them; ``telling`` makes them, and the client reads them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told of conversations as JSON; see ``talk_shapes``."""
+"""What is told of conversations as JSON; see ``talk``."""
 
 from __future__ import annotations
 
