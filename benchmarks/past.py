@@ -20,6 +20,7 @@ import numpy as np
 
 from memory_system import PRESETS, AgentMemory, Settings, Tier, World
 from memory_system.recall.table import Table
+from memory_system.store.past import Pasts
 
 from .opening import NAME, NOW, Drawn, fill
 
@@ -46,10 +47,11 @@ def live(agent: AgentMemory, revisions: int) -> int:
 def replayed(agent: AgentMemory, revision: int) -> dict[Tier, Table]:
     """The tables by every change set from the first on, without last accesses."""
     tables = {tier: Table() for tier in Tier}
-    for done in agent._ledger.journal.since(0):
+    ledger = agent._context.owner()
+    for done in ledger.journal.since(0):
         if (done.revision or 0) > revision:
             break
-        vectors = agent._ledger.vectors([change.after.document for change in done.changes if change.after])
+        vectors = ledger.vectors([change.after.document for change in done.changes if change.after])
         for change, vector in zip([one for one in done.changes if one.after], vectors.values(), strict=False):
             assert change.after is not None, "chosen so"
             tables[change.after.tier].put(change.after, vector)
@@ -92,7 +94,7 @@ def main() -> None:
             for revision in (newest, newest - 10, (began + newest) // 2, began, began - 2, began - 3, 1):
 
                 def anew(revision: int = revision) -> None:
-                    agent._pasts = type(agent._pasts)()
+                    agent._context.pasts = Pasts()
                     agent.as_of(revision=revision)
 
                 told(f"as of revision {revision} of {newest}, rebuilt", seconds(anew))

@@ -39,7 +39,9 @@ try:
         with news.watched():
             page.run()
     else:
-        st.info("There is no character yet. Make one.")
+        st.info("No characters yet. Create one.")
         cast.manage(None)
 except MemorySystemError as error:
     widgets.problem(error)
+finally:
+    session.drawn.set()

@@ -15,6 +15,7 @@ import re
 import shutil
 import sys
 import threading
+import time
 import webbrowser
 from contextlib import ExitStack
 from pathlib import Path
@@ -27,6 +28,7 @@ from starlette.routing import WebSocketRoute
 from streamlit.web import bootstrap
 
 import dashboard as package
+from dashboard.server import downloads
 from dashboard.server.entrance import Entrance, largest_upload
 from dashboard.server.newsfeed import PATH as NEWS
 from dashboard.server.newsfeed import Newsfeed
@@ -35,24 +37,23 @@ from dashboard.server.static import Compressed
 from dashboard.server.visitors import visitors
 from memory_system import MemorySystemError, Settings, World
 from memory_system.core import address, explained
-from memory_system.embedding.minilm import weights
+from memory_system.embedding import fetched
 from memory_system.errors import StoreError
 from memory_system.interfaces import endings
 from memory_system.interfaces.api import Guard, Hosts, Server, configured, create_app
 from memory_system.maintenance import prepare_recall
-from memory_system.store import served
+from memory_system.store import placed, served
 from memory_system.world import TOKENS, Door, is_this_machine, refuse_unsafe
 
 APP = Path(__file__).with_name("app.py")
-_NO_BROWSER_YET = (
-    "streamlit.runtime.scriptrunner_utils.script_run_context",
-    "streamlit.runtime.caching.cache_data_api",
-)
-"""The loggers that warn when something is cached before a browser is connected."""
+_NO_BROWSER_YET = "streamlit.runtime.scriptrunner_utils.script_run_context"
+"""The logger that warns when something is cached before a browser is connected."""
 ROOM = 500_000_000
 _CLOSING_SECONDS = 2.0
+_NOBODY_SECONDS, _LOOK_SECONDS = 60.0, 0.5
+"""For how long a first page is waited for, and how often is looked whether that is still wanted."""
 _LARGEST_MESSAGE, _PING_SECONDS = 64_000_000, 30
-_SCRIPTS = re.compile(r"dashboard\.(app|serve|views\.(\w+)\.\2)")
+SCRIPTS = re.compile(r"dashboard\.(app|serve|views\.(\w+)\.\2)")
 """What is run and not imported."""
 
 
@@ -73,7 +74,7 @@ def prepare(settings: Settings) -> None:
         raise StoreError(
             f"The disk is nearly full: {free / 1e6:.0f} MB are free at {settings.database}. Make room first."
         )
-    weights.ensure(settings.cache, say)
+    fetched(settings, say)
 
 
 def main(settings: Settings | None = None, *, sample: bool = True, browser: bool = False) -> int:
@@ -89,10 +90,10 @@ def main(settings: Settings | None = None, *, sample: bool = True, browser: bool
 
 def _begun(settings: Settings | None, *, sample: bool, browser: bool) -> int:
     """Serve; answers 1 if that cannot be, and has said why."""
-    for name in _NO_BROWSER_YET:  # by a filter: what configures logging later takes a logger's ``disabled`` back
-        logging.getLogger(name).addFilter(_unsaid)
+    # by a filter: what configures logging later takes a logger's ``disabled`` back
+    logging.getLogger(_NO_BROWSER_YET).addFilter(_unsaid)
     try:
-        settings = with_free_ports(settings or Settings())
+        settings = placed(with_free_ports(settings or Settings()))
         prepare(settings)
         say("Opening the world ...")
         session = importlib.import_module("dashboard.session")  # its caches warn while nobody has silenced them
@@ -141,7 +142,7 @@ def _serve(world: World, settings: Settings, *, browser: bool) -> None:
     say(f"HTTP API:  {address(settings.host, settings.api_port)}/docs")
     say(f"Dashboard: {address(settings.host, settings.dashboard_port)}   (Ctrl+C stops both)")
     if not is_this_machine(settings.host):
-        say("Passwords and memories travel unencrypted from here: put a proxy with TLS in front, as in docs/safety.md.")
+        say("Passwords and memories are sent unencrypted: put a TLS proxy in front (see docs/safety.md).")
     if browser:
         opener = threading.Timer(1.0, webbrowser.open, [address("127.0.0.1", settings.dashboard_port)])
         opener.daemon = True
@@ -151,21 +152,26 @@ def _serve(world: World, settings: Settings, *, browser: bool) -> None:
         beside.start()
         held.callback(beside.join)
         held.callback(setattr, api, "should_exit", True)
-        threading.Thread(target=_warm_up, args=(world, shown), name="warm-up", daemon=True).start()
+        drawn = importlib.import_module("dashboard.session").drawn
+        threading.Thread(target=_warm_up, args=(world, shown, drawn), name="warm-up", daemon=True).start()
         shown.run()
 
 
-def _warm_up(world: World, server: Server) -> None:
+def _warm_up(world: World, server: Server, drawn: threading.Event) -> None:
     """Load what pages need before anybody asks for them, and work out what the first recalls would have to.
 
-    What is loaded stays, so that no collection of garbage has to look at it ever again: it made each step of a slider
-    ten times as long.
+    The latter waits until a page has been drawn, whose place on the processor it would take, or until it seems that
+    nobody opens one. What is loaded stays, so that no collection of garbage has to look at it ever again: it made each
+    step of a slider ten times as long.
     """
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-        if not _SCRIPTS.fullmatch(module.name) and not server.should_exit:
+        if not SCRIPTS.fullmatch(module.name) and not server.should_exit:
             importlib.import_module(module.name)
     gc.collect()
     gc.freeze()
+    until = time.monotonic() + _NOBODY_SECONDS
+    while not drawn.wait(_LOOK_SECONDS) and time.monotonic() < until and not server.should_exit:
+        pass
     if not (world.folder / TOKENS).exists():
         prepare_recall(world, lambda: not server.should_exit)
 
@@ -174,7 +180,7 @@ def dashboard(settings: Settings, hosts: Hosts, world: World) -> uvicorn.Config:
     """The dashboard behind its guard and its entrance."""
     shown = st.App(
         APP,  # made first: Streamlit reads .streamlit/config.toml beside the script that it knows
-        routes=[WebSocketRoute(NEWS, Newsfeed(world, visitors()).listen)],
+        routes=[WebSocketRoute(NEWS, Newsfeed(world, visitors()).listen), *downloads.routes(world, visitors())],
         middleware=[
             Middleware(Guard, hosts=hosts, largest=largest_upload),
             Middleware(Entrance, visitors=visitors()),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections import Counter
 from collections.abc import Callable
 from datetime import datetime
 from functools import cache
-from typing import cast
 
 import pandas as pd
 import streamlit as st
@@ -24,9 +24,11 @@ from .data import comparing, moments, tables
 from .server.visitors import COOKIE, visitors
 
 SAMPLES = shipped.samples()
+drawn = threading.Event()
+"""Set once a page has been drawn: what can wait for that waits."""
 
 
-@st.cache_resource(show_spinner="Opening the world. The first time takes a minute …")
+@st.cache_resource(show_spinner="Opening the world. The first time takes up to a minute …")
 def opened(
     _say: Callable[[str], None] = lambda _line: None, _settings: Settings | None = None, *, _sample: bool = True
 ) -> World:
@@ -70,9 +72,9 @@ def example_cues(name: str) -> list[str]:
     return written.get(name, ["Whom do I trust?", "What did I promise?", "What worries me most?"])
 
 
-@st.cache_data(show_spinner=False, max_entries=20)
+@st.cache_resource(show_spinner=False, max_entries=20)
 def timeline(name: str, stamp: tuple[int, int]) -> pd.DataFrame:  # noqa: ARG001 - both are the cache's key
-    """The long-term memories of the current agent as a table, made anew when anything changed."""
+    """The long-term memories of the current agent as a table, made again when anything changed; not to be changed."""
     return tables.timeline(agent().entries(Tier.LTM))
 
 
@@ -82,12 +84,12 @@ def checked_cues(name: str, stamp: tuple[int, int], now: datetime) -> list[CueRe
     return agent().check_cues(now)
 
 
-@st.cache_data(show_spinner=False, max_entries=20)
-def tags(name: str, stamp: tuple[int, int]) -> list[str]:  # noqa: ARG001 - both are the cache's key
+@st.cache_resource(show_spinner=False, max_entries=20)
+def tags(name: str, stamp: tuple[int, int]) -> tuple[str, ...]:  # noqa: ARG001 - both are the cache's key
     """Every tag of the current agent, the most frequent first."""
     shown = agent()
     counts = Counter(tag for tier in LIVED for entry in shown.entries(tier) for tag in entry.tags)
-    return [tag for tag, _ in counts.most_common()]
+    return tuple(tag for tag, _ in counts.most_common())
 
 
 def forget() -> None:
@@ -113,7 +115,7 @@ def pick_agent() -> None:
     first = world().about.first
     st.session_state["agent"] = next(name for name in (wanted, first, names[0]) if name in names)
     if followed and followed not in names:
-        st.sidebar.warning("The character in the link does not exist here; another is shown.")
+        st.sidebar.warning("The character in the link does not exist here; showing another one.")
     chosen = st.sidebar.selectbox("Agent", names, key="agent", format_func=_labels(names).__getitem__)
     st.query_params["agent"] = st.session_state["agent-linked"] = chosen
     _pick_moment(chosen)
@@ -220,11 +222,11 @@ def own_changes() -> set[str]:
 def agent() -> AgentMemory:
     """The current agent, as it was at the moment that is looked at, or as it is.
 
-    Of the past it is a ``PastView``: it answers all that an agent can be asked, has a sentence in ``read_only``, and
-    refuses whatever would change it.
+    Of the past it answers all that an agent can be asked, has a sentence in ``read_only``, and refuses whatever would
+    change it.
     """
     wanted = moment()
-    return present() if wanted is None else cast("AgentMemory", present().as_of(**wanted.arguments()))
+    return present() if wanted is None else present().as_of(**wanted.arguments())
 
 
 def place() -> str:

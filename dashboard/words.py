@@ -18,6 +18,10 @@ WEIGHT_OF_RECENCY = "Weight of recency"
 WEIGHT_OF_IMPORTANCE = "Weight of importance"
 WEIGHT_OF_RELEVANCY = "Weight of relevancy"
 SCALE_EACH_PART = "Scale each part by its min and max"
+SEATS_BY = "Seats by"
+SEATS_HELP = (
+    "Ranking: the best of all tiers, on one scale. Cascade: static, short-term, long-term, while seats are free."
+)
 
 # comparing.py
 SAVED_CUES = "Saved cues"
@@ -44,7 +48,7 @@ DERIVE_AGAIN = "Derive again"
 KEEP_AS_IT_IS = "Keep as it is"
 
 # history_undo.py
-TAKE_IT_BACK_ANYWAY = "Take it back anyway"
+TAKE_IT_BACK_ANYWAY = "Undo it anyway"
 DONE_AGAIN = "Done again"
 FOR_ALL_OF_THEM = "For all of them"
 
@@ -69,7 +73,7 @@ HAPPENED_FROM = "Happened from"
 HAPPENED_UNTIL = "Happened until"
 NOT_RECALLED = "Not recalled"
 WEIGHTS_AND_TIME = "Weights, decay, relevancy, static memory and time"
-ONLY_MEMORIES_OF = "Only memories of a kind, a tag, a time, an importance or with words"
+ONLY_MEMORIES_OF = "Filter by kind, tag, time, importance or words"
 
 # recall_cues.py
 NO_CUE_IS_SAVED_YET = "No cue is saved yet."
@@ -95,7 +99,7 @@ NOTHING_IS_WRONG = "Nothing is wrong."
 MAKE_A_BACKUP = "Make a backup"
 RESTORED_WORLD_OF = "Restored: the world of"
 RESTORE_IT = "Restore it"
-WORLD_AS_IT_WAS = "The world is again what it was until"
+WORLD_AS_IT_WAS = "The world is back to its state of"
 PUT_BACK = "Put back"
 
 # stale.py
@@ -120,7 +124,7 @@ UNDO_ALL = "Undo all"
 CORE_MEMORY = "Core memory"
 
 # talk_leaving.py
-LEAVE_AND_REMEMBER = "Leave, and let it be remembered"
+LEAVE_AND_REMEMBER = "Leave and remember it"
 
 # talk_play.py
 YOUR_NAME = "Your name"
@@ -135,14 +139,14 @@ WITHOUT_A_TRACE = "Asks without leaving a trace"
 THE_THOUGHT = "The thought"
 
 # pages/history/history.py
-NO_CHANGE_IS_LIKE_THIS = "No change is like this."
-STILL_TO_COME = "This change was still to come at the moment that you look at, so the table does not list it."
+NO_CHANGE_IS_LIKE_THIS = "No matching changes."
+STILL_TO_COME = "This change came after the moment you are looking at, so the table does not list it."
 
 # pages/interview/interview.py
 MUTE_AND_ASK_AGAIN = "Mute and ask again"
 
 # pages/personality/personality.py
-BRING_BOTH_TOGETHER = "Bring both together"
+BRING_BOTH_TOGETHER = "Merge both"
 EDIT_AS = "Edit as"
 PERSONALITY_JSON = "Personality JSON"
 LOAD_AGAIN = "Load again"

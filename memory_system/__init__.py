@@ -14,8 +14,8 @@ from .core.change_set import Change, ChangeSet
 from .core.entry import Kind, MemoryEntry, Tier
 from .core.memory import InMemory, Memory
 from .core.presets import PRESETS, Preset
-from .core.scoring import Measure, Score, Scoring, Weights
-from .core.settings import AgentSettings, Settings
+from .core.scoring import Measure, Score, Scoring, Seats, Weights
+from .core.settings import AgentSettings, Retention, Settings
 from .errors import MemorySystemError
 from .operations.narrative import Narrative, Sentence
 from .recall.query import Facets, Query
@@ -43,8 +43,10 @@ __all__ = [
     "Preset",
     "Query",
     "Recall",
+    "Retention",
     "Score",
     "Scoring",
+    "Seats",
     "Sentence",
     "Settings",
     "Tier",

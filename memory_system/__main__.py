@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 from pydantic import ValidationError
 
+from . import __version__
 from .core.authors import COMMAND_LINE
 from .core.extras import needs
 from .core.ports import address, refuse_busy
@@ -20,13 +21,13 @@ from .embedding.minilm import weights
 from .errors import MemorySystemError
 from .interfaces import endings
 from .interfaces.cli.agents import agents, create, delete, rename, undelete
-from .interfaces.cli.arguments import DryRun, Json, errors_told, exit_code, the_world
+from .interfaces.cli.arguments import DryRun, EmbedderName, Json, errors_told, exit_code, settings_of, the_world
 from .interfaces.cli.completion import VARIABLE, completion, know_shells
 from .interfaces.cli.doctor import doctor
 from .interfaces.cli.evaluate import evaluate
 from .interfaces.cli.history import as_of, history, undo
 from .interfaces.cli.maintenance import backup, export, reembed, restore
-from .interfaces.cli.operating import commands, rate, spent
+from .interfaces.cli.operating import commands, looks, rate, spent
 from .interfaces.cli.recall import check, explain, recall
 from .interfaces.cli.remembering import add, import_
 from .interfaces.cli.run import run
@@ -38,19 +39,41 @@ from .store.server_notice import ServedElsewhere, served
 from .world.auth import Door, refuse_unsafe
 from .world.world import World
 
-ASK, REMEMBER, CURATE, LOOK_BACK, KEEP, SERVE = "Ask", "Remember", "Curate", "Look back", "Keep", "Serve"
+ASK, REMEMBER, CURATE, LOOK_BACK, LOOK, KEEP, SERVE = (
+    "Ask",
+    "Remember",
+    "Curate",
+    "Look back",
+    "Look",
+    "Keep",
+    "Serve",
+)
 EXIT_CODES = (
     "Exit codes: 0 it is done, or there was nothing to do; 1 it was refused or failed, or what was looked at is wrong; "
     "2 the command line is wrong, or needs a package that is not installed; 130 stopped by Ctrl+C."
 )
 app = typer.Typer(
-    help="A memory system for generative agents.",
     epilog=EXIT_CODES,
     no_args_is_help=True,
     add_completion=False,  # typer's own knows programs by a name, and this one is a module: see ``completion``
     rich_markup_mode="rich" if sys.stdout.isatty() and sys.stderr.isatty() else None,
     pretty_exceptions_enable=False,  # they print the values of variables, and a key may be among them
 )
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"memory-system {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """A memory system for generative agents."""
 
 
 def fetch_model() -> None:
@@ -87,6 +110,7 @@ def fill(
 def serve(
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="Where to listen.")] = None,
     host: Annotated[str | None, typer.Option(help="The address to listen on; any but 127.0.0.1 needs a token.")] = None,
+    embedder: EmbedderName = None,
 ) -> None:
     """Serve the HTTP API, on 127.0.0.1 unless told otherwise. Programs are let in by the token in MEMORY_TOKEN.
 
@@ -97,7 +121,7 @@ def serve(
         from .interfaces.api.guard import Hosts
         from .interfaces.api.serving import Server, configured
 
-    settings = Settings()
+    settings = settings_of(embedder)
     settings = settings.model_copy(update={"host": host or settings.host})
     chosen = port or settings.api_port
     refuse_unsafe(settings, dashboard=False, api=True)
@@ -132,6 +156,7 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
         **{name: _MADE.pop(name) for name in ("redo", "undo-back-to")},
         "as-of": as_of,
     },
+    LOOK: looks(),
     KEEP: {
         "agents": agents,
         "create": create,

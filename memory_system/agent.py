@@ -2,42 +2,80 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from datetime import datetime
+from functools import wraps
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, Unpack
 
-from .agent_parts.rater import AgentRater
-from .agent_parts.reader import no_progress
+from .agent_parts.contents import Contents
+from .agent_parts.context import Applying, Context, Part
+from .agent_parts.cues import Cues
+from .agent_parts.curation import Curation
+from .agent_parts.duplicates import Duplicates
+from .agent_parts.history import History, as_of
+from .agent_parts.provenance import Provenance
+from .agent_parts.rating import Rating
+from .agent_parts.replay import Replay
+from .agent_parts.retrieval import Retrieval, ground
+from .agent_parts.trash import Trash
 from .core.authors import running_script
-from .core.change_set import ChangeSet
-from .core.entry import MemoryEntry
+from .core.change_set import ChangeSet, is_text
+from .core.dismissed import Dismissed
+from .core.entry import MemoryEntry, Tier
 from .core.files import as_store_errors, refuse_links
 from .core.names import checked_name
-from .core.scoring import Scoring, in_range, whole
-from .core.settings import Settings
+from .core.personality import Personality
+from .core.scoring import whole
+from .core.settings import MEMORY, AgentSettings, Retention, Settings
 from .core.times import Clock
-from .embedding.embedder import CachedEmbedder, Embedder, MiniLM
-from .errors import AgentNotFound
+from .embedding import registry as embedders
+from .embedding.embedder import CachedEmbedder, Embedder
+from .errors import AgentNotFound, InvalidParameter
 from .llm import LanguageModel, tasks
-from .llm.metered import Once
+from .llm.metered import Metered, Once
 from .llm.offline.model import OfflineModel
-from .operations import edit, migration, planning, reflection, summarisation
-from .operations.context import Progress
+from .llm.usage import Account, Spent
+from .operations import edit, migration, planning, reflection, summarisation, synopsis
+from .operations.context import Ground, Progress, no_progress, within
+from .operations.importing import turns as intake
 from .operations.importing.events import Added, Events, read
+from .operations.importing.turns import Turns
+from .operations.retention import rule_of
+from .recall.cues import Judgment, SavedCue
 from .recall.hybrid import TokenStates
-from .recall.query import Facets
+from .recall.measures import Hybrid
+from .recall.query import QueryOptions
 from .recall.rank import Recall
 from .store.clock import world_clock
+from .store.journal.as_of import Moment
 from .store.journal.moving import Journals
+from .store.named import THROWN_AWAY, placed
 from .store.personality_file import PersonalityFile
+from .store.policy import Past, Viewer
 from .store.read_only import open_ledger
 from .store.server_notice import warn_if_served
 
+_Part = TypeVar("_Part", bound=Part)
+_Given = ParamSpec("_Given")
+_Answer = TypeVar("_Answer")
 
-class AgentMemory(AgentRater):
+
+def _of(
+    part: Callable[[Context], _Part], method: Callable[Concatenate[_Part, _Given], _Answer]
+) -> Callable[Concatenate[AgentMemory, _Given], _Answer]:
+    """A method of an agent that one of its parts answers."""
+
+    @wraps(method)
+    def call(agent: AgentMemory, /, *args: _Given.args, **kwargs: _Given.kwargs) -> _Answer:
+        return method(part(agent._context), *args, **kwargs)
+
+    return call
+
+
+class AgentMemory:
     """The memory of one agent: static memory from its personality, STM and LTM in Chroma, all journalled.
 
     Operations that change something answer the change set that was applied. With ``preview=True`` they
@@ -50,7 +88,7 @@ class AgentMemory(AgentRater):
         database: the folder of all worlds.
         world: the world's name; its folder is ``database/world``. From the environment if not given.
         personalities: the folder of the personality files.
-        embedder: texts to vectors; all-MiniLM-L6-v2 if not given.
+        embedder: texts to vectors; the one that the settings name if not given.
         model: the language model; the offline rules if not given (a ``World`` chooses by the environment).
         clock: the world's time; its own clock if not given.
         author: who is behind the changes, as the history tells it; the running script's name if not given.
@@ -60,6 +98,8 @@ class AgentMemory(AgentRater):
         at_once: how many memories may be rated at a time, 1 to 64; the environment's if not given.
         once: ratings that are kept so that the same text is rated once, shared with other agents, as a ``World`` does.
         journals: where journals are, as a ``World`` knows it; by the settings if not given.
+        take_over: whether vectors of another embedder are made anew by this one without being asked; if not given,
+            only where ``embedder`` is.
 
     Raises:
         InvalidAgentName: the name cannot be used.
@@ -84,9 +124,10 @@ class AgentMemory(AgentRater):
         at_once: int | None = None,
         once: Once | None = None,
         journals: Journals | None = None,
+        take_over: bool | None = None,
     ) -> None:
         with as_store_errors(f"The agent {str(name)[:64]!r}"):
-            settings = settings or Settings()
+            settings = placed(settings or Settings())
             checked = checked_name(name)
             world_folder = Path(database or settings.database) / checked_name(world or settings.world, "world name")
             file = PersonalityFile(Path(personalities or settings.personalities) / f"{checked}.json")
@@ -99,34 +140,205 @@ class AgentMemory(AgentRater):
                     'Write the personality file; {"identity": {"name": "..."}} is enough.'
                 )
             refuse_links(folder)
-            embedder = embedder or CachedEmbedder(MiniLM(settings.cache))
+            take_over = embedder is not None if take_over is None else take_over
+            embedder = embedder or CachedEmbedder(embedders.chosen(settings))
             self._own = None if journals else Journals(settings.journal_url, durability or settings.durability)
             try:
                 ledger = open_ledger(
-                    folder, file.path, embedder, journals=journals or self._own, chroma=settings.chroma
+                    folder,
+                    file.path,
+                    embedder,
+                    journals=journals or self._own,
+                    chroma=settings.chroma,
+                    take_over=take_over,
                 )
             except BaseException:
                 self._let_go_of_server()
                 raise
-        clock = clock or world_clock(world_folder)
-        model, author = model or OfflineModel(embedder), author or running_script()
-        super().__init__(checked, ledger, embedder, model, clock, file, author, tokens)
-        self._rate_with(settings.llm_at_once if at_once is None else whole("at_once", at_once, 1, 64), once or Once())
+        if settings.store == MEMORY and settings.database in world_folder.parents:
+            ledger.messages.append(THROWN_AWAY)
+        tokens = tokens or TokenStates.of(embedder)
+        self._context = Context(
+            checked,
+            embedder,
+            model or OfflineModel(embedder),
+            clock or world_clock(world_folder),
+            tokens,
+            Hybrid(tokens),
+            ledger,
+            ledger,
+            ledger.policy,
+            file,
+            Account(ledger.folder),
+            once or Once(),
+            settings.llm_at_once if at_once is None else whole("at_once", at_once, 1, 64),
+            author or running_script(),
+        )
         try:
-            self._refresh()
+            self._context.refresh()
         except BaseException:
             self.close()
             raise
 
+    @classmethod
+    def _over(cls, context: Context) -> Self:
+        """The agent of a context."""
+        agent = cls.__new__(cls)
+        agent._context, agent._own = context, None
+        return agent
+
+    # -- who it is, and as whose it is used --------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The agent's name."""
+        return self._context.name
+
+    @property
+    def display_name(self) -> str:
+        """The name in the personality, such as "Mira Holloway"; the agent's name where there is none."""
+        return self._context.display_name
+
+    @property
+    def author(self) -> str:
+        """Who is behind the changes, as the history tells it."""
+        return self._context.author
+
+    @property
+    def now(self) -> datetime:
+        """The world's time."""
+        return self._context.clock()
+
+    @property
+    def embedder(self) -> Embedder:
+        """What turns this agent's texts into vectors."""
+        return self._context.embedder
+
+    @property
+    def model(self) -> LanguageModel:
+        """The language model, whose calls are counted; it can be changed for another."""
+        return self._context.model
+
+    @model.setter
+    def model(self, model: LanguageModel) -> None:
+        self._context.bare_model = model.inner if isinstance(model, Metered) else model
+
+    @property
+    def settings(self) -> AgentSettings:
+        """The agent's own settings."""
+        return self._context.settings
+
+    @property
+    def personality(self) -> Personality | None:
+        """The static memory in use; ``None`` where there is none yet."""
+        return self._context.personality
+
+    @property
+    def personality_text(self) -> str | None:
+        """The JSON text of the static memory in use."""
+        return self._context.ledger.text("personality")
+
+    @property
+    def personality_problem(self) -> str | None:
+        """What is wrong with the personality file on disk, while the last good one is in use; else ``None``."""
+        return Curation(self._context).personality_problem
+
+    @property
+    def stamp(self) -> tuple[int, int]:
+        """A key for caches: changes with every change set and every access, whichever process made it."""
+        self._context.refresh()
+        with self._context.ledger.reading():
+            return self._context.ledger.stamp
+
+    @property
+    def revision(self) -> int:
+        """The newest change set; 0 = before the first."""
+        return self.stamp[0]
+
+    @property
+    def messages(self) -> tuple[str, ...]:
+        """What was found and repaired when the agent was opened, in sentences for people."""
+        return tuple(self._context.ledger.messages)
+
+    @property
+    def read_only(self) -> str | None:
+        """Why nothing can be changed, in a sentence; ``None`` where it can."""
+        return self._context.policy.why
+
+    @property
+    def moment(self) -> Moment | None:
+        """Which moment of its past is shown; ``None`` = the present."""
+        policy = self._context.policy
+        return policy.moment if isinstance(policy, Past) else None
+
     @property
     def gone(self) -> bool:
         """Whether it was closed, or its files were moved, deleted or replaced by somebody else."""
-        return self._ledger.gone
+        return self._context.present().gone
+
+    def acting_as(self, author: str, applying: Applying | None = None) -> Self:
+        """The same memory, whose changes the history tells as this author's.
+
+        Args:
+            author: who is behind them.
+            applying: called with each change set right before it is applied or noted, in the thread that does it, so
+                that a caller can tell its own changes by their ids from those of others.
+        """
+        if not is_text(author) or not author.strip():
+            raise InvalidParameter("The author must be a text, such as the name of a script.")
+        if self.moment is not None:  # of which nothing is changed
+            return self
+        return self._over(dataclasses.replace(self._context, author=author, applying=applying))
+
+    def looked_at(self, why: str) -> Self:
+        """The same memory for somebody who may look and change nothing; ``why`` is the sentence that refuses it."""
+        return self._over(dataclasses.replace(self._context, policy=Viewer(why)))
+
+    def uncounted(self, model: LanguageModel) -> Self:
+        """The same memory with a model of its own, whose calls are not counted: for looking at what would be asked."""
+        return self._over(dataclasses.replace(self._context, bare_model=model, account=None))
+
+    def as_of(
+        self,
+        at: datetime | None = None,
+        *,
+        revision: int | None = None,
+        access: int | None = None,
+        world_time: datetime | None = None,
+    ) -> Self:
+        """The agent as it was at a moment, read-only; it answers as it would have been answered then.
+
+        By the texts, tiers, ratings, last accesses, personality, settings, saved cues and history of then, and where
+        no time is given by the world's time of then. The language model and the vectors' model are those of now.
+        Whatever would change it raises ``ReadOnlyPast``.
+
+        A moment is given in one of three ways. A world has a clock of its own, which may stand still or be put back,
+        so that the time in the story and the time at the desk are not the same.
+
+        Args:
+            at: a real time: what had been applied and recalled by then, at the desk. A time to come is the present.
+            revision: a revision of the history, 0 = before the first: right after that change set.
+            access: with ``revision``, the number of the last access that had happened since, as a logged query
+                tells it; none had if it is not given.
+            world_time: a time of the world: as it was when the world's clock last stood there, or before.
+
+        Returns:
+            A view whose ``now`` is the world's time of then. That is not kept by itself: it is taken from the last
+            change set or access of the moment; where that was made within five minutes of its own real time the
+            world followed the real time, and ``now`` is ``at``. For ``world_time`` it is that time.
+
+        Raises:
+            InvalidParameter: not one way, or no time with a zone.
+            ChangeSetNotFound: there is no such revision.
+        """
+        return self._over(as_of(self._context, at, revision=revision, access=access, world_time=world_time))
 
     def close(self) -> None:
-        """Let go of all files; the agent is not used afterwards."""
+        """Let go of all files; the agent is not used afterwards. A viewer's stays open for the others."""
+        if isinstance(self._context.policy, Viewer):
+            return
         try:
-            self._ledger.close()
+            self._context.owner().close()
         finally:
             self._let_go_of_server()
 
@@ -134,17 +346,46 @@ class AgentMemory(AgentRater):
         if self._own is not None:
             self._own.close()
 
-    def alone(self) -> AbstractContextManager[None]:
-        """Within it, no other thread or process writes this agent; for those who move its files."""
-        return self._ledger.writing()
-
     def __enter__(self) -> Self:
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        if self.moment is None:  # a moment of the past holds no files
+            self.close()
+
+    # -- its parts, for what is asked less often ---------------------------------------------------------
+
+    @property
+    def retrieval(self) -> Retrieval:
+        """What memory answers to a cue: also what of a memory met it, and when one falls out of several answers."""
+        return Retrieval(self._context)
+
+    @property
+    def contents(self) -> Contents:
+        """What it is stored in: tables, texts, vectors and token states, and its files alone."""
+        return Contents(self._context)
+
+    @property
+    def timeline(self) -> History:
+        """What was done since a revision, and what it has in common with its copies."""
+        return History(self._context)
+
+    @property
+    def curation(self) -> Curation:
+        """Its personality's file, and taking memories over from another agent."""
+        return Curation(self._context)
+
+    @property
+    def cues(self) -> Cues:
+        """Its saved cues and judgments, also as a file."""
+        return Cues(self._context)
+
+    @property
+    def duplicates(self) -> Duplicates:
+        """What may be a duplicate or a contradiction, and whether it still is."""
+        return Duplicates(self._context)
 
     # -- recall ---------------------------------------------------------------------------------------
 
@@ -154,46 +395,208 @@ class AgentMemory(AgentRater):
         top_k: int | None = None,
         threshold: float | None = None,
         *,
-        now: datetime | None = None,
-        static_threshold: float | None = None,
-        static_share: float | None = None,
-        scoring: Scoring | None = None,
-        facets: Facets | None = None,
-        requery: int = 0,
         touch: bool = True,
+        **options: Unpack[QueryOptions],
     ) -> Recall:
-        """The memories that answer a cue: static first, then STM, then LTM while the answer is short.
+        """The memories that answer a cue, by the agent's rule of seats: the best of all tiers, or tier after tier.
 
-        It is logged with its answer, so that it can be lived through again; see ``queries`` and ``relive``.
+        It is logged with its answer, so that it can be lived through again; see ``queries`` and ``relive``. What is
+        only viewed, or past, is neither logged nor touched.
 
         Args:
             prompt: the cue, 1 to 32,000 characters.
             top_k: most memories to recall, 0 to 10,000; the agent's setting (5) if not given, as for all below.
             threshold: the score to exceed, 0 to 30 (0.45).
-            now: the world's time.
-            static_threshold: the score that static memory has to exceed, 0 to 1 (0.35).
-            static_share: the share of the seats that static memory may take while others wait, 0 to 1 (0.4).
-            scoring: weights, decay and measure of relevancy (the preset ``balanced``).
-            facets: which memories may be found at all; all if not given.
-            requery: how many of the best hits become cues of a second round for the seats left free, 0 to 20.
             touch: whether what is recalled counts as accessed now, which renews its recency.
+            options: ``now``, the world's time; ``static_threshold``, the score that static memory has to exceed, 0 to 1
+                (0.35); ``static_share``, the share of the seats that static memory may take while others wait, 0 to 1
+                (0.4); ``scoring``, weights, decay and measure of relevancy (the preset ``balanced``); ``facets``, which
+                memories may be found at all (all); ``requery``, how many of the best hits become cues of a second
+                round for the seats left free, 0 to 20 (0).
 
         Returns:
             The recalled memories with their scores and parts; ``context`` is a text for a prompt.
 
         Raises:
             InvalidParameter: a parameter is out of its range.
+            OtherEmbedder: the agent's vectors were made by another embedder than the chosen one; ``reembed`` first.
         """
-        query = self._query(prompt, top_k, threshold, now, static_threshold, static_share, scoring, facets, requery)
-        parameters = {
-            "top_k": top_k,
-            "threshold": threshold,
-            "static_threshold": static_threshold,
-            "static_share": static_share,
-            "scoring": scoring,
+        return Retrieval(self._context).query_memory(prompt, top_k, threshold, touch=touch, **options)
+
+    query = _of(Retrieval, Retrieval.query)
+    answer = _of(Retrieval, Retrieval.answer)
+    explain = _of(Retrieval, Retrieval.explain)
+    explanation = _of(Retrieval, Retrieval.explanation)
+    ways = _of(Retrieval, Retrieval.ways)
+    forecast = _of(Retrieval, Retrieval.forecast)
+    similar = _of(Retrieval, Retrieval.similar)
+    narrate = _of(Retrieval, Retrieval.narrate)
+    touch = _of(Retrieval, Retrieval.touch)
+    queries = _of(Replay, Replay.queries)
+    relive = _of(Replay, Replay.relive)
+
+    # -- looking ---------------------------------------------------------------------------------------
+
+    def entries(self, tier: Tier) -> list[MemoryEntry]:
+        """All memories of a tier, ordered by id; touches nothing."""
+        return self._context.entries(tier)
+
+    def find(self, entry_id: str) -> MemoryEntry | None:
+        """The memory of this id in any tier, or ``None``; touches nothing."""
+        return self._context.find(entry_id)
+
+    def last_version(self, entry_id: str) -> MemoryEntry:
+        """A memory as it is, or as it was before it was forgotten.
+
+        Raises:
+            EntryNotFound: the agent never had it.
+        """
+        return self._context.last_version(entry_id)
+
+    def get_stats(self, now: datetime | None = None) -> dict[str, Any]:
+        """Counts, settings and what is in use, as plain values; touches nothing."""
+        settings = self.settings
+        stm, ltm = self.entries(Tier.STM), self.entries(Tier.LTM)
+        return {
+            "agent": self.name,
+            "static": len(self.entries(Tier.STATIC)),
+            "stm": len(stm),
+            "stm_size": settings.stm_size,
+            "ltm": len(ltm),
+            "unrated": sum(1 for entry in (*stm, *ltm) if entry.rating is None),
+            "reflection_weight": reflection.weight((*stm, *ltm)),
+            "reflection_trigger": settings.reflection_trigger,
+            "revision": self._context.ledger.revision,
+            "model": self.model.label,
+            "embedder": self.embedder.identity,
+            "now": self._context.time(now).isoformat(),
         }
-        given = tuple(name for name, value in parameters.items() if value is not None)
-        return self._asked(query, given, touch=touch)
+
+    text = _of(Contents, Contents.text)
+    texts = _of(Contents, Contents.texts)
+    reembed = _of(Contents, Contents.reembed)
+
+    @property
+    def waiting_for_vectors(self) -> int:
+        """How many memories have no vector of the embedder in use, and are not found by meaning."""
+        return Contents(self._context).waiting_for_vectors
+
+    lineage = _of(Provenance, Provenance.lineage)
+    built_on = _of(Provenance, Provenance.built_on)
+    stale = _of(Provenance, Provenance.stale)
+    stale_of = _of(Provenance, Provenance.stale_of)
+    rederive = _of(Provenance, Provenance.rederive)
+    keep_stale = _of(Provenance, Provenance.keep_stale)
+
+    @property
+    def saved_cues(self) -> tuple[SavedCue, ...]:
+        """The saved cues, in the order in which they were first saved."""
+        return Cues(self._context).saved_cues
+
+    @property
+    def judgments(self) -> tuple[Judgment, ...]:
+        """What was said of the answers to each cue, in the order in which the cues were first judged."""
+        return Cues(self._context).judgments
+
+    save_cue = _of(Cues, Cues.save_cue)
+    remove_cue = _of(Cues, Cues.remove_cue)
+    check_cues = _of(Cues, Cues.check_cues)
+    judge = _of(Cues, Cues.judge)
+    precision = _of(Cues, Cues.precision)
+
+    @property
+    def dismissed(self) -> tuple[Dismissed, ...]:
+        """What a person has looked at and found to be neither a duplicate nor a contradiction."""
+        return Duplicates(self._context).dismissed
+
+    suspicions = _of(Duplicates, Duplicates.suspicions)
+    merge = _of(Duplicates, Duplicates.merge)
+    dismiss = _of(Duplicates, Duplicates.dismiss)
+    suspect_again = _of(Duplicates, Duplicates.suspect_again)
+
+    # -- history ---------------------------------------------------------------------------------------
+
+    history = _of(History, History.history)
+    history_kinds = _of(History, History.history_kinds)
+    change = _of(History, History.change)
+    undo = _of(History, History.undo)
+    redo = _of(History, History.redo)
+    conflicts = _of(History, History.conflicts)
+    undo_back_to = _of(History, History.undo_back_to)
+    forgotten = _of(Trash, Trash.forgotten)
+    count_forgotten = _of(Trash, Trash.count_forgotten)
+    restore = _of(Trash, Trash.restore)
+    purge = _of(Trash, Trash.purge)
+
+    # -- curation --------------------------------------------------------------------------------------
+
+    def apply(self, change_set: ChangeSet) -> ChangeSet:
+        """Carry out a previewed change set, once; answers it with its revision.
+
+        Raises:
+            NotAllowed, ReadOnlyPast, ReadOnly: nothing may be changed.
+            StaleChange: what it touches has changed since; with going back, anything. Nothing was changed.
+        """
+        return self._context.apply(change_set)
+
+    def edit(self, entry_id: str, *, preview: bool = False, **fields: Any) -> ChangeSet:
+        """Change fields of one memory; see ``operations.edit.EDITABLE``.
+
+        Raises:
+            EntryNotFound, Immutable, InvalidParameter, InvalidEntry: it cannot be changed so.
+        """
+        return Curation(self._context).edit(entry_id, fields, preview=preview)
+
+    def edit_many(
+        self,
+        ids: str | Sequence[str],
+        *,
+        add_tags: str | Sequence[str] = (),
+        remove_tags: str | Sequence[str] = (),
+        preview: bool = False,
+        **fields: Any,
+    ) -> ChangeSet:
+        """Change many memories in one change set, which one undo takes back; see ``operations.edit.FIELDS``.
+
+        Those that are so already are left alone, and facts of the personality are; ``kept`` says why. A rating
+        without an explanation is told as made by hand.
+
+        Args:
+            ids: the memories.
+            add_tags: tags that each of them gets.
+            remove_tags: tags that none of them keeps.
+            preview: whether to plan only.
+            fields: such as ``rating=7`` (1 to 10, ``None`` = unrated) or ``pinned=True``.
+
+        Raises:
+            EntryNotFound: there is no memory of an id. Nothing was changed, as for all below.
+            InvalidParameter: a field that cannot be set for many, or a tag both to add and to remove.
+            InvalidEntry: a value that cannot be taken; the message says of which memory.
+        """
+        return Curation(self._context).edit_many(ids, add_tags, remove_tags, fields, preview=preview)
+
+    def configure(self, *, preview: bool = False, **settings: Any) -> ChangeSet:
+        """Change the agent's settings, such as ``stm_size=50``; see ``AgentSettings``.
+
+        Raises:
+            InvalidParameter: an unknown setting, or a value out of its range.
+        """
+        return Curation(self._context).configure(settings, preview=preview)
+
+    forget = _of(Curation, Curation.forget)
+    save_personality = _of(Curation, Curation.save_personality)
+    rate_again = _of(Rating, Rating.rate_again)
+    rate_unrated = _of(Rating, Rating.rate_unrated)
+    unrated = _of(Rating, Rating.unrated)
+
+    @property
+    def spent(self) -> tuple[Spent, ...]:
+        """What its calls of language models took so far, by model and task; the offline rules take nothing.
+
+        Raises:
+            StoreError: the count cannot be read.
+        """
+        return Rating(self._context).spent
 
     # -- operations ------------------------------------------------------------------------------------
 
@@ -228,12 +631,44 @@ class AgentMemory(AgentRater):
             InvalidEntry, InvalidFile: an event cannot be taken; none is taken then.
             Immutable: an id belongs to static memory.
         """
-        entries = read(events, self._time(now))
-        ground = self._ground(now, progress)
+        entries = read(events, self._context.time(now))
+        planned_on = ground(self._context, now, progress)
         plan, outcomes = edit.add(
-            ground, entries, self._ledger.find, overwrite=overwrite_existing, rate=rate, cancelled=cancelled
+            planned_on, entries, self._context.ledger.find, overwrite=overwrite_existing, rate=rate, cancelled=cancelled
         )
-        return Added(outcomes, self._done(plan, preview))
+        return Added(outcomes, self._context.done(plan, preview))
+
+    def remember_conversation(
+        self,
+        turns: Turns,
+        *,
+        rate: bool = True,
+        now: datetime | None = None,
+        preview: bool = False,
+        progress: Progress = no_progress,
+    ) -> ChangeSet:
+        """Remember a conversation in STM: each turn, and a synopsis of what it shows, linked to its turns.
+
+        The synopsis says what was asked, what was done, how a speaker felt, what they prefer and why an answer
+        was given, as far as the conversation shows it. Where the language model fails the turns are stored all
+        the same, without a synopsis, and the notes say so.
+
+        Args:
+            turns: at most 2,000: mappings ``{"speaker": ..., "text": ..., "timestamp": ...}``, pairs of speaker
+                and text, or one text of lines ``Name: what is said``.
+            rate: whether the language model is asked how poignant each turn is.
+            now: the time of turns where none has one.
+            preview: whether to plan only.
+            progress: told how far it is.
+
+        Raises:
+            InvalidEntry: a turn cannot be taken; the message says which, counted from 1. Nothing was changed.
+        """
+        entries = intake.read(turns, self._context.time(now))
+        planned_on = ground(self._context, now, progress)
+        share = 0.8 if rate else 0.0
+        added, _ = edit.add(_step(planned_on, 0, share), entries, self._context.ledger.find, overwrite=False, rate=rate)
+        return self._context.done(synopsis.plan(_step(planned_on, share, 1), added), preview)
 
     def rate(self, text: str) -> tasks.Rating:
         """How poignant a text is, 1 to 10, and why; stores nothing.
@@ -250,20 +685,29 @@ class AgentMemory(AgentRater):
         *,
         ids: str | Sequence[str] | None = None,
         now: datetime | None = None,
+        retention: Retention | None = None,
         preview: bool = False,
     ) -> ChangeSet:
-        """Move what STM has no room for to LTM if its importance exceeds ``threshold`` (0 to 1), else forget it.
+        """Move what STM has no room for to LTM if it is worth keeping, else forget it.
 
-        With ``ids`` the chosen entries move, whatever their importance. Pinned and protected entries stay; so does
-        what is unrated, and what a person wrote is never forgotten by this.
+        Pinned and protected entries stay; so does what is unrated, and what a person wrote is never forgotten by this.
+
+        Args:
+            threshold: what has to be exceeded, 0 to 1; the agent's setting if not given. It is an importance, unless
+                ``retention`` says that it is a chance.
+            ids: move these entries instead, whatever they are worth.
+            now: the world's time.
+            retention: ``importance``, or ``learned``: by the chance that it is asked for, with the reason for each
+                memory. The agent's setting if not given.
+            preview: whether to plan only.
 
         Raises:
-            InvalidParameter, EntryNotFound: the threshold or an id is wrong.
+            InvalidParameter, EntryNotFound: the threshold, the retention or an id is wrong.
         """
-        ground = self._ground(now)
+        planned_on = ground(self._context, now, recalls=False)
         chosen = None if ids is None else edit.listed(ids)
-        limit = ground.settings.migration_threshold if threshold is None else threshold
-        return self._done(migration.plan(ground, in_range("The threshold", limit, 0, 1), chosen), preview)
+        rule = rule_of(planned_on.settings, threshold, retention)
+        return self._context.done(migration.plan(planned_on, rule, chosen), preview)
 
     def summarize_and_forget(
         self,
@@ -280,7 +724,7 @@ class AgentMemory(AgentRater):
             ModelError: the language model did not help. Nothing was changed.
         """
         count = whole("k", k, 2, 500)
-        return self._done(summarisation.plan(self._ground(now, progress), count), preview)
+        return self._context.done(summarisation.plan(ground(self._context, now, progress), count), preview)
 
     def reflect_from_recent_memory(
         self,
@@ -298,7 +742,9 @@ class AgentMemory(AgentRater):
         Raises:
             ModelError: the language model did not help. Nothing was changed.
         """
-        return self._done(reflection.plan(self._ground(now, progress), only_if_due=only_if_due), preview)
+        return self._context.done(
+            reflection.plan(ground(self._context, now, progress), only_if_due=only_if_due), preview
+        )
 
     def plan_from_memory(
         self,
@@ -313,8 +759,13 @@ class AgentMemory(AgentRater):
             ModelError: the language model did not help. Nothing was changed.
         """
         routine = self.personality.routine if self.personality else []
-        return self._done(planning.plan(self._ground(now, progress), routine), preview)
+        return self._context.done(planning.plan(ground(self._context, now, progress), routine), preview)
 
     def reset_memory(self, *, preview: bool = False) -> ChangeSet:
         """Empty STM and LTM; the personality, pinned and protected memories stay, and ``undo`` brings all back."""
-        return self._done(edit.reset(self._ground(None)), preview)
+        return self._context.done(edit.reset(ground(self._context)), preview)
+
+
+def _step(ground: Ground, begin: float, end: float) -> Ground:
+    """The ground of one step of several, whose progress is a part of the whole."""
+    return dataclasses.replace(ground, progress=within(ground.progress, begin, end))

@@ -41,6 +41,7 @@
         ├── StoreDamaged               500  files that cannot be opened or do not agree
         │   └── JournalDamaged              the journal's: what the store holds is shown read-only
         ├── ReadOnly                   409  the agent is shown from its store, since its journal is damaged
+        ├── OtherEmbedder              409  the agent's vectors were made by another embedder than the chosen one
         ├── AgentGone                  409  the agent that is held was closed, renamed, deleted or replaced
         └── ForeignStore               409  files that were not made by this system
 
@@ -270,8 +271,8 @@ class AlreadyExists(Conflict):
     code = "already-exists"
 
 
-class ReadOnlyPast(Conflict, AttributeError):
-    """Raise when an agent as it was is told to do what only the present one can; it has no such attribute."""
+class ReadOnlyPast(Conflict):
+    """Raise when an agent as it was is asked to do what only the present one can."""
 
     code = "read-only-past"
 
@@ -375,6 +376,13 @@ class AgentGone(StoreError):
     code = "agent-gone"
 
 
+class OtherEmbedder(StoreError):
+    """Raise when an agent's vectors were made by another embedder than the chosen one, and nobody asked to re-embed."""
+
+    status = 409
+    code = "other-embedder"
+
+
 class ForeignStore(StoreError):
     """Raise when files were not made by this system, before anything in them is run."""
 
@@ -414,6 +422,7 @@ __all__ = [
     "NotAllowed",
     "NotFound",
     "NotSignedIn",
+    "OtherEmbedder",
     "Problem",
     "Protected",
     "QueryNotFound",

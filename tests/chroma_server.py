@@ -48,7 +48,7 @@ class ChromaServer:
         while time.monotonic() < until:
             assert self._process.poll() is None, (self._folder / "log").read_text("utf-8", "replace")[-2000:]
             try:
-                httpx.get(f"{self.url}/api/v2/heartbeat", timeout=5, trust_env=False).raise_for_status()
+                httpx.get(f"{self.url}/api/v2/heartbeat", timeout=LAST_RESORT, trust_env=False).raise_for_status()
                 return
             except httpx.HTTPError:
                 time.sleep(0.05)

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
+import hypothesis
 import pytest
 
 from memory_system import AgentMemory, Settings, World
@@ -35,6 +36,10 @@ ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
 NOW = datetime(2026, 3, 27, 18, 0, tzinfo=UTC)
 _LOCAL = ("127.0.0.1", "::1", "localhost")
+hypothesis.settings.register_profile(
+    "busy machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("busy machine")
 
 
 @pytest.fixture(autouse=True)

@@ -68,7 +68,7 @@ def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
     while time.monotonic() < until:
         assert server.poll() is None, log.read_text()
         try:
-            with urllib.request.urlopen(url, timeout=5):
+            with urllib.request.urlopen(url, timeout=LAST_RESORT):
                 return
         except urllib.error.HTTPError:
             return  # it answers, if only to say that it wants to know who asks

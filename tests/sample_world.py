@@ -16,10 +16,14 @@ from memory_system.maintenance.samples import fill_world, prepare_recall
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = ROOT / "database" / "samples" / "harrow_quay"
+SHARED = "TESTS_SHARED_FOLDER"
+"""Names the folder in which worlds are made once for several runs of pytest; set and removed by ``tools/setup.py``."""
 
 
 def shared_folder(factory: pytest.TempPathFactory) -> Path:
-    """A temporary folder of this run, shared by its workers; above it lie those of other runs."""
+    """A temporary folder of this run, shared by its workers; ``make`` shares one among the runs of a target."""
+    if SHARED in os.environ:
+        return Path(os.environ[SHARED])
     base = factory.getbasetemp()
     return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 

@@ -51,11 +51,16 @@ ONE_OF = {
     "test_what_does_not_hang_together_is_refused_and_later_writes_still_work": 3,
     "test_what_the_server_counts_corrects_the_estimate": 3,
     "test_who_still_holds_an_agent_that_was_moved_is_told_so": 3,
+    "test_a_start_is_stopped_while_its_packages_are_still_loaded": 5,
+    "test_servers_of_the_command_line_end_in_one_line": 3,
+    "test_the_example_of_a_package_runs": 3,
+    "test_code_answers_what_the_page_does": 4,
 }
 """Tests of many cases alike: one of so many stays, always the same ones, and the first in any event."""
 
 LATER = {
     "test_a_backup_of_a_server_is_restored_into_files_and_the_other_way": "a backup either way is in make test",
+    "test_a_change_that_a_test_notices_is_killed_and_another_survives": "two rounds of a developer's tool",
     "test_a_character_is_branched_while_another_program_asks_it": "five branches beside a busy program",
     "test_a_long_conversation_is_read_in_parts_and_the_synopsis_stays_short": "a talk of hundreds of turns",
     "test_a_large_change_of_strategy_says_what_was_never_summarised": "a talk of hundreds of turns",
@@ -65,6 +70,7 @@ LATER = {
     "test_bash_completes_commands_options_agents_and_presets": "four programs that start one after the other",
     "test_ctrl_c_stops_it_with_130_and_no_table": "Ctrl+C in `add` is in make test",
     "test_eight_threads_on_ten_agents_lose_nothing": "test_eight_threads_adding_lose_nothing is in make test",
+    "test_code_of_every_character_answers_what_the_page_does": "the same for one character is in make test",
     "test_every_moment_is_answered_again_as_it_was_answered_then": "ten whole lives, each relived",
     "test_no_color_is_heeded": "a second program on a terminal",
     "test_ratings_agree_with_those_of_a_large_model": "hundreds of ratings",

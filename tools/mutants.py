@@ -122,6 +122,7 @@ class Mutator(ast.NodeVisitor):
             self.starts.append(self.starts[-1] + len(line))
         self.scope: list[str] = []
         self.lines = (1, 1)
+        self.within = (0, len(source))  # the function that is changed: its change has to be Python
         self.boolean = False
         self.found: list[Mutant] = []
 
@@ -146,8 +147,10 @@ class Mutator(ast.NodeVisitor):
         until = next(begin for begin in self.starts[1:] if begin >= end and begin > start)
         begin = self.starts[line - 1]
         is_now = self.source[begin:start] + text.encode() + self.source[end:until]
+        first, last = self.within
+        block = b"if True:\n" if self.source[first : first + 1] == b" " else b""
         try:
-            ast.parse(self.source[:start] + text.encode() + self.source[end:])
+            ast.parse(block + self.source[first:start] + text.encode() + self.source[end:last])
         except SyntaxError:
             return
         was, now = (b" ".join(part.split()).decode() for part in (self.source[begin:until], is_now))
@@ -190,12 +193,13 @@ class Mutator(ast.NodeVisitor):
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         outer, self.boolean = self.boolean, isinstance(node.returns, ast.Name) and node.returns.id == "bool"
+        around, self.within = self.within, (self.starts[node.lineno - 1], self.span(node)[1])
         self.scope.append(node.name)
         for default in [*node.args.defaults, *filter(None, node.args.kw_defaults)]:
             self.visit(default)
         self.scope.pop()
         self.visit_body_of(node)
-        self.boolean = outer
+        self.boolean, self.within = outer, around
 
     visit_AsyncFunctionDef = visit_FunctionDef
 

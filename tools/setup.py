@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 VENV = os.path.join(ROOT, ".venv")
@@ -286,7 +287,12 @@ def test(python, target):
     steps = [pytest + ["3" if "not browser" in marked else "2", "-m", marked] for marked in TESTS[target]]
     if target == "faults":
         steps = [pytest + ["2", "-m", "long or not long", "tests/faults"]]
-    return run([[python, "-m", "memory_system", "fetch-model"]] + steps, environment)
+    shared = tempfile.mkdtemp(prefix="memory-tests-", dir=environment.get("TMPDIR"))
+    environment["TESTS_SHARED_FOLDER"] = shared  # the worlds that a test copies are made once, and not by each call
+    try:
+        return run([[python, "-m", "memory_system", "fetch-model"]] + steps, environment)
+    finally:
+        shutil.rmtree(shared, ignore_errors=True)
 
 
 def memory_disk():

@@ -82,7 +82,7 @@ def panel(agent: AgentMemory, entries: Sequence[MemoryEntry], whose: str) -> Non
     chosen = _fields(agent, entries, f"{whose}-{agent.name}-{round_()}")
     counted = tables.counted(len(ids), "memory", "memories")
     if not chosen:
-        st.caption(f"Choose what to change in {counted}. It is one change, and one undo takes it back.")
+        st.caption(f"Choose what to change in {counted}. It is one change, and one undo reverses it.")
         return
     try:
         planned = agent.edit_many(ids, preview=True, **chosen)
@@ -116,14 +116,14 @@ def forget_and_restore(agent: AgentMemory, entries: Sequence[MemoryEntry], whose
             f"Forget {tables.counted(len(ids), 'memory', 'memories')}",
             icon=":material/delete:",
             key=f"bulk-forget-{whose}",
-            help="They leave recall, and can be restored. Pinned ones stay. In Python: AgentMemory.forget",
+            help="They leave recall and can be restored. Pinned ones stay. In Python: AgentMemory.forget",
         ):
             do(agent, lambda: agent.forget(ids))
         if originals and st.button(
             f"Restore {tables.counted(len(originals), 'original', 'originals')}",
             icon=":material/settings_backup_restore:",
             key=f"bulk-restore-{whose}",
-            help="Forgotten memories that these rest on come back. In Python: AgentMemory.restore",
+            help="Forgotten memories that these are based on come back. In Python: AgentMemory.restore",
         ):
             do(agent, lambda: agent.restore(originals))
 
@@ -217,8 +217,8 @@ def _fields(agent: AgentMemory, entries: Sequence[MemoryEntry], key: str) -> dic
         list(_MARKS),
         key=f"bulk-mark-{key}",
         persist_state="session",
-        help="A pinned memory is never forgotten or migrated; a protected one is not changed at all; one that is "
-        "“by a person” keeps its words.",
+        help="A pinned memory is never forgotten or migrated; a protected one is never "
+        "changed; one marked “by a person” keeps its words.",
     )
     chosen: dict[str, Any] = {}
     if adding:
@@ -234,7 +234,7 @@ def _fields(agent: AgentMemory, entries: Sequence[MemoryEntry], key: str) -> dic
 def _before_after(planned: ChangeSet) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for change in planned.changes[:_SEEN]:
-        assert change.before is not None, "only what is held is changed together"
+        assert change.before is not None, "only existing memories are changed together"
         assert change.after is not None, "and it stays"
         parts = [
             f"{called}: {_shown(getattr(change.before, name))} → {_shown(getattr(change.after, name))}"

@@ -98,7 +98,7 @@ def _links(agent: AgentMemory, entry: MemoryEntry) -> None:
         if entry.tier is Tier.STATIC:
             st.caption("Facts of the personality are not compared.")
         elif agent.find(entry.id) is None:
-            st.caption("What is forgotten is not compared.")
+            st.caption("Forgotten memories are not compared.")
         else:
             for other, cosine in agent.similar(entry.id, 5):
                 _link(agent, other, f"{cosine:.2f}", entry.id)
@@ -120,13 +120,13 @@ def _lineage(agent: AgentMemory, found: Lineage) -> None:
         selection_mode="points",
         config={"displayModeBar": False},
         key=f"lineage-{found.entry_id}-{rounds}",
-        alt="The memories that this one rests on, below it, and those that rest on it, above it",
+        alt="The memories that this one is based on, below it, and those based on it, above it",
     )
     others = [one for one in widgets.clicked_ids(clicked) if one != found.entry_id]
     if others:
         st.session_state["lineage-round"] = rounds + 1  # a click must not count again when one comes back
         stale.open_memory(agent, others[0])
-    words = ["Above: what rests on it. Below: what it rests on. Click one to open it."]
+    words = ["Above: memories based on this one. Below: its evidence. Click one to open it."]
     left_out = found.more + len(found.kin) - len(family.drawn(found))
     if left_out:
         words.append(f"{tables.counted(left_out, 'memory lies', 'memories lie')} further off.")
@@ -139,9 +139,9 @@ def _forgetting(agent: AgentMemory, entry: MemoryEntry) -> None:
     """For each saved cue that recalls this memory, when it falls out of the answer as time passes."""
     saved = agent.saved_cues
     if not saved:
-        st.caption("Save a cue on the Recall page, and see here when this memory falls out of its answer.")
+        st.caption("Save a cue on the Recall page to see here when this memory will drop out of its answer.")
         return
-    told = agent.forecast_of(entry.id, [one.cue for one in saved])
+    told = agent.retrieval.forecast_of(entry.id, [one.cue for one in saved])
     if not told:
         st.caption(f"None of {tables.counted(len(saved), 'saved cue', 'saved cues')} recalls it now.")
         return

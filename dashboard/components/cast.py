@@ -21,7 +21,7 @@ def manage(agent: AgentMemory | None) -> None:
     world = session.world()
     with st.popover(words.CHARACTERS, icon=":material/group_add:"):
         st.caption(
-            "The name is the file's: letters, digits, spaces. What others call the character is in its personality."
+            "The name of the file: letters, digits, spaces. The name that others use is part of the personality."
         )
         name = st.text_input("Name", key=drafts.turn("cast-name"), placeholder="ana", persist_state="session")
         with st.container(horizontal=True):

@@ -111,10 +111,10 @@ class Draft:
             with st.container(border=True, gap="small", key=f"clash-{self.key}-{name}"):
                 called = self._labels.get(name, name)
                 st.markdown(f":material/call_split: **{widgets.plain(called)} was changed meanwhile.**")
-                st.text(f"There now: {tables.short(self._shown(there), _MOST)}")
-                st.text(f"You wrote: {tables.short(self._shown(self._settled.mine[name]), _MOST)}")
+                st.text(f"Current: {tables.short(self._shown(there), _MOST)}")
+                st.text(f"Yours: {tables.short(self._shown(self._settled.mine[name]), _MOST)}")
                 with st.container(horizontal=True):
-                    for label, mine in (("Keep what I wrote", True), ("Take what is there now", False)):
+                    for label, mine in (("Keep my version", True), ("Use the current version", False)):
                         st.button(
                             label,
                             key=f"clash-{self.key}-{name}-{mine}",
@@ -135,7 +135,7 @@ class Draft:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.caption(widgets.plain(f"Not saved yet: {', '.join(names)}."))
                 st.button(
-                    "Discard what I wrote", key=f"discard-{self.key}", type="tertiary", icon=":material/undo:",
+                    "Discard my changes", key=f"discard-{self.key}", type="tertiary", icon=":material/undo:",
                     on_click=drop, args=(self.key,),
                 )  # fmt: skip
 
@@ -202,13 +202,24 @@ def table(frame: pd.DataFrame, key: str, **more: Any) -> pd.DataFrame:
     """
     at = f"table-{key}"
     turn, begun, stands = st.session_state.get(at, (st.session_state.get(f"turn-{key}", 0), frame, frame))
-    if at in st.session_state and f"{key}-{turn}" not in st.session_state:  # the page was drawn without it
+    gone = f"{key}-{turn}" not in st.session_state or st.session_state.pop(f"gone-{key}", False)
+    if at in st.session_state and gone:  # the page was drawn without it
         turn, begun = turn + 1, stands.reset_index(drop=True).astype(frame.dtypes.to_dict())
     edited = widgets.edited_table(begun, key=f"{key}-{turn}", **more)
     st.session_state[at] = turn, begun, edited
     opened: dict[str, None] = st.session_state.setdefault(_TABLES, {})
     opened[key] = None
     return edited
+
+
+def taken_away(prefix: str) -> None:
+    """Tell that the tables whose keys begin so were drawn and taken away again in the same run.
+
+    The browser has forgotten their cells then, while Streamlit holds them for one more run.
+    """
+    for key in st.session_state.get(_TABLES, {}):
+        if key.startswith(prefix):
+            st.session_state[f"gone-{key}"] = True
 
 
 def keep_tables() -> None:

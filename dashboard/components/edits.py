@@ -60,11 +60,11 @@ def unfinished(agent: AgentMemory, shown: Collection[str]) -> None:
         entry = agent.find(entry_id)
         if entry is None and _purged(agent, entry_id):
             drafts.erase(f"edit/{agent.name}/{entry_id}")
-            st.info("A memory that you were changing was purged for good, and what you wrote about it with it.")
+            st.info("A memory that you were editing was purged permanently, together with your edits.")
             continue
         with st.container(border=True, gap="small", key=f"unfinished-{entry_id}"):
             became = "was forgotten" if entry is None else f"is in {tables.TIERS[entry.tier]} memory now"
-            st.markdown(f":material/edit_note: **A memory that you were changing {became}. What you wrote is kept.**")
+            st.markdown(f":material/edit_note: **A memory that you were changing {became}. Your edits are kept.**")
             for name, value in written.items():
                 st.text(f"{_FIELDS[name]}: {tables.visible(_shown(value))}")
             with st.container(horizontal=True):
@@ -73,11 +73,11 @@ def unfinished(agent: AgentMemory, shown: Collection[str]) -> None:
                         stale.open_memory(agent, entry_id)
                 elif st.button(
                     "Bring it back", key=f"restore-unfinished-{entry_id}", icon=":material/settings_backup_restore:",
-                    help="With what you wrote still to be saved. In Python: AgentMemory.restore",
+                    help="Your edits are kept and not saved yet. In Python: AgentMemory.restore",
                 ):  # fmt: skip
                     _bring_back(agent, entry_id)
                 st.button(
-                    "Discard what I wrote", key=f"discard-unfinished-{entry_id}", type="tertiary",
+                    "Discard my changes", key=f"discard-unfinished-{entry_id}", type="tertiary",
                     icon=":material/undo:", on_click=drafts.drop, args=(f"edit/{agent.name}/{entry_id}",),
                 )  # fmt: skip
 
@@ -97,7 +97,7 @@ def _bring_back(agent: AgentMemory, entry_id: str) -> None:
     except MemorySystemError as error:
         widgets.problem(error)
     else:
-        widgets.say_next("It is back. What you wrote about it is still to be saved.")
+        widgets.say_next("It is back. Your edits are not saved yet.")
         st.rerun()
 
 

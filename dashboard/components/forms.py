@@ -18,9 +18,10 @@ from . import bulk, drafts, edits, widgets
 _KINDS = [Kind.OBSERVATION.value, Kind.CONVERSATION.value, Kind.FACT.value, Kind.PROCEDURE.value]
 _MARKS = list(tables.MARKS)
 _MARKS_HELP = (
-    "Pinned: never forgotten, never moved to long-term memory. Protected: nothing may change it until it is "
-    "unprotected. By a person: keep it in these words; operations do not summarise, rewrite or forget it. A text that "
-    "is reworded by hand is marked so."
+    "Pinned: never forgotten, never moved to long-term memory. Protected: nothing may"
+    " change it until it is unprotected. By a person: keeps its words; operations do "
+    "not summarise, rewrite or forget it. A text edited by hand is marked "
+    "automatically."
 )
 _BY_MODEL = "rated by the model"
 _READINGS = "readings"
@@ -131,7 +132,7 @@ def many_events(agent: AgentMemory) -> None:
         if not text.strip():
             st.caption(
                 "A line may begin with its date. CSV needs a header line with a column 'document'; the others may be "
-                "'timestamp', 'importance', 'tags' or any of your own. Nothing is stored before you have seen it."
+                "'timestamp', 'importance', 'tags' or any of your own. Nothing is stored before you have reviewed it."
             )
             return
         forms = list(Form)
@@ -237,7 +238,7 @@ def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
     ):
         return
     if not settled:
-        st.error("Choose above what becomes of what was changed meanwhile.", icon=":material/error:")
+        st.error("Choose above what to do with the parts that were changed meanwhile.", icon=":material/error:")
         return
     written = draft.written()  # and nothing else, so that what others changed meanwhile stays
     fields: dict[str, Any] = {name: written[name] for name in ("document", "kind") if name in written}

@@ -24,7 +24,7 @@ def control() -> None:
     looking = session.moment() is not None
     label = "Looking at the past" if looking else "Look at the past"
     with st.sidebar.popover(label, icon=":material/history_toggle_off:", width="stretch"):
-        st.caption("Every page then shows the character as it was, and nothing can be changed meanwhile.")
+        st.caption("Every page then shows the character as it was; nothing can be changed while you look back.")
         way = st.segmented_control("Which time", [_WORLD, _DESK], default=_WORLD, required=True, key="look-way")
         start = _start(str(way))
         left, right = st.columns(2)
@@ -45,7 +45,7 @@ def control() -> None:
             )  # fmt: skip
             if looking:
                 _back("look-back")
-        st.caption("Or select a change on the History page, and look at the character right before or after it.")
+        st.caption("Or select a change on the History page and look at the character right before or after it.")
 
 
 def _start(way: str) -> datetime:

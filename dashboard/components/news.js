@@ -1,6 +1,18 @@
 // Listens for the revision of an agent, and says so when it is another than the one that the page knows.
+// It waits until the page is at rest: where the run of one fragment begins before the end of another's is sent, Streamlit
+// leaves standing what that other one drew before, such as a form whose button was just pressed.
 const AGAIN_MS = 1000, LATEST_MS = 60000;
+const REST_MS = 300; // a run that begins another leaves less than this between the two
 const listeners = new WeakMap();
+const app = document.querySelector("[data-testid='stApp']");
+let changed = performance.now(); // when a run began or ended
+
+new MutationObserver(() => (changed = performance.now()))
+  .observe(app, { attributes: true, attributeFilter: ["data-test-script-state"] });
+
+function atRest() {
+  return app.dataset.testScriptState === "notRunning" && performance.now() - changed >= REST_MS;
+}
 
 class Listener {
   constructor(place) {
@@ -25,14 +37,19 @@ class Listener {
   }
 
   tell() {
-    if (this.heard !== null && this.heard !== this.known && this.heard !== this.told) {
-      this.told = this.heard;
-      this.say("revision", this.heard);
+    clearTimeout(this.rest);
+    if (this.heard === null || this.heard === this.known || this.heard === this.told) return;
+    if (!atRest()) {
+      this.rest = setTimeout(() => this.tell(), REST_MS);
+      return;
     }
+    this.told = this.heard;
+    this.say("revision", this.heard);
   }
 
   close() {
     clearTimeout(this.timer);
+    clearTimeout(this.rest);
     this.socket.onclose = this.socket.onmessage = null;
     this.socket.close();
   }

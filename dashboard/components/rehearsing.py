@@ -66,8 +66,9 @@ def begin(name: str) -> None:
     with st.container(border=True):
         st.header("Begin a rehearsal", anchor=False)
         st.text(
-            f"A copy of {whom} with all memories and the whole history. Ask it, edit it, run operations, change its "
-            "settings. Then keep what is good, memory by memory, and drop the rest."
+            f"A copy of {whom} with all memories and the whole history. "
+            "Query it, edit it, run operations, change its settings. "
+            "Then keep what you like, memory by memory, and drop the rest."
         )
         purpose = st.text_input(
             "What do you want to try?",
@@ -118,7 +119,7 @@ def listed(name: str) -> None:
     st.html(_LOOK)
     st.header("Rehearsals of this character", anchor=False)
     if not own:
-        widgets.empty("There is none yet.", "Begin one above; nothing that happens in it touches the character.")
+        widgets.empty("There is none yet.", "Begin one above; nothing in it affects the character.")
     for mark in own[:_MOST]:
         _row(mark)
     if others := [mark for mark in every if mark.of != name]:

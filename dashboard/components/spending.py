@@ -59,8 +59,9 @@ def section(agent: AgentMemory) -> None:
 def _taken(agent: AgentMemory, spent: tuple[Spent, ...]) -> None:
     if not spent:
         st.caption(
-            "No call of a language model was made for this character yet. The offline rules take no tokens; every "
-            "other call is counted here: ratings, reflections, summaries, plans and talk."
+            "No language model calls for this character yet. The offline rules use no tokens;"
+            " all other calls are counted here: ratings, reflections, summaries, plans and "
+            "talk."
         )
         return
     whole, settings = total(spent), agent.settings
@@ -70,7 +71,7 @@ def _taken(agent: AgentMemory, spent: tuple[Spent, ...]) -> None:
         st.metric("Tokens", f"{whole.tokens:,}{of_tokens}", border=True, width="content")
         st.metric("Calls", f"{whole.calls:,}", border=True, width="content")
         st.metric("Cost", f"{cost(whole.cost)}{of_cost}", border=True, width="content")
-    st.caption("A call that is being made, or was cut off by a kill, counts by what it may take.")
+    st.caption("Calls in progress, or cut off by a crash, count with their maximum.")
     rows = [
         {
             "model": tables.visible(one.model),
@@ -99,8 +100,8 @@ def _taken(agent: AgentMemory, spent: tuple[Spent, ...]) -> None:
 def _budget(agent: AgentMemory) -> None:
     settings = agent.settings
     st.caption(
-        "A call that may take more than is left is not made: a clear error says so, and an event is kept unrated. "
-        f"What a call may take is estimated high. {_NO_LIMIT}"
+        "A call that may exceed the remaining budget is not made: you get a clear error, "
+        f"and events are stored unrated. Estimates err on the high side. {_NO_LIMIT}"
     )
     now = {"tokens": settings.token_budget, "cost": settings.cost_budget}
     draft = drafts.Draft(f"budget/{agent.name}", now, {"tokens": "Most tokens in all", "cost": "Most cost in all"})
@@ -129,8 +130,8 @@ def _budget(agent: AgentMemory) -> None:
 
 def _prices(used: set[str]) -> None:
     st.caption(
-        "For a million tokens, in any one currency. A model without a price costs nothing, as local ones do. What was "
-        "spent keeps what it cost then."
+        "Per million tokens, in any one currency. A model without a price counts as free,"
+        " such as a local one. Past calls keep their cost."
     )
     world = session.world()
     try:
@@ -155,7 +156,7 @@ def _prices(used: set[str]) -> None:
     )
     if not _as_begun(held):
         st.caption(":material/info: The prices were changed elsewhere since this table was begun.")
-        if st.button("Load them again", icon=":material/refresh:", help="What was written here is forgotten."):
+        if st.button("Load them again", icon=":material/refresh:", help="Your entries here are discarded."):
             _begin_again()
             st.rerun()
     if st.button("Save the prices", icon=":material/save:", help="In Python: world.models.set_prices(...)"):

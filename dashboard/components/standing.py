@@ -48,8 +48,8 @@ def visitor() -> None:
 
 
 _ROLES = {
-    Role.CURATOR: ("You may look at everything and change it.", ":material/edit:"),
-    Role.VIEWER: ("You may look at everything, and change nothing.", ":material/visibility:"),
+    Role.CURATOR: ("You can look at everything and change it.", ":material/edit:"),
+    Role.VIEWER: ("You can look at everything, but not change anything.", ":material/visibility:"),
 }
 
 
@@ -67,10 +67,10 @@ def banner(agent: AgentMemory) -> None:
         )
         with st.popover("Begin a new journal", icon=":material/healing:"):
             st.caption(
-                "A new journal begins with the memories as they are shown here. The damaged one is kept beside it; "
-                "what it told of earlier changes cannot be undone any more."
+                "A new journal starts with the memories as shown here. The damaged one is kept "
+                "beside it; its earlier changes can no longer be undone."
             )
-            if st.button("Begin it with what is shown", type="primary", key="begin-anew"):
+            if st.button("Begin it with these memories", type="primary", key="begin-anew"):
                 _begin_anew(agent)
 
 
@@ -85,19 +85,26 @@ def _vectors(agent: AgentMemory) -> None:
             widgets.problem(work.problem)
         elif isinstance(work.result, Reembedded) and work.result.done:
             st.success(f"{work.result.embedded:,} memories have their vectors now.", icon=":material/check_circle:")
-    if work is None and not waiting:
+    refused = agent.contents.of_another_embedder
+    if work is None and not waiting and not refused:
         return
     with st.container(key="waiting"):
         if work is not None and work.running:
-            st.info("Vectors are being made. Everything can be used meanwhile.", icon=":material/hourglass:")
+            may = (
+                "Until all are there, this character can be read, but not asked or changed."
+                if refused
+                else "You can keep working."
+            )
+            st.info(f"Creating vectors. {may}", icon=":material/hourglass:")
             working.bar(name)
-        elif waiting:
+        elif waiting or refused:
             held = sum(len(agent.entries(tier)) for tier in LIVED)
+            which = f"{waiting:,} of {held:,} memories" if waiting else "The memories"
+            until = "nothing can be recalled or changed" if refused else "are not found by meaning"
             st.warning(
                 widgets.plain(
-                    f"{waiting:,} of {held:,} memories were made with another embedding model than "
-                    f"{session.world().embedder.identity}, and are not found by their meaning until they have vectors "
-                    "of it. It can be stopped, and goes on where it was."
+                    f"{which} were made with another embedding model than {session.world().embedder.identity}, "
+                    f"and {until} until they are re-embedded. You can stop at any time and continue later."
                 ),
                 icon=":material/translate:",
             )

@@ -37,8 +37,8 @@ def notice(agent: AgentMemory) -> None:
 def section(agent: AgentMemory) -> None:
     """How many are unrated, rating them with its progress, what came of it, and the work in the background."""
     st.text(
-        "A memory whose rating could not be had when it came is kept without one. What is rated here is stored in "
-        "pieces: it can be stopped, and goes on where it was."
+        "Memories are stored without a rating when the language model fails. Ratings made"
+        " here are stored as they come: you can stop and continue later."
     )
     st.caption(widgets.plain(f"Language model: {agent.model.label}"))
     if widgets.closed(agent):
@@ -56,7 +56,7 @@ def section(agent: AgentMemory) -> None:
             st.rerun()
     waiting = agent.unrated()
     if not waiting:
-        widgets.empty("Every memory is rated.", "New events are rated as they come.")
+        widgets.empty("Every memory is rated.", "New events are rated on arrival.")
     elif st.button(
         f"Rate {tables.counted(len(waiting), 'memory', 'memories')}",
         type="primary",
@@ -95,7 +95,7 @@ def _background() -> None:
 def told(state: Rerating, called: Callable[[str], str] = str) -> str:
     """How the work in the background stands, in words; ``called`` gives the name of an agent for people."""
     if not state.on:
-        return "Nothing is rated in the background: that is switched off, or this program is no server."
+        return "Background rating is off."
     if state.agent and state.next is None:
         return f"In the background, memories of {called(state.agent)} are being rated: {state.share:.0%}."
     when = "now" if state.next is None else f"in {max(0, round((state.next - real_clock()).total_seconds()))} s"

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
-from memory_system import AgentMemory, Candidate, Change, ChangeSet, MemorySystemError
+from memory_system import AgentMemory, Candidate, Change, ChangeSet, MemorySystemError, Retention
 from memory_system.errors import InvalidDocument, StaleChange
 from memory_system.world import VIEWING
 
@@ -100,11 +100,28 @@ def closed(agent: AgentMemory) -> bool:
     return agent.read_only is not None
 
 
+KEEP_BY = "Keep by"
+
+
+def keep_by(key: str, default: Retention | None = None) -> Retention:
+    """A choice of how migration decides what is kept; without a default, what stands under the key is chosen."""
+    chosen = st.segmented_control(
+        KEEP_BY, [one.value for one in Retention], default=None if default is None else default.value, required=True,
+        key=key, persist_state="session",
+    )  # fmt: skip
+    st.caption(
+        "“learned” keeps memories that are likely enough to be asked for, by weights fitted to labelled conversations; "
+        "of the older half, the least likely leave first. “importance” keeps those that are rated important enough; "
+        "the oldest leave first."
+    )
+    return Retention(str(chosen))
+
+
 def empty(what: str, next_step: str, agent: AgentMemory | None = None) -> None:
     """An empty state with one next step; with ``agent`` another one where nothing can be changed."""
     if agent is not None and agent.read_only is not None:
         viewer = agent.read_only == VIEWING
-        next_step = "A curator can change that." if viewer else "Look at another moment, or go back to now."
+        next_step = "A curator can change that." if viewer else "Choose another moment, or return to the present."
     with st.container(border=True):
         st.markdown(f"**{plain(what)}**")
         st.caption(plain(next_step))

@@ -82,11 +82,11 @@ def summary(apart: Apart, original: str) -> str:
     words = f"{', '.join(parts[:-1])}{' and ' if parts[1:] else ''}{parts[-1]}"
     one = len(apart.memories) + len(apart.texts) == 1 and apart.memories
     clashing = sum(each.clash for each in apart.memories) + sum(each.clash for each in apart.texts)
-    told = f"Otherwise here than in {original}: {words}."
+    told = f"Differs from {original}: {words}."
     if not clashing:
         return told
     which = "It clashes" if one else f"{clashing} of them {'clashes' if clashing == 1 else 'clash'}"
-    return f"{told} {which}: the original was changed there, too."
+    return f"{told} {which}: the original was changed too."
 
 
 def outcome(planned: ChangeSet, original: str) -> str:

@@ -203,5 +203,5 @@ def _day(entry: MemoryEntry) -> str:
 
 def _hover(one: Kin) -> str:
     lines = [html.escape(line, quote=False) for line in textwrap.wrap(short(one.entry.document, 480), 60)]
-    state = ["It is not in recall any more."] * one.forgotten + ["What it rests on has changed since."] * one.stale
+    state = ["It is no longer in recall."] * one.forgotten + ["What it rests on has changed since."] * one.stale
     return "<br>".join([*lines, _about(one), *state])

@@ -172,7 +172,7 @@ def forecast(told: Sequence[Forecast], ink: str = _GREY) -> go.Figure:
                 y=last[-1:],
                 mode="markers",
                 marker={"symbol": "x", "size": 11, "color": "#D55E00"},
-                hovertemplate="falls out on %{x|%d %b %Y, %H:%M}<extra></extra>",
+                hovertemplate="drops out on %{x|%d %b %Y, %H:%M}<extra></extra>",
             )
         figure.add_hline(y=one.threshold, line={"color": _GREY, "dash": "dash", "width": 1.5}, layer="below")
     figure.update_layout(

@@ -179,7 +179,7 @@ def forgetting(told: Forecast) -> str:
     """When a memory falls out of an answer and why, or why it does not."""
     if told.leaves is None:
         return told.because
-    return f"It falls out of this answer on {exact(told.leaves)}. {told.because}"
+    return f"It drops out of this answer on {exact(told.leaves)}. {told.because}"
 
 
 def precisions(found: Mapping[str, Precision]) -> pd.DataFrame:
@@ -232,7 +232,7 @@ def entries(
             "explanation": visible(entry.explanation),
             "tags": list(entry.tags),
             "marks": marks(entry, stale),
-            "fate": fates.get(entry.id, "Stays: there is room."),
+            "fate": fates.get(entry.id, "Stays: short-term memory has room."),
         }
         for entry in found
     ]

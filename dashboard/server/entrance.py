@@ -92,7 +92,7 @@ class Entrance:
             answer.headers["Retry-After"] = str(math.ceil(self._visitors.door.throttle.wait(address)) or 1)
             return answer
         if cookie is None:
-            return HTMLResponse(sign_in.page(then, "This is not the password."), 403)
+            return HTMLResponse(sign_in.page(then, "Wrong password."), 403)
         answer = RedirectResponse(then, 303)
         secure = request.headers.get("origin", "").startswith("https://")  # behind a proxy that encrypts
         answer.set_cookie(COOKIE, cookie, httponly=True, samesite="lax", secure=secure)

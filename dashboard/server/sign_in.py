@@ -46,13 +46,14 @@ def page(then: str, problem: str = "") -> str:
         "<meta name='viewport' content='width=device-width, initial-scale=1'>"
         f"<title>Sign in · Memory system</title><style>{_STYLE}</style></head><body><main>"
         f"<img alt='Memory system' src='{_logo()}'>"
-        "<h1>Sign in</h1><p>The memories here belong to somebody. Enter the password that you were given.</p>"
+        "<h1>Sign in</h1><p>These memories are private. Enter your password.</p>"
         f"{told}<form method='post' action='{IN}'>"
         f'<input type="hidden" name="next" value="{html.escape(then, quote=True)}">'
         "<label for='password'>Password</label>"
         "<input id='password' name='password' type='password' autocomplete='current-password' required autofocus"
         f" maxlength='1000'{by}><button type='submit'>Sign in</button></form>"
-        "<small>It decides what you may do: look, or change things too. You stay signed in for twelve hours.</small>"
+        "<small>Your password decides whether you can only look or also make changes. "
+        "You stay signed in for twelve hours.</small>"
         "</main></body></html>"
     )
 

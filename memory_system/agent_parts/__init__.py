@@ -1,8 +1,7 @@
-"""What an agent can do, by theme: each part is one class that ``AgentMemory`` is put together from."""
+"""What an agent can do, by theme: each part is a small object over the ``Context`` that they share."""
 
-from .rater import Rerated
-from .relived import Relived
-from .shifts import Difference, Shift
-from .tester import OWN_SETTINGS, CueResult, Precision
+from .cues import OWN_SETTINGS, CueResult, Precision
+from .rating import Rerated
+from .replay import Difference, Relived, Shift
 
 __all__ = ["OWN_SETTINGS", "CueResult", "Difference", "Precision", "Relived", "Rerated", "Shift"]

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
-from ..agent_parts.reader import AgentReader, no_progress
+from ..agent import AgentMemory
 from ..core.change_set import ModelCall
 from ..errors import InvalidParameter
-from ..operations.context import Progress
+from ..operations.context import Progress, no_progress
 from .context import QUEUE, SUMMARY, Scene, build, counted
 from .playing import nature, scene_of
 from .strategies import STRATEGIES, Relief
@@ -67,7 +67,7 @@ class Compared:
 
 
 def compare(
-    agent: AgentReader,
+    agent: AgentMemory,
     transcript: Sequence[Message],
     settings: Sequence[TalkSettings],
     *,

@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import Self
 
 from ..agent import AgentMemory
-from ..agent_parts.reader import no_progress
 from ..core.change_set import Change, ChangeSet, Kept, short
 from ..core.entry import LIVED, MAX_DOCUMENT, Kind, MemoryEntry, Tier, new_id
 from ..core.scoring import whole
@@ -20,7 +19,7 @@ from ..core.times import moment_given
 from ..errors import Conflict, InvalidParameter
 from ..llm.base import Heard, unheard
 from ..operations import synopsis
-from ..operations.context import Ground, Progress, bare, rated
+from ..operations.context import Ground, Progress, bare, no_progress, rated
 from ..operations.edit import lasting, listed
 from ..operations.importing.turns import MAX_SPEAKER, MAX_TURNS
 from . import storage

@@ -13,12 +13,11 @@ from datetime import datetime
 from pathlib import Path
 
 from ..agent import AgentMemory
-from ..agent_parts.reader import AgentReader, no_progress
 from ..core.change_set import Change, ChangeSet
 from ..core.entry import Kind, MemoryEntry, Scalar, Tier, new_id
 from ..core.times import moment_given, parse_time
 from ..errors import AlreadyExists, EntryNotFound, InvalidParameter, StoreDamaged, shown
-from ..operations.context import Progress, bare
+from ..operations.context import Progress, bare, no_progress
 from .document_reading import Document, Passage, read_document
 
 
@@ -156,7 +155,7 @@ def load_document(
     texts = [passage.text for passage in read.passages]
     for start in range(0, 0 if preview else len(texts), _AT_ONCE):
         progress(_READING + (1 - _READING) * start / len(texts), f"{start:,} of {len(texts):,} passages")
-        agent.embedded(texts[start : start + _AT_ONCE])  # which the embedder remembers when it is applied
+        agent.contents.embedded(texts[start : start + _AT_ONCE])  # which the embedder remembers when it is applied
     plan = _planned(agent, read, moment)
     return plan if preview else agent.apply(plan)
 
@@ -171,13 +170,13 @@ def _planned(agent: AgentMemory, read: Document, now: datetime) -> ChangeSet:
     return _plan(agent, "load document", f"Load “{read.name}”: {count}", changes, now, notes)
 
 
-def documents(agent: AgentReader) -> tuple[Loaded, ...]:
+def documents(agent: AgentMemory) -> tuple[Loaded, ...]:
     """The documents in an agent's archive, by name.
 
     Raises:
         StoreDamaged: what is kept of one is not as it was written.
     """
-    with agent.shelf(Tier.ARCHIVE) as table:
+    with agent.contents.shelf(Tier.ARCHIVE) as table:
         firsts = [table.get(one) for one in table.ids if one.endswith(passage_id("", 0))]
     found = [_loaded(entry) for entry in firsts if entry is not None]
     return tuple(sorted(found, key=lambda one: (one.name.casefold(), one.id)))
@@ -201,13 +200,13 @@ def _loaded(entry: MemoryEntry) -> Loaded:
         ) from error
 
 
-def passages(agent: AgentReader, document: str) -> tuple[MemoryEntry, ...]:
+def passages(agent: AgentMemory, document: str) -> tuple[MemoryEntry, ...]:
     """The passages of a document in their order.
 
     Raises:
         EntryNotFound: the agent has no such document.
     """
-    with agent.shelf(Tier.ARCHIVE) as table:
+    with agent.contents.shelf(Tier.ARCHIVE) as table:
         beginning = f"{document}-"
         ids = sorted(one for one in table.ids if one.startswith(beginning))
         found = tuple(entry for one in ids if (entry := table.get(one)) is not None)

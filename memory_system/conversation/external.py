@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from ..agent_parts.reader import AgentReader
+from ..agent import AgentMemory
 from ..core.entry import MAX_DOCUMENT, Kind, MemoryEntry
 from ..errors import InvalidEntry
 from .functions import Found, Page
@@ -26,7 +26,7 @@ class AgentExternal:
 
     def __init__(
         self,
-        agent: AgentReader,
+        agent: AgentMemory,
         now: datetime,
         mode: Mode = Mode.PLAY,
         muted: tuple[str, ...] = (),

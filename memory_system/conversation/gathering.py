@@ -13,14 +13,13 @@ from enum import StrEnum
 import numpy as np
 
 from ..agent import AgentMemory
-from ..agent_parts.past import PastView
 from ..core.entry import Tier
 from ..recall.rank import Explanation
 from .functions import Page
 from .passages import Hit
 from .searching import archival_search, conversation_search
 
-Remembering = AgentMemory | PastView
+Remembering = AgentMemory
 """An agent as it is, or as it was at a moment."""
 _ALL = 100
 """Results on the largest page; a search of the archive finds at most two such pages."""
@@ -76,7 +75,7 @@ def _of_documents(agent: Remembering, question: str, now: datetime | None) -> li
 
 
 def _holds(agent: Remembering, tier: Tier) -> bool:
-    with agent.shelf(tier) as table:
+    with agent.contents.shelf(tier) as table:
         return len(table) > 0
 
 

@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ..agent import AgentMemory
-from ..agent_parts.reader import AgentReader, no_progress
 from ..core.change_set import Change, ChangeSet, TextChange, is_text, short
 from ..core.entry import Kind, MemoryEntry, new_id
 from ..core.saved_interviews import MAX_SITTINGS, MAX_TITLE, Answered, Sitting, dump_sittings, parse_sittings
 from ..core.times import moment_given
 from ..errors import EntryNotFound, InvalidEntry, InvalidParameter, shown
 from ..llm.base import Heard, unheard
-from ..operations.context import Progress, rated
+from ..operations.context import Progress, no_progress, rated
 from ..operations.edit import listed
 from .context import Context
 from .playing import Ask, first_blocks, looked_at, play
@@ -249,7 +248,7 @@ def sit(
     return Sitting(new_id(), called, moment.isoformat(), revision, agent.model.label, tuple(answers))
 
 
-def sittings(agent: AgentReader) -> tuple[Sitting, ...]:
+def sittings(agent: AgentMemory) -> tuple[Sitting, ...]:
     """The interviews that are kept, the oldest first.
 
     Raises:

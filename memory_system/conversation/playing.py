@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from ..agent import AgentMemory
-from ..agent_parts.reader import AgentReader
 from ..core import personality as static_memory
 from ..core.change_set import ModelCall, is_text
 from ..core.entry import MAX_DOCUMENT, Kind, MemoryEntry
@@ -17,7 +16,7 @@ from ..llm import LanguageModel
 from ..llm.base import Heard, unheard
 from ..llm.prompts import prompts_of
 from ..operations.context import rated
-from ..recall.query import Facets, Query
+from ..recall.query import Facets
 from ..recall.rank import Recall
 from .context import Context, Scene, build
 from .external import AgentExternal
@@ -102,7 +101,7 @@ def play(agent: AgentMemory, talk: Talk, ask: Ask) -> Played:
     return Played(outcome, played.recalled, tuple(events))
 
 
-def run(agent: AgentReader, talk: Talk, ask: Ask) -> Played:
+def run(agent: AgentMemory, talk: Talk, ask: Ask) -> Played:
     """As ``play``, of an agent as it is or as it was; the events are not rated."""
     model = ask.model or agent.model
     recalled = recall(agent, talk, ask)
@@ -117,39 +116,27 @@ def run(agent: AgentReader, talk: Talk, ask: Ask) -> Played:
     return Played(outcome, recalled, events)
 
 
-def looked_at(agent: AgentReader, talk: Talk, now: datetime) -> Context:
+def looked_at(agent: AgentMemory, talk: Talk, now: datetime) -> Context:
     """The prompt as it is before the next message, which is not there yet."""
     return build(scene_of(agent, talk, now, None, ()), talk, ())
 
 
-def recall(agent: AgentReader, talk: Talk, ask: Ask) -> Recall:
+def recall(agent: AgentMemory, talk: Talk, ask: Ask) -> Recall:
     """What comes to the agent's mind; only a normal talk touches and logs it."""
-    settings, facets = agent.settings, Facets(without=ask.muted)
-    top_k = talk.settings.recalled
-    if ask.mode is Mode.PLAY and ask.touch and isinstance(agent, AgentMemory):
+    facets, top_k = Facets(without=ask.muted), talk.settings.recalled
+    if ask.mode is Mode.PLAY and ask.touch:
         return agent.query_memory(ask.text, top_k, now=ask.now, facets=facets)
-    return agent.answer(
-        Query(
-            ask.text,
-            ask.now,
-            top_k,
-            settings.threshold,
-            settings.static_threshold,
-            settings.static_share,
-            settings.scoring,
-            facets,
-        )
-    )
+    return agent.answer(agent.query(ask.text, top_k, now=ask.now, facets=facets))
 
 
-def scene_of(agent: AgentReader, talk: Talk, now: datetime, recalled: Recall | None, without: Sequence[str]) -> Scene:
+def scene_of(agent: AgentMemory, talk: Talk, now: datetime, recalled: Recall | None, without: Sequence[str]) -> Scene:
     """What a prompt is made of beside the talk."""
     lines = tuple(_line(hit.entry) for hit in recalled) if recalled else ()
     whole = "" if talk.settings.strategy is Strategy.VIRTUAL else nature(agent, talk.settings.block_limit)
     return Scene(agent.display_name, whole, now, lines, tuple(without), prompts_of(agent.model))
 
 
-def nature(agent: AgentReader, most: int) -> str:
+def nature(agent: AgentMemory, most: int) -> str:
     """The static memory in words, fact by fact, as many as have room in ``most`` characters."""
     lines: list[str] = []
     facts = static_memory.facts(agent.personality) if agent.personality else []
@@ -162,7 +149,7 @@ def nature(agent: AgentReader, most: int) -> str:
     return "\n".join(lines)
 
 
-def first_blocks(agent: AgentReader, talk: Talk, persona: str | None, human: str | None) -> Blocks:
+def first_blocks(agent: AgentMemory, talk: Talk, persona: str | None, human: str | None) -> Blocks:
     """Core memory as a talk begins with it.
 
     Raises:

@@ -20,7 +20,7 @@ from datetime import datetime, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
-from ..agent_parts.reader import AgentReader
+from ..agent import AgentMemory
 from ..core.entry import Kind, MemoryEntry, Tier
 from ..core.memory import Vectors
 from ..core.scoring import Floats, Measure, whole
@@ -183,7 +183,7 @@ _MOST_SIZE = 100
 
 
 def conversation_search(
-    agent: AgentReader,
+    agent: AgentMemory,
     query: str,
     page: int = 0,
     *,
@@ -211,12 +211,12 @@ def conversation_search(
         EmbedderError: the query could not be embedded.
     """
     cue = Cue.read(checked_cue(query), _time(agent, at))
-    vector = agent.embedded([cue.text])[0]
-    with agent.shelf(Tier.RECALL) as table:
+    vector = agent.contents.embedded([cue.text])[0]
+    with agent.contents.shelf(Tier.RECALL) as table:
         rows = _said(table, conversation, muted)
         asked = _asked_before(table, rows, cue.text)
         others = rows[~asked]
-        sifted = sift(table, others, _places(table, others), vector, cue, agent.tokens)
+        sifted = sift(table, others, _places(table, others), vector, cue, agent.contents.tokens)
         order = np.lexsort((np.arange(len(sifted.rows)), ~sifted.phrase))
         found = np.concatenate([sifted.rows[order], rows[asked][::-1]])[:POOL]
         scores = np.concatenate([sifted.scores[order], np.zeros(len(found))])
@@ -224,7 +224,7 @@ def conversation_search(
 
 
 def conversation_search_date(
-    agent: AgentReader,
+    agent: AgentMemory,
     start: str | datetime,
     end: str | datetime,
     page: int = 0,
@@ -254,7 +254,7 @@ def conversation_search_date(
     since, until = _moment("The start", start, now, last=False), _moment("The end", end, now, last=True)
     if until < since:
         raise InvalidParameter(f"The end {shown(str(end))} is before the start {shown(str(start))}.")
-    with agent.shelf(Tier.RECALL) as table:
+    with agent.contents.shelf(Tier.RECALL) as table:
         rows = _said(table, conversation, muted)
         times = table.columns["timestamp"][rows]
         rows = rows[(times >= since.timestamp()) & (times <= until.timestamp())]
@@ -263,7 +263,7 @@ def conversation_search_date(
 
 
 def archival_search(
-    agent: AgentReader,
+    agent: AgentMemory,
     query: str,
     page: int = 0,
     *,
@@ -290,16 +290,13 @@ def archival_search(
         InvalidParameter: one is out of its range.
         EmbedderError: the query could not be embedded.
     """
-    now, settings = _time(agent, at), agent.settings
-    asked = Query(
+    asked = agent.query(
         checked_cue(query),
-        now,
         POOL,
-        settings.threshold,
-        1.0,  # static memory stands in the prompt already
-        0.0,
-        settings.scoring,
-        Facets(without=tuple(muted)),
+        now=_time(agent, at),
+        static_threshold=1.0,  # static memory stands in the prompt already
+        static_share=0.0,
+        facets=Facets(without=tuple(muted)),
     )
     lived = [(hit.score.relevancy, hit) for hit in agent.answer(asked) if hit.entry.tier is not Tier.STATIC]
     life = [
@@ -309,11 +306,11 @@ def archival_search(
     return _page(page, size, len(found), lambda place: found[place])
 
 
-def _passages(agent: AgentReader, asked: Query, muted: set[str]) -> list[tuple[float, Found]]:
-    vector = agent.embedded([asked.cue])[0]
-    with agent.shelf(Tier.ARCHIVE) as table:
+def _passages(agent: AgentMemory, asked: Query, muted: set[str]) -> list[tuple[float, Found]]:
+    vector = agent.contents.embedded([asked.cue])[0]
+    with agent.contents.shelf(Tier.ARCHIVE) as table:
         rows = np.array([row for row, one in enumerate(table.ids) if one not in muted], np.intp)
-        sifted = sift(table, rows, _places(table, rows), vector, Cue.read(asked.cue, asked.now), agent.tokens)
+        sifted = sift(table, rows, _places(table, rows), vector, Cue.read(asked.cue, asked.now), agent.contents.tokens)
         similarity: Floats = table.relevancies(vector)[sifted.rows] if len(sifted.rows) else sifted.scores
         hybrid = asked.scoring.measure is Measure.HYBRID
         relevancies = sifted.scores if hybrid else similarity
@@ -387,7 +384,7 @@ def _asked_before(table: Table, rows: Rows, query: str) -> NDArray[np.bool_]:
     return np.fromiter(asked, np.bool_, len(rows))
 
 
-def _time(agent: AgentReader, at: datetime | None) -> datetime:
+def _time(agent: AgentMemory, at: datetime | None) -> datetime:
     return agent.now if at is None else moment_given("'at'", at)
 
 

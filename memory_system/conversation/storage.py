@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from ..agent_parts.reader import AgentReader
+from ..agent import AgentMemory
 from ..core.change_set import CONVERSATION, CORE, HELD, Change, ChangeSet, TextChange, is_text
 from ..core.entry import MAX_DOCUMENT, Kind, MemoryEntry, Scalar, Tier
 from ..core.json_source import parse_strict
@@ -273,7 +273,7 @@ def storable(text: str) -> str:
     return text.replace("\x00", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def loaded(agent: AgentReader, conversation: str, *, queue: bool = True) -> Talk:
+def loaded(agent: AgentMemory, conversation: str, *, queue: bool = True) -> Talk:
     """A talk as it is stored, with what of its past its strategy wants to show.
 
     Only so many messages are read as may have room in the prompt, the newest first, however many there are.
@@ -291,7 +291,7 @@ def loaded(agent: AgentReader, conversation: str, *, queue: bool = True) -> Talk
     if held is None:
         raise ConversationNotFound(f"There is no conversation {shown(conversation)}; it may have been undone.")
     talk, _ = parse_state(parse_held(Talk(conversation), held), agent.text(CONVERSATION + conversation))
-    with agent.shelf(Tier.RECALL) as table:
+    with agent.contents.shelf(Tier.RECALL) as table:
         talk = parse_blocks(talk, agent.text(CORE + conversation), table.get(summary_id(conversation)), ())
 
         def read(number: int) -> Message | None:
@@ -301,7 +301,7 @@ def loaded(agent: AgentReader, conversation: str, *, queue: bool = True) -> Talk
         return replace(talk, queue=STRATEGIES[talk.settings.strategy].past(talk, read)) if queue else talk
 
 
-def text_changes(agent: AgentReader, talk: Talk) -> tuple[TextChange, ...]:
+def text_changes(agent: AgentMemory, talk: Talk) -> tuple[TextChange, ...]:
     """What makes the stored texts those of this talk: some fifty characters a step.
 
     Raises:
@@ -312,7 +312,7 @@ def text_changes(agent: AgentReader, talk: Talk) -> tuple[TextChange, ...]:
     return tuple(change for change in changes if change.before != change.after)
 
 
-def summary_change(agent: AgentReader, talk: Talk, now: datetime) -> tuple[Change, ...]:
+def summary_change(agent: AgentMemory, talk: Talk, now: datetime) -> tuple[Change, ...]:
     """What makes the stored summary that of this talk; nothing where it is."""
     before = agent.find(summary_id(talk.id))
     if talk.summary == ("" if before is None else before.document):
@@ -356,7 +356,7 @@ class Listed:
     messages: int
 
 
-def conversations(agent: AgentReader) -> tuple[Listed, ...]:
+def conversations(agent: AgentMemory) -> tuple[Listed, ...]:
     """An agent's conversations, the one in which something was said last first; those without a message at the end.
 
     Raises:
@@ -364,7 +364,7 @@ def conversations(agent: AgentReader) -> tuple[Listed, ...]:
     """
     texts = agent.texts()
     found = []
-    with agent.shelf(Tier.RECALL) as table:
+    with agent.contents.shelf(Tier.RECALL) as table:
         for name, text in texts.items():
             if text is None or not name.startswith(HELD):
                 continue
@@ -376,7 +376,7 @@ def conversations(agent: AgentReader) -> tuple[Listed, ...]:
     return tuple(sorted(found, key=lambda one: (-one.last.timestamp() if one.last else 0.0, one.title, one.id)))
 
 
-def read(agent: AgentReader, talk_id: str, start: int = 0, count: int = 100) -> tuple[Message, ...]:
+def read(agent: AgentMemory, talk_id: str, start: int = 0, count: int = 100) -> tuple[Message, ...]:
     """Messages of a conversation in their order, by number; takes as long as there are messages asked for.
 
     Args:
@@ -391,12 +391,12 @@ def read(agent: AgentReader, talk_id: str, start: int = 0, count: int = 100) -> 
     """
     first = whole("The first message", start, 0, 2**62)
     most = whole("The number of messages", count, 0, MOST_AT_ONCE)
-    with agent.shelf(Tier.RECALL) as table:
+    with agent.contents.shelf(Tier.RECALL) as table:
         held = [table.get(message_id(talk_id, number)) for number in range(first, first + most)] if len(table) else []
     return tuple(message_of(entry) for entry in held if entry is not None)
 
 
-def removal(agent: AgentReader, talk_id: str, *, author: str = "script") -> ChangeSet:
+def removal(agent: AgentMemory, talk_id: str, *, author: str = "script") -> ChangeSet:
     """Plan to take a conversation away, with all its messages; undoing it brings all back.
 
     What the agent remembers of it, such as a synopsis, stays. ``agent.purge`` with the ids of its changes then takes
@@ -406,7 +406,7 @@ def removal(agent: AgentReader, talk_id: str, *, author: str = "script") -> Chan
         ConversationNotFound: the agent has none of this id.
     """
     talk = loaded(agent, talk_id, queue=False)
-    with agent.shelf(Tier.RECALL) as table:
+    with agent.contents.shelf(Tier.RECALL) as table:
         ids = sorted(entry_id for entry_id in table.ids if entry_id.startswith(f"{talk_id}-"))
         held = [entry for entry_id in ids if (entry := table.get(entry_id)) is not None]
     gone = [Change(bare(entry), None, "Its conversation was removed.") for entry in held]

@@ -23,7 +23,6 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from ..agent import AgentMemory
 from ..core.scoring import whole
 from ..errors import InvalidParameter, MemorySystemError, ModelError, shown
 from ..operations.narrative import Narrative
@@ -189,7 +188,7 @@ def memory_search(
     cue = checked_cue(question)
     most = min(max(agent.settings.top_k, 1), MOST) if top_k is None else whole("top_k", top_k, 1, MOST)
     hits = gather(agent, cue, most, where, now)
-    if touch and isinstance(agent, AgentMemory):  # the past stays as it was
+    if touch and agent.read_only is None:
         agent.touch([hit.entry.id for hit in hits], now=now)
     found = passages(cue, hits, agent.embedder)
     if wanted is Form.EXTRACTIVE:

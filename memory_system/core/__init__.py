@@ -1,9 +1,10 @@
 """Values and small rules that everything else is written in. Nothing here reads a store or asks a model."""
 
 from . import shipped
-from .change_set import CONVERSATION, CORE, HELD, OF_A_CONVERSATION, TextChange
+from .change_set import CONVERSATION, CORE, HELD, OF_A_CONVERSATION, TextChange, entry_from_json, entry_to_json
 from .entry import LIVED
 from .findings import Finding, State
+from .memory import Page
 from .names import checked_name
 from .ports import address, holder, is_free, next_free, refuse_busy
 from .saved_interviews import Answered, Sitting
@@ -18,12 +19,15 @@ __all__ = [
     "OF_A_CONVERSATION",
     "Answered",
     "Finding",
+    "Page",
     "Sitting",
     "State",
     "TextChange",
     "address",
     "ago",
     "checked_name",
+    "entry_from_json",
+    "entry_to_json",
     "explained",
     "holder",
     "is_free",

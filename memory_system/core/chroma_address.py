@@ -21,6 +21,22 @@ _FORM = "It must be like http://localhost:8000, or http://localhost:8000/databas
 
 
 @dataclass(frozen=True)
+class NamedStore:
+    """A store that is not Chroma's.
+
+    Args:
+        name: among the stores that are installed.
+    """
+
+    name: str
+
+    @property
+    def shown(self) -> str:
+        """What people call it."""
+        return self.name
+
+
+@dataclass(frozen=True)
 class ChromaAddress:
     """A Chroma server, single or distributed.
 
@@ -99,3 +115,7 @@ def prefix(world: str, agent: str) -> str:
 
 def _shown(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-_") or "x"
+
+
+StorePlace = ChromaAddress | NamedStore
+"""Where an agent's store is, if it is not in Chroma's files in the agent's folder."""

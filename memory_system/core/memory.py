@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,11 +41,15 @@ class Page:
 class Memory(ABC):
     """A store of memories of one tier, each with its vector.
 
-    A store is told what to hold; it rates nothing, embeds nothing and forgets nothing by itself. Every
-    write can be repeated without harm, since a write that was cut off is done again when the agent is
-    opened. Vectors are float32 of one dimension d per store (384 for all-MiniLM-L6-v2); distances are
+    A store is told what to hold; it rates nothing, embeds nothing and forgets nothing by itself. It has to write, to
+    delete, to tell its rows and to be emptied; what else is asked of it is worked out from its rows, where it does not
+    answer faster itself. Every write can be repeated without harm, since a write that was cut off is done again when
+    the agent is opened. Vectors are float32 of one dimension d per store (384 for all-MiniLM-L6-v2); distances are
     squared Euclidean. An entry's last access is no part of what is stored: the journal keeps it.
     """
+
+    lasts: ClassVar[bool] = True
+    """Whether what is stored is there when the store is opened again."""
 
     @abstractmethod
     def upsert(self, entries: Sequence[MemoryEntry], vectors: Vectors) -> None:
@@ -68,21 +72,25 @@ class Memory(ABC):
             StoreError: the store could not be written.
         """
 
-    @abstractmethod
     def get(self, ids: Sequence[str]) -> list[MemoryEntry]:
         """The entries of these ids, in the order asked.
 
         Raises:
             EntryNotFound: an id is not held; the message names it.
         """
+        held = {entry.id: entry for entry in self.snapshot().entries} if ids else {}
+        try:
+            return [held[entry_id] for entry_id in ids]
+        except KeyError as error:
+            raise EntryNotFound(f"There is no memory {error.args[0]!r} here.") from error
 
-    @abstractmethod
     def ids(self) -> frozenset[str]:
         """The ids of all entries."""
+        return frozenset(body["id"] for page in self.pages() for body in page.bodies)
 
-    @abstractmethod
     def count(self) -> int:
         """How many entries are held."""
+        return len(self.ids())
 
     @abstractmethod
     def pages(self) -> Iterator[Page]:
@@ -107,7 +115,6 @@ class Memory(ABC):
         vectors = np.array([vector for _, vector in rows], np.float32) if rows else np.zeros((0, 0), np.float32)
         return Snapshot(tuple(entry for entry, _ in rows), vectors)
 
-    @abstractmethod
     def nearest(self, vector: Vectors, top_k: int) -> list[tuple[str, float]]:
         """The ids nearest to ``vector`` (shape (d,)) with their squared distance, nearest first.
 
@@ -116,10 +123,20 @@ class Memory(ABC):
         Raises:
             InvalidParameter: ``top_k`` below 1, or another dimension than the store's.
         """
+        if top_k < 1:
+            raise InvalidParameter(f"top_k must be 1 or more, not {top_k}.")
+        held = self.snapshot()
+        if not held.entries:
+            return []
+        if vector.shape != (held.vectors.shape[1],):
+            raise InvalidParameter(f"This store holds vectors of {held.vectors.shape[1]} numbers, not {vector.shape}.")
+        distances = ((held.vectors - vector) ** 2).sum(axis=1)
+        nearest = np.argsort(distances, kind="stable")[:top_k]
+        return [(held.entries[row].id, float(distances[row])) for row in nearest]
 
     @abstractmethod
     def clear(self) -> None:
-        """Remove all entries. Whether another dimension may follow is up to the store."""
+        """Remove all entries. A store that agents use by ``MEMORY_STORE`` takes another dimension afterwards."""
 
     def close(self) -> None:  # noqa: B027 - a store that holds nothing open has nothing to close
         """Let go of files and connections. The store is not used afterwards."""
@@ -143,7 +160,9 @@ class Memory(ABC):
 
 
 class InMemory(Memory):
-    """A store in a dictionary: for tests and for views of the past. Nothing survives the process."""
+    """A store in a dictionary: for tests and for throw-away worlds. Nothing survives the process."""
+
+    lasts = False
 
     def __init__(self) -> None:
         self._held: dict[str, tuple[MemoryEntry, Vectors]] = {}
@@ -175,18 +194,6 @@ class InMemory(Memory):
     def pages(self) -> Iterator[Page]:  # noqa: D102
         if held := list(self._held.values()):
             yield Page([entry_to_json(entry) for entry, _ in held], np.stack([vector for _, vector in held]))
-
-    def nearest(self, vector: Vectors, top_k: int) -> list[tuple[str, float]]:  # noqa: D102
-        if top_k < 1:
-            raise InvalidParameter(f"top_k must be 1 or more, not {top_k}.")
-        held = self.snapshot()
-        if not held.entries:
-            return []
-        if vector.shape != (held.vectors.shape[1],):
-            raise InvalidParameter(f"This store holds vectors of {held.vectors.shape[1]} numbers, not {vector.shape}.")
-        distances = ((held.vectors - vector) ** 2).sum(axis=1)
-        nearest = np.argsort(distances, kind="stable")[:top_k]
-        return [(held.entries[row].id, float(distances[row])) for row in nearest]
 
     def clear(self) -> None:  # noqa: D102
         self._held.clear()

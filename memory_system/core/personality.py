@@ -20,7 +20,7 @@ from .json_source import LineIndex, parse_strict
 MAX_PROBLEMS = 100
 """Told at once; who has mended a hundred will see the others."""
 MAX_BYTES = 1_000_000
-"""A personality of a megabyte is no personality; it is refused before it is parsed."""
+"""A personality of a megabyte is not a personality; it is refused before it is parsed."""
 
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]
 Short = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
@@ -76,7 +76,7 @@ class RoutineItem(_Part):
 
 
 class Personality(_Part):
-    """An agent's static memory: immutable to the agent, never decays, asked first."""
+    """An agent's static memory: immutable to the agent, never decays."""
 
     schema_ref: str | None = Field(None, alias="$schema")
     identity: Identity

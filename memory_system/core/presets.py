@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from .scoring import Measure, Scoring, Weights
+from .scoring import Measure, Scoring, Seats, Weights
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             "Park et al. 2023 (arXiv 2304.03442), section 4.1: equal weights, each part scaled by its min and max.",
         ),
         "balanced": Preset(
-            Scoring(Weights(0.02, 0.05, 1.0), decay=0.999, measure=Measure.HYBRID),
+            Scoring(Weights(0.02, 0.05, 1.0), decay=0.999, measure=Measure.HYBRID, seats=Seats.RANKING),
             0.45,
             0.35,
             "Hybrid relevancy; recency and importance decide between equals. Tuned on LoCoMo, checked on Smallville.",

@@ -85,18 +85,28 @@ class Measure(StrEnum):
     HYBRID = "hybrid"
 
 
+class Seats(StrEnum):
+    """Who gets the seats of an answer: each tier in turn while it is short, or the best of all tiers together."""
+
+    CASCADE = "cascade"
+    RANKING = "ranking"
+
+
 @dataclass(frozen=True)
 class Scoring:
-    """Weights, the decay k of recency per hour (0 < k < 1), and how relevancy is measured.
+    """Weights, the decay k of recency per hour (0 < k < 1), how relevancy is measured, and who gets the seats.
 
     With ``normalise`` each part is brought to 0..1 by min and max over the tier before it is weighed, as in Park
-    et al. 2023 (arXiv 2304.03442, section 4.1); a part that is the same everywhere counts 0.5.
+    et al. 2023 (arXiv 2304.03442, section 4.1); a part that is the same everywhere counts 0.5. Under the ranking that
+    is over STM and LTM together.
     """
 
     weights: Weights = Weights()
     decay: float = 0.99
     measure: Measure = Measure.SIMILARITY
     normalise: bool = False
+    seats: Seats = Seats.CASCADE
+    """The cascade is the rule of settings and queries that were saved before there was another one."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.weights, Weights):
@@ -107,6 +117,12 @@ class Scoring:
         except ValueError as error:
             raise InvalidParameter(
                 f"There is no measure of relevancy {shown(self.measure)}; there are {', '.join(Measure)}."
+            ) from error
+        try:
+            object.__setattr__(self, "seats", Seats(self.seats))
+        except ValueError as error:
+            raise InvalidParameter(
+                f"There is no rule of seats {shown(self.seats)}; there are {', '.join(Seats)}."
             ) from error
         if not isinstance(self.normalise, bool):
             raise InvalidParameter(f"'normalise' must be true or false, not {shown(self.normalise)}.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,14 +13,16 @@ import platformdirs
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from ..errors import InvalidParameter
+from ..errors import InvalidParameter, shown
 from . import shipped
-from .chroma_address import DEADLINE, ChromaAddress
+from .chroma_address import DEADLINE, ChromaAddress, NamedStore, StorePlace
 from .presets import DEFAULT
 from .scoring import Scoring, Weights, in_range, whole
 
 DEFAULT_WORLD = "mem_test"
 PROGRAM = "memory-system"
+MEMORY = "memory"
+"""The store of a world that is thrown away when the program ends."""
 
 
 def data_folder() -> Path:
@@ -59,8 +62,10 @@ class Settings(BaseSettings):
     world: str = Field(DEFAULT_WORLD, validation_alias="MEMORY_WORLD")
     cache: Path = Field(default_factory=_cache_folder, validation_alias="MEMORY_CACHE_DIR")
     """Where the embedding model is kept between runs."""
-    llm: str = Field("auto", validation_alias="MEMORY_LLM", pattern="^(auto|openai|offline)$")
-    """``openai``, ``offline``, or ``auto``: openai if a key or an address is set."""
+    embedder: str = Field("minilm", validation_alias="MEMORY_EMBEDDER", min_length=1, max_length=100)
+    """What makes vectors of texts, by its name among the embedders that are installed."""
+    llm: str = Field("auto", validation_alias="MEMORY_LLM", min_length=1, max_length=100)
+    """``openai``, ``offline``, ``auto`` (openai if a key or an address is set), or a model that a package brings."""
     llm_model: str = Field("gpt-4o-mini", validation_alias="MEMORY_LLM_MODEL")
     llm_deadline: float = Field(60.0, validation_alias="MEMORY_LLM_DEADLINE", gt=0, le=3600)
     """Seconds that one call of the language model may take, retries included."""
@@ -72,6 +77,9 @@ class Settings(BaseSettings):
     openai_base_url: str | None = Field(None, validation_alias="OPENAI_BASE_URL")
     durability: str = Field("full", validation_alias="MEMORY_DURABILITY", pattern="^(full|normal)$")
     """What an acknowledged change survives: ``full`` a killed process and a power cut, ``normal`` a killed process."""
+    store: str = Field("chroma", validation_alias="MEMORY_STORE", min_length=1, max_length=100)
+    """What keeps the memories beside the journal, by its name among the stores that are installed; with ``memory`` the
+    world is thrown away when the program ends."""
     chroma_url: str | None = Field(None, validation_alias="MEMORY_CHROMA_URL")
     """The Chroma server that keeps the store, such as ``http://localhost:8000``; files of its own if not given."""
     chroma_token: SecretStr | None = Field(None, validation_alias="MEMORY_CHROMA_TOKEN")
@@ -104,8 +112,10 @@ class Settings(BaseSettings):
         return url or None
 
     @property
-    def chroma(self) -> ChromaAddress | None:
-        """The Chroma server that keeps the store; ``None`` if each agent has files of its own."""
+    def chroma(self) -> StorePlace | None:
+        """The Chroma server that keeps the store, or a store that is not Chroma's; ``None`` for Chroma's files."""
+        if self.store != "chroma":
+            return NamedStore(self.store)
         if not self.chroma_url:
             return None
         token = self.chroma_token.get_secret_value() if self.chroma_token else None
@@ -128,6 +138,13 @@ def explained(error: ValidationError) -> str:
     return " ".join(f"The setting {name} is wrong: {message}." for name, message in told.items())
 
 
+class Retention(StrEnum):
+    """By what migration decides which memories are kept in LTM; see ``operations.retention``."""
+
+    LEARNED = "learned"
+    IMPORTANCE = "importance"
+
+
 @dataclass(frozen=True)
 class AgentSettings:
     """One agent's own settings; each with its range.
@@ -138,7 +155,10 @@ class AgentSettings:
         threshold: the score that a memory has to exceed, 0 to 30.
         static_threshold: the same for static memory, 0 to 1.
         static_share: the share of the seats that static memory may take while others wait, 0 to 1.
-        migration_threshold: the importance that overflow has to exceed to be kept in LTM, 0 to 1.
+        retention: by what overflow is judged worth keeping in LTM; ``importance`` in settings saved without it.
+        retention_threshold: by ``learned``, the chance of being asked for that it has to exceed, 0 to 1.
+        migration_threshold: by ``importance``, the importance that it has to exceed, 0 to 1. Changed alone, it
+            chooses ``importance``.
         reflection_trigger: the sum of recent ratings at which the agent wants to reflect, 1 to 100,000.
         scoring: weights and decay.
         query_log: how many of the last queries are kept to be lived through again, 0 (none) to 100,000.
@@ -154,6 +174,8 @@ class AgentSettings:
     threshold: float = DEFAULT.threshold
     static_threshold: float = DEFAULT.static_threshold
     static_share: float = 0.4
+    retention: Retention = Retention.LEARNED
+    retention_threshold: float = 0.04
     migration_threshold: float = 0.35
     reflection_trigger: float = 150.0
     scoring: Scoring = DEFAULT.scoring
@@ -168,13 +190,15 @@ class AgentSettings:
             "threshold": in_range("The threshold", self.threshold, 0, 30),
             "static_threshold": in_range("The static threshold", self.static_threshold, 0, 1),
             "static_share": in_range("The static share", self.static_share, 0, 1),
+            "retention": checked_retention(self.retention),
+            "retention_threshold": in_range("The retention threshold", self.retention_threshold, 0, 1),
             "migration_threshold": in_range("The migration threshold", self.migration_threshold, 0, 1),
             "reflection_trigger": in_range("The reflection trigger", self.reflection_trigger, 1, 100_000),
             "query_log": whole("query_log", self.query_log, 0, 100_000),
             "token_budget": whole("token_budget", self.token_budget, 0, 10**12),
             "cost_budget": in_range("The cost budget", self.cost_budget, 0, 10**9),
         }
-        for name, value in checked.items():  # as plain numbers, whatever kind came in
+        for name, value in checked.items():  # in their plain kinds, whatever came in
             object.__setattr__(self, name, value)
         if not isinstance(self.scoring, Scoring):
             raise InvalidParameter("'scoring' must be a Scoring(Weights(...), decay).")
@@ -194,6 +218,7 @@ class AgentSettings:
             return cls()
         try:
             fields: dict[str, Any] = json.loads(text)
+            fields.setdefault("retention", Retention.IMPORTANCE)  # the only rule there was
             scoring = fields.pop("scoring")
             weights, decay = scoring.pop("weights"), scoring.pop("decay")
             return cls(**fields, scoring=Scoring(Weights(**weights), decay, **scoring))
@@ -211,4 +236,18 @@ class AgentSettings:
         names = {field.name for field in dataclasses.fields(self)}
         if unknown := sorted(set(changes) - names):
             raise InvalidParameter(f"There is no setting {unknown[0]!r}; there are {', '.join(sorted(names))}.")
+        if "migration_threshold" in changes and not changes.keys() & {"retention", "retention_threshold"}:
+            changes["retention"] = Retention.IMPORTANCE
         return dataclasses.replace(self, **changes)
+
+
+def checked_retention(value: object) -> Retention:
+    """The rule of this name.
+
+    Raises:
+        InvalidParameter: there is none.
+    """
+    try:
+        return Retention(value)  # type: ignore[arg-type]  # what is no text is refused too
+    except ValueError as error:
+        raise InvalidParameter(f"There is no retention {shown(value)}; there are {', '.join(Retention)}.") from error

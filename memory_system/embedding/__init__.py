@@ -1,1 +1,5 @@
 """Texts to vectors: the interface of an embedder, the cached all-MiniLM-L6-v2, and Chroma's embedding functions."""
+
+from .registry import EMBEDDERS, chosen, fetched
+
+__all__ = ["EMBEDDERS", "chosen", "fetched"]

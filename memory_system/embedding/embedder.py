@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import threading
+import zipfile
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -213,6 +215,30 @@ class CachedEmbedder:
         if not texts:
             return np.zeros((0, 0), np.float32)
         return np.stack([known[text] for text in texts])
+
+    def load(self, path: Path) -> None:
+        """Remember what ``save`` wrote; a file that is missing, damaged, or another embedder's is passed over."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                texts = json.loads(file["texts"].tobytes())
+                if texts.pop() == self.identity and len(texts) == len(file["vectors"]):
+                    with self._lock:
+                        self._held |= dict(zip(texts, file["vectors"], strict=True))
+        except (OSError, ValueError, KeyError, IndexError, EOFError, zipfile.BadZipFile):
+            return
+
+    def save(self, path: Path) -> None:
+        """Write what is remembered, so that another process need not compute it again.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        with self._lock:
+            texts, vectors = list(self._held), list(self._held.values())
+        path.parent.mkdir(parents=True, exist_ok=True)
+        body = np.frombuffer(json.dumps([*texts, self.identity]).encode(), np.uint8)
+        with path.open("wb") as file:
+            np.savez(file, texts=body, vectors=np.stack(vectors) if vectors else np.zeros((0, 0), np.float32))
 
 
 def minilm_of(embedder: Embedder) -> MiniLM | None:

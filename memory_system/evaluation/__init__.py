@@ -6,7 +6,10 @@
 | `sources` `forms` | files and folders; which form a file is in |
 | `locomo` `smallville` `plain` | the three forms |
 | `metrics` | pure: recall@k, MRR, nDCG, bootstrap intervals |
+| `lived` `personality` | a data set told to an agent as it happened, and asked through the public interface |
+| `threshold` | what each threshold answers, of paraphrases and of unrelated cues |
 | `trial` | every question under every preset, ranked by the product's own recall over one long-term tier |
 
-Nothing is written, and no agent's memory is opened: the memories live in one table while they are asked.
+No agent's memory is opened: the memories live in one table while they are asked, or in a world of their own in a
+temporary folder.
 """

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictBool, StringConstraints
 
+from ..agent import AgentMemory
 from ..core.entry import MAX_DOCUMENT, Kind
 from ..core.kinds import MAX_ID
 from ..core.names import MAX_NAME
-from ..core.scoring import Measure, Scoring
-from ..core.settings import AgentSettings
-from ..recall.query import MAX_TOP_K
+from ..core.scoring import Measure, Scoring, Seats
+from ..core.settings import AgentSettings, Retention
+from ..recall.query import MAX_CUE, MAX_REQUERY, MAX_TOP_K, Facets, Query
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ Id = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Share = Annotated[float, Field(strict=True, ge=0, le=1)]
 Ids = Annotated[list[Id], Field(max_length=10_000)]
+RETENTION = "What is kept: the likely enough to be asked for (learned), or the important enough (importance)."
 
 
 class Body(BaseModel):
@@ -70,12 +72,13 @@ class WeightsBody(Body):
 
 
 class ScoringBody(Body):
-    """Weights, the decay per hour, and how relevancy is measured; the agent's own way where something is left out."""
+    """Weights, decay per hour, measure of relevancy, and who gets the seats; the agent's own way where left out."""
 
     weights: WeightsBody = WeightsBody()
     decay: Annotated[Number, Field(gt=0, lt=1)] | None = None
     measure: Measure | None = None
     normalise: StrictBool | None = None
+    seats: Seats | None = None
 
     def over(self, own: Scoring) -> Scoring:
         """The agent's own way of scoring, with what is named here in its place."""
@@ -101,8 +104,13 @@ class SettingsBody(Body):
     ] = None
     static_threshold: Annotated[Share | None, Says("The same for static memory.")] = None
     static_share: Annotated[Share | None, Says("The share of the places that static memory may take.")] = None
+    retention: Annotated[Retention | None, Says(RETENTION)] = None
+    retention_threshold: Annotated[
+        Share | None, Says("By learned retention, the chance of being asked for that a memory has to exceed.")
+    ] = None
     migration_threshold: Annotated[
-        Share | None, Says("The importance that the overflow has to exceed to be kept in long-term memory.")
+        Share | None,
+        Says("The importance that the overflow has to exceed; by itself it chooses retention by importance."),
     ] = None
     reflection_trigger: Annotated[
         Annotated[Number, Field(ge=1, le=100_000)] | None,
@@ -167,3 +175,152 @@ class EditBody(Body):
 
 _SETTINGS, _FIELDS = frozenset(SettingsBody.model_fields), frozenset(EditBody.model_fields)
 """What these forms name themselves, and not those that are made of them."""
+
+
+# -- what memory is asked ------------------------------------------------------------------------------------
+
+View = AgentMemory
+Cue = Annotated[str, StringConstraints(min_length=1, max_length=MAX_CUE)]
+TopK = Annotated[int, Field(strict=True, ge=0, le=MAX_TOP_K)]
+Revision = Annotated[int, Field(strict=True, ge=0, le=2**62)]
+Words = Annotated[str, StringConstraints(max_length=1000)]
+_NOW = Says("The world's time, with its zone; its clock if not given.")
+
+
+class FacetsBody(Body):
+    """Which memories may be found at all; whatever is left empty admits every memory."""
+
+    kinds: Annotated[list[Kind], Field(max_length=100)] = Field(default_factory=list)
+    tags: Annotated[list[str], Field(max_length=100)] = Field(default_factory=list)
+    since: AwareDatetime | None = None
+    until: AwareDatetime | None = None
+    min_importance: Share | None = None
+    max_importance: Share | None = None
+    contains: Words = ""
+    without: Ids = Field(default_factory=list)
+
+    def meant(self) -> Facets:
+        """As the memory system has it."""
+        lists = {name: tuple(getattr(self, name)) for name in ("kinds", "tags", "without")}
+        return Facets(**dict(self) | lists)
+
+
+class MomentBody(Body):
+    """A moment of the past: a real time, a revision (with the last access since), or a time of the world."""
+
+    at: AwareDatetime | None = None
+    revision: Revision | None = None
+    access: Revision | None = None
+    world_time: AwareDatetime | None = None
+
+    def view(self, agent: AgentMemory) -> View:
+        """The agent as it was then."""
+        return agent.as_of(**dict(self))
+
+
+class Asked(Body):
+    """A query; the agent's settings stand for what is not given."""
+
+    cue: Annotated[Cue, Says("What memory is asked.")]
+    top_k: Annotated[TopK | None, Says("Most memories to recall; the agent's setting if not given.")] = None
+    threshold: Annotated[
+        Annotated[Number, Field(ge=0, le=30)] | None, Says("The score to exceed; the agent's setting if not given.")
+    ] = None
+    static_threshold: Annotated[Share | None, Says("The same for static memory.")] = None
+    static_share: Annotated[Share | None, Says("The share of the places that static memory may take.")] = None
+    scoring: Annotated[
+        ScoringBody | None, Says('Weights, decay and measure, such as {"weights": {"recency": 0.5}}; the rest stays.')
+    ] = None
+    facets: Annotated[FacetsBody | None, Says('Which memories may be found, such as {"tags": ["key"]}.')] = None
+    requery: Annotated[
+        Annotated[int, Field(strict=True, ge=0, le=MAX_REQUERY)],
+        Says("How many of the best become cues of a second round."),
+    ] = 0
+    now: Annotated[AwareDatetime | None, _NOW] = None
+    as_of: Annotated[MomentBody | None, Says('Ask the agent as it was, such as {"revision": 7}.')] = None
+
+    def view(self, agent: AgentMemory) -> View:
+        """Who is asked: the agent now, or as it was."""
+        return agent if self.as_of is None else self.as_of.view(agent)
+
+    def given(self, own: AgentSettings) -> dict[str, Any]:
+        """What ``query_memory`` and ``explain`` are to be called with, given the agent's own settings."""
+        return {
+            "prompt": self.cue,
+            "top_k": self.top_k,
+            "threshold": self.threshold,
+            "now": self.now,
+            "static_threshold": self.static_threshold,
+            "static_share": self.static_share,
+            "scoring": self.scoring and self.scoring.over(own.scoring),
+            "facets": self.facets and self.facets.meant(),
+            "requery": self.requery,
+        }
+
+    def query(self, view: View) -> Query:
+        """The query, complete."""
+        given = self.given(view.settings)
+        return view.query(given.pop("prompt"), **given)
+
+
+class QueryBody(Asked):
+    """A query; with ``touch`` what is recalled counts as accessed now."""
+
+    touch: Annotated[StrictBool, Says("What is recalled counts as accessed now.")] = True
+
+
+class ExplainBody(Asked):
+    """A query that touches nothing; ``limit`` is how many candidates are told beside the recalled ones."""
+
+    limit: Annotated[
+        Annotated[int, Field(strict=True, ge=0, le=100_000)], Says("How many that were not recalled are told.")
+    ] = 100
+
+
+class WaysBody(Asked):
+    """A query, and the memory that it is to recall."""
+
+    id: Annotated[Id, Says("The memory that is to be recalled.")]
+
+
+class ForecastBody(Asked):
+    """A query, and how many days to look ahead."""
+
+    days: Annotated[Annotated[Number, Field(ge=1 / 1440, le=36_525)], Says("How many days to look ahead.")] = 365
+
+
+class PrecisionBody(Body):
+    """A cue, and the presets to try, ``settings`` for the agent's own; all of them if not given."""
+
+    cue: Annotated[Cue, Says("What memory is asked.")]
+    presets: Annotated[
+        Annotated[list[Words], Field(max_length=20)] | None, Says("The presets to try; all if not given.", "--preset")
+    ] = None
+    top_k: Annotated[TopK | None, Says("Most memories to recall.")] = None
+    now: Annotated[AwareDatetime | None, _NOW] = None
+
+
+class NarrateBody(Body):
+    """What the narrative answers, and the ids of the memories to tell, the best first; recalled if not given."""
+
+    cue: Annotated[Cue, Says("What the narrative answers.")]
+    ids: Annotated[
+        Annotated[list[Id], Field(max_length=200)] | None, Says("The memories to tell; recalled if not given.", "--id")
+    ] = None
+
+
+class SearchBody(Body):
+    """What a model's call of the tool ``memory_search`` says; the agent's settings stand for what is not given."""
+
+    query: Annotated[Cue, Says("The question, in a sentence or a few words.")]
+    form: Annotated[
+        Literal["extractive", "summarising"], Says("Passages word for word, or one text with its sources.")
+    ] = "extractive"
+    top_k: Annotated[Annotated[int, Field(strict=True, ge=1, le=50)] | None, Says("Most memories to answer from.")] = (
+        None
+    )
+    within: Annotated[
+        Annotated[list[Literal["life", "conversations", "documents"]], Field(min_length=1, max_length=3)] | None,
+        Says("Where to search; everywhere if not given."),
+    ] = None
+    touch: Annotated[StrictBool, Says("What is found counts as accessed now.")] = False

@@ -17,10 +17,10 @@ from ..conversation import whisper
 from ..core.change_set import ChangeSet
 from ..core.entry import MAX_DOCUMENT
 from ..core.presets import PRESETS
-from ..core.settings import AgentSettings
+from ..core.settings import AgentSettings, Retention
 from ..operations.context import Progress
 from ..operations.importing.turns import MAX_TURNS
-from .forms import Body, EditBody, Id, Ids, Says, SettingsBody, Share
+from .forms import RETENTION, Body, EditBody, Id, Ids, Says, SettingsBody, Share
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_DOCUMENT)]
 CueName = Annotated[str, StringConstraints(min_length=1, max_length=80)]
@@ -40,10 +40,14 @@ class Timed(Body):
 
 
 class Migrate(Timed):
-    """The importance that the overflow has to exceed to be kept; or the memories that are to move."""
+    """By what the overflow is judged worth keeping, and what it has to exceed; or the memories that are to move."""
 
-    threshold: Annotated[Share | None, Says("The importance to exceed; the agent's setting if not given.")] = None
-    ids: Annotated[Ids | None, Says("Move these memories, whatever their importance.", option="--id")] = None
+    threshold: Annotated[
+        Share | None,
+        Says("The importance to exceed, or the chance if --retention is learned; the agent's setting if not given."),
+    ] = None
+    ids: Annotated[Ids | None, Says("Move these memories, whatever they are worth.", option="--id")] = None
+    retention: Annotated[Retention | None, Says(RETENTION)] = None
 
 
 class Reflect(Timed):
@@ -263,9 +267,11 @@ OPERATIONS = (
     Operation(
         "migrate",
         "Migrate",
-        "Move what short-term memory has no room for to long-term memory if it is important, else forget it.",
+        "Move what short-term memory has no room for to long-term memory if it is worth keeping, else forget it.",
         Migrate,
-        lambda agent, body: agent.migrate_stm2ltm(body.threshold, ids=body.ids, now=body.now, preview=True),
+        lambda agent, body: agent.migrate_stm2ltm(
+            body.threshold, ids=body.ids, now=body.now, retention=body.retention, preview=True
+        ),
         "--dry-run",
         call="migrate_stm2ltm",
     ),

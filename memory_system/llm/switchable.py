@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..core.registry import Registry
 from ..core.settings import Settings
 from ..embedding.embedder import Embedder
-from ..errors import Conflict, ModelError, ModelUnavailable, StoreDamaged
+from ..errors import Conflict, InvalidParameter, ModelError, ModelUnavailable, StoreDamaged
 from . import keys, servers, tasks
 from .base import Answer, Completion, Heard, LanguageModel, Reply, unheard
 from .config import OPENAI, ChoiceFile, ModelChoice, checked, checked_key
@@ -90,6 +91,30 @@ _UNREAD = (-1, -1, -1)
 """What no file is, so that it is read again."""
 _AGAIN = 60.0
 """Seconds after which a keyring that did not hand out a key is asked again."""
+MODELS: Registry[Callable[[Settings], LanguageModel]] = Registry(
+    "memory_system.language_models",
+    "language model",
+    {
+        "auto": f"{__name__}:WorldModel",
+        "openai": "memory_system.llm.openai.model:OpenAIModel",
+        "offline": "memory_system.llm.offline.model:OfflineModel",
+    },
+)
+"""What ``MEMORY_LLM`` can name. A package adds functions that make a model for an installation's settings."""
+_OURS = ("auto", "openai", "offline")
+
+
+def _joined(settings: Settings) -> LanguageModel | None:
+    """The model that a package brings, if the settings name one."""
+    if settings.llm in _OURS:
+        return None
+    try:
+        model = MODELS.get(settings.llm)(settings)
+        assert all(callable(getattr(model, name)) for name in ("complete", "chat")), "it neither answers nor talks"
+        assert all(isinstance(getattr(model, name), str) for name in ("name", "label")), "it has no name"
+    except Exception as error:  # a package from elsewhere may fail in any way
+        raise InvalidParameter(f"The setting MEMORY_LLM is wrong: {error}") from error
+    return model
 
 
 class WorldModel:
@@ -108,6 +133,7 @@ class WorldModel:
 
     Raises:
         ModelUnavailable: the environment decides for a server, and names none.
+        InvalidParameter: it names a language model that there is not, or that cannot be made.
     """
 
     def __init__(
@@ -123,7 +149,8 @@ class WorldModel:
         self._file = ChoiceFile(folder)
         self._settings = settings
         self._offline = OfflineModel(embedder)
-        self._given = given
+        self._joined = None if given is not None else _joined(settings)
+        self._given = given or self._joined
         self._helps = helps
         self._keys: dict[str, str] = {}  # of this process, by their addresses
         self._lock = threading.RLock()
@@ -207,7 +234,7 @@ class WorldModel:
     @property
     def decided(self) -> str:
         """Who decides in the place of whoever looks at the page, in a sentence; empty if nobody does."""
-        if self._given is not None:
+        if self._given is not None and self._joined is None:
             return "The program that opened this world decides which language model is used."
         if self._settings.llm != "auto":
             return f"The environment decides: MEMORY_LLM is '{self._settings.llm}'. Without it the choice is made here."

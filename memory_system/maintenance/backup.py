@@ -14,12 +14,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO
 
-from ..agent_parts.reader import no_progress
 from ..core import personality
 from ..core.files import as_store_errors
 from ..core.times import real_clock
 from ..errors import AgentNotFound, AlreadyExists, MemorySystemError
-from ..operations.context import Progress
+from ..operations.context import Progress, no_progress
 from ..store import copying
 from ..store.journal.location import JOURNAL, broken_pages
 from ..store.write_lock import WriteLock

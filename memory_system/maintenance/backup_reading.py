@@ -15,15 +15,14 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import IO
 
-from ..agent_parts.reader import no_progress
 from ..core.files import as_store_errors
-from ..errors import InvalidBackup
-from ..operations.context import Progress
+from ..errors import InvalidBackup, NotFound, shown
+from ..operations.context import Progress, no_progress
 from .backup_manifest import MOST_BYTES, NAME, Kept, Manifest
 
 _CHUNK = 1 << 20
@@ -33,6 +32,19 @@ _MOST_TIMES = 100
 """How many times larger than it is packed a file may be, once it is not small: memories never shrink so much."""
 _NOT_ZIP = (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError, OverflowError, zlib.error)
 """What reading a zip raises that is cut short, or was made to do harm."""
+
+
+def find(folder: Path, name: str) -> Path:
+    """The backup of this file name in a folder, and of no other place.
+
+    Raises:
+        NotFound: there is none.
+    """
+    with suppress(OSError, ValueError):
+        for path in folder.glob("*.zip"):
+            if path.name == name and path.is_file() and not path.is_symlink():
+                return path
+    raise NotFound(f"There is no backup {shown(name)} in the server's backup folder.")
 
 
 def look(path: str | Path) -> Manifest:

@@ -14,19 +14,17 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from ..agent_parts.reader import no_progress
-from ..core.chroma_address import ChromaAddress
+from ..core.chroma_address import StorePlace
 from ..core.entry import Tier
 from ..core.findings import Finding, State
 from ..core.times import real_clock
 from ..embedding.embedder import Embedder
 from ..errors import ForeignStore, JournalDamaged, MemorySystemError, StoreDamaged, StoreError, StoreUnavailable
-from ..operations.context import Progress
+from ..operations.context import Progress, no_progress
 from ..recall import kept_tables
 from ..store import copying, shutdown_note
 from ..store.chroma import files as chroma_files
 from ..store.chroma.probe import probe
-from ..store.chroma.store import forget
 from ..store.copying import STORE
 from ..store.expected_rows import of_entries
 from ..store.journal.journal import Journal, content_hash
@@ -35,7 +33,7 @@ from ..store.journal.moving import Journals
 from ..store.ledger import Ledger
 from ..store.ledger_checks import differences
 from ..store.personality_file import PersonalityFile
-from ..store.projection import Stores
+from ..store.projection import Stores, forget
 from ..store.read_only import ReadOnlyLedger, open_ledger
 from ..world.folders import Place
 from ..world.world import World
@@ -152,7 +150,7 @@ def _repaired(
     journals: Journals,
     *,
     anew: bool,
-    server: ChromaAddress | None = None,
+    server: StorePlace | None = None,
 ) -> list[Finding]:
     problem = repair_agent(place.folder, place.personality, embedder, journals, anew=anew, server=server)
     after = examine_agent(place.folder, place.personality, embedder, journals, server)
@@ -196,7 +194,7 @@ def repair_agent(
     journals: Journals | None = None,
     *,
     anew: bool = True,
-    server: ChromaAddress | None = None,
+    server: StorePlace | None = None,
 ) -> str | None:
     """Open a closed agent, which repairs it.
 
@@ -216,7 +214,7 @@ def repair_agent(
         if isinstance(ledger, ReadOnlyLedger):
             if not anew:
                 ledger.close()
-                return ledger.read_only
+                return ledger.policy.why
             ledger.begin_anew()
             ledger = open_ledger(folder, personality, embedder, journals=journals, chroma=server)
         text, file_of = ledger.text("personality"), PersonalityFile(personality)
@@ -233,7 +231,7 @@ def repair_agent(
 
 
 def _opened(
-    folder: Path, personality: Path, embedder: Embedder, journals: Journals | None, server: ChromaAddress | None
+    folder: Path, personality: Path, embedder: Embedder, journals: Journals | None, server: StorePlace | None
 ) -> Ledger:
     try:
         return open_ledger(folder, personality, embedder, journals=journals, chroma=server)
@@ -249,7 +247,7 @@ def examine_agent(
     personality: Path,
     embedder: Embedder,
     journals: Journals | None = None,
-    server: ChromaAddress | None = None,
+    server: StorePlace | None = None,
 ) -> list[Finding]:
     """Look at a copy of an agent's files; nothing is changed.
 
@@ -294,7 +292,7 @@ def _copied(folder: Path, journals: Journals) -> Iterator[Path]:
 
 
 def _of_copy(
-    folder: Path, copy: Path, personality: Path, embedder: Embedder, server: ChromaAddress | None
+    folder: Path, copy: Path, personality: Path, embedder: Embedder, server: StorePlace | None
 ) -> Iterator[Finding]:
     name = folder.name
 
@@ -322,7 +320,7 @@ def _of_copy(
             with closing(Journal(f"sqlite:///{copy / JOURNAL}", real_clock)) as journal:
                 refuse_older(name, journal.revision, stores.claimed)
                 yield right("journal", f"{journal.revision} changes, every page in order.")
-                if problem is None:
+                if problem is None and stores.lasts:
                     yield from of_contents(name, journal, stores, embedder)
                 yield from of_personality(name, journal, personality)
         except MemorySystemError as error:

@@ -44,7 +44,7 @@ def lines(agent: AgentMemory, *, vectors: bool = False) -> Iterator[str]:
             if entry.last_access is not None:
                 told["last_access"] = entry.last_access.isoformat()
             if vectors:
-                vector = agent.vector(entry.id)
+                vector = agent.contents.vector(entry.id)
                 told["vector"] = None if vector is None else [float(number) for number in vector]
             yield json.dumps(told, ensure_ascii=False)
 

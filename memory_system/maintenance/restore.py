@@ -11,13 +11,12 @@ from pathlib import Path
 
 from filelock import Timeout
 
-from ..agent_parts.reader import no_progress
 from ..core.files import as_store_errors
 from ..core.findings import Finding, State
 from ..core.personality import read
 from ..core.times import real_clock, stamp
 from ..errors import AlreadyExists, Conflict, InvalidBackup, NotFound, StoreBusy, StoreError
-from ..operations.context import Progress
+from ..operations.context import Progress, no_progress
 from ..store.copying import STORE
 from ..world import swap as asides
 from ..world.folders import BIN as BIN_FOLDER

@@ -29,7 +29,9 @@ from ..agent import AgentMemory
 from ..core.change_set import Change, ChangeSet
 from ..core.entry import MemoryEntry, Tier
 from ..core.names import MAX_NAME
-from ..core.settings import AgentSettings
+from ..core.presets import DEFAULT
+from ..core.scoring import Seats
+from ..core.settings import AgentSettings, Retention
 from ..core.shipped import personalities as shipped
 from ..core.times import parse_time, real_clock
 from ..errors import MemorySystemError, StoreDamaged
@@ -158,8 +160,17 @@ def _damaged(path: Path, error: Exception) -> StoreDamaged:
     return StoreDamaged(f"{path} is damaged ({error}). Get it again, or remove it to have the stories replayed.")
 
 
-SETTINGS = AgentSettings(stm_size=20, top_k=6, static_share=0.3, migration_threshold=0.25)
-"""How the characters of the story remember: all but what is purely mundane."""
+SETTINGS = AgentSettings(
+    stm_size=20,
+    top_k=6,
+    static_share=0.3,
+    threshold=0.45,
+    static_threshold=0.35,
+    retention=Retention.IMPORTANCE,
+    migration_threshold=0.25,
+    scoring=dataclasses.replace(DEFAULT.scoring, seats=Seats.CASCADE),
+)
+"""How the characters of the story remember: all but what is purely mundane, recalled by the rule they lived with."""
 _ANY_CUE = "What happened?"
 
 

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, overload
 
+import numpy as np
+
 from ..core.change_set import Change, ChangeSet, ModelCall
 from ..core.entry import MemoryEntry
+from ..core.scoring import Floats
 from ..core.settings import AgentSettings
 from ..errors import ModelError
 from ..llm import LanguageModel, tasks
@@ -18,6 +21,10 @@ UNRATED = "Not rated yet: the language model gave no rating."
 """The explanation of a memory that was to be rated and could not be, by which whoever rates later knows it."""
 Progress = Callable[[float, str], None]
 """Told how far a long operation is, 0 to 1, and what it does; it may raise to cancel, and nothing is changed."""
+
+
+def no_progress(_done: float, _doing: str) -> None:
+    """For callers who do not want to be told how far a long operation is."""
 
 
 @dataclass(frozen=True)
@@ -33,10 +40,20 @@ class Ground:
     settings: AgentSettings
     model: LanguageModel
     recall: Callable[[str, int], list[MemoryEntry]]
-    progress: Progress = lambda _done, _doing: None
+    progress: Progress = no_progress
     agent: str = ""
     at_once: int = 1
     """How many texts may be rated at a time."""
+    ltm_times: Floats | None = None
+    """When what is in LTM happened, shape (n,), Unix seconds, NaN = timeless; read from the entries if not given."""
+
+    def newest(self, count: int) -> list[MemoryEntry]:
+        """The ``count`` newest entries of LTM, the oldest first; what is timeless counts as older than all else."""
+        if self.ltm_times is None or len(self.ltm) <= count:
+            return sorted(self.ltm, key=by_age)[-count:]
+        times = np.nan_to_num(self.ltm_times, nan=-np.inf)
+        since = np.partition(times, -count)[-count]
+        return sorted((self.ltm[int(row)] for row in np.flatnonzero(times >= since)), key=by_age)[-count:]
 
     def plan(self, operation: str, title: str, changes: list[Change], **more: Any) -> ChangeSet:
         """A change set planned on this ground."""

@@ -244,12 +244,14 @@ def reset(ground: Ground) -> ChangeSet:
 def configure(ground: Ground, held: str | None, after: AgentSettings) -> ChangeSet:
     """Plan to change the agent's settings."""
     text = after.to_json()
-    changed = held != text and AgentSettings.from_json(held) != after
+    changed = held != text and ground.settings != after
     texts = (TextChange("settings", held, text),) if changed else ()
     return ground.plan("settings", "Change settings", [], texts=texts)
 
 
-def personality(ground: Ground, held: str | None, text: str, static: Sequence[MemoryEntry], source: str) -> ChangeSet:
+def personality(
+    plan: Callable[..., ChangeSet], held: str | None, text: str, static: Sequence[MemoryEntry], source: str
+) -> ChangeSet:
     """Plan to take a personality text as the static memory; facts that stay as they are are not touched.
 
     Raises:
@@ -258,7 +260,7 @@ def personality(ground: Ground, held: str | None, text: str, static: Sequence[Me
     changes = personality_changes(text, static, source)
     texts = (TextChange("personality", held, text),) if text != held else ()
     facts = f"{len(changes)} fact{'s' if len(changes) != 1 else ''}"
-    return ground.plan("personality", f"Change the personality: {facts}", changes, texts=texts)
+    return plan("personality", f"Change the personality: {facts}", changes, texts=texts)
 
 
 def personality_changes(text: str, static: Sequence[MemoryEntry], source: str) -> list[Change]:

@@ -1,4 +1,4 @@
-"""Migration: what STM has no room for goes to LTM if it is important enough, and is forgotten if not."""
+"""Migration: what STM has no room for goes to LTM if it is worth keeping, and is forgotten if not."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from collections.abc import Sequence
 from ..core.change_set import Change, ChangeSet, Kept
 from ..core.entry import MemoryEntry, Tier
 from ..errors import EntryNotFound
-from .context import Ground, by_age
+from .context import Ground
+from .retention import BESIDE, Rule, Verdict
 
 
-def plan(ground: Ground, threshold: float, chosen: Sequence[str] | None = None) -> ChangeSet:
+def plan(ground: Ground, rule: Rule, chosen: Sequence[str] | None = None) -> ChangeSet:
     """Plan a migration.
 
-    STM's overflow is as many entries as it holds beyond ``stm_size``. The oldest that may leave make it up,
-    the more important first where two are of one age. Pinned and protected entries may not leave; unrated
-    ones wait for their rating; and what is marked "by a person" is moved, but never forgotten by itself.
+    STM's overflow is as many entries as it holds beyond ``stm_size``. The first that may leave, in the order of
+    the rule, make it up. Pinned and protected entries may not leave; unrated ones wait for their rating; and
+    what is marked "by a person" is moved, but never forgotten by itself.
 
     Args:
         ground: what to plan on.
-        threshold: the importance (0 to 1) that an entry has to exceed to be kept.
+        rule: which are kept, and in which order they leave.
         chosen: ids in STM to move whatever their importance, instead of the overflow.
 
     Raises:
@@ -36,13 +37,16 @@ def plan(ground: Ground, threshold: float, chosen: Sequence[str] | None = None) 
         return ground.plan("migrate", "Nothing to migrate", [], notes=(note,))
     changes: list[Change] = []
     kept: list[Kept] = []
-    for entry in sorted(ground.stm, key=lambda one: (by_age(one)[0], -(one.importance or 0), one.id)):
+    held = list(ground.stm)
+    verdicts = rule.judge([entry for entry in held if entry.importance is not None], ground.newest(BESIDE))
+    for entry in rule.order(held, verdicts, ground.settings.stm_size):
         if len(changes) == overflow:
             break
-        if (why := _stays(entry, threshold)) is not None:
-            kept.append(Kept(entry.id, why))
+        verdict = verdicts.get(entry.id)
+        if (why := _stays(entry, verdict)) is not None or verdict is None:
+            kept.append(Kept(entry.id, why or ""))
         else:
-            changes.append(_change(entry, threshold))
+            changes.append(_change(entry, verdict, rule))
     moved = sum(1 for change in changes if change.after is not None)
     doing = [f"move {moved} to long-term memory"] if moved else []
     doing += [f"forget {len(changes) - moved}"] if moved < len(changes) else []
@@ -51,12 +55,12 @@ def plan(ground: Ground, threshold: float, chosen: Sequence[str] | None = None) 
     return ground.plan("migrate", title, changes, kept=tuple(kept), notes=notes)
 
 
-def _stays(entry: MemoryEntry, threshold: float) -> str | None:
+def _stays(entry: MemoryEntry, verdict: Verdict | None) -> str | None:
     if (why := _fixed(entry)) is not None:
         return why
-    if entry.importance is None:
+    if verdict is None:
         return "It is unrated; rate it first."
-    if entry.authored and entry.importance <= threshold:
+    if entry.authored and not verdict.kept:
         return "It is marked “by a person”, so it is not forgotten by itself."
     return None
 
@@ -67,14 +71,9 @@ def _fixed(entry: MemoryEntry) -> str | None:
     return "It is pinned." if entry.pinned else None
 
 
-def _change(entry: MemoryEntry, threshold: float) -> Change:
-    importance = entry.importance or 0
-    if importance > threshold:
-        why = f"Short-term memory is full; importance {importance:.2f} exceeds {threshold:.2f}."
-        return Change(entry, entry.evolve(tier=Tier.LTM), why)
-    return Change(
-        entry, None, f"Short-term memory is full; importance {importance:.2f} does not exceed {threshold:.2f}."
-    )
+def _change(entry: MemoryEntry, verdict: Verdict, rule: Rule) -> Change:
+    after = entry.evolve(tier=Tier.LTM) if verdict.kept else None
+    return Change(entry, after, f"Short-term memory is full{rule.leaving}; {verdict.why}.")
 
 
 def _plan_chosen(ground: Ground, chosen: Sequence[str]) -> ChangeSet:

@@ -52,7 +52,7 @@ def reembed(
         ReadOnly: nothing can be written.
         EmbedderError: a text could not be embedded.
     """
-    ledger.refuse_read_only()
+    ledger.policy.refuse()
     identity = ledger.embedder.identity
     with ledger.reading():
         texts = list(dict.fromkeys(entry.document for entry in ledger.without_vector()))

@@ -64,6 +64,11 @@ class Clash:
         """Whether it is the personality, the settings, or another text that is no memory."""
         return any(isinstance(end, str) for end in (self.was, self.now, self.would_be))
 
+    @property
+    def sentence(self) -> str:
+        """What it is, and what stands in the way."""
+        return str(self)
+
     def __str__(self) -> str:
         """In a sentence: what it is, and what stands in the way."""
         held = next(end for end in (self.now, self.would_be, self.was) if end is not None)

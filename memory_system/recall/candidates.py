@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import overload
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..core.entry import LIVED, Tier
 from ..core.scoring import Floats, Parts
 from .query import Query
+from .seats import Seated
 from .table import Rows
 from .verdicts import VERDICTS, Candidate, Verdict, because
 
@@ -38,16 +39,14 @@ class Candidates(Sequence[Candidate]):
 
     Args:
         tiers: the tiers in the order in which they were asked.
-        seats: how many of each tier are recalled.
+        given: who has a seat.
         query: what was asked.
         guided: what a second round found, in its order.
     """
 
-    def __init__(
-        self, tiers: Sequence[Judged], seats: Mapping[Tier, int], query: Query, guided: Sequence[Candidate] = ()
-    ) -> None:
+    def __init__(self, tiers: Sequence[Judged], given: Seated, query: Query, guided: Sequence[Candidate] = ()) -> None:
         self._tiers = tuple(tiers)
-        self._seats = seats
+        self._given = given
         self._query = query
         self._guided = tuple(guided)
         numbers = np.repeat(np.arange(len(tiers)), [len(tier.ids) for tier in tiers])
@@ -57,7 +56,13 @@ class Candidates(Sequence[Candidate]):
         recalled = np.concatenate([tier.verdicts for tier in tiers]) == VERDICTS.index(Verdict.RECALLED)
         by_score = np.where(np.isnan(totals), np.inf, -totals)
         by_score[recalled] = -np.inf
-        order = np.lexsort((ranks, numbers, by_score))
+        seat = np.full(len(ranks), len(ranks), np.intp)
+        for number, judged in enumerate(tiers):
+            seats = given.numbers[judged.tier]
+            here = np.flatnonzero(recalled & (numbers == number))
+            seat[here] = seats[ranks[here] - 1]
+        order = np.lexsort((ranks, numbers, by_score, seat))
+        self._seat = seat
         if guided:
             numbered = (self._number(one.entry.id) for one in guided)
             apart = [number for number in numbered if number is not None]
@@ -88,7 +93,7 @@ class Candidates(Sequence[Candidate]):
         place, row = self._place[number].tolist()
         tier = self._tiers[place]
         verdict, rank, score = VERDICTS[tier.verdicts[row]], int(tier.ranks[row]), tier.parts.one(row)
-        words = because(verdict, tier.tier, score, rank, self._seats, self._query)
+        words = because(verdict, tier.tier, score, rank, self._given, self._query, int(self._seat[number]))
         return Candidate(tier.entries[row], score, rank, verdict, words)
 
     @property

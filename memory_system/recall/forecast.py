@@ -32,7 +32,7 @@ import numpy as np
 
 from ..core.entry import MemoryEntry, Tier
 from ..core.memory import Vectors
-from ..core.scoring import FRESH_SECONDS, Measure, Score, recency
+from ..core.scoring import FRESH_SECONDS, Measure, Score, Seats, recency
 from ..errors import InvalidParameter
 from .query import Query
 from .rank import Explanation, Measured, Recall, answer
@@ -261,7 +261,8 @@ class _Ahead:
         if then is not None and then.verdict is Verdict.BELOW_THRESHOLD:
             return self._below(hit)
         entered = [one for name, one in self.hits(leaves).items() if name not in before]
-        rivals = [one for one in entered if one.entry.tier is hit.entry.tier]
+        ranking = self._query.scoring.seats is Seats.RANKING
+        rivals = [one for one in entered if ranking or one.entry.tier is hit.entry.tier]
         if rivals:
             return f"It is overtaken by “{_quoted(rivals[0])}”."
         return f"“{_quoted(entered[0])}” takes its seat." if entered else "There is no seat left for it."

@@ -7,10 +7,13 @@ from collections.abc import Hashable, Mapping
 from datetime import date, datetime, time, tzinfo
 from functools import lru_cache
 
-from ..core.entry import Tier
+import numpy as np
+
+from ..core.entry import LIVED, Tier
 from ..core.memory import Vectors
+from ..core.scoring import Seats
 from . import hybrid as relevancy
-from .hybrid import Cue, Evidence, Kept, TokenStates, evidence, hybrid
+from .hybrid import Cue, Evidence, Joint, Kept, Texts, TokenStates, evidence, hybrid
 from .query import Query
 from .rank import Measured, Relevancy
 from .table import Table
@@ -22,8 +25,9 @@ _SHORT = 500
 class Hybrid:
     """Hybrid relevancy over tables that change; thread-safe, as far as the tables are held still.
 
-    What was worked out for a cue is kept with the token states for as long as the texts stay as they are: who asks
-    the same cue again pays for its recency and importance only.
+    Where the best of all tiers get the seats, they are measured together; otherwise each tier by itself. What was
+    worked out for a cue is kept with the token states for as long as the texts stay as they are: who asks the same cue
+    again pays for its recency and importance only.
 
     Args:
         tokens: the token states that are compared; where there are none, late interaction is left out.
@@ -32,6 +36,7 @@ class Hybrid:
     def __init__(self, tokens: TokenStates) -> None:
         self._tokens = tokens
         self._kept: Kept[relevancy.Relevancy] = tokens.relevancies
+        self._joint: tuple[Hashable, Joint] | None = None
 
     def measure(self, query: Query, vector: Vectors, tables: Mapping[Tier, Table]) -> Measured:
         """What answers the relevancies of a table and their parts, for one query.
@@ -44,13 +49,23 @@ class Hybrid:
         Raises:
             EmbedderError: (when it is called) token states could not be computed.
         """
-        cue = _read(query, tables)
+        if query.scoring.seats is Seats.CASCADE:
+            cue = _read(query, tables)
 
-        def measured(_tier: Tier, table: Table) -> Relevancy:
-            found = self._found(cue, vector, table)
-            return found.values, found.parts
+            def apart(_tier: Tier, table: Table) -> Relevancy:
+                found = self._found(cue, vector, table.texts, table)
+                return found.values, found.parts
 
-        return measured
+            return apart
+        asked, cue = [tables[tier] for tier in LIVED], self._cue(query, tables)
+
+        def together(tier: Tier, _table: Table) -> Relevancy:
+            found = self._found(cue, vector, self._texts(tables), *asked)
+            end = sum(len(tables[one]) for one in LIVED[: LIVED.index(tier) + 1])
+            rows = slice(end - len(tables[tier]), end)
+            return found.values[rows], {name: part[rows] for name, part in found.parts.items()}
+
+        return together
 
     def evidence(self, query: Query, vector: Vectors, tables: Mapping[Tier, Table], entry_id: str) -> Evidence | None:
         """Which words, tokens, names and times of a memory met the cue; ``None`` for one that is not held.
@@ -58,25 +73,54 @@ class Hybrid:
         Raises:
             EmbedderError: token states could not be computed.
         """
-        cue = _read(query, tables)
-        for table in tables.values():
+        cue, start = self._cue(query, tables), 0
+        for tier in LIVED:
+            table = tables[tier]
             row = table.row(entry_id)
-            if row is not None:
-                return evidence(cue, row, table.texts, self._tokens, pool=self._found(cue, vector, table).pool)
+            if row is None:
+                start += len(table)
+                continue
+            if query.scoring.seats is Seats.CASCADE:
+                texts: Texts = table.texts
+                pool = self._found(cue, vector, texts, table).pool
+            else:
+                row, texts = start + row, self._texts(tables)
+                pool = self._found(cue, vector, texts, *(tables[one] for one in LIVED)).pool
+            return evidence(cue, row, texts, self._tokens, pool=pool)
         return None
 
-    def _found(self, cue: Cue, vector: Vectors, table: Table) -> relevancy.Relevancy:
+    def _cue(self, query: Query, tables: Mapping[Tier, Table]) -> Cue:
+        return (
+            _read(query, tables)
+            if query.scoring.seats is Seats.CASCADE
+            else _reading(query, self._texts(tables).speakers)
+        )
+
+    def _texts(self, tables: Mapping[Tier, Table]) -> Joint:
+        """The texts of all tiers as one, read again once one of them has changed."""
+        key = tuple((weakref.ref(tables[tier]), tables[tier].version) for tier in LIVED)
+        held = self._joint
+        if held is None or held[0] != key:
+            held = self._joint = key, Joint(*(tables[tier].texts for tier in LIVED))
+        return held[1]
+
+    def _found(self, cue: Cue, vector: Vectors, texts: Texts, *tables: Table) -> relevancy.Relevancy:
         # what else a cue says follows from its text, its names and its times
-        key = weakref.ref(table), cue.text, cue.names, cue.asked
-        found = self._kept.get(key, table.version)
+        key = tuple(map(weakref.ref, tables)), cue.text, cue.names, cue.asked
+        version = tuple(table.version for table in tables)
+        found = self._kept.get(key, version)
         if found is None:
-            found = hybrid(cue, table.relevancies(vector), table.texts, self._tokens)
-            self._kept.put(key, table.version, found, found.size + 4 * len(cue.text))
+            similarity = np.concatenate([table.relevancies(vector) for table in tables])
+            found = hybrid(cue, similarity, texts, self._tokens)
+            self._kept.put(key, version, found, found.size + 4 * len(cue.text))
         return found
 
 
 def _read(query: Query, tables: Mapping[Tier, Table]) -> Cue:
-    names: frozenset[str] = frozenset().union(*(table.texts.speakers for table in tables.values()))
+    return _reading(query, frozenset().union(*(table.texts.speakers for table in tables.values())))
+
+
+def _reading(query: Query, names: frozenset[str]) -> Cue:
     zone = query.now.tzinfo
     if len(query.cue) > _SHORT or not isinstance(zone, Hashable):
         return Cue.read(query.cue, query.now, names)

@@ -6,17 +6,19 @@ Facets: which memories a query may find at all, by kind, tag, time, importance a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.entry import Tier
 from ..core.kinds import Kind
-from ..core.presets import Preset
+from ..core.presets import PRESETS, Preset
 from ..core.scoring import Scoring, in_range, whole
+from ..core.settings import AgentSettings
 from ..core.times import time_given
 from ..errors import InvalidParameter, shown
 from .table import KINDS, Table
@@ -144,7 +146,10 @@ def checked_cue(cue: object) -> str:
     return cue
 
 
-_SCORING, _FACETS = Scoring(), Facets()  # frozen, so that every query may share them
+_FACETS = Facets()  # frozen, so that every query may share it
+_CLASSIC = PRESETS["classic"]
+OF_SETTINGS = ("top_k", "threshold", "static_threshold", "static_share", "scoring")
+"""The parameters of a query that the agent's settings stand for where they are not given."""
 
 
 @dataclass(frozen=True)
@@ -168,11 +173,11 @@ class Query:
 
     cue: str
     now: datetime
-    top_k: int = 5
-    threshold: float = 0.35
-    static_threshold: float = 0.4
-    static_share: float = 0.4
-    scoring: Scoring = _SCORING
+    top_k: int = AgentSettings.top_k
+    threshold: float = _CLASSIC.threshold
+    static_threshold: float = _CLASSIC.static_threshold
+    static_share: float = AgentSettings.static_share
+    scoring: Scoring = _CLASSIC.scoring
     facets: Facets = _FACETS
     requery: int = 0
 
@@ -204,3 +209,24 @@ class Query:
     def threshold_of(self, tier: Tier) -> float:
         """The threshold that a memory of this tier has to exceed."""
         return self.static_threshold if tier is Tier.STATIC else self.threshold
+
+
+class QueryOptions(TypedDict, total=False):
+    """The parameters of a query that are given by name, as ``Query`` has them; ``None`` is as good as not given."""
+
+    now: datetime | None
+    static_threshold: float | None
+    static_share: float | None
+    scoring: Scoring | None
+    facets: Facets | None
+    requery: int
+
+
+def query_of(cue: str, settings: AgentSettings, now: datetime, given: Mapping[str, Any]) -> Query:
+    """A query with what was given, and an agent's settings for the rest.
+
+    Raises:
+        InvalidParameter: a parameter is out of its range.
+    """
+    own = {name: getattr(settings, name) for name in OF_SETTINGS}
+    return Query(cue, now, **(own | {name: value for name, value in given.items() if value is not None}))

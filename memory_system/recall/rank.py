@@ -1,12 +1,7 @@
 """Recall: which memories answer a cue, and for every other one why it does not.
 
-The tiers are asked in the order static, STM, LTM, each while the answer is short. Two rules keep static
-memory, which is asked first and never decays, from starving the others (**own threshold, reserved seats**):
-
-1. Static memory has a threshold of its own, because it is scored by relevancy alone and an unrelated text
-   already has a similarity of 1/3.
-2. Static memory takes at most ``static_share`` of the ``top_k`` seats (rounded up), and more only where STM
-   and LTM together cannot fill the rest.
+A rule of the scoring gives the seats (see ``seats``): the tiers one after the other, or the best of all of them.
+Static memory never decays and is scored by relevancy alone, so that it has a threshold of its own under both rules.
 
 Re-query: the best hits become cues of a second round, for the seats that the first one left free.
 
@@ -30,22 +25,26 @@ from numpy.typing import NDArray
 from ..core import scoring as formulas
 from ..core.entry import LIVED, MemoryEntry, Tier
 from ..core.memory import Vectors
-from ..core.scoring import Floats, Measure, Parts, Score, Weights
+from ..core.scoring import Floats, Measure, Parts, Score, Seats, Weights
 from ..core.times import ago, stamp
 from .candidates import Candidates, Judged
 from .query import Query
+from .seats import seated
 from .table import Table, WhatIf
 from .top_k import Sought, best_of, top_measured, top_rows
-from .verdicts import Candidate, Verdict, because, gap, verdicts_of
+from .verdicts import Candidate, Verdict, because, below, gap, verdicts_of
 
 
-def second_round(query: Query, found: Sequence[Candidate], tables: Mapping[Tier, Table]) -> tuple[Candidate, ...]:
+def second_round(
+    query: Query, found: Sequence[Candidate], tables: Mapping[Tier, Table], scored: Mapping[Tier, Parts]
+) -> tuple[Candidate, ...]:
     """What the best hits lead to, at most as many as there are seats free, the highest score first.
 
     Args:
         query: what was asked; its ``requery`` best hits become cues.
         found: the hits of the first round.
         tables: one table a tier; static memory leads on, and is not led to.
+        scored: the parts of every tier as the first round scaled them, of which recency and importance stay.
     """
     held = {one.entry.id for one in found}
     best: dict[str, tuple[float, Score, Candidate, Tier, int]] = {}
@@ -59,9 +58,8 @@ def second_round(query: Query, found: Sequence[Candidate], tables: Mapping[Tier,
                 continue
             # of unit vectors 1 / (1 + distance) is 1 / (3 - 2 cos)
             cosines = 1.5 - 0.5 / formulas.relevancy(table.vectors, vector, table.columns["squares"][: len(table)])
-            relevancies = hit.score.relevancy * np.clip(cosines, 0, 1)
-            parts = formulas.score(cosines, table.importance, table.last_access, query.now, query.scoring)
-            parts = dataclasses.replace(parts, relevancy=relevancies)  # not scaled again, where parts are scaled
+            relevancies = hit.score.relevancy * np.clip(cosines, 0, 1)  # not scaled again, where parts are scaled
+            parts = dataclasses.replace(scored[tier], relevancy=relevancies, sub_parts={})
             totals = parts.totals
             able = (totals > query.threshold) & admitted.get(tier, True)
             for row in np.flatnonzero(able).tolist():
@@ -95,7 +93,9 @@ Measured = Callable[[Tier, Table], Relevancy]
 
 @dataclass(frozen=True)
 class Recall:
-    """The answer to a query: iterate over it for the recalled candidates, in the order static, STM, LTM.
+    """The answer to a query: iterate over it for the recalled candidates.
+
+    Under the ranking they stand best first, under the cascade in the order static, STM, LTM, best first in each.
 
     ``candidates`` holds the recalled ones only after ``query_memory``, and every memory after ``explain``, which
     answers an ``Explanation``.
@@ -106,10 +106,12 @@ class Recall:
     considered: int
     agent: str
     milliseconds: float
+    nearest: Candidate | None = None
+    """What came nearest where nothing passed a threshold; its ``because`` says by how much it missed."""
 
     @property
     def hits(self) -> tuple[Candidate, ...]:
-        """The recalled candidates, in the order static, STM, LTM, the highest score first in each."""
+        """The recalled candidates, in the order of the answer."""
         return tuple(self.candidates)
 
     def __iter__(self) -> Iterator[Candidate]:
@@ -146,7 +148,7 @@ class Explanation(Recall):
 
     @property
     def hits(self) -> tuple[Candidate, ...]:
-        """The recalled candidates, in the order static, STM, LTM, the highest score first in each."""
+        """The recalled candidates, in the order of the answer."""
         return self.candidates.hits
 
 
@@ -213,9 +215,11 @@ def answer(
     considered = sum(len(tables[tier]) for tier in LIVED)
     if explain:
         everyone = asked.every_candidate()
-        return Explanation(query, everyone, considered, agent, (time.perf_counter() - started) * 1000)
+        nearest = None if everyone.hits else asked.nearest()
+        return Explanation(query, everyone, considered, agent, (time.perf_counter() - started) * 1000, nearest)
     hits = asked.hits()
-    return Recall(query, hits, considered, agent, (time.perf_counter() - started) * 1000)
+    nearest = None if hits else asked.nearest()
+    return Recall(query, hits, considered, agent, (time.perf_counter() - started) * 1000, nearest)
 
 
 @dataclass(frozen=True)
@@ -231,40 +235,59 @@ class _Asked:
 
     def hits(self) -> tuple[Candidate, ...]:
         """The recalled candidates only."""
-        ranked = [self._ranked(tier) for tier in LIVED]
-        seats = seats_of(self.query, *(len(tier.best) for tier in ranked))
+        ranked = {tier: self._ranked(tier) for tier in LIVED}
+        ids = {tier: [one.table.ids[row] for row in one.best] for tier, one in ranked.items()}
+        given = seated(self.query, {tier: one.parts.totals for tier, one in ranked.items()}, ids)
         found = []
-        for tier in ranked:
-            for place, row in enumerate(tier.best[: seats[tier.tier]]):
-                score, rank = tier.parts.one(place), place + 1
-                words = because(Verdict.RECALLED, tier.tier, score, rank, seats, self.query)
-                found.append(Candidate(tier.table.entries[row], score, rank, Verdict.RECALLED, words))
+        for seat, (tier, place) in enumerate(given.order, start=1):
+            score, rank = ranked[tier].parts.one(place), place + 1
+            words = because(Verdict.RECALLED, tier, score, rank, given, self.query, seat)
+            entry = ranked[tier].table.entries[ranked[tier].best[place]]
+            found.append(Candidate(entry, score, rank, Verdict.RECALLED, words))
         return (*found, *self._guided(found))
+
+    def nearest(self) -> Candidate | None:
+        """What lacks least to pass its threshold; ``None`` where something passes, or nothing can be found."""
+        found: list[tuple[float, str, Tier, int]] = []
+        scored = self._all_parts()
+        for tier, parts in scored.items():
+            lacking = np.where(self._admitted(tier), self.query.threshold_of(tier) - parts.totals, np.nan)
+            if not np.isnan(lacking).all():
+                least = np.nanmin(lacking)
+                rows = np.flatnonzero(lacking == least).tolist()
+                found.append(min((float(least), self.tables[tier].ids[row], tier, row) for row in rows))
+        if not found or min(found)[0] < 0:
+            return None
+        _, _, tier, row = min(found)
+        score, table = scored[tier].one(row), self.tables[tier]
+        words = f"It came nearest: {below(tier, score, self.query.threshold_of(tier))}"
+        return Candidate(table.entries[row], score, 1, Verdict.BELOW_THRESHOLD, words)
 
     def every_candidate(self) -> Candidates:
         """Every memory with its verdict."""
-        scored = {tier: self._parts(tier) for tier in LIVED}
+        scored = self._all_parts()
         admitted = {tier: self._admitted(tier) for tier in LIVED}
         totals = {tier: scored[tier].totals for tier in LIVED}
-        counts = [
-            min(int((admitted[tier] & (totals[tier] > self.query.threshold_of(tier))).sum()), self.query.top_k)
-            for tier in LIVED
-        ]
-        seats = seats_of(self.query, *counts)
+        orders, best = {}, {}
+        for tier in LIVED:
+            by_score = np.where(np.isnan(totals[tier]), np.inf, -totals[tier])
+            orders[tier] = np.lexsort((self.tables[tier].id_ranks, by_score, ~admitted[tier]))
+            able = int((admitted[tier] & (totals[tier] > self.query.threshold_of(tier))).sum())
+            best[tier] = orders[tier][: min(able, self.query.top_k)]
+        ids = {tier: [self.tables[tier].ids[row] for row in rows.tolist()] for tier, rows in best.items()}
+        given = seated(self.query, {tier: totals[tier][rows] for tier, rows in best.items()}, ids)
         judged = []
         for tier in LIVED:
             table = self.tables[tier]
-            by_score = np.where(np.isnan(totals[tier]), np.inf, -totals[tier])
-            order = np.lexsort((table.id_ranks, by_score, ~admitted[tier]))
             ranks = np.empty(len(table), np.intp)
-            ranks[order] = np.arange(1, len(table) + 1)
-            verdicts = verdicts_of(tier, totals[tier], ranks, admitted[tier], seats, self.query)
+            ranks[orders[tier]] = np.arange(1, len(table) + 1)
+            verdicts = verdicts_of(tier, totals[tier], ranks, admitted[tier], given, self.query)
             judged.append(
                 Judged(tier, table.entries.copied(), list(table.ids), scored[tier], totals[tier], ranks, verdicts)
             )
-        everyone = Candidates(judged, seats, self.query)
+        everyone = Candidates(judged, given, self.query)
         guided = self._guided(everyone.hits) if self.query.requery else ()
-        return Candidates(judged, seats, self.query, guided) if guided else everyone
+        return Candidates(judged, given, self.query, guided) if guided else everyone
 
     def _ranked(self, tier: Tier) -> _Ranked:
         table, query = self.tables[tier], self.query
@@ -276,7 +299,7 @@ class _Asked:
             if self.measured is None:
                 return _Ranked(tier, table, *top_rows(table, sought))
             return _Ranked(tier, table, *top_measured(table, sought, *self.measured(tier, table)))
-        parts = self._parts(tier)
+        parts = self._all_parts()[tier] if query.scoring.normalise else self._parts(tier)
         totals = parts.totals
         above = totals > query.threshold_of(tier)
         if query.facets:
@@ -285,14 +308,33 @@ class _Asked:
         return _Ranked(tier, table, best, parts.taken(np.array(best, np.intp)))
 
     def _parts(self, tier: Tier) -> Parts:
-        table, query = self.tables[tier], self.query
+        relevancies, importance, last_access, made_of = self._measures(tier)
+        return formulas.score(relevancies, importance, last_access, self.query.now, self.query.scoring, made_of)
+
+    def _measures(self, tier: Tier) -> tuple[Floats, Floats, Floats, Mapping[str, Floats]]:
+        """The relevancies of a tier's rows, their importance and last access, and what the relevancies are made of."""
+        table = self.tables[tier]
         relevancies, made_of = (
             (table.relevancies(self.cue), {}) if self.measured is None else self.measured(tier, self.held[tier])
         )
         importance, last_access = table.importance.copy(), table.last_access  # kept by an answer that is read later
         if tier is Tier.STATIC:  # always by relevancy alone
             importance = last_access = np.full(len(table), math.nan)
-        return formulas.score(relevancies, importance, last_access, query.now, query.scoring, made_of)
+        return relevancies, importance, last_access, made_of
+
+    def _all_parts(self) -> dict[Tier, Parts]:
+        """The parts of every tier; under the ranking they are scaled over STM and LTM together."""
+        found = {tier: self._parts(tier) for tier in LIVED}
+        query = self.query
+        if not query.scoring.normalise or query.scoring.seats is Seats.CASCADE:
+            return found
+        stm, ltm = (self._measures(tier) for tier in (Tier.STM, Tier.LTM))
+        relevancies, importance, last_access = (np.concatenate(pair) for pair in zip(stm[:3], ltm[:3], strict=True))
+        both = formulas.score(relevancies, importance, last_access, query.now, query.scoring)
+        rows, split = np.arange(len(relevancies)), len(stm[0])
+        for tier, some, made_of in ((Tier.STM, rows[:split], stm[3]), (Tier.LTM, rows[split:], ltm[3])):
+            found[tier] = dataclasses.replace(both.taken(some), sub_parts=made_of)
+        return found
 
     def _admitted(self, tier: Tier) -> NDArray[np.bool_]:
         table = self.tables[tier]
@@ -301,16 +343,7 @@ class _Asked:
     def _guided(self, found: Sequence[Candidate]) -> tuple[Candidate, ...]:
         if not self.query.requery or len(found) >= self.query.top_k:
             return ()
-        return second_round(self.query, found, self.tables)
-
-
-def seats_of(query: Query, static: int, stm: int, ltm: int) -> dict[Tier, int]:
-    """How many of those above their threshold each tier gives to the answer."""
-    others = min(stm + ltm, query.top_k)
-    of_static = min(static, max(query.static_seats, query.top_k - others))
-    of_stm = min(stm, query.top_k - of_static)
-    of_ltm = min(ltm, query.top_k - of_static - of_stm)
-    return {Tier.STATIC: of_static, Tier.STM: of_stm, Tier.LTM: of_ltm}
+        return second_round(self.query, found, self.tables, self._all_parts())
 
 
 def _one_line(text: str) -> str:

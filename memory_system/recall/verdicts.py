@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.entry import LIVED, MemoryEntry, Tier
-from ..core.scoring import Floats, Score
+from ..core.scoring import Floats, Score, Seats
 from .query import Query
+from .seats import Seated
 
 NAMES: Mapping[Tier, str] = {
     Tier.STATIC: "static",
@@ -64,7 +65,7 @@ def verdicts_of(
     totals: Floats,
     ranks: NDArray[np.intp],
     admitted: NDArray[np.bool_],
-    seats: Mapping[Tier, int],
+    given: Seated,
     query: Query,
 ) -> NDArray[np.uint8]:
     """The verdict of each row of a tier, shape (n,), as a number of ``VERDICTS``.
@@ -74,45 +75,68 @@ def verdicts_of(
         totals: scores, shape (n,); NaN = no vector.
         ranks: 1 = the highest of those that the facets admit, shape (n,).
         admitted: whether the facets admit it, shape (n,).
-        seats: how many of each tier are recalled.
+        given: who has a seat.
         query: what was asked.
     """
-    taken = sum(seats[earlier] for earlier in LIVED[: LIVED.index(tier)])
-    static = tier is Tier.STATIC
+    taken = sum(given.of[earlier] for earlier in LIVED[: LIVED.index(tier)])
+    static, cascade = tier is Tier.STATIC, query.scoring.seats is Seats.CASCADE
+    above = ranks <= query.top_k if cascade else (ranks > given.static) & (totals >= given.lowest)
     told: list[tuple[NDArray[np.bool_] | bool, Verdict]] = [
         (~admitted, Verdict.FILTERED_OUT),
         (np.isnan(totals), Verdict.NO_VECTOR),
         (~(totals > query.threshold_of(tier)), Verdict.BELOW_THRESHOLD),
-        (ranks <= seats[tier], Verdict.RECALLED),
-        ((ranks <= query.top_k) & static, Verdict.BEYOND_SEATS),
-        (np.full(len(totals), not static and taken >= query.top_k > 0), Verdict.NOT_REACHED),
+        (ranks <= given.of[tier], Verdict.RECALLED),
+        (above & static, Verdict.BEYOND_SEATS),
+        (np.full(len(totals), cascade and not static and taken >= query.top_k > 0), Verdict.NOT_REACHED),
     ]
     numbers = [np.uint8(VERDICTS.index(verdict)) for _, verdict in told]
     return np.select([np.asarray(rows) for rows, _ in told], numbers, np.uint8(VERDICTS.index(Verdict.BEYOND_TOP_K)))
 
 
-def because(verdict: Verdict, tier: Tier, score: Score, rank: int, seats: Mapping[Tier, int], query: Query) -> str:
-    """A verdict in a sentence for people."""
+def because(
+    verdict: Verdict, tier: Tier, score: Score, rank: int, given: Seated, query: Query, seat: int | None = None
+) -> str:
+    """A verdict in a sentence for people, which says by which rule a seat was given or not.
+
+    Args:
+        verdict: what became of it.
+        tier: where it is.
+        score: its own.
+        rank: its place in its tier, 1 = the highest.
+        given: who has a seat.
+        query: what was asked.
+        seat: the one that it has, counted from 1.
+    """
     name = NAMES[tier]
+    ranking = query.scoring.seats is Seats.RANKING
     match verdict:
         case Verdict.NO_VECTOR:
             return "It has no vector, so nothing can be said of its relevancy."
         case Verdict.FILTERED_OUT:
             return "The facets that were asked for do not admit it."
         case Verdict.BELOW_THRESHOLD:
-            return _below(tier, score, query.threshold_of(tier))
+            return below(tier, score, query.threshold_of(tier))
         case Verdict.RECALLED:
             above = gap(score.total - query.threshold_of(tier))
+            if ranking:
+                own = "its own threshold; static memory has at most " if tier is Tier.STATIC else "the threshold"
+                share = f"{given.static} of {query.top_k} seats" if tier is Tier.STATIC else ""
+                return f"Number {seat} of all tiers in one ranking, {above} above {own}{share}."
             return f"Number {rank} of {name} memory, {above} above the threshold."
         case Verdict.BEYOND_SEATS:
             return (
-                f"Number {rank} of static memory, which takes {seats[tier]} of {query.top_k} seats "
-                "while short-term and long-term memories wait."
+                f"Number {rank} of static memory, which takes {given.static if ranking else given.of[tier]} of "
+                f"{query.top_k} seats while short-term and long-term memories wait."
             )
         case Verdict.NOT_REACHED:
             return f"Earlier tiers filled all {query.top_k} seats before {name} memory was asked."
         case Verdict.BEYOND_TOP_K:
-            return f"Number {rank} of {name} memory, and {seats[tier]} had a seat."
+            if ranking and query.top_k:
+                seats, lacking = f"All {query.top_k} seats of the one ranking went to", given.lowest - score.total
+                if lacking == 0:
+                    return f"{seats} higher scores, or to equal ones whose ids come first."
+                return f"{seats} higher scores; the last is {gap(lacking)} higher."
+            return f"Number {rank} of {name} memory, and {given.of[tier]} had a seat."
 
 
 def gap(size: float) -> str:
@@ -120,7 +144,8 @@ def gap(size: float) -> str:
     return f"{size:.2f}" if size >= 0.005 else "less than 0.01"
 
 
-def _below(tier: Tier, score: Score, threshold: float) -> str:
+def below(tier: Tier, score: Score, threshold: float) -> str:
+    """By how much a score misses a threshold, and for want of what, in a sentence."""
     lacking = threshold - score.total
     kind = "static threshold" if tier is Tier.STATIC else "threshold"
     if lacking == 0:

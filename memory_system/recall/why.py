@@ -19,14 +19,14 @@ from enum import StrEnum
 
 import numpy as np
 
-from ..core.entry import Tier
-from ..core.scoring import FRESH_SECONDS, Floats, Weights
+from ..core.entry import LIVED, Tier
+from ..core.scoring import FRESH_SECONDS, Floats, Seats, Weights
 from ..core.times import stamp
 from ..errors import EntryNotFound, shown
 from .candidates import Candidates
 from .forecast import Asker, counts_from, has_closed_form, hours_above
 from .query import Facets, Query
-from .rank import seats_of
+from .seats import seats_of, static_most
 from .table import WhatIf
 from .verdicts import VERDICTS, Candidate, Verdict
 
@@ -47,22 +47,31 @@ class Field:
         self._tiers = candidates.tiers
         self._own = next(judged for judged in self._tiers if entry_id in judged.ids)
         self._row = self._own.ids.index(entry_id)
-        self._ranked: tuple[Weights, dict[Tier, Floats], int] | None = None
+        self._ranked: tuple[Weights, dict[Tier, Floats], dict[Tier, int]] | None = None
 
     def recalls(self, query: Query) -> bool:
         """Whether the first round of a query recalls the memory."""
-        totals, rank = self._under(query.scoring.weights)
-        if not totals[self._own.tier][self._row] > query.threshold_of(self._own.tier):
+        totals, equal = self._under(query.scoring.weights)
+        tier = self._own.tier
+        score = totals[tier][self._row]
+        if not score > query.threshold_of(tier):
             return False
-        above = {
-            tier: min(int(np.count_nonzero(scores > query.threshold_of(tier))), query.top_k)
-            for tier, scores in totals.items()
+        above = {one: int(np.count_nonzero(scores > query.threshold_of(one))) for one, scores in totals.items()}
+        ahead = {
+            one: int(np.count_nonzero(scores > max(score, query.threshold_of(one))))
+            + (equal[one] if score > query.threshold_of(one) else 0)
+            for one, scores in totals.items()
         }
-        seats = seats_of(query, above[Tier.STATIC], above[Tier.STM], above[Tier.LTM])
-        return rank <= seats[self._own.tier]
+        if query.scoring.seats is Seats.CASCADE:
+            seats = seats_of(query, *(min(above[one], query.top_k) for one in LIVED))
+            return ahead[tier] < seats[tier]
+        most = static_most(query, above[Tier.STM], above[Tier.LTM])
+        if tier is Tier.STATIC and ahead[tier] >= most:
+            return False
+        return min(ahead[Tier.STATIC], most) + ahead[Tier.STM] + ahead[Tier.LTM] < query.top_k
 
-    def _under(self, weights: Weights) -> tuple[dict[Tier, Floats], int]:
-        """The scores of every tier, NaN for what cannot be found, and the memory's rank in its tier."""
+    def _under(self, weights: Weights) -> tuple[dict[Tier, Floats], dict[Tier, int]]:
+        """The scores of every tier, NaN for what cannot be found, and how many equal the memory's with a lower id."""
         if self._ranked is None or self._ranked[0] != weights:
             totals = {
                 judged.tier: np.where(
@@ -70,11 +79,12 @@ class Field:
                 )
                 for judged in self._tiers
             }
-            scores = totals[self._own.tier]
-            own = scores[self._row]
-            name = self._own.ids[self._row]
-            equal = sum(self._own.ids[row] < name for row in np.flatnonzero(scores == own).tolist())
-            self._ranked = weights, totals, int(np.count_nonzero(scores > own)) + equal + 1
+            own, name = totals[self._own.tier][self._row], self._own.ids[self._row]
+            equal = {
+                judged.tier: sum(judged.ids[row] < name for row in np.flatnonzero(totals[judged.tier] == own).tolist())
+                for judged in self._tiers
+            }
+            self._ranked = weights, totals, equal
         return self._ranked[1], self._ranked[2]
 
 

@@ -13,13 +13,21 @@ from pathlib import Path
 
 from ..core import personality as personalities
 from ..core.change_set import TEXTS, ChangeSet
-from ..core.chroma_address import ChromaAddress
+from ..core.chroma_address import StorePlace
 from ..core.entry import LIVED, MemoryEntry, Tier
 from ..core.files import as_store_errors
 from ..core.memory import Vectors
 from ..core.times import Clock, real_clock
 from ..embedding.embedder import Embedder
-from ..errors import AgentGone, InvalidPersonality, StaleChange, StoreDamaged, StoreError, StoreUnavailable
+from ..errors import (
+    AgentGone,
+    InvalidPersonality,
+    OtherEmbedder,
+    StaleChange,
+    StoreDamaged,
+    StoreError,
+    StoreUnavailable,
+)
 from ..recall.kept_tables import KeptTables, Place
 from ..recall.table import Table
 from . import shutdown_note
@@ -30,7 +38,8 @@ from .expected_rows import Wanted, of_entries, of_table
 from .journal.journal import Journal, content_hash
 from .journal.location import refuse_older
 from .journal.moving import Journals
-from .ledger_checks import refuse_broken
+from .ledger_checks import kept_all_the_same, nothing_changed, refuse_broken
+from .policy import Policy
 from .projection import AT_ONCE, Stores
 from .query_log import Asked
 from .shutdown_note import Note
@@ -55,9 +64,11 @@ class Ledger:
         clock: the real time, for the journal.
         journals: where journals are; in the agents' folders if not given.
         chroma: the Chroma server that keeps the store; files in the folder if not given.
+        take_over: whether an agent whose vectors were made by another embedder is given those of this one when it is
+            opened; otherwise it can be looked at and re-embedded, and recalls and changes nothing until then.
 
     Raises:
-        JournalDamaged: the journal cannot be relied on; ``read_only.opened`` shows what the store holds.
+        JournalDamaged: the journal cannot be relied on; ``read_only.open_ledger`` shows what the store holds.
         StoreError: the files cannot be used.
     """
 
@@ -71,9 +82,12 @@ class Ledger:
         embedder: Embedder,
         clock: Clock = real_clock,
         journals: Journals | None = None,
-        chroma: ChromaAddress | None = None,
+        chroma: StorePlace | None = None,
+        *,
+        take_over: bool = False,
     ) -> None:
         self._begin(folder, personality, embedder)
+        self._take_over = take_over
         self._note: Note | None = None
         self._altered: list[str] = []
         self._store_seen = False
@@ -98,9 +112,9 @@ class Ledger:
         self.embedder = embedder
         self.messages: list[str] = []
         """What was found and repaired when the agent was opened, in sentences for people."""
-        self.read_only: str | None = None
-        """Why nothing can be written, in a sentence; ``None`` where it can."""
+        self.policy = Policy()
         self.tables: dict[Tier, Table] = {tier: Table() for tier in Tier}
+        self._take_over = True
         self._texts: dict[str, str | None] = {}
         self._revision, self._access, self._touches = 0, 0, 0
         self._seen: int | None = None
@@ -147,12 +161,28 @@ class Ledger:
                 f"The agent {self.folder.name!r} was closed, renamed, deleted or replaced. Open it again by its name."
             )
 
-    def refuse_read_only(self) -> None:
-        """Do nothing where something can be written.
+    @property
+    def other_embedder(self) -> str | None:
+        """The identity of the embedder that made the vectors of an agent that is not taken over; else ``None``."""
+        if self._take_over or self._stores.embedder in ("", self.embedder.identity):
+            return None
+        return self._stores.embedder if any(map(len, self.tables.values())) else None
+
+    def refuse_other_embedder(self) -> None:
+        """Do nothing where the agent's vectors were made by the embedder in use.
 
         Raises:
-            ReadOnly: the agent is shown from its store, since its journal is damaged.
+            OtherEmbedder: they were made by another one.
         """
+        if (others := self.other_embedder) is not None:
+            raise OtherEmbedder(self._why_not(others))
+
+    def _why_not(self, others: str) -> str:
+        return (
+            f"The vectors of {self.folder.name!r} were made with {others}, and {self.embedder.identity} is chosen, so "
+            "that nothing can be recalled or changed. Choose the embedder that made them (MEMORY_EMBEDDER, or "
+            f"--embedder); or let “python -m memory_system reembed {self.folder.name}” make them with the chosen one."
+        )
 
     # -- what is known ---------------------------------------------------------------------------------
 
@@ -181,6 +211,7 @@ class Ledger:
         Raises:
             InvalidParameter: it is no change set, or does not hang together. Nothing was changed.
             Conflict: it was planned for another agent. Nothing was changed.
+            OtherEmbedder: the agent's vectors were made by another embedder. Nothing was changed.
             StaleChange: what it touches has changed since it was planned. Nothing was changed.
             EmbedderError: a new text could not be embedded. Nothing was changed.
             StoreUnavailable: the server that keeps the store does not answer. Nothing was changed, if the sentence
@@ -189,8 +220,9 @@ class Ledger:
                 it is finished at the next write; otherwise nothing was changed.
         """
         refuse_broken(change_set, self.folder.name)
-        self.refuse_read_only()
+        self.policy.refuse()
         self._refuse_closed()
+        self.refuse_other_embedder()
         if not change_set:
             return change_set
         vectors = self._vectors_of(change_set)
@@ -198,7 +230,7 @@ class Ledger:
             self._accesses.flush()  # what comes back by this change keeps the accesses it had
             self._catch_up()
             self._store_at_hand()
-            with _nothing_changed():
+            with nothing_changed():
                 self._finish_cut_off()
                 self._take_over_missed()
             self._refuse_foreign_edit(change_set)
@@ -206,7 +238,7 @@ class Ledger:
             applied = self.journal.commit(change_set, vectors, self.embedder.identity)
             if applied.revision is not None and applied.revision > self._revision:
                 self._show(applied, vectors)
-                with _kept_all_the_same(self.folder.name):
+                with kept_all_the_same(self.folder.name):
                     whole = self._carry_out(applied, vectors)
                 if whole:
                     # a disk may be full by now: the change stands, and this is done once more by the next write
@@ -216,7 +248,7 @@ class Ledger:
 
     def note(self, change_set: ChangeSet) -> ChangeSet:
         """Write something into the history that changes no memory."""
-        self.refuse_read_only()
+        self.policy.refuse()
         with self.writing():
             self._catch_up()
             noted = self.journal.commit(change_set, {}, self.embedder.identity)
@@ -246,10 +278,16 @@ class Ledger:
 
     def flush(self) -> None:
         """Write what waits of recalls, now."""
-        self._accesses.flush()
+        if self.policy.why is None:
+            self._accesses.flush()
 
     def touch(self, entry_ids: Sequence[str], at: datetime, asked: Asked | None = None) -> None:
-        """Note what was recalled at the world's time ``at``, and asked; it is on disk within half a second."""
+        """Note what was recalled at the world's time ``at``, and asked; it is on disk within half a second.
+
+        Where nothing can be written, being recalled leaves no trace.
+        """
+        if self.policy.why is not None:
+            return
         with self._lock:
             self._refuse_closed()
             self._touched(entry_ids, at)
@@ -354,12 +392,13 @@ class Ledger:
         """The vectors that a change set needs: a text that stays as it is and has none is left without."""
         with self._lock:
             waiting = {entry.id for entry in self.without_vector()}
+            others = self.other_embedder is not None
         texts: list[str] = []
         left: list[str] = []
         for before, after in ((change.before, change.after) for change in change_set.changes):
             if after is not None:
                 stays = after.id in waiting and before is not None and before.document == after.document
-                (left if stays else texts).append(after.document)
+                (left if stays or others else texts).append(after.document)
         return self.vectors(texts) | self.journal.vectors(map(content_hash, left), self.embedder.identity)
 
     def _show(self, applied: ChangeSet, vectors: Mapping[str, Vectors]) -> None:
@@ -420,7 +459,7 @@ class Ledger:
             StoreError: it cannot be used.
         """
         self._stores.refuse_others(self._origin())
-        self._stores.embedder = self._stored_embedder()
+        self._stores.embedder = self._stores.made_with or self._journalled_embedder()
         self._change_over()
         if not (as_left and not cut_off and self._as_noted()):
             self._reconcile(cut_off)
@@ -476,7 +515,7 @@ class Ledger:
 
         A server looks after its own.
         """
-        if self._stores.server is not None:
+        if self._stores.place is not None:
             return None
         folder = self._stores.folder
         problem = files.problem(folder)
@@ -509,19 +548,17 @@ class Ledger:
             more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
             self.messages.append(f"{changed[0]}{more} was changed since the agent was closed; what it holds is right.")
 
-    def _stored_embedder(self) -> str:
-        """The identity of what made the vectors in the store: noted there, or what most in the journal are of."""
-        noted = self._stores.made_with
-        if noted is not None:
-            return noted
-        if not self.without_vector():
-            return self.embedder.identity
-        return next(iter(self.journal.kept.embedders()), self.embedder.identity)
+    def _journalled_embedder(self) -> str:
+        """The identity of what made most vectors of the journal; of the embedder in use where it made as many."""
+        made = self.journal.kept.embedders()
+        ours = self.embedder.identity
+        return ours if made.get(ours) == max(made.values(), default=None) else next(iter(made))
 
     def _change_over(self) -> None:
         """Give a small store the vectors of the embedder in use, when there are vectors of it for all."""
         few = sum(self._counts().values()) <= CHANGED_OVER_AT_ONCE
-        if self._stores.embedder != self.embedder.identity and few and not self.without_vector():
+        changed = self._stores.embedder != self.embedder.identity and self.other_embedder is None
+        if changed and few and not self.without_vector():
             aside = self._stores.set_aside("replaced", self.embedder.identity)
             shutil.rmtree(aside, ignore_errors=True)  # the journal keeps the vectors that it held
             self._note = None
@@ -556,7 +593,9 @@ class Ledger:
         """Tell of vectors and distances that are not what is in use, and what to do."""
         waiting, other = len(self.without_vector()), self._stores.embedder
         held = sum(self._counts().values())
-        if other != self.embedder.identity or waiting:
+        if self.other_embedder is not None:
+            self.messages.append(self._why_not(other))
+        elif other != self.embedder.identity or waiting:
             without = f"{waiting:,} of {held:,} memories have no vector of it and are not found by meaning"
             self.messages.append(
                 f"The vectors of {self.folder.name!r} were made with {other}, and {self.embedder.identity} is in use: "
@@ -654,7 +693,7 @@ class Ledger:
         try:
             self._see_store(cut_off, as_left=as_left and not behind)
         except StoreUnavailable as error:  # the journal is the truth, and nothing that is asked rests on the store
-            self._stores.embedder = self.embedder.identity
+            self._stores.embedder = self.embedder.identity if self._take_over else self._journalled_embedder()
             self.messages.append(
                 f"{error.sentence} Until it answers, {self.folder.name!r} is shown as its journal tells, and cannot be "
                 "changed; the store takes in what it lacks with the next change."
@@ -670,7 +709,9 @@ class Ledger:
         rows = [row for of_tier in held.values() for row in of_tier.values()]
         vectors = self.journal.vectors({key for _, key in rows}, self.embedder.identity)
         missing = {key: entry.document for entry, key in rows if key not in vectors}
-        if 0 < len(missing) <= EMBEDDED_AT_ONCE:
+        if 0 < len(missing) <= EMBEDDED_AT_ONCE and (
+            self._take_over or self._journalled_embedder() == self.embedder.identity
+        ):
             fresh = dict(zip(missing, self.embedder.embed(list(missing.values())), strict=True))
             self.journal.kept.keep(fresh, self.embedder.identity)
             vectors |= fresh
@@ -753,26 +794,3 @@ class Ledger:
                 yield
         finally:
             self._still = still
-
-
-@contextmanager
-def _nothing_changed() -> Iterator[None]:
-    """What a server that goes away keeps from being made up for is not the change that was asked for."""
-    try:
-        yield
-    except StoreUnavailable as error:
-        raise StoreUnavailable(f"{error.sentence} Nothing was changed.") from error
-
-
-@contextmanager
-def _kept_all_the_same(agent: str) -> Iterator[None]:
-    """What fails after the commit is told as what it is: the change stands, and only the store is behind."""
-    try:
-        with as_store_errors(f"The agent {agent!r}"):
-            yield
-    except StoreError as error:
-        kind = StoreUnavailable if isinstance(error, StoreUnavailable) else StoreDamaged
-        raise kind(
-            f"{error.sentence} The change is kept in the journal all the same, and the store takes it in at the next "
-            "write."
-        ) from error

@@ -6,7 +6,8 @@ The texts that a conversation is kept by, as far as whoever stores them has to k
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +17,11 @@ from ..core import personality as personalities
 from ..core.change_set import Change, ChangeSet, TextChange
 from ..core.dismissed import parse_dismissed
 from ..core.entry import MemoryEntry, Tier
+from ..core.files import as_store_errors
 from ..core.memory import Memory, Vectors
 from ..core.saved_interviews import parse_sittings
 from ..core.settings import AgentSettings
-from ..errors import Conflict, InvalidParameter, Protected
+from ..errors import Conflict, InvalidParameter, Protected, StoreDamaged, StoreError, StoreUnavailable
 from ..recall.cues import parse_cues, parse_judgments
 from .expected_rows import Wanted
 
@@ -166,3 +168,26 @@ def _torn(stored: Vectors, alike: Sequence[tuple[int, int]], wanted: Wanted) -> 
     vectors = np.where(np.isnan(vectors), 0, vectors)
     far = ~(np.abs(held - vectors).max(axis=1, initial=0.0) < _ROUNDING)
     return [rows[place] for place in np.flatnonzero(far)]
+
+
+@contextmanager
+def nothing_changed() -> Iterator[None]:
+    """What a server that goes away keeps from being made up for is not the change that was asked for."""
+    try:
+        yield
+    except StoreUnavailable as error:
+        raise StoreUnavailable(f"{error.sentence} Nothing was changed.") from error
+
+
+@contextmanager
+def kept_all_the_same(agent: str) -> Iterator[None]:
+    """What fails after the commit is told as what it is: the change stands, and only the store is behind."""
+    try:
+        with as_store_errors(f"The agent {agent!r}"):
+            yield
+    except StoreError as error:
+        kind = StoreUnavailable if isinstance(error, StoreUnavailable) else StoreDamaged
+        raise kind(
+            f"{error.sentence} The change is kept in the journal all the same, and the store takes it in at the next "
+            "write."
+        ) from error

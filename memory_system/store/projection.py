@@ -13,15 +13,17 @@ from typing import cast
 import numpy as np
 
 from ..core.change_set import Change
-from ..core.chroma_address import ChromaAddress
+from ..core.chroma_address import ChromaAddress, NamedStore, StorePlace
 from ..core.entry import LIVED, MemoryEntry, Tier
 from ..core.memory import Memory, Page, Vectors
 from ..errors import EntryNotFound, ForeignStore, InvalidParameter, JournalDamaged, StoreDamaged
 from .chroma.files import OUR_DISTANCE, TO_BE_MADE
 from .chroma.store import ChromaStore
+from .chroma.store import forget as forget_on_server
 from .expected_rows import Wanted
 from .journal.journal import content_hash
 from .ledger_checks import Differences, differences
+from .named import NamedStores
 
 
 class OnDemand(Memory):
@@ -80,18 +82,29 @@ _WIDTH = 384
 """How many zeros stand for no vector in a store that has none yet: as all-MiniLM-L6-v2 makes."""
 
 
+def forget(folder: Path, place: StorePlace | None, origin: str | None = None) -> None:
+    """Delete what a Chroma server holds of the agent whose files would lie in this folder; other stores are left.
+
+    Raises:
+        StoreUnavailable: the server cannot be reached.
+    """
+    if isinstance(place, ChromaAddress):
+        forget_on_server(folder, place, origin)
+
+
 class Stores:
-    """Chroma, as the ledger uses it. Every step can be repeated without harm.
+    """Chroma, or the store that is used instead, as the ledger uses it. Every step can be repeated without harm.
 
     Args:
         folder: the folder of Chroma's files, ``.../world/agent/chroma``; made if it is missing.
-        server: the Chroma server that holds them instead, under names of that world and agent.
+        place: the Chroma server that holds them instead, under names of that world and agent; or another store.
     """
 
-    def __init__(self, folder: Path, server: ChromaAddress | None = None) -> None:
-        self._store = ChromaStore.open(folder, server)
-        self._made_at_once = LIVED if server is None else ()
-        self.server = server
+    def __init__(self, folder: Path, place: StorePlace | None = None) -> None:
+        self._store = NamedStores(folder, place) if isinstance(place, NamedStore) else ChromaStore.open(folder, place)
+        self._made_at_once = LIVED if place is None else ()
+        self.place = place
+        self.server = place if isinstance(place, ChromaAddress) else None
         self._owned = False
         self.embedder = ""
         """The identity of what made the vectors that are stored, once whoever opened this has found it out."""
@@ -109,6 +122,11 @@ class Stores:
     def folder(self) -> Path:
         """The folder of Chroma's files."""
         return self._store.folder
+
+    @property
+    def lasts(self) -> bool:
+        """Whether what is stored is there when it is opened again."""
+        return not isinstance(self._store, NamedStores) or self._store.lasts
 
     @property
     def claimed(self) -> int:
@@ -132,8 +150,8 @@ class Stores:
 
     @property
     def where(self) -> str:
-        """The address of the server that holds the store; empty if it is in files of the agent's own."""
-        return self.server.shown if self.server is not None else ""
+        """The address of the server that holds the store, or its name; empty if it is Chroma's files of the agent's."""
+        return self.place.shown if self.place is not None else ""
 
     def refuse_unreachable(self) -> None:
         """Do nothing if a write can begin.
@@ -255,7 +273,7 @@ class Stores:
         except StoreDamaged as error:
             if not revision:
                 raise  # there is nothing to rebuild it from
-            what = "files were set aside" if self.server is None else "collections were deleted"
+            what = "files were set aside" if self.place is None else "collections were deleted"
             messages.append(f"{error} The damaged {what} and rebuilt from the journal.")
             self.set_aside("damaged", self.embedder)
             found = differences(self.memories, wanted)
@@ -275,7 +293,7 @@ class Stores:
         for tier, ids in found.surplus.items():
             self.memories[tier].delete(ids)
         removed = sum(map(len, found.surplus.values()))
-        if not removed and not messages and self._is_first():
+        if not removed and not messages and (self._is_first() or not self.lasts):
             return messages
         cut_off = f" ({finished} interrupted change{'s' if finished != 1 else ''} finished)" if finished else ""
         messages.append(f"{len(found.missing)} memories written and {removed} removed to match the journal{cut_off}.")

@@ -1,15 +1,21 @@
-"""Readable: what an agent's reading half asks of where its memories stand, be it the ledger or a moment of its past."""
+"""Readable: what can be asked of where an agent's memories stand, be it the ledger or a moment of its past.
+
+Present: what only the ledger can be asked. Neither can be written to; ``Policy`` says who may.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Protocol
 
 from ..core.entry import MemoryEntry, Tier
+from ..embedding.embedder import Embedder
 from ..recall.table import Table
 from .journal.evidence import Evidence
 from .journal.history import ALL, Applied, HistoryKinds, Sought
+from .journal.journal import Journal
 from .journal.trash import Forgotten
 
 
@@ -44,7 +50,7 @@ class Told(Protocol):
 
 
 class Readable(Protocol):
-    """Tables, texts and history, held still while they are read."""
+    """Tables, texts and history, held still while they are read; of the present, or of a moment of the past."""
 
     @property
     def tables(self) -> Mapping[Tier, Table]:
@@ -79,5 +85,38 @@ class Readable(Protocol):
     def texts(self) -> dict[str, str | None]:
         """All texts by name; ``None`` where one that every agent may have is not there."""
 
+    def refuse_other_embedder(self) -> None:
+        """Do nothing where the agent's vectors were made by the embedder in use.
+
+        Raises:
+            OtherEmbedder: they were made by another one.
+        """
+
     def find(self, entry_id: str) -> MemoryEntry | None:
         """The memory of this id in any tier, or ``None``."""
+
+
+class Present(Readable, Protocol):
+    """An agent as it is now, with its whole history."""
+
+    @property
+    def folder(self) -> Path:
+        """The agent's folder."""
+
+    @property
+    def embedder(self) -> Embedder:
+        """What turns its texts into vectors."""
+
+    @property
+    def journal(self) -> Journal:
+        """The whole history."""
+
+    @property
+    def gone(self) -> bool:
+        """Whether it was closed, or its files were moved, deleted or replaced."""
+
+    def flush(self) -> None:
+        """Write what waits of recalls, now, so that the history tells it."""
+
+    def without_vector(self) -> list[MemoryEntry]:
+        """The memories that have no vector of the embedder in use."""

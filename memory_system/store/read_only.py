@@ -19,20 +19,20 @@ import numpy as np
 
 from ..core import personality as personalities
 from ..core.change_set import Change, ChangeSet, TextChange, dump_entry
-from ..core.chroma_address import ChromaAddress
+from ..core.chroma_address import StorePlace
 from ..core.entry import MemoryEntry, Tier
 from ..core.memory import Vectors
 from ..core.times import Clock, real_clock
 from ..embedding.embedder import Embedder
-from ..errors import InvalidPersonality, JournalDamaged, MemorySystemError, ReadOnly, StoreError
+from ..errors import InvalidPersonality, JournalDamaged, MemorySystemError, StoreError
 from .chroma import files
 from .chroma.probe import probe
 from .journal.journal import Journal, content_hash
 from .journal.location import JOURNAL, POINTER, JournalHome, broken_pages
 from .journal.moving import Journals
 from .ledger import Ledger
+from .policy import ReadOnly
 from .projection import Stores
-from .query_log import Asked
 from .write_lock import WriteLock
 
 RESCUE = "rescue"
@@ -46,16 +46,19 @@ def open_ledger(
     clock: Clock = real_clock,
     *,
     journals: Journals | None = None,
-    chroma: ChromaAddress | None = None,
+    chroma: StorePlace | None = None,
+    take_over: bool = False,
 ) -> Ledger:
     """An agent's ledger; one that can only be read where the journal is damaged and the store is whole.
+
+    See ``Ledger`` for the arguments.
 
     Raises:
         StoreError: the files cannot be used.
     """
     journals = journals or Journals()
     try:
-        return Ledger(folder, personality, embedder, clock, journals, chroma)
+        return Ledger(folder, personality, embedder, clock, journals, chroma, take_over=take_over)
     except JournalDamaged as error:
         return ReadOnlyLedger(folder, personality, embedder, clock, error, journals.of(folder), chroma)
 
@@ -75,7 +78,7 @@ class ReadOnlyLedger(Ledger):
         clock: Clock,
         damage: JournalDamaged,
         home: JournalHome,
-        chroma: ChromaAddress | None = None,
+        chroma: StorePlace | None = None,
     ) -> None:
         self._begin(folder, personality, embedder)  # and no more: a ledger opens its files, which are damaged
         self._clock = clock
@@ -92,9 +95,10 @@ class ReadOnlyLedger(Ledger):
             self._scratch.cleanup()
             raise
         held = sum(len(table) for table in self.tables.values())
-        self.read_only = f"{damage.sentence} {self._told} {_what_to_do(home)}"
+        why = f"{damage.sentence} {self._told} {_what_to_do(home)}"
+        self.policy = ReadOnly(why, folder.name)
         self.messages.append(
-            f"{self.read_only} Until then nothing can be changed. {held} memories are shown as the store holds them; "
+            f"{why} Until then nothing can be changed. {held} memories are shown as the store holds them; "
             "they can be recalled, looked at and exported."
         )
 
@@ -145,20 +149,6 @@ class ReadOnlyLedger(Ledger):
         if self.gone:
             raise StoreError(f"The agent {self.folder.name!r} was closed, or its journal was put back. Open it again.")
 
-    def refuse_read_only(self) -> None:
-        """Refuse.
-
-        Raises:
-            ReadOnly: always; the message says why.
-        """
-        raise ReadOnly(f"{self.folder.name!r} can only be read. {self.read_only}")
-
-    def touch(self, entry_ids: Sequence[str], at: datetime, asked: Asked | None = None) -> None:
-        """Leave it: where nothing can be written, being recalled leaves no trace."""
-
-    def flush(self) -> None:
-        """Nothing waits."""
-
     def close(self) -> None:
         """Let go of all files; closing twice does no harm."""
         if not self._closed:
@@ -201,7 +191,7 @@ def _what_to_do(home: JournalHome) -> str:
 
 
 def _stored(
-    home: JournalHome, damage: JournalDamaged, server: ChromaAddress | None
+    home: JournalHome, damage: JournalDamaged, server: StorePlace | None
 ) -> tuple[list[MemoryEntry], dict[str, Vectors], str | None]:
     """What the store holds: entries, their vectors by content hash, and what made those."""
     chroma, what_to_do = home.folder / "chroma", _what_to_do(home)

@@ -13,7 +13,7 @@ from ..core.times import real_clock
 from ..errors import BudgetSpent, Conflict, MemorySystemError
 
 if TYPE_CHECKING:
-    from ..agent_parts.rater import AgentRater
+    from ..agent import AgentMemory
 
 AUTHOR = "rating in the background"
 _LONGEST = 600.0
@@ -54,7 +54,7 @@ class Rerater:
         seconds: how often it looks, in seconds; 0 = never.
     """
 
-    def __init__(self, agents: Callable[[], Sequence[AgentRater]], seconds: float) -> None:
+    def __init__(self, agents: Callable[[], Sequence[AgentMemory]], seconds: float) -> None:
         self._agents = agents
         self._seconds = seconds
         self._stop, self._wake = threading.Event(), threading.Event()
@@ -91,7 +91,7 @@ class Rerater:
             pause = self._seconds if helped else min(pause * 2, max(_LONGEST, self._seconds))
         self._tell(on=False, next=None, agent="", share=0.0)
 
-    def _round(self, agent: AgentRater) -> bool:
+    def _round(self, agent: AgentMemory) -> bool:
         """Rate what waits of one agent; answers whether the others are worth trying, or the model does not help."""
 
         def progress(share: float, _doing: str) -> None:

@@ -19,7 +19,8 @@ from ..core.files import as_store_errors, refuse_links
 from ..core.names import checked_name
 from ..core.settings import Settings
 from ..core.times import real_clock
-from ..embedding.embedder import CachedEmbedder, Embedder, MiniLM, minilm_of
+from ..embedding import registry as embedders
+from ..embedding.embedder import CachedEmbedder, Embedder, minilm_of
 from ..errors import AgentNotFound, AlreadyExists, InvalidAgentName, InvalidParameter, StoreUnavailable
 from ..llm import LanguageModel
 from ..llm.metered import Once
@@ -28,12 +29,13 @@ from ..llm.prompt_file import FILE as PROMPTS_FILE
 from ..llm.prompt_file import PromptFile
 from ..llm.switchable import WorldModel
 from ..recall.hybrid import TokenStates
-from ..store.chroma.store import forget
 from ..store.clock import FILE as ABOUT_FILE
 from ..store.clock import About, read_about, read_standing, world_clock, write_about, write_standing
 from ..store.copying import STORE
 from ..store.journal.location import JOURNAL, POINTER
 from ..store.journal.moving import Journals
+from ..store.named import claimed, placed
+from ..store.projection import forget
 from ..store.server_notice import warn_if_served
 from ..store.write_lock import WriteLock
 from . import folders as lifecycle
@@ -54,7 +56,9 @@ class World(Stage):
 
     Args:
         settings: where things are and which services to use; from the environment if not given.
-        embedder: texts to vectors; all-MiniLM-L6-v2 if not given.
+        embedder: texts to vectors; the one that the settings name if not given.
+        take_over: whether agents whose vectors another embedder made are re-embedded when they are opened; if not
+            given, only where ``embedder`` is. The others recall and change nothing until ``reembed`` is called.
         model: the language model; as chosen in the dashboard, or by the settings, if not given.
         author: who is behind the changes, as the history tells it; the running script's name if not given.
     """
@@ -66,9 +70,11 @@ class World(Stage):
         embedder: Embedder | None = None,
         model: LanguageModel | None = None,
         author: str = "",
+        take_over: bool | None = None,
     ) -> None:
         self.author = author or running_script()
-        self.settings = settings or Settings()
+        self.settings = placed(settings or Settings())
+        self._thrown_away = claimed(self.settings)
         self.name = checked_name(self.settings.world, "world name")
         self.folder = Path(self.settings.database) / self.name
         self.spot = Spot(self.folder, Path(self.settings.personalities))
@@ -76,7 +82,8 @@ class World(Stage):
         with as_store_errors(f"The world {self.name!r}"):
             refuse_links(self.folder, TOKENS, ABOUT_FILE, PRICES_FILE, PROMPTS_FILE)
         warn_if_served(self.folder)
-        self.embedder: Embedder = embedder or CachedEmbedder(MiniLM(self.settings.cache))
+        self.take_over = embedder is not None if take_over is None else take_over
+        self.embedder: Embedder = embedder or CachedEmbedder(embedders.chosen(self.settings))
         self.rerater = Rerater(self.opened, self.settings.rerate_seconds)
         self.models = WorldModel(self.folder, self.settings, self.embedder, model, self.rerater.wake)
         self.model: LanguageModel = self.models
@@ -110,6 +117,8 @@ class World(Stage):
                 self._watched.watchers.remove(self._watch)
             self._tokens.close()
             self.journals.close()
+        if self._thrown_away is not None:
+            self._thrown_away.cleanup()
 
     @property
     def standing(self) -> datetime | None:
@@ -166,6 +175,7 @@ class World(Stage):
                     settings=self.settings,
                     once=self.once,
                     journals=self.journals,
+                    take_over=self.take_over,
                 )
             return self._agents[checked]
 
@@ -211,7 +221,7 @@ class World(Stage):
     def _duplicate(self, name: str, to: str, beside: Callable[[str, AgentMemory], dict[str, str]]) -> AgentMemory:
         with self._lock:
             target, source = self.free_name(to), self.agent(name)
-            with source.alone():
+            with source.contents.alone():
                 texts = beside(target, source)
                 with self._closed(name) as place:
                     lifecycle.duplicate(place, self._place(target), self.journals, texts)
@@ -280,15 +290,14 @@ class World(Stage):
     def _closed(self, name: str) -> Iterator[Place]:
         """An agent's files while nobody writes them; whoever held the agent has to ask for it anew."""
         agent = self.agent(name)
-        with agent.alone():
+        with agent.contents.alone():
             self._agents.pop(agent.name).close()
             yield self._place(agent.name)
 
     def _forget_on_server(self, place: Place, origin: str | None = None) -> None:
         """Let a server forget an agent that is no longer here, so that another may have its name."""
-        if (server := self.settings.chroma) is not None:
-            with suppress(StoreUnavailable):  # then whoever takes the name is told what is still there
-                forget(place.folder / STORE, server, origin)
+        with suppress(StoreUnavailable):  # then whoever takes the name is told what is still there
+            forget(place.folder / STORE, self.settings.chroma, origin)
 
     @contextmanager
     def let_go(self) -> Iterator[None]:

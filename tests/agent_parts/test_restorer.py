@@ -156,7 +156,7 @@ def test_a_personality_is_taken_back_whole_with_its_facts(agent: AgentMemory) ->
     agent.undo(first, overwrite="personality")
     facts = {entry.document for entry in agent.entries(Tier.STATIC)}
     assert agent.personality_text == text
-    assert agent.personality_on_disk == text
+    assert agent.curation.personality_on_disk == text
     assert any("34 years old" in fact for fact in facts)
     assert not any("36" in fact or "late riser" in fact for fact in facts)
 

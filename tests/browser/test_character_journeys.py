@@ -41,7 +41,7 @@ def test_a_wrong_field_is_told_beside_it_and_cannot_be_saved(page: Page, dashboa
     expect(page.get_by_role("button", name="Save")).to_be_disabled()
     press(page, words.LOAD_AGAIN)
     expect(page.get_by_label("Age", exact=True)).to_have_value("19")
-    expect(page.get_by_text("Nothing is changed.")).to_be_visible()
+    expect(page.get_by_text("No changes.")).to_be_visible()
 
 
 @pytest.mark.full

@@ -224,7 +224,7 @@ def test_a_new_journal_is_begun_from_the_banner(page: Page, rough: Dashboard) ->
     rough.show(page, "short_term", agent="tobias")
     expect(page.get_by_text("Tobias Finch can only be read.")).to_be_visible()
     page.get_by_role("button", name="Begin a new journal").click()
-    press(page, "Begin it with what is shown")
+    press(page, "Begin it with these memories")
     said(page, "tobias has a new journal, and can be changed again.")
     expect(page.get_by_text("can only be read")).to_have_count(0)
     page.get_by_label(words.WHAT_HAPPENED).fill("The ledger was begun anew")

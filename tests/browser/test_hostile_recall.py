@@ -115,7 +115,7 @@ def test_days_that_contradict_are_told_and_the_last_is_left_out(page: Page, dash
     pick_day(page, words.HAPPENED_FROM, "2026-03-20")
     narrowed = recalled(page)
     pick_day(page, words.HAPPENED_UNTIL, "2026-03-10")
-    said(page, "The last day is before the first; the last day is left out.")
+    said(page, "The last day is before the first; the last day is ignored.")
     assert recalled(page) == narrowed
     pick_day(page, words.HAPPENED_FROM, "2999-12-31")
     pick_day(page, words.HAPPENED_UNTIL, "2999-12-31")

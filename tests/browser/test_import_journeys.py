@@ -44,7 +44,7 @@ def test_a_spreadsheets_file_is_read_with_its_importance(own: Dashboard, page: P
     expect(page.get_by_text("Kept as metadata: weather.")).to_be_visible()
     settled(page)
     press(page, words.REMEMBER_THESE)
-    expect(page.get_by_text("2 events remembered").first).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("2 events remembered").first).to_be_visible()
 
 
 def test_pasted_lines_show_their_dates_and_ask_what_is_open(own: Dashboard, page: Page) -> None:
@@ -55,7 +55,7 @@ def test_pasted_lines_show_their_dates_and_ask_what_is_open(own: Dashboard, page
     settled(page)
     expect(page.get_by_text("is read as 4 March 2026, the month first, as chosen.")).to_be_visible()
     press(page, words.REMEMBER_THESE)
-    expect(page.get_by_text("2 events remembered").first).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("2 events remembered").first).to_be_visible()
 
 
 def test_the_moment_before_a_change_opens_and_still_shows_it(own: Dashboard, page: Page) -> None:
@@ -80,7 +80,7 @@ def test_a_cue_saved_in_a_part_of_the_page_is_no_news(own: Dashboard, page: Page
     open_tab(page, words.SAVED_CUES)
     page.get_by_label("Name", exact=True).last.fill("The mill key")
     press(page, words.SAVE_THE_CUE)
-    expect(page.get_by_text("Saved: The mill key").first).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Saved: The mill key").first).to_be_visible()
     # the other window is told, so that this one has had its time to be told as well
     expect(other_page.get_by_role("button", name="Refresh")).to_contain_text("1 new change")
     settled(page)

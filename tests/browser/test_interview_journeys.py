@@ -114,7 +114,7 @@ def test_a_whispered_thought_comes_to_mind_until_it_is_undone(page: Page, dashbo
     dashboard.show(page, "interview", agent="mira", mode="whisper")
     write(page, words.THE_THOUGHT, THOUGHT)
     press(page, "Whisper")
-    expect(page.get_by_text("Planted. The character takes it for its own.")).to_be_visible()
+    expect(page.get_by_text("Planted. The character believes it is its own.")).to_be_visible()
     press(page, "Ask about it")
     say(page, QUESTION)
     expect(bubbles(page).last).to_contain_text("third flour sack")

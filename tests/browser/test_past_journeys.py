@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from dashboard import words
 from memory_system import Settings, Tier, World
-from memory_system.agent_parts.shifts import FORGOTTEN
+from memory_system.agent_parts.replay import FORGOTTEN
 from memory_system.embedding.embedder import CachedEmbedder
 from tests import sample_world
 

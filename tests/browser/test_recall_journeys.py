@@ -164,7 +164,7 @@ def test_what_is_recalled_says_when_it_is_forgotten_and_so_it_comes(page: Page, 
     choose(page, "Show", "Recalled")
     tick(page, 0)
     expect(page.get_by_text("If nothing happens")).to_be_visible()
-    told = page.get_by_text(re.compile("^It falls out of this answer on ")).first.inner_text()
+    told = page.get_by_text(re.compile("^It drops out of this answer on ")).first.inner_text()
     expect(plots(page).nth(1).locator(".main-svg").first).to_be_visible()
     lines = plots(page).nth(1).evaluate("plot => plot._fullData.map(one => one.mode)")
     assert lines == ["lines", "markers"]
@@ -264,7 +264,7 @@ def test_facets_narrow_the_answer_and_everything_filtered_out_says_so(page: Page
     assert recalled(page) == 0
     said(page, re.compile("^Filtered out: "))
     assert ways(page) == [WITHOUT_THE_WORDS]
-    expect(main.get_by_text("No memory of this sort.")).to_be_visible()
+    expect(main.get_by_text("No matching memories.")).to_be_visible()
     expect(main.locator("[data-testid='stAlertContentError']")).to_have_count(0)
     write(page, "With these words", "")
     said(page, re.compile("^Recalled: "))
@@ -281,7 +281,8 @@ def thumb(page: Page, row: int, name: str) -> Locator:
 def test_thumbs_are_kept_counted_downloaded_and_undone(page: Page, dashboard: Dashboard, tmp_path: Path) -> None:
     ask(page, dashboard, "edda", "Who is the hungry guest at the Three Herons?")
     open_tab(page, "Judge")
-    expect(page.get_by_test_id("stDownloadButton")).to_have_count(0)
+    taken = page.get_by_role("link", name="(JSONL)")
+    expect(taken).to_have_count(0)
     thumb(page, 0, "Thumbs up").click()
     settled(page)
     thumb(page, 1, "Thumbs down").click()
@@ -295,7 +296,7 @@ def test_thumbs_are_kept_counted_downloaded_and_undone(page: Page, dashboard: Da
     rows = zip(column(page, 3), column(page, 4), column(page, 5), strict=True)
     assert list(rows)[-1] == ("1", "1", str(recalled(page) - 2))
     with page.expect_download() as download:
-        page.get_by_test_id("stDownloadButton").get_by_role("button").click()
+        taken.click()
     download.value.save_as(tmp_path / "judgments.jsonl")
     lines = [json.loads(line) for line in (tmp_path / "judgments.jsonl").read_text("utf-8").splitlines()]
     assert {"id", "document"} <= set(lines[0])
@@ -352,6 +353,21 @@ def test_a_saved_cue_tells_that_a_memory_was_forgotten(page: Page, other_page: P
     said(page, "Saved cues that pass: 1 of 1.")
     press(page, "Remove", exact=False)
     expect(page.get_by_text(words.NO_CUE_IS_SAVED_YET)).to_be_visible()
+
+
+@pytest.mark.full
+def test_one_cue_after_another_is_saved_from_the_one_form_on_the_page(page: Page, dashboard: Dashboard) -> None:
+    ask(page, dashboard, "oswin")
+    open_tab(page, words.SAVED_CUES)
+    names = [f"The key, asked {number} times" for number in range(1, 6)]
+    for name in names:
+        field = page.get_by_label("Name", exact=True)
+        expect(field).to_have_count(1)
+        field.fill(name)
+        field.press("Tab")
+        press(page, words.SAVE_THE_CUE)
+        expect(page.get_by_text(f"Saved: {name}")).to_be_visible()
+        expect(page.get_by_test_id("stMarkdown").get_by_text(name, exact=True)).to_be_visible()
 
 
 @pytest.mark.full
@@ -416,7 +432,7 @@ def test_a_second_round_marks_what_it_found_with_its_path(page: Page, dashboard:
     open_expander(page, WEIGHTS)
     slide_to(page, THRESHOLD, 0.65, 0.01)
     before = recalled(page)
-    field = page.get_by_role("spinbutton", name="Hits that lead to others")
+    field = page.get_by_role("spinbutton", name="Hits for a second round")
     field.fill("5")
     field.press("Enter")
     settled(page)
@@ -426,5 +442,5 @@ def test_a_second_round_marks_what_it_found_with_its_path(page: Page, dashboard:
     assert sum(text.startswith("Found by way of “") for text in why) == recalled(page) - before
     tick(page, next(row for row, text in enumerate(why) if text.startswith("Found by way of ")))
     said(page, re.compile("^Recalled: Found by way of “"))
-    expect(page.get_by_text(re.compile("^It was reached by way of: "))).to_be_visible()
+    expect(page.get_by_text(re.compile("^Found through: "))).to_be_visible()
     waterfall(page)

@@ -52,9 +52,14 @@ def test_a_backup_is_made_taken_away_restored_and_undone(page: Page, own: Dashbo
     said_made = page.get_by_test_id("stAlert").filter(has_text="Made and read back: 2 characters")
     expect(said_made).to_be_visible()
     settled(page)
+    download = page.get_by_role("link", name="Download it").first
+    address = download.get_attribute("href")
     with page.expect_download() as taken:
-        page.get_by_role("button", name="Download it").first.click()
+        page.get_by_role("button", name=words.CHECK_EVERYTHING).click()
+        download.click()  # while the page is drawn again
     taken.value.save_as(tmp_path / "taken.zip")
+    expect(page.get_by_text(words.NOTHING_IS_WRONG)).to_be_visible()
+    assert download.get_attribute("href") == address
     with zipfile.ZipFile(tmp_path / "taken.zip") as zipped:
         assert "agents/mira/journal.sqlite3" in zipped.namelist()
     before = _size(page, own)

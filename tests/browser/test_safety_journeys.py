@@ -89,7 +89,7 @@ def _open_what_is_closed(page: Page) -> None:
 
 def test_one_signs_in_is_told_who_one_is_and_signs_out(page: Page, guarded: Dashboard) -> None:
     sign_in(page, guarded, "not the password", "/recall?agent=mira&cue=Who+has+the+key")
-    expect(page.get_by_role("alert")).to_have_text("This is not the password.")
+    expect(page.get_by_role("alert")).to_have_text("Wrong password.")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     settled(page)
@@ -124,7 +124,7 @@ def test_a_link_to_sign_in_holds_no_markup_of_strangers(page: Page, guarded: Das
 def test_a_viewer_sees_that_nothing_can_be_changed(page: Page, guarded: Dashboard) -> None:
     sign_in(page, guarded, VIEWERS_PASSWORD, "/short_term?agent=mira")
     settled(page)
-    expect(page.get_by_test_id("stSidebar")).to_contain_text("You may look at everything, and change nothing.")
+    expect(page.get_by_test_id("stSidebar")).to_contain_text("You can look at everything, but not change anything.")
     expect(page.get_by_test_id("stMain").get_by_text(words.A_VIEWER).first).to_be_visible()
     guarded.show(page, "personality", agent="mira")
     expect(page.get_by_role("button", name=words.CHARACTERS)).to_have_count(0)

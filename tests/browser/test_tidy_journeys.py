@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 from dashboard import words
 from memory_system.operations.duplicates.suspicions import ALMOST_THE_SAME
+from tests.waiting import LAST_RESORT
 
 from .conftest import Dashboard, settled
 from .hands import chart, column, open_expander, paste, press, said, select, take, write
@@ -29,7 +30,9 @@ def select_all_with(page: Page, text: str) -> None:
 
 
 def test_duplicates_and_contradictions_are_settled_and_undone(page: Page, dashboard: Dashboard) -> None:
-    httpx.post(f"{dashboard.api}/v1/agents", json={"name": "nets"}, timeout=60, trust_env=False).raise_for_status()
+    httpx.post(
+        f"{dashboard.api}/v1/agents", json={"name": "nets"}, timeout=LAST_RESORT, trust_env=False
+    ).raise_for_status()
     paste(page, dashboard, "nets", f"{KEY}\n{KEY_AGAIN}\n{TIDE}\n{OTHER_TIDE}")
     press(page, words.REMEMBER_THESE)
     dashboard.show(page, "tidy", agent="nets")

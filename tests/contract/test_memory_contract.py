@@ -13,14 +13,25 @@ from memory_system import ChromaMemory, InMemory, Kind, Memory, MemoryEntry, Tie
 from memory_system.core.chroma_address import ChromaAddress
 from memory_system.errors import EntryNotFound, InvalidParameter
 from memory_system.store.chroma.store import ChromaStore
+from memory_system.store.named import STORES
 from memory_system.store.projection import OnDemand
+from tests.contributed import BLOCKS, install_contributed
 
 WHEN = datetime(2026, 3, 27, 6, 0, tzinfo=UTC)
 WIDTH = 8
 
 
-@pytest.fixture(params=["InMemory", "ChromaMemory", "OnDemand", "ChromaMemory on a server", "OnDemand on a server"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Memory]:
+@pytest.fixture(
+    params=[
+        "InMemory",
+        "ChromaMemory",
+        "OnDemand",
+        "ChromaMemory on a server",
+        "OnDemand on a server",
+        "CONTRIBUTING's",
+    ]
+)
+def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
     server = None
     if request.param.endswith("on a server"):
         server = ChromaAddress.parse(request.getfixturevalue("on_server"))
@@ -28,6 +39,11 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Memory]:
     if request.param.startswith("OnDemand"):
         chroma = ChromaStore.open(tmp_path / "c", server)
         made = OnDemand(chroma.memory(Tier.RECALL), lambda: chroma.has(Tier.RECALL.value))
+    if request.param == "CONTRIBUTING's":
+        made.close()
+        monkeypatch.syspath_prepend(tmp_path)
+        install_contributed(tmp_path, "sqlite")
+        made = STORES.get("sqlite")(tmp_path / "store", Tier.STM)
     yield made
     made.close()
 
@@ -248,3 +264,8 @@ def test_the_tiers_of_one_chroma_folder_do_not_mix(tmp_path: Path) -> None:
     ltm.close()
     assert stm.count() == 1  # the client stays open for the other
     stm.close()
+
+
+def test_the_store_of_contributing_takes_forty_lines() -> None:
+    lines = BLOCKS["sqlite"][5].strip().splitlines()
+    assert len([line for line in lines if line.strip()]) <= 40

@@ -61,7 +61,7 @@ def test_an_interview_leaves_no_trace(agent: AgentMemory, server: FakeServer) ->
     step = interview.step("What bread did you bake?")
     assert step.answer == "Rye bread, with Tobias."
     assert step.change_set is None
-    assert [hit.entry.document for hit in step.recalled][-1:] == ["I baked rye bread with Tobias."]
+    assert [hit.entry.document for hit in step.recalled][:1] == ["I baked rye bread with Tobias."]
     assert "interview only" in step.functions[1].result
     assert interview.talk.blocks.human == "A curious one."
     assert trace(agent) == before
@@ -330,7 +330,7 @@ def test_what_sets_the_scene_is_not_remembered_as_said(
     server.on("*", answers("I love rye bread."))
     duet = Duet.begin(agent, tobias)
     list(duet.talk(2, opening="You meet at the well."))
-    agent.model = tobias.model = OfflineModel(agent._embedder)
+    agent.model = tobias.model = OfflineModel(agent.embedder)
     [synopsis] = duet.first.synopsis().of("add")
     assert synopsis.after is not None
     assert "Scene" not in synopsis.after.document

@@ -103,7 +103,7 @@ def test_a_summary_never_grows_whatever_the_model_answers(agent: AgentMemory, se
 
 
 def test_the_offline_summary_stays_bounded_over_many_folds(agent: AgentMemory) -> None:
-    model = OfflineModel(agent._embedder)
+    model = OfflineModel(agent.embedder)
     talk = Talk("t", settings=TalkSettings(budget=2000))
     summariser = Summariser("Mira", model)
     sizes = []

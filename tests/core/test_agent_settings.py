@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memory_system import AgentMemory, AgentSettings, Scoring, Weights, World
+from memory_system import AgentMemory, AgentSettings, Measure, Scoring, Seats, Weights, World
 from memory_system.errors import InvalidParameter
 from tests.conftest import NOW
 
@@ -18,6 +18,22 @@ def test_settings_are_kept_and_read_back(agent: AgentMemory, world: World) -> No
     agent.configure(**wanted)
     world.close()
     assert world.agent("mira").settings == AgentSettings(**wanted)
+
+
+SAVED = (
+    '{"cost_budget": 0.0, "migration_threshold": 0.35, "query_log": 1000, "reflection_trigger": 150.0, '
+    '"scoring": {"decay": 0.999, "measure": "hybrid", "normalise": false, '
+    '"weights": {"importance": 0.05, "recency": 0.02, "relevancy": 1.0}}, '
+    '"static_share": 0.4, "static_threshold": 0.35, "stm_size": 20, "threshold": 0.45, "token_budget": 0, "top_k": 5}'
+)
+"""What was kept before there was a rule of seats to choose."""
+
+
+def test_settings_that_were_saved_without_a_rule_of_seats_keep_the_cascade() -> None:
+    saved = AgentSettings.from_json(SAVED)
+    assert (saved.scoring.seats, saved.scoring.measure, saved.threshold) == (Seats.CASCADE, Measure.HYBRID, 0.45)
+    assert AgentSettings.from_json(saved.to_json()) == saved
+    assert AgentSettings().scoring.seats is Seats.RANKING
 
 
 def test_numbers_of_numpy_are_kept_as_plain_ones(agent: AgentMemory) -> None:

@@ -229,7 +229,7 @@ def test_a_broken_file_can_be_replaced_by_the_good_one_and_is_kept(agent: AgentM
     good = file.read_text(encoding="utf-8")
     write(file, "{broken")
     assert agent.personality_problem
-    agent.put_personality_back()
+    agent.curation.put_personality_back()
     assert file.read_text(encoding="utf-8") == good
     assert agent.personality_problem is None
     assert file.with_name("mira.json.broken-1").read_text(encoding="utf-8") == "{broken"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,3 +37,22 @@ def test_garbage_is_not_collected_after_each_run_wherever_it_is_started(place: s
     folder = ROOT if place == "checkout" else tmp_path
     done = programs.run("-c", OPTIONS, str(folder))
     assert done.stdout.split() == ["False", "#005a8e"], done.stderr
+
+
+IMPORTS = """
+import importlib, pkgutil
+import dashboard
+from dashboard.serve import SCRIPTS
+
+names = [module.name for module in pkgutil.walk_packages(dashboard.__path__, "dashboard.")]
+for name in names:
+    if not SCRIPTS.fullmatch(name):
+        importlib.import_module(name)
+print(*names)
+"""
+
+
+def test_whatever_of_the_dashboard_is_imported_without_a_server_says_nothing() -> None:
+    done = subprocess.run([sys.executable, "-c", IMPORTS], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert {"dashboard.session", "dashboard.views.recall.why"} <= set(done.stdout.split()), done.stderr
+    assert done.stderr == ""

@@ -138,7 +138,7 @@ class Survivor:
             self.tiers = {tier: {e.id: dump_entry(e) for e in agent.entries(tier)} for tier in Tier}
             self.personality = agent.personality_text
             self.read_only = agent.read_only
-            pending = agent._ledger.journal.pending()
+            pending = agent._context.held.journal.pending()
             answers = len(agent.query_memory("Who has the key?", touch=False))
             folder = world.folder / "mira"
         file = root / "personalities/mira.json"

@@ -85,7 +85,7 @@ def _held(agent: AgentMemory) -> Held:
     found: Held = {}
     for tier in Tier:
         for entry in agent.entries(tier):
-            vector = agent.vector(entry.id)
+            vector = agent.contents.vector(entry.id)
             assert vector is not None
             found[entry.id] = (dump_entry(entry), vector.tobytes())
     return found

@@ -30,7 +30,7 @@ def test_the_level_is_the_one_of_the_environment(
     monkeypatch.setenv("MEMORY_DATABASE", str(tmp_path / "database"))
     monkeypatch.setenv("MEMORY_PERSONALITIES", str(tmp_path / "personalities"))
     with World(embedder=embedder) as world:
-        journal = world.create_agent("mira")._ledger.journal
+        journal = world.create_agent("mira")._context.held.journal
         with journal._connections._engine.connect() as db:
             assert db.scalar(sa.text("PRAGMA synchronous")) == number
 

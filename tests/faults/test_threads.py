@@ -116,7 +116,7 @@ def test_a_change_and_what_is_written_in_the_background_do_not_wait_for_each_oth
     agent.add_short_term({"document": HAPPENED[0], "rating": 5})
 
     def change_while_accesses_wait() -> None:
-        with agent.alone():
+        with agent.contents.alone():
             agent.query_memory("Who has the key?", static_threshold=1)
             time.sleep(DELAY_SECONDS * 2)  # the background is at it by now, and waits for this one
             agent.add_short_term({"document": HAPPENED[1], "rating": 5})

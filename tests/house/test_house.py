@@ -237,8 +237,10 @@ def test_the_public_names_are_these() -> None:
         "Preset",
         "Query",
         "Recall",
+        "Retention",
         "Score",
         "Scoring",
+        "Seats",
         "Sentence",
         "Settings",
         "Tier",
@@ -252,3 +254,12 @@ def test_the_public_names_are_these() -> None:
 def test_streamlit_finds_no_folder_of_pages_beside_the_app() -> None:
     """It would look there for pages first, and tell whoever follows a link that there is no such page."""
     assert not (ROOT / "dashboard" / "pages").exists()
+
+
+def test_no_package_of_somebody_else_is_committed() -> None:
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if tracked.returncode:
+        pytest.skip("there is no git checkout here")
+    names = tracked.stdout.splitlines()
+    assert names
+    assert [name for name in names if name.endswith((".whl", ".tar.gz", ".so", ".pyc"))] == []

@@ -92,8 +92,8 @@ def test_every_group_names_modules_and_tests_that_are_there() -> None:
 
 def test_every_explained_survivor_is_still_a_mutant_of_its_module(tool: ModuleType) -> None:
     told = tomllib.loads((ROOT / "tools/mutants_equivalent.toml").read_text(encoding="utf-8"))["equivalent"]
+    found = {mutant.key for mutant in tool.mutants_of(ROOT, sorted({one["module"] for one in told}))}
     for one in told:
-        found = {mutant.key for mutant in tool.mutants_of(ROOT, [one["module"]])}
         assert (one["module"], one["in"], one["line"], one["mutated"]) in found, one["line"]
         assert one["why"].endswith(".")
 

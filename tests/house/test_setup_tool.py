@@ -14,6 +14,7 @@ from types import ModuleType
 import pytest
 
 from tests.package.building import copied
+from tests.waiting import LAST_RESORT
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -131,7 +132,7 @@ def _serve(folder: Path, more: dict[str, str]) -> subprocess.CompletedProcess[st
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=LAST_RESORT,
         check=False,
     )
 

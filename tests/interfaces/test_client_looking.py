@@ -9,6 +9,7 @@ import pytest
 from memory_system import AgentMemory, Tier, World
 from memory_system.errors import AlreadyExists, CueNotFound, MemorySystemError, NotFound
 from memory_system.interfaces.client import RemoteAgent, RemoteWorld
+from memory_system.interfaces.serialize import plain, read
 from tests.conftest import NOW
 from tests.served import served_api
 
@@ -35,6 +36,14 @@ def test_settings_and_personality_are_those_of_the_agent(remote: RemoteAgent, ag
     assert remote.personality == agent.personality
     assert (remote.personality_text, remote.personality_problem) == (agent.personality_text, None)
     assert (remote.display_name, remote.now, remote.read_only) == (agent.display_name, NOW, None)
+
+
+def test_an_older_server_that_does_not_tell_all_is_understood(agent: AgentMemory, remember: Remember) -> None:
+    remember("Lent Tobias the brass key.")
+    for value, unknown in ((agent.query_memory(KEY), {"nearest"}), (agent.settings, {"retention", "query_log"})):
+        told = {name: one for name, one in plain(value).items() if name not in unknown}
+        assert len(told) == len(plain(value)) - len(unknown)
+        assert read(type(value), told) == value
 
 
 def test_memories_beside_each_other_are_told_alike(remote: RemoteAgent, agent: AgentMemory, remember: Remember) -> None:

@@ -32,6 +32,7 @@ from memory_system.interfaces.client.conversation import (
 )
 from tests.conftest import NOW
 from tests.served import served_api
+from tests.waiting import LAST_RESORT
 
 NAME = "My name is John. Who has the mill key?"
 
@@ -123,7 +124,7 @@ def test_who_stops_listening_stores_nothing(talk: Conversation, agent: AgentMemo
 def test_an_answer_is_told_as_server_sent_events(world: World, agent: AgentMemory) -> None:
     begun = Here.begin(agent, human="John")
     address = f"/v1/agents/mira/conversations/{begun.id}/steps"
-    with served_api(world) as url, httpx.Client(base_url=url, trust_env=False, timeout=60) as client:
+    with served_api(world) as url, httpx.Client(base_url=url, trust_env=False, timeout=LAST_RESORT) as client:
         with client.stream("POST", address, json={"text": NAME}, headers={"Accept": "text/event-stream"}) as answer:
             assert answer.headers["content-type"].startswith("text/event-stream")
             lines = list(answer.iter_lines())

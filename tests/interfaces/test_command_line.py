@@ -12,6 +12,7 @@ from pathlib import Path
 
 import httpx
 
+from memory_system import __version__
 from tests import programs
 from tests.conftest import ROOT
 from tests.waiting import LAST_RESORT, until
@@ -51,6 +52,11 @@ def test_serve_answers_and_ends_with_ctrl_c(tmp_path: Path) -> None:
         child.wait()
     assert f"http://127.0.0.1:{port}" in out
     assert "Traceback" not in problems
+
+
+def test_the_version_is_printed() -> None:
+    done = programs.run("-m", "memory_system", "--version")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"memory-system {__version__}\n", "")
 
 
 def test_a_busy_port_is_one_plain_sentence(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Every operation is declared once, and can be reached from every front end: HTTP, Python, the shell and MCP."""
+"""Every operation and every read is declared once, and each front end has it: HTTP, Python, the shell and MCP."""
 
 from __future__ import annotations
 
@@ -6,28 +6,31 @@ import inspect
 import json
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 from mcp import Client
+from starlette.testclient import TestClient
 
 from memory_system import PRESETS, AgentMemory, Tier, World
 from memory_system.interfaces.api import create_app
-from memory_system.interfaces.client import RemoteAgent, conversation
+from memory_system.interfaces.client import RemoteAgent, RemoteWorld, conversation
 from memory_system.interfaces.forms import says
-from memory_system.interfaces.mcp.curating import CURATING_TOOLS
+from memory_system.interfaces.mcp.curating import CURATING_TOOLS, LOOKING_TOOLS
 from memory_system.interfaces.mcp.remembering import MEMORY_TOOLS
 from memory_system.interfaces.mcp.server import create_server
+from memory_system.interfaces.mcp.talking import TALK_TOOLS
 from memory_system.interfaces.mcp.tool import Tools
 from memory_system.interfaces.operations import BESIDE, OPERATIONS, Configure, Operation
+from memory_system.interfaces.reads import READS, Read
 from tests.command_line import COMMANDS, CommandLine
 from tests.mcp_clients import called, over_stdio, refused, run, text
 
 Remember = Callable[..., str]
 ALL = (*OPERATIONS, *BESIDE)
-TOOLS = {tool.name: tool for tool in (*MEMORY_TOOLS, *CURATING_TOOLS)}
+TOOLS = {tool.name: tool for tool in (*MEMORY_TOOLS, *TALK_TOOLS, *CURATING_TOOLS, *LOOKING_TOOLS)}
 each = pytest.mark.parametrize("operation", ALL, ids=lambda operation: operation.name)
 
 
@@ -102,6 +105,108 @@ def test_something_is_said_of_every_field(operation: Operation) -> None:
     assert set(says(operation.form)) == set(operation.form.model_fields)
 
 
+# -- reads -----------------------------------------------------------------------------------------------
+
+
+every_read = pytest.mark.parametrize("read", READS, ids=lambda read: read.name)
+
+
+def test_all_reads_are_declared_and_each_once() -> None:
+    addresses = {(read.of_agent, read.address, read.asks) for read in READS}
+    assert len({read.name for read in READS}) == len({read.over_mcp for read in READS}) == len(addresses) == len(READS)
+    of_agent = {True: "/v1/agents/{name}", False: "/v1"}
+    told = {
+        f"{of_agent[read.of_agent]}/{read.address}".replace(":path", "").rstrip("/") for read in READS if not read.asks
+    }
+    looked = {path for path, verbs in described()["paths"].items() if "get" in verbs and path.startswith("/v1/")}
+    not_values = {"/v1/agents/{name}/changes", "/v1/agents/{name}/export", "/v1/backups/{file}"}
+    of_this_server = {"/v1/backups", "/v1/agents/{name}/previews/{preview_id}"}
+    assert looked - not_values - of_this_server == told
+
+
+@every_read
+def test_each_read_has_an_address_that_asks_for_every_field(read: Read) -> None:
+    path = "/".join(part for part in ("/v1/agents/{name}" if read.of_agent else "/v1", read.address) if part)
+    about = described()["paths"][path.replace(":path", "")]["post" if read.asks else "get"]
+    assert about["summary"] == read.title
+    assert "200" in about["responses"]
+    if read.asks:
+        form = about["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+        asked = set(described()["components"]["schemas"][form]["properties"])
+    else:
+        asked = {one["name"] for one in about["parameters"] if one["in"] in ("query", "path")} - {"name"}
+    assert asked == set(read.form.model_fields)
+
+
+@every_read
+def test_each_read_is_a_call_of_the_client(read: Read) -> None:
+    where: Any = RemoteAgent if read.of_agent and not read.of_world else RemoteWorld
+    *within, name = read.in_python.split(".")
+    for part in within:
+        where = conversation if part == "conversation" else getattr(where, part)
+    assert getattr(where, name).__doc__
+
+
+@every_read
+def test_each_read_is_a_command(read: Read) -> None:
+    asked = {one.name: one for one in COMMANDS[read.on_command_line].params}
+    assert "json" in asked
+    if not read.command:  # one that was there before asks in its own words
+        assert set(asked) == {"json"} | ({"agent"} if read.of_agent else set()) | set(read.form.model_fields)
+        assert all(one.help for one in asked.values())
+
+
+@every_read
+def test_each_read_is_a_tool_that_changes_nothing(read: Read) -> None:
+    tool = TOOLS[read.over_mcp]
+    assert tool.about
+    if not read.tool:  # one that every server offers asks in its own words
+        schema = tool.schema(agent=True)
+        assert tool.looks
+        assert set(schema["properties"]) == ({"agent"} if read.of_agent else set()) | set(read.form.model_fields)
+        assert tool.answer()["type"] == "object"
+
+
+@every_read
+def test_something_is_said_of_every_field_of_a_read(read: Read) -> None:
+    assert set(says(read.form)) == set(read.form.model_fields)
+
+
+def test_a_read_answers_the_same_through_every_front_end(
+    cli: CommandLine, world: World, agent: AgentMemory, remember: Remember, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one", "two"):
+        remember(f"Fed the geese, {name}.", id=name, rating=3)
+    client = TestClient(create_app(lambda: world), base_url="http://127.0.0.1")
+    asked: list[tuple[str, dict[str, Any], list[str]]] = [
+        ("memories", {"tier": "stm", "limit": 1}, ["stm", "--limit", "1"]),
+        ("lineage", {"memory": "one", "depth": 2}, ["one", "--depth", "2"]),
+        ("history-kinds", {}, []),
+        ("ways", {"cue": "Who fed the geese?", "id": "two", "top_k": 1}, ["Who fed the geese?", "two", "--top-k", "1"]),
+    ]
+    before = agent.stamp
+    tool = ByTool(world, monkeypatch)
+    for name, fields, words in asked:
+        read = next(one for one in READS if one.name == name)
+        within = {key: value for key, value in fields.items() if f"{{{key}" in read.address}
+        address = f"/v1/agents/mira/{read.address.replace(':path', '').format(**within)}".rstrip("/")
+        rest = {key: value for key, value in fields.items() if key not in within}
+        answer = client.post(address, json=rest) if read.asks else client.get(address, params=rest)
+        assert answer.status_code == 200, answer.text
+        told = answer.json()
+        assert cli(name, "mira", *words, "--json").value == told, name
+        if not read.tool:
+            assert tool.look(read.over_mcp, **fields) == told, name
+    assert "Fed the geese, one." in cli("lineage", "mira", "one").out
+    assert agent.stamp == before
+
+
+def test_a_count_of_nothing_is_told_to_people_too(cli: CommandLine, remember: Remember) -> None:
+    remember("Fed the geese.", id="one")
+    assert "waiting: 0" in cli("vectors", "mira").out.splitlines()
+    assert "pinned" not in cli("memories", "mira", "stm").out
+
+
 def test_the_presets_are_those_that_there_are() -> None:
     (named,) = (one for one in get_args(Configure.model_fields["preset"].annotation) if one is not type(None))
     assert set(get_args(named)) == set(PRESETS)
@@ -138,6 +243,15 @@ class ByTool:
 
     def __init__(self, world: World, _monkeypatch: pytest.MonkeyPatch) -> None:
         self.world = world
+
+    def look(self, tool: str, **fields: Any) -> dict[str, Any]:
+        """What a tool that looks answers."""
+
+        async def session() -> dict[str, Any]:
+            async with Client(create_server(self.world, Tools(tuple(TOOLS.values())))) as client:
+                return await called(client, tool, agent="mira", **fields)
+
+        return run(session)
 
     def __call__(self, operation: str, preview: bool = False, **fields: Any) -> dict[str, Any]:
         async def session() -> dict[str, Any]:
@@ -359,11 +473,13 @@ def test_a_tool_answers_in_words_and_refuses_in_a_sentence(
     assert agent.history(1)[0].change_set.author.startswith("MCP")
 
 
-def test_a_server_offers_to_curate_only_when_told_to(tmp_path: Path) -> None:
+def test_a_server_offers_to_curate_or_to_look_only_when_told_to(tmp_path: Path) -> None:
     async def offered(*arguments: str) -> set[str]:
         async with over_stdio(tmp_path, *arguments) as client:
             return {tool.name for tool in (await client.list_tools()).tools}
 
-    made = {tool.name for tool in CURATING_TOOLS}
-    assert run(offered).isdisjoint(made)
-    assert made < run(lambda: offered("--curate"))
+    plain = run(offered)
+    for tools, flag in ((CURATING_TOOLS, "--curate"), (LOOKING_TOOLS, "--look")):
+        made = {tool.name for tool in tools}
+        assert plain.isdisjoint(made)
+        assert made < run(partial(offered, flag))

@@ -19,7 +19,7 @@ from memory_system.errors import AgentNotFound, ChangeSetNotFound, Conflict, Too
 from memory_system.interfaces.api import feed
 from memory_system.interfaces.api.deps import Desk
 from memory_system.interfaces.api.previews import Previews
-from memory_system.interfaces.api.schemas import telling
+from memory_system.interfaces.serialize import plain
 from memory_system.maintenance import export
 from tests.fake_server import FakeServer, says
 from tests.served import served_api
@@ -565,7 +565,7 @@ def test_the_loop_answers_while_a_language_model_thinks(
 
 @pytest.mark.parametrize("address", ["query", "explain"])
 def test_a_part_of_a_scoring_changes_that_part_only(api: httpx.Client, agent: AgentMemory, address: str) -> None:
-    own = telling.scoring(agent.settings.scoring)
+    own = plain(agent.settings.scoring)
     body = {"cue": "Who has the key?", "scoring": {"weights": {"recency": 0.5}}}
     used = told(api.post(f"{MIRA}/{address}", json=body))["query"]["scoring"]
     assert used == {**own, "weights": {**own["weights"], "recency": 0.5}}

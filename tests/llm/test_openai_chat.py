@@ -622,5 +622,5 @@ def test_many_threads_talk_with_one_model(server: FakeServer) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=20)
+        thread.join(LAST_RESORT)
     assert texts == ["Mike."] * 8

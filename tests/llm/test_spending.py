@@ -67,7 +67,7 @@ def test_the_offline_rules_take_nothing(agent: AgentMemory) -> None:
     agent.configure(token_budget=1)
     agent.add_short_term({"document": "He lied."})
     assert agent.spent == ()
-    assert not (agent._ledger.folder / FILE).exists()
+    assert not (agent._context.held.folder / FILE).exists()
 
 
 def test_a_server_that_counts_nothing_is_counted_by_an_estimate(talker: AgentMemory, server: FakeServer) -> None:
@@ -212,7 +212,7 @@ def test_a_budget_out_of_range_is_refused(agent: AgentMemory) -> None:
 
 
 def test_an_account_that_cannot_be_read_is_named_and_stops_only_those_with_a_budget(talker: AgentMemory) -> None:
-    (talker._ledger.folder / FILE).write_bytes(b"no database, but long enough to be taken for one" * 100)
+    (talker._context.held.folder / FILE).write_bytes(b"no database, but long enough to be taken for one" * 100)
     with pytest.raises(StoreError, match="delete that file"):
         print(talker.spent)
     assert talker.rate("He lied.").rating == 7
@@ -251,7 +251,7 @@ def test_a_broken_count_leaves_the_event_stored_and_keeps_a_budget(
 ) -> None:
     talker.rate("She knew.")
     talker.configure(token_budget=budget)
-    file = talker._ledger.folder / FILE
+    file = talker._context.held.folder / FILE
     if damage == "junk":
         file.write_bytes(b"junk" * 1000)
     else:
@@ -266,7 +266,7 @@ def test_a_broken_count_leaves_the_event_stored_and_keeps_a_budget(
 def test_an_answer_that_cannot_be_counted_is_kept_and_stays_held(talker: AgentMemory) -> None:
     talker.configure(token_budget=100_000)
     talker.rate("She knew.")
-    with closing(sqlite3.connect(talker._ledger.folder / FILE)) as db, db:
+    with closing(sqlite3.connect(talker._context.held.folder / FILE)) as db, db:
         db.execute("CREATE TRIGGER full BEFORE UPDATE ON spent BEGIN SELECT RAISE(ABORT, 'full'); END")
     assert talker.rate("He lied.").rating == 7
     assert lines(talker)["rate"][0] == 2

@@ -24,8 +24,9 @@ MADE = {"reflection": Kind.REFLECTION, "summary": Kind.SUMMARY, "plan": Kind.PLA
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder) -> Iterator[World]:
-    """The sample world, filled once a test run, whichever worker asks first; nothing here changes it."""
-    folder = sample_world.filled(sample_world.shared_folder(tmp_path_factory), embedder)
+    """A copy of the sample world; nothing here changes it."""
+    folder = tmp_path_factory.mktemp("samples") / "world"
+    sample_world.copy(sample_world.filled(sample_world.shared_folder(tmp_path_factory), embedder), folder)
     settings = Settings(database=folder / "database", personalities=folder / "personalities", llm="offline")
     with World(settings, embedder=embedder) as world:
         yield world

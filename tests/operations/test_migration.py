@@ -41,7 +41,7 @@ def test_nothing_moves_while_there_is_room(agent: AgentMemory, remember: Remembe
 
 def test_as_many_as_overflow_leave_and_the_oldest_first(agent: AgentMemory, remember: Remember) -> None:
     ids = [remember(f"event {number}", hours_ago=10 - number, rating=8) for number in range(10)]
-    agent.configure(stm_size=7)
+    agent.configure(stm_size=7, retention="importance")
     done = agent.migrate_stm2ltm()
     assert [change.entry_id for change in done.changes] == ids[:3]
     assert _ids(agent, Tier.LTM) == set(ids[:3])

@@ -291,11 +291,11 @@ def test_what_stands_of_an_earlier_look(agent: AgentMemory, remember: Remember) 
     key = [remember(KEY), remember(KEY_AGAIN)]
     mill = [remember(OPEN), remember(CLOSED)]
     look = agent.suspicions()
-    assert agent.still(look) == look
+    assert agent.duplicates.still(look) == look
     agent.merge(key)
-    assert pairs(agent.still(look)) == {frozenset(mill)}
+    assert pairs(agent.duplicates.still(look)) == {frozenset(mill)}
     agent.dismiss(mill)
-    assert agent.still(look).suspicions == ()
+    assert agent.duplicates.still(look).suspicions == ()
 
 
 # -- merged --------------------------------------------------------------------------------------------
@@ -340,7 +340,7 @@ def test_merging_takes_another_text_and_its_vector(
     assert held(agent, ids[1]).document == KEY_AGAIN
     agent.apply(preview)
     assert held(agent, ids[1]).document == text
-    assert agent.vector(ids[1]) == pytest.approx(embedder.embed([text])[0], abs=1e-6)
+    assert agent.contents.vector(ids[1]) == pytest.approx(embedder.embed([text])[0], abs=1e-6)
 
 
 def test_a_summary_keeps_the_times_of_its_evidence_in_step(agent: AgentMemory, remember: Remember) -> None:

@@ -26,6 +26,7 @@ from memory_system import Settings
 from tests.conftest import ROOT
 from tests.package.building import copied
 from tests.running import free_port
+from tests.waiting import LAST_RESORT
 
 PATHS = ("/src", "/wheels", "/data", "/model")
 """The folders of the image that its steps use."""
@@ -198,7 +199,7 @@ def served(container: Container) -> Iterator[tuple[subprocess.Popen[bytes], dict
     yield running, environment, log
     if running.poll() is None:
         running.send_signal(signal.SIGTERM)
-    running.wait(60)
+    running.wait(LAST_RESORT)
 
 
 @pytest.mark.full

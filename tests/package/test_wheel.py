@@ -19,6 +19,7 @@ import pytest
 
 from memory_system import Settings
 from tests.running import free_port
+from tests.waiting import LAST_RESORT
 
 pytestmark = pytest.mark.full
 INSTALL_SECONDS = 1800
@@ -141,7 +142,7 @@ def addresses(everything: Installed) -> Iterator[tuple[str, str]]:
         assert server.poll() is None, log.read_text()
     finally:
         server.send_signal(signal.SIGTERM)
-        server.wait(60)
+        server.wait(LAST_RESORT)
 
 
 def answered(address: str, body: object = None) -> str:
@@ -151,7 +152,7 @@ def answered(address: str, body: object = None) -> str:
     while True:
         request = urllib.request.Request(address, data, {"content-type": "application/json"})
         try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
+            with urllib.request.urlopen(request, timeout=LAST_RESORT) as answer:
                 return str(answer.read().decode())
         except (urllib.error.URLError, OSError) as error:  # not there yet, or its character is not
             if time.monotonic() > until:

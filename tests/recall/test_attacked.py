@@ -143,7 +143,7 @@ def test_a_query_does_not_wait_for_another_program_that_writes(
 ) -> None:
     remember("The lamp fell.")
     agent.query_memory("lamp", threshold=0)
-    log = agent._ledger._accesses
+    log = agent._context.held._accesses
     written, begun = log._write, threading.Event()
 
     def write(accesses: object) -> None:
@@ -161,7 +161,7 @@ def test_closing_waits_for_accesses_that_are_being_written(
     world: World, agent: AgentMemory, remember: Remember, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     entry_id = remember("The lamp fell.")
-    log = agent._ledger._accesses
+    log = agent._context.held._accesses
     written, begun, closing = log._write, threading.Event(), threading.Event()
 
     def slowly(accesses: object) -> None:
@@ -201,6 +201,6 @@ def test_the_first_year_has_ways_west_of_greenwich(agent: AgentMemory) -> None:
 
 def test_one_cue_is_not_taken_for_its_letters(agent: AgentMemory, remember: Remember) -> None:
     entry_id = remember("The lamp fell.")
-    assert len(agent.forecast_of(entry_id, "the lamp fell")) <= 1
+    assert len(agent.retrieval.forecast_of(entry_id, "the lamp fell")) <= 1
     with pytest.raises(InvalidParameter, match="'cues' must be a list"):
-        agent.forecast_of(entry_id, 5)  # type: ignore[arg-type]
+        agent.retrieval.forecast_of(entry_id, 5)  # type: ignore[arg-type]

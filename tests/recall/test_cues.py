@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_system import PRESETS, AgentMemory, MemoryEntry, Scoring, Tier, Weights, World
-from memory_system.agent_parts.tester import OWN_SETTINGS, CueResult, Precision
+from memory_system.agent_parts.cues import OWN_SETTINGS, CueResult, Precision
 from memory_system.core.change_set import ChangeSet, TextChange
 from memory_system.errors import (
     CueNotFound,
@@ -545,8 +545,8 @@ def test_the_export_with_memories_is_read_by_the_evaluation(
     agent.forget(gone)
     agent.migrate_stm2ltm(ids=[oven])
     whole, alone = tmp_path / "whole.jsonl", tmp_path / "alone.jsonl"
-    whole.write_text(agent.judgments_jsonl(memories=True), encoding="utf-8")
-    alone.write_text(agent.judgments_jsonl(), encoding="utf-8")
+    whole.write_text(agent.cues.judgments_jsonl(memories=True), encoding="utf-8")
+    alone.write_text(agent.cues.judgments_jsonl(), encoding="utf-8")
 
     (data,) = data_sets([whole])
     assert data.memories == sum(len(agent.entries(tier)) for tier in Tier)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_system import AgentMemory, Measure, MemoryEntry, Query, Scoring, Tier, Weights
+from memory_system import AgentMemory, Measure, MemoryEntry, Query, Scoring, Seats, Tier, Weights
 from memory_system.core.entry import LIVED
 from memory_system.core.scoring import Score
 from memory_system.errors import EntryNotFound, InvalidParameter
@@ -179,6 +179,7 @@ def queries(draw: st.DrawFn) -> Query:
             Weights(draw(weight), draw(weight), draw(weight)),
             draw(st.sampled_from([0.5, 0.9, 0.99, 0.999])),
             normalise=draw(st.booleans()),
+            seats=draw(st.sampled_from(Seats)),
         ),
         requery=draw(st.sampled_from([0, 0, 2])),
     )
@@ -246,10 +247,10 @@ def test_a_memory_is_foretold_for_each_cue_that_recalls_it(agent: AgentMemory, r
     agent.configure(scoring=Scoring(), threshold=0.8, static_threshold=1.0)
     stamp = agent.stamp
     cues = ["A brass key in the mill", "Rain on the quay", "Where does the brass key hang?"]
-    found = agent.forecast_of("key", cues)
+    found = agent.retrieval.forecast_of("key", cues)
     assert [query.cue for query, _ in found] == [cues[0], cues[2]]
     assert all(one.entry_id == "key" and one in agent.forecast(query) for query, one in found)
-    assert agent.forecast_of("key", []) == ()
+    assert agent.retrieval.forecast_of("key", []) == ()
     assert agent.stamp == stamp
     with pytest.raises(EntryNotFound):
-        agent.forecast_of("nobody", cues)
+        agent.retrieval.forecast_of("nobody", cues)

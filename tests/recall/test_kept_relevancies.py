@@ -31,8 +31,12 @@ def as_if_never_asked(agent: AgentMemory, cue: str, tokens: TokenStates) -> Told
     """What the agent would recall if nothing had been kept."""
     tokens.relevancies = Kept()
     query = agent.explain(cue, threshold=0).query
-    vector = agent.embedded([cue])[0]
-    with agent.shelf(Tier.STATIC) as static, agent.shelf(Tier.STM) as stm, agent.shelf(Tier.LTM) as ltm:
+    vector = agent.contents.embedded([cue])[0]
+    with (
+        agent.contents.shelf(Tier.STATIC) as static,
+        agent.contents.shelf(Tier.STM) as stm,
+        agent.contents.shelf(Tier.LTM) as ltm,
+    ):
         tables = {Tier.STATIC: static, Tier.STM: stm, Tier.LTM: ltm}
         measured = Hybrid(tokens).measure(query, vector, tables)
         return told(answer(query, vector, tables, agent.name, explain=False, measured=measured))
@@ -62,8 +66,8 @@ def test_a_cue_asked_again_costs_no_token_states(agent: AgentMemory, remember: C
     remember("Lent Tobias the brass key to the tide mill")
     first = [hit.score for hit in agent.query_memory(CUES[0], threshold=0, touch=False)]
     asked: list[str] = []
-    get = agent.tokens.get
-    agent.tokens.get = lambda texts: asked.extend(texts) or get(texts)  # type: ignore[method-assign, func-returns-value]
+    get = agent.contents.tokens.get
+    agent.contents.tokens.get = lambda texts: asked.extend(texts) or get(texts)  # type: ignore[method-assign, func-returns-value]
     assert [hit.score for hit in agent.query_memory(CUES[0], threshold=0, touch=False)] == first
     assert asked == []
     agent.query_memory(CUES[1], threshold=0, touch=False)
@@ -88,10 +92,10 @@ def test_yesterday_is_counted_from_each_day_and_zone(agent: AgentMemory, remembe
 def test_the_agents_of_a_world_share_the_room(world: World, agent: AgentMemory) -> None:
     other = world.create_agent("juno")
     agent.query_memory(CUES[0])
-    filled = agent.tokens.relevancies.size
+    filled = agent.contents.tokens.relevancies.size
     other.query_memory(CUES[0])
-    assert other.tokens is agent.tokens
-    assert agent.tokens.relevancies.size > filled > 0
+    assert other.contents.tokens is agent.contents.tokens
+    assert agent.contents.tokens.relevancies.size > filled > 0
 
 
 def test_what_is_kept_never_takes_more_than_its_room() -> None:

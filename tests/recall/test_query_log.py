@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from memory_system import AgentMemory, Facets, Kind, Measure, Scoring, Tier, Weights, World
-from memory_system.agent_parts.relived import Relived
-from memory_system.agent_parts.shifts import FORGOTTEN
+from memory_system.agent_parts.replay import FORGOTTEN, Relived
 from memory_system.core.authors import running_script
 from memory_system.core.settings import AgentSettings
 from memory_system.errors import InvalidParameter, QueryNotFound, StoreDamaged
@@ -111,7 +110,7 @@ def test_only_the_last_queries_are_kept(world: World, agent: AgentMemory) -> Non
     assert len(agent.queries()) == 3
     for number in range(5, 7):
         agent.query_memory(f"cue {number}", touch=False)
-        agent._ledger.flush()
+        agent._context.held.flush()
     assert [one.query.cue for one in agent.queries()] == ["cue 6", "cue 5", "cue 4"]
     assert len(rows(world)) == 3
     with pytest.raises(QueryNotFound, match="it keeps the last 3"):
@@ -125,7 +124,7 @@ def test_a_log_that_is_switched_off_keeps_nothing(world: World, agent: AgentMemo
     agent.configure(query_log=0)
     assert agent.queries() == []
     agent.query_memory(CUE, threshold=0.1, static_threshold=1)
-    agent._ledger.flush()
+    agent._context.held.flush()
     assert rows(world) == []
     agent.configure(query_log=10)
     agent.query_memory(CUE)
@@ -167,7 +166,7 @@ def test_a_clean_stop_loses_nothing(world: World, agent: AgentMemory) -> None:
 
 def test_what_cannot_be_written_waits_within_bounds(monkeypatch: pytest.MonkeyPatch, agent: AgentMemory) -> None:
     monkeypatch.setattr("memory_system.store.access_buffer.MOST_ASKED", 3)
-    log, full, written = agent._ledger._accesses, [True], []
+    log, full, written = agent._context.held._accesses, [True], []
 
     def touch(notes: list[Noted]) -> int:
         if full[0]:
@@ -175,10 +174,10 @@ def test_what_cannot_be_written_waits_within_bounds(monkeypatch: pytest.MonkeyPa
         written.extend(notes)
         return 0
 
-    monkeypatch.setattr(agent._ledger.journal, "touch", touch)
+    monkeypatch.setattr(agent._context.held.journal, "touch", touch)
     for number in range(6):
         agent.query_memory(f"cue {number}", touch=False)
-        agent._ledger.touch(["somebody"], NOW)
+        agent._context.held.touch(["somebody"], NOW)
         with pytest.raises(StoreDamaged):
             log.flush()
     assert len(log) == 6

@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_system import Facets, Measure, MemoryEntry, Query, Recall, Scoring, Tier, Verdict, Weights
+from memory_system import Facets, Measure, MemoryEntry, Query, Recall, Scoring, Seats, Tier, Verdict, Weights
 from memory_system.core.entry import LIVED
 from memory_system.core.scoring import recency
-from memory_system.recall.rank import FEW, answer, seats_of
+from memory_system.recall.rank import FEW, answer
+from memory_system.recall.seats import seats_of
 from memory_system.recall.table import Table
 from memory_system.recall.top_k import top_rows
 from tests.conftest import NOW
@@ -52,6 +53,55 @@ def verdicts(recall: Recall) -> dict[str, tuple[Verdict, str]]:
 # -- ranks, thresholds, seats --------------------------------------------------------------------------
 
 
+RANKING = Scoring(Weights(0, 0, 1), seats=Seats.RANKING)
+
+
+def test_the_ranking_gives_the_seats_to_the_best_of_all_tiers() -> None:
+    tables = tables_of(static=[("s", HALF)], stm=[("m", HALF), ("x", THIRD)], ltm=[("n1", FULL), ("n2", FULL)])
+    asked = {"top_k": 3, "threshold": 0.3, "scoring": RANKING}
+    for explain in (False, True):
+        assert ids(ask(tables, explain=explain, **asked)) == ["n1", "n2", "m"]
+    told = verdicts(ask(tables, explain=True, **asked))
+    assert told["n1"] == (Verdict.RECALLED, "Number 1 of all tiers in one ranking, 0.70 above the threshold.")
+    assert told["m"] == (Verdict.RECALLED, "Number 3 of all tiers in one ranking, 0.20 above the threshold.")
+    assert told["x"] == (
+        Verdict.BEYOND_TOP_K,
+        "All 3 seats of the one ranking went to higher scores; the last is 0.17 higher.",
+    )
+
+
+def test_a_memory_that_ties_for_the_last_seat_is_not_said_to_have_a_lower_score() -> None:
+    tables = tables_of(stm=[("b", HALF)], ltm=[("a", HALF)])
+    told = verdicts(ask(tables, explain=True, top_k=1, threshold=0.3, scoring=RANKING))
+    assert told["b"] == (
+        Verdict.BEYOND_TOP_K,
+        "All 1 seats of the one ranking went to higher scores, or to equal ones whose ids come first.",
+    )
+
+
+def test_with_no_seats_at_all_a_fact_is_not_said_to_be_beyond_its_share() -> None:
+    tables = tables_of(static=[("s", FULL)], ltm=[("n", FULL)])
+    for scoring in (Scoring(Weights(0, 0, 1)), RANKING):
+        told = verdicts(ask(tables, explain=True, top_k=0, threshold=0.3, scoring=scoring))
+        assert told["s"] == (Verdict.BEYOND_TOP_K, "Number 1 of static memory, and 0 had a seat.")
+
+
+def test_static_memory_has_its_own_threshold_and_its_share_of_the_seats_in_the_ranking_too() -> None:
+    tables = tables_of(static=[(f"s{n}", FULL) for n in range(4)], ltm=[("n1", HALF), ("n2", HALF), ("n3", HALF)])
+    asked = {"top_k": 3, "threshold": 0.3, "static_threshold": 0.4, "static_share": 0.4, "scoring": RANKING}
+    assert ids(ask(tables, **asked)) == ["s0", "s1", "n1"]
+    told = verdicts(ask(tables, explain=True, **asked))
+    assert told["s1"] == (
+        Verdict.RECALLED,
+        "Number 2 of all tiers in one ranking, 0.60 above its own threshold; static memory has at most 2 of 3 seats.",
+    )
+    assert told["s2"] == (
+        Verdict.BEYOND_SEATS,
+        "Number 3 of static memory, which takes 2 of 3 seats while short-term and long-term memories wait.",
+    )
+    assert ids(ask(tables, **asked | {"static_threshold": 1})) == ["n1", "n2", "n3"]
+
+
 @pytest.mark.parametrize("order", ["abcd", "dcba", "cadb"])
 def test_equal_scores_stand_in_the_order_of_their_ids(order: str) -> None:
     tables = tables_of(stm=[(name, HALF) for name in order])
@@ -67,6 +117,21 @@ def test_a_score_that_only_meets_the_threshold_is_not_recalled_and_says_so() -> 
         Verdict.BELOW_THRESHOLD,
         "Its score is the threshold of 0.50 exactly; it has to be above.",
     )
+
+
+def test_where_nothing_passes_the_answer_says_what_came_nearest_and_by_how_much_it_missed() -> None:
+    tables = tables_of(static=[("s", THIRD)], stm=[("m", THIRD)], ltm=[("n", HALF)])
+    for scoring in (Scoring(Weights(0, 0, 1)), RANKING):
+        for explain in (False, True):
+            asked = {"threshold": 0.6, "static_threshold": 0.9, "scoring": scoring, "explain": explain}
+            nearest = ask(tables, **asked).nearest
+            assert nearest is not None
+            assert (nearest.entry.id, nearest.verdict) == ("n", Verdict.BELOW_THRESHOLD)
+            assert (
+                nearest.because == "It came nearest: 0.10 below the threshold of 0.60; it is scored by relevancy alone."
+            )
+            assert ask(tables, threshold=0.4, scoring=scoring, explain=explain).nearest is None
+    assert ask(tables_of(), threshold=0.4).nearest is None
 
 
 def test_static_memory_takes_only_its_reserved_seats_while_others_wait() -> None:
@@ -280,7 +345,12 @@ _queries = st.builds(
     threshold=st.sampled_from([0, 1 / 3, 0.35, 0.5, 1.5]),
     static_threshold=st.sampled_from([0, 1 / 3, 0.4, 1]),
     static_share=st.sampled_from([0, 0.2, 0.4, 0.5, 1]),
-    scoring=st.builds(Scoring, st.builds(Weights, _weight, _weight, _weight), st.sampled_from([0.5, 0.99])),
+    scoring=st.builds(
+        Scoring,
+        st.builds(Weights, _weight, _weight, _weight),
+        st.sampled_from([0.5, 0.99]),
+        seats=st.sampled_from(Seats),
+    ),
 )
 
 
@@ -294,13 +364,20 @@ def plain_score(entry: MemoryEntry, vector: list[int], scoring: Scoring) -> floa
 
 
 def plain_answer(rows: list[tuple[MemoryEntry, list[int] | None]], query: Query) -> list[str]:
-    """Reserved seats for static memory, the rest for STM and then LTM, and what is free for static memory."""
+    """Reserved seats for static memory, and what is free; the rest for STM and then LTM, or for the best of both.
+
+    Under the ranking static memory takes no seat that a better memory would have.
+    """
     ranked: dict[Tier, list[tuple[float, str]]] = {tier: [] for tier in LIVED}
     for entry, vector in rows:
         if vector is not None and (total := plain_score(entry, vector, query.scoring)) > query.threshold_of(entry.tier):
             ranked[entry.tier].append((-total, entry.id))
-    static, stm, ltm = ([name for _, name in sorted(ranked[tier])] for tier in LIVED)
     reserved = math.ceil(round(query.top_k * query.static_share, 6))
+    if query.scoring.seats is Seats.RANKING:
+        lived = sorted(ranked[Tier.STM] + ranked[Tier.LTM])
+        able = max(reserved, query.top_k - len(lived))
+        return [name for _, name in sorted(sorted(ranked[Tier.STATIC])[:able] + lived)[: query.top_k]]
+    static, stm, ltm = ([name for _, name in sorted(ranked[tier])] for tier in LIVED)
     others = [*stm, *ltm][: query.top_k - len(static[:reserved])]
     return [*static[: query.top_k - len(others)], *others]
 

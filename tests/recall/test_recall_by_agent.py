@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from memory_system import AgentMemory, Tier, World
+from memory_system import AgentMemory, Scoring, Tier, World
 from memory_system.errors import InvalidParameter
 from memory_system.recall.query import EMPTY_CUE
 from tests.conftest import NOW
@@ -72,7 +72,14 @@ def test_a_query_recalls_exactly_what_explain_says_is_recalled(told: AgentMemory
         assert found.candidates == found.hits == explained.hits
         assert found.context == explained.context
         assert len(explained.candidates) == 15
-        tiers = [list(Tier).index(hit.entry.tier) for hit in explained]
+        totals = [hit.score.total for hit in explained]
+        assert totals == sorted(totals, reverse=True)
+
+
+def test_the_cascade_answers_tier_after_tier(told: AgentMemory) -> None:
+    for top_k in (1, 3, 5, 100):
+        found = told.query_memory("What happened at the mill?", top_k, 0.3, scoring=Scoring(), touch=False)
+        tiers = [list(Tier).index(hit.entry.tier) for hit in found]
         assert tiers == sorted(tiers)
 
 

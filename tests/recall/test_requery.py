@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from datetime import timedelta
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_system import MemoryEntry, Query, Scoring, Tier, Weights
+from memory_system import MemoryEntry, Query, Scoring, Seats, Tier, Weights
 from memory_system.recall.rank import answer
 from memory_system.recall.table import Table
 from tests.conftest import NOW
@@ -69,3 +70,22 @@ def test_the_first_round_keeps_its_answer_and_explain_agrees(
     assert [one.recalled for one in explained.candidates] == [True] * len(both) + [False] * (len(angles) - len(both))
     for one in explained.candidates:
         assert explained.candidates.of(one.entry.id) == one
+
+
+def test_under_the_ranking_a_second_round_scales_its_parts_over_both_tiers_as_the_first_does() -> None:
+    held = tables(first=10, second=40, far=170)
+    for number, rating in enumerate([6, 9]):
+        name = f"recent{number}"
+        entry = MemoryEntry(f"Memory {name}", id=name, tier=Tier.STM, rating=rating, timestamp=NOW)
+        held[Tier.STM].put(entry, near(170))
+    scoring = Scoring(Weights(0, 0.5, 1), normalise=True, seats=Seats.RANKING)
+    query = Query("cue", NOW, top_k=3, threshold=0.7, scoring=scoring, requery=1)
+    plain = answer(dataclasses.replace(query, requery=0), CUE, held, "Mira", explain=True).candidates
+    hits = answer(query, CUE, held, "Mira", explain=False).hits
+    assert [(hit.entry.id, hit.via) for hit in hits] == [("first", ""), ("second", "first")]
+    assert [hit.score.importance for hit in hits] == [0, 0], (
+        "of all that was lived through they are the least important"
+    )
+    assert [hit.score.importance for hit in hits] == [
+        one.score.importance for hit in hits if (one := plain.of(hit.entry.id)) is not None
+    ]

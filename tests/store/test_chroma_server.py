@@ -27,6 +27,7 @@ from memory_system.store.chroma.server import _api
 from memory_system.store.chroma.store import ChromaStore
 from tests.chroma_server import ChromaServer
 from tests.conftest import NOW, PERSONALITY
+from tests.waiting import LAST_RESORT
 
 EVENTS = [{"document": f"Saw smoke over the mill, {n}", "rating": 5, "id": f"m{n}"} for n in range(3)]
 
@@ -243,26 +244,26 @@ def test_a_server_that_dies_in_the_midst_of_a_change_leaves_it_to_the_next_one(
 ) -> None:
     with opened(hurt, embedder) as world:
         agent = begun(world)
-        commit = agent._ledger.journal.commit
+        commit = agent._context.held.journal.commit
 
         def then_dies(*arguments: object) -> object:
             done = commit(*arguments)  # type: ignore[arg-type]
             own_server.kill()
             return done
 
-        monkeypatch.setattr(agent._ledger.journal, "commit", then_dies)
+        monkeypatch.setattr(agent._context.held.journal, "commit", then_dies)
         with pytest.raises(StoreUnavailable, match="The change is kept in the journal all the same"):
             agent.add_short_term({"document": "In the midst", "id": "midst", "rating": 5})
         monkeypatch.undo()
         assert agent.find("midst") is not None
         own_server.start()
-        at_hand = agent._ledger._store_at_hand
+        at_hand = agent._context.held._store_at_hand
 
         def dies_again() -> None:
             at_hand()
             own_server.kill()
 
-        monkeypatch.setattr(agent._ledger, "_store_at_hand", dies_again)
+        monkeypatch.setattr(agent._context.held, "_store_at_hand", dies_again)
         with pytest.raises(StoreUnavailable, match=r"cannot be reached.*Nothing was changed"):
             agent.add_short_term({"document": "Too soon", "id": "soon", "rating": 5})
         monkeypatch.undo()
@@ -332,7 +333,7 @@ def _answering(answer: bytes) -> Iterator[int]:
         yield listener.getsockname()[1]
         ended.set()
         listener.shutdown(socket.SHUT_RDWR)
-    thread.join(30)
+    thread.join(LAST_RESORT)
 
 
 # -- agents that come and go ---------------------------------------------------------------------------

@@ -528,7 +528,7 @@ def test_one_machine_writes_at_a_time(elsewhere: Elsewhere, monkeypatch: pytest.
     here = left.create_agent("mira")
     monkeypatch.setattr(journal_postgres, "LOCK_SECONDS", 1)
     there = elsewhere("right").agent("mira")
-    with here.alone(), here.alone():
+    with here.contents.alone(), here.contents.alone():
         with pytest.raises(StoreBusy, match="Another machine or program has been writing for 1 seconds"):
             there.add_short_term({"document": "event", "rating": 5})
         here.add_short_term({"document": "event", "id": "m1", "rating": 5})

@@ -205,7 +205,7 @@ def test_a_journal_that_is_gone_is_never_shown_as_an_empty_agent(
         (held,) = shown.entries(Tier.STM)
         assert held.document == "dear to me"
         with pytest.raises(ReadOnly):
-            shown._ledger.apply(shown.forget(held.id, preview=True))
+            shown._context.held.apply(shown.forget(held.id, preview=True))
         world.close()
     assert _stored(folder) == before
     for file in folder.glob("journal.sqlite3*"):

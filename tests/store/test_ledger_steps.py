@@ -77,10 +77,10 @@ def test_a_program_that_ends_without_closing_writes_what_waits_and_one_that_clos
     monkeypatch.setattr(access_buffer, "DELAY_SECONDS", 1000.0)
     agent = world.agent("mira")
     agent.touch(held)
-    assert agent._ledger.journal.last_access_of([held]) == {}
+    assert agent._context.held.journal.last_access_of([held]) == {}
     (ends,) = at_the_end
     ends()
-    assert agent._ledger.journal.last_access_of([held]) == {held: NOW}
+    assert agent._context.held.journal.last_access_of([held]) == {held: NOW}
     world.close()
     assert at_the_end == []
 
@@ -91,7 +91,7 @@ def test_reading_what_nobody_has_changed_asks_the_journal_for_nothing(
     remember("The bell rang.")
     agent.entries(Tier.STM)
     asked: list[str] = []
-    journal = agent._ledger.journal
+    journal = agent._context.held.journal
     position = journal.position
     monkeypatch.setattr(journal, "position", lambda: asked.append("position") or position())
     assert len(agent.entries(Tier.STM)) == 1

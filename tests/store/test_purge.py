@@ -127,7 +127,7 @@ def test_what_another_memory_says_in_the_same_words_stays(agent: AgentMemory, re
     agent.forget(one)
     agent.purge(one)
     assert agent.find(twin) is not None
-    assert agent.vector(twin) is not None
+    assert agent.contents.vector(twin) is not None
     assert [hit.entry.id for hit in agent.query_memory("Where does the key hang?", threshold=0)][:1]
 
 
@@ -333,7 +333,7 @@ def test_a_reader_keeps_the_file_from_being_cut_and_is_told(
     world: World, agent: AgentMemory, remember: Remember
 ) -> None:
     remember("An ordinary thing")
-    journal = agent._ledger.journal
+    journal = agent._context.held.journal
     with closing(sqlite3.connect(world.folder / "mira" / "journal.sqlite3", isolation_level=None)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM entries").fetchone()
@@ -342,8 +342,8 @@ def test_a_reader_keeps_the_file_from_being_cut_and_is_told(
             db.exec_driver_sql("PRAGMA busy_timeout=50")
         assert journal.compact() == "Another program is reading the journal."
     assert journal.compact() is None
-    assert Ledger._erase(agent._ledger)
-    assert isinstance(agent._ledger._stores, Stores)
+    assert Ledger._erase(agent._context.held)
+    assert isinstance(agent._context.held._stores, Stores)
 
 
 def test_an_agent_that_can_only_be_read_purges_nothing(
@@ -356,7 +356,7 @@ def test_an_agent_that_can_only_be_read_purges_nothing(
     damaged = world.agent("mira")
     assert damaged.read_only
     made_of_texts: list[object] = []
-    monkeypatch.setattr(damaged._tokens, "forget", made_of_texts.append)
+    monkeypatch.setattr(damaged.contents.tokens, "forget", made_of_texts.append)
     with pytest.raises(ReadOnly):
         damaged.purge(secret)
     assert made_of_texts == [], "what was made of its text is kept as well"

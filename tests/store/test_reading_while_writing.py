@@ -25,7 +25,7 @@ class Slow:
         self.begun, self.go_on = threading.Event(), threading.Event()
         self.writing = 0
         self.most = 0
-        stores = agent._ledger._stores
+        stores = agent._context.held._stores
         carry_out = stores.carry_out
 
         def slowly(*given: Any) -> None:
@@ -99,7 +99,7 @@ def test_who_writes_while_reading_waits_for_the_writer_and_not_for_ever(
     reading = threading.Event()
 
     def read_and_write() -> list[str]:
-        with agent.shelf(Tier.STM) as shelf:
+        with agent.contents.shelf(Tier.STM) as shelf:
             reading.set()
             agent.add_short_term({"document": "It rained", "id": "second", "rating": 2})
             return sorted(shelf.ids)
@@ -114,7 +114,7 @@ def test_who_writes_while_reading_waits_for_the_writer_and_not_for_ever(
 def test_a_store_that_cannot_be_written_leaves_nobody_waiting(
     agent: AgentMemory, monkeypatch: pytest.MonkeyPatch, threads: ThreadPoolExecutor, remembering: Remembering
 ) -> None:
-    stores = agent._ledger._stores
+    stores = agent._context.held._stores
 
     def broken(*_: Any) -> None:
         raise StoreDamaged("The disk is full.")
@@ -126,7 +126,7 @@ def test_a_store_that_cannot_be_written_leaves_nobody_waiting(
     assert "first" in [one.id for one in threads.submit(agent.entries, Tier.STM).result(LONG)]
     remembering("second").result(LONG)
     assert [one.id for one in agent.entries(Tier.STM)] == ["first", "second"]
-    assert agent._ledger._stores.counts()["stm"] == 2
+    assert agent._context.held._stores.counts()["stm"] == 2
 
 
 def test_a_lock_that_was_let_go_of_is_held_as_often_as_before(threads: ThreadPoolExecutor) -> None:

@@ -102,7 +102,7 @@ def test_an_export_counts_and_the_bin_leave_them_out(talked: AgentMemory) -> Non
     stats = talked.get_stats()
     assert (stats["stm"], stats["ltm"], stats["unrated"]) == (1, 1, 0)
     assert (talked.forgotten(), talked.count_forgotten()) == ([], 0)
-    assert SAID not in talked.judgments_jsonl(memories=True)
+    assert SAID not in talked.cues.judgments_jsonl(memories=True)
 
 
 @pytest.mark.parametrize("entry_id", ["c1-00000000", "d1-000000"])
@@ -301,7 +301,7 @@ def test_many_messages_are_opened_from_a_table_of_their_own(world: World, agent:
     world.close()
     assert (world.folder / "mira" / "recall.table").exists()
     again = world.agent("mira")
-    with again.shelf(Tier.RECALL) as table:
+    with again.contents.shelf(Tier.RECALL) as table:
         assert len(table) == 2100
         assert isinstance(table.entries.held[7], int)  # read only when somebody asks for it
         assert table.get("c1-00000007") == message(7, SAID)
@@ -309,6 +309,6 @@ def test_many_messages_are_opened_from_a_table_of_their_own(world: World, agent:
         say(again, 2100, "One more.")
         assert table.folded[-1] == "one more."
     again.undo(again.stamp[0])
-    with again.shelf(Tier.RECALL) as table:
+    with again.contents.shelf(Tier.RECALL) as table:
         assert len(table.folded) == 2100
     assert again.messages == ()

@@ -24,6 +24,7 @@ from dashboard.views.recall import as_code
 from memory_system import PRESETS, Facets, Query, Recall, Settings
 from tests import sample_world
 from tests.served import served_api
+from tests.waiting import LAST_RESORT
 
 from .conftest import FOLDER
 
@@ -146,7 +147,7 @@ def opened(served: tuple[dict[str, str], str], monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setenv(name, value)
 
     def run(view: str, agent: str = "mira", **link: str) -> AppTest:
-        page = AppTest.from_file(str(FOLDER / view / f"{view}.py"), default_timeout=60)
+        page = AppTest.from_file(str(FOLDER / view / f"{view}.py"), default_timeout=LAST_RESORT)
         page.session_state["agent"] = agent
         for name, value in link.items():
             page.query_params[name] = value

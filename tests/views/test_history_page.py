@@ -107,7 +107,7 @@ def test_a_link_that_makes_no_sense_shows_the_history(open_page: OpenPage, link:
     page = open_page("history", **link)
     assert len(page.dataframe[0].value) == len(mira().history())
     warned = [str(one.value) for one in page.warning]
-    assert ("The change in the link is no number; select one above." in warned) is ("change" in link)
+    assert ("The change in the link is not a number; select one above." in warned) is ("change" in link)
 
 
 def test_older_changes_are_on_further_pages(

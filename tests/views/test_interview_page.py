@@ -118,7 +118,7 @@ def test_a_talk_is_kept_undone_and_remembered(open_page: OpenPage) -> None:
     assert "Mike" in talk.head.blocks.human
     assert "The last turn is stored." in shown(page)
     press(page, "Replay")
-    assert "every one as it is stored" in shown(page)
+    assert "all identical to what is stored" in shown(page)
     press(page, "Undo")
     assert "Mike" not in talk.head.blocks.human
     assert "John" in talk.head.blocks.human
@@ -197,7 +197,7 @@ def test_what_was_typed_stands_in_its_field_again_when_its_answer_is_stopped(
     live = page.session_state[f"talk-live-{page.session_state['talk-interview-mira'].key}"]
     live.wait(LAST_RESORT)
     page.run()
-    assert "Nothing of this turn was kept." in shown(page)
+    assert "This turn was discarded." in shown(page)
     assert f"You had said: {'Hello?' if typed else KEY}" in shown(page)
     assert in_the_field(page) == ("Hello?" if typed else None), "what is clicked overwrites nothing that is typed"
 
@@ -272,7 +272,7 @@ def test_a_muted_fact_that_core_memory_tells_too_is_pointed_out(open_page: OpenP
 
 def test_answers_are_kept_and_compared_after_an_edit(open_page: OpenPage) -> None:
     page = open_page("interview", show="questions")
-    assert "nothing to compare yet" in shown(page)
+    assert "Nothing to compare yet" in shown(page)
     choose(page, "memory")
     press(page, "Ask 3 questions")
     press(page, "Keep these answers")
@@ -344,7 +344,7 @@ def test_a_talk_of_the_past_is_only_read(open_page: OpenPage) -> None:
 
 def test_a_document_is_loaded_searched_undone_and_removed(open_page: OpenPage) -> None:
     page = open_page("interview", show="documents")
-    assert "There is no document yet." in shown(page)
+    assert "No documents yet." in shown(page)
     press(page, "Load Hester")
     (held,) = documents(mira())
     assert held.name == "receipt_book.md"

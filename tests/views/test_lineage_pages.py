@@ -133,7 +133,7 @@ def test_the_overview_counts_what_is_stale_only_if_there_is_any(open_page: OpenP
 
 def test_a_stale_memory_is_flagged_derived_again_and_undone(open_page: OpenPage, doubtful: str) -> None:
     assert len(mira().stale()) == 1
-    assert "1 memory rests on what was changed or deleted since." in shown(open_page("overview"))
+    assert "1 memory rests on evidence that was changed or deleted since." in shown(open_page("overview"))
     before = mira().find(doubtful)
     page = open_page("long_term", memory=doubtful)
     assert words.RESTS_ON_WHAT_CHANGED in shown(page)
@@ -167,7 +167,7 @@ def test_a_forgotten_memory_is_shown_with_its_lineage_and_restored(open_page: Op
     assert "1 memory rests on it" in [tab.label for tab in page.tabs]
     press(page, "Restore")
     assert mira().find(summary.evidence[0]) is not None
-    assert "There never was such a memory." in shown(open_page("long_term", memory="nobody"))
+    assert "This memory never existed." in shown(open_page("long_term", memory="nobody"))
 
 
 def test_what_is_protected_can_only_be_unprotected(open_page: OpenPage) -> None:

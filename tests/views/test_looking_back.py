@@ -13,7 +13,7 @@ from dashboard import session, words
 from dashboard.data.moments import Wanted
 from dashboard.views import PAGES
 from memory_system import AgentMemory, Kind, Tier
-from memory_system.agent_parts.shifts import FORGOTTEN
+from memory_system.agent_parts.replay import FORGOTTEN
 from tests import sample_world
 from tests.waiting import LAST_RESORT
 
@@ -251,7 +251,7 @@ def test_text_of_strangers_in_a_query_is_shown_as_it_is(open_page: OpenPage) -> 
 @pytest.mark.parametrize("number", ["77", "x", "9" * 30, "-1"])
 def test_a_query_that_is_not_there_is_told_in_words(open_page: OpenPage, number: str) -> None:
     page = open_page("relive", query=number)
-    assert "The log has no query" in shown(page) or "no number" in shown(page)
+    assert "The log has no query" in shown(page) or "not a number" in shown(page)
 
 
 def test_a_cue_that_the_recall_page_cannot_take_stays_here(open_page: OpenPage) -> None:
@@ -259,7 +259,9 @@ def test_a_cue_that_the_recall_page_cannot_take_stays_here(open_page: OpenPage) 
     mira().query_memory("the key " * 1000)
     page = open_page("relive", query="1")
     assert "The Recall page asks with at most 2,000 characters" in shown(page)
-    assert all(button.disabled for button in page.button if button.label.startswith(("Recall it", "Why, ")))
+    assert all(
+        button.disabled for button in page.button if button.label.startswith(("Recall as of", "Recall it", "Why, "))
+    )
 
 
 def test_recall_is_set_to_the_query_of_then(open_page: OpenPage) -> None:

@@ -91,7 +91,7 @@ def test_a_server_is_tried_and_used_and_its_key_is_nowhere_on_the_page(
     press(page, words.SAVE_AND_USE)
     assert "fake at 127.0.0.1 is in use." in told(page)
     assert "A key is set (this session)" in told(page)
-    assert "is sent to this machine: the memories it is about" in told(page)
+    assert "are sent to this machine, with the personality" in told(page)
     assert field(page, "Key").value == ""
     assert KEY not in everything(page)
     assert mira().rate("Saw smoke").rating == 9
@@ -142,7 +142,7 @@ def test_what_cannot_be_used_is_refused_in_words(open_settings: OpenSettings) ->
 def test_an_address_on_another_machine_without_encryption_is_warned_of(open_settings: OpenSettings) -> None:
     page = open_settings()
     fill(page, "http://192.168.1.7:11434/v1", "fake")
-    assert "can be read on the way" in told(page)
+    assert "can be read in transit" in told(page)
 
 
 def test_the_key_goes_into_the_keyring_where_there_is_one(
@@ -178,7 +178,7 @@ def test_one_goes_back_to_the_offline_rules_and_to_the_environment(
     assert "Chosen here, for this world." in told(page)
     press(page, "Let the environment decide")
     assert session.world().models.chosen is None
-    assert "By the environment; nothing was chosen here." in told(page)
+    assert "Set by the environment; nothing was chosen here." in told(page)
 
 
 def test_where_the_environment_decides_nothing_can_be_chosen(open_page: Callable[..., AppTest]) -> None:
@@ -210,7 +210,7 @@ def test_a_prompt_is_worded_previewed_saved_and_restored(open_settings: OpenSett
     next(button for button in page.button if button.key == "save-prompt").click().run()
     assert not page.exception
     assert session.world().prompts.prompts.own == {"rate": own}
-    assert "Worded anew in this world: Rate a memory." in told(page)
+    assert "Customised in this world: Rate a memory." in told(page)
     press(page, words.RESTORE_THE_SHIPPED_TEXT)
     assert field(page, "Text").value == PROMPTS["rate"].text
     press(page, "Use again")

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import session, words
 from dashboard.components import unrated, working
 from memory_system import AgentMemory, Tier
+from tests.waiting import LAST_RESORT
 
 from .test_entering_events import field
 from .test_pages import as_json, editor, mira, press
@@ -30,7 +31,7 @@ def count_news() -> None:
 
 def new_to(page: AppTest, agent: str, seen: int) -> int:
     """How many changes the pill would tell the session of a page, which was drawn at a revision."""
-    counted = AppTest.from_function(count_news, default_timeout=30)
+    counted = AppTest.from_function(count_news, default_timeout=LAST_RESORT)
     for name in ("changes-made",):
         if name in page.session_state:
             counted.session_state[name] = page.session_state[name]
@@ -156,7 +157,7 @@ def test_a_change_is_known_as_ones_own_before_anybody_can_see_it(open_page: Open
     own = agent.acting_as("somebody", lambda plan: told.append((plan.id, agent.stamp[0])))
     done = own.edit(agent.entries(Tier.STM)[0].id, rating=3)
     assert told == [(done.id, before)]
-    assert agent.told_since(before)[0].id == done.id
+    assert agent.timeline.told_since(before)[0].id == done.id
 
 
 def test_an_agent_that_is_gone_is_no_news(open_page: OpenPage) -> None:

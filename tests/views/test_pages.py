@@ -63,7 +63,7 @@ def test_overview_shows_counts_and_what_is_in_use(open_page: OpenPage) -> None:
 def test_the_overview_of_somebody_who_remembers_nothing_says_what_to_do(open_page: OpenPage) -> None:
     session.opened().create_agent("ana")
     page = open_page("overview", agent="ana")
-    assert any("Nothing is remembered yet" in one.value for one in page.markdown)
+    assert any("No memories yet" in one.value for one in page.markdown)
     assert any("Short" in one.value and "page, or let a game send some" in one.value for one in page.caption)
 
 
@@ -89,6 +89,15 @@ def test_recall_obeys_its_sliders(open_page: OpenPage) -> None:
     assert f"{len(recalled)} recalled of" in shown(page)
     page.number_input[0].set_value(0).run()
     assert "0 recalled of" in shown(page)
+
+
+def test_recall_and_settings_say_by_which_rule_the_seats_are_given(open_page: OpenPage) -> None:
+    recall = open_page("recall", cue="Who has the key?")
+    chosen = next(one for one in recall.button_group if one.label == words.SEATS_BY)
+    assert chosen.value == mira().settings.scoring.seats.value
+    settings = open_page("settings")
+    assert words.SEATS_BY in [one.label for one in settings.button_group]
+    assert words.SEATS_HELP in [one.value for one in settings.caption]
 
 
 def test_an_event_is_remembered_and_rated(open_page: OpenPage) -> None:

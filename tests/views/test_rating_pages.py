@@ -97,7 +97,7 @@ def test_rating_can_be_stopped_and_keeps_what_is_done(open_page: OpenPage, serve
 
 
 def test_tokens_cost_and_budget_are_shown_and_set(open_page: OpenPage, server: FakeServer) -> None:
-    assert "No call of a language model was made" in shown(open_page("operations"))
+    assert "No language model calls for this character yet" in shown(open_page("operations"))
     server.on("rate", says(GOOD))
     mira().model = server.model()
     prices.write(session.world().folder, {"fake": Price(1_000, 2_000)})
@@ -113,7 +113,7 @@ def test_tokens_cost_and_budget_are_shown_and_set(open_page: OpenPage, server: F
 
 
 def test_the_work_in_the_background_is_told_in_words() -> None:
-    assert "switched off" in unrated.told(Rerating())
+    assert "Background rating is off" in unrated.told(Rerating())
     assert "next look is in 0 s" in unrated.told(Rerating(on=True, next=real_clock()))
     assert "mira are being rated: 40%" in unrated.told(Rerating(on=True, agent="mira", share=0.4))
     assert "failed: It is away. The next one is" in unrated.told(

@@ -9,7 +9,7 @@ import pytest
 
 from dashboard.data import figures, tables
 from memory_system import PRESETS, AgentMemory, Measure, Query, Score, Scoring, Weights
-from memory_system.agent_parts.tester import OWN_SETTINGS, Precision
+from memory_system.agent_parts.cues import OWN_SETTINGS, Precision
 from memory_system.recall.hybrid import DateMatch, Evidence, TokenPair, WordMatch
 
 from ..conftest import NOW
@@ -105,7 +105,7 @@ def test_every_sort_of_evidence_has_its_line() -> None:
 
 def test_a_word_that_both_hold_is_evidence(filled: AgentMemory) -> None:
     hit = next(one for one in filled.answer(asked("balanced")) if "Lent Tobias" in one.entry.document)
-    found = filled.evidence(asked("balanced"), hit.entry.id)
+    found = filled.retrieval.evidence(asked("balanced"), hit.entry.id)
     assert found
     assert any(line.startswith("words: ") and "brass" in line for line in tables.evidence(found))
 

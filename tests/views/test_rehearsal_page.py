@@ -74,7 +74,7 @@ def test_what_is_ticked_is_previewed_kept_and_undone(open_page: OpenPage) -> Non
     branch.forget(second.id)
     branch.configure(top_k=9)
     page = open_page("rehearsal", agent=BRANCH)
-    assert f"Otherwise here than in {WHOM}: 2 memories and the settings." in shown(page)
+    assert f"Differs from {WHOM}: 2 memories and the settings." in shown(page)
     assert "top k: 6 → 9" in shown(page)
     assert first.document in shown(page)
     before = mira().stamp[0]
@@ -100,9 +100,9 @@ def test_all_are_ticked_but_those_that_clash(open_page: OpenPage) -> None:
     branch.edit(second.id, tags=["tried"])
     mira().edit(first.id, document="A third thing happened.")
     page = open_page("rehearsal", agent=BRANCH)
-    assert "1 of them clashes: the original was changed there, too." in shown(page)
-    press(page, "Tick all that do not clash")
-    assert [(box.label, box.value) for box in page.checkbox] == [("Keep it all the same", False), ("Keep", True)]
+    assert "1 of them clashes: the original was changed too." in shown(page)
+    press(page, "Tick all without conflicts")
+    assert [(box.label, box.value) for box in page.checkbox] == [("Keep it anyway", False), ("Keep", True)]
     press(page, "Preview")
     press(page, f"{words.KEEP_IN} {WHOM}")
     assert mira().last_version(first.id).document == "A third thing happened."
@@ -111,7 +111,7 @@ def test_all_are_ticked_but_those_that_clash(open_page: OpenPage) -> None:
     press(page, "Preview")
     press(page, f"{words.KEEP_IN} {WHOM}")
     assert mira().last_version(first.id).document == "Something else happened."
-    assert f"All that was changed here is so in {WHOM} too." in shown(page)
+    assert f"Every change made here is already in {WHOM} too." in shown(page)
 
 
 def test_a_preview_that_no_longer_fits_is_not_offered(open_page: OpenPage) -> None:

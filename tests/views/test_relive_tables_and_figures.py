@@ -10,7 +10,7 @@ import pytest
 
 from dashboard.views.relive import relive_figures, relive_tables
 from memory_system import AgentMemory, Facets, Kind, Scoring
-from memory_system.agent_parts.relived import Relived
+from memory_system.agent_parts.replay import Relived
 from tests.conftest import NOW
 
 CUE = "Who has the key to the mill?"
@@ -69,7 +69,7 @@ def test_the_summary_counts_what_differs(agent: AgentMemory, relived: Relived) -
     agent.query_memory(CUE)
     assert relive_tables.summary(agent.relive(2)) == "Asked now, the same 2 memories are recalled, in the same order."
     agent.query_memory("xyzzy", 0)
-    assert relive_tables.summary(agent.relive(3)) == "Nothing was recalled then, and nothing is now."
+    assert relive_tables.summary(agent.relive(3)) == "Nothing was recalled then, and nothing would be now."
 
 
 def test_every_parameter_is_told_then_and_now(agent: AgentMemory, relived: Relived) -> None:
@@ -78,7 +78,7 @@ def test_every_parameter_is_told_then_and_now(agent: AgentMemory, relived: Reliv
     again = agent.relive(2)
     told = relive_tables.parameters(relived.then.query, again.now.query).set_index("parameter")
     assert tuple(told.loc["threshold"]) == ("0.70", "0.90", "differs")
-    assert tuple(told.loc["hits that lead to others"]) == ("0", "2", "differs")
+    assert tuple(told.loc["hits for a second round"]) == ("0", "2", "differs")
     assert tuple(told.loc["decay"]) == ("0.99", "0.99", "")
     assert tuple(told.loc["only: kinds"]) == ("", "plan, fact", "differs")
     assert told.loc["only: tags", "now"] == "ab"

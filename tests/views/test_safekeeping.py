@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import session, words
 from dashboard.components import working
 from memory_system import AgentMemory, Tier
+from memory_system.errors import OtherEmbedder
 from memory_system.store import ledger
 from memory_system.world import swap
 from tests.waiting import LAST_RESORT, until
@@ -70,7 +71,7 @@ def test_the_check_finds_what_is_wrong_the_light_tells_it_and_it_is_repaired(ope
 @pytest.mark.usefixtures("three")
 def test_a_backup_is_made_restored_and_the_former_world_put_back(open_page: OpenPage) -> None:
     page = open_page("settings", part="safety")
-    assert "There is no backup here yet." in shown(page)
+    assert "No backups yet." in shown(page)
     press(page, words.MAKE_A_BACKUP)
     ended(page, "backup")
     assert "Made and read back: 2 characters" in shown(page)
@@ -121,6 +122,29 @@ def test_a_character_of_another_embedding_model_is_offered_to_be_embedded_anew(
     ended(page, "reembed-ana")
     assert "91 memories have their vectors now." in shown(page)
     assert session.world().agent("ana").waiting_for_vectors == 0
+    page.run()
+    assert shown(page) == ""
+
+
+def test_it_is_said_that_a_character_of_another_embedding_model_is_neither_asked_nor_changed_before(
+    open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = AppTest.from_string(BANNER, default_timeout=LAST_RESORT)
+    page.session_state["agent"] = "ana"
+    _made_with_another_model("ana", 3)
+    there = session.world().settings
+    for embedder in (session.world().embedder, Other()):
+        AgentMemory("ana", database=there.database, personalities=there.personalities, embedder=embedder).close()
+    monkeypatch.setattr(session.world(), "take_over", False)
+    assert session.world().agent("ana").waiting_for_vectors == 0, "the journal keeps the vectors of both"
+    page.run()
+    assert not page.exception, page.exception
+    assert "nothing can be recalled or changed until they are re-embedded" in page.warning[0].value.replace("\\", "")
+    with pytest.raises(OtherEmbedder):
+        session.world().agent("ana").query_memory("event")
+    press(page, "Re-embed")
+    ended(page, "reembed-ana")
+    assert session.world().agent("ana").query_memory("event 1", static_threshold=1).hits
     page.run()
     assert shown(page) == ""
 

@@ -98,11 +98,11 @@ def test_the_short_term_table_says_what_the_next_migration_does(recalled: AgentM
         assert frame.set_index("memory").loc["Swept the floor", "age"] == "2 hours ago"
         return dict(zip(frame["memory"], frame["fate"], strict=True))
 
-    assert set(fates(3).values()) == {"Stays: there is room."}
+    assert set(fates(3).values()) == {"Stays: short-term memory has room."}
     full = fates(1)
     assert full["Lent Tobias the brass key"].startswith("Move to long-term: ")
     assert full["Swept the floor"].startswith("Forget: ")
-    assert full["Nobody has rated this"] == "Stays: there is room."
+    assert full["Nobody has rated this"] == "Stays: short-term memory has room."
 
 
 def test_empty_agents_make_empty_tables(agent: AgentMemory) -> None:

@@ -59,7 +59,7 @@ def test_of_a_contradiction_the_right_one_stays_or_both_do(open_page: OpenPage) 
     press(page, words.BOTH_ARE_RIGHT)
     assert "One says “18:00”" not in shown(page)
     assert "1 suspicion is dismissed." in shown(page)
-    press(page, "Suspect them again")
+    press(page, "Show them again")
     assert "One says “18:00”, the other “19:30”." in shown(page)
     press(page, "This one is right")
     assert len([one for one in ids if mira().find(one)]) == 1

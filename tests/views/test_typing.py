@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import session, words
 from dashboard.components import drafts
 from memory_system import AgentMemory, Tier
+from tests.waiting import LAST_RESORT
 
 from .conftest import FOLDER
 
@@ -99,7 +100,7 @@ LEFT = {name: PLACES[name] for name in PLACES if name not in {"history", "saved 
 def test_what_is_typed_is_there_again_after_looking_at_another_page(place: str, by: str, open_page: Open) -> None:
     view, link, held = LEFT[place]
     open_page("history").run()  # opens the world
-    page = AppTest.from_file(str(DASHBOARD / "app.py"), default_timeout=60)
+    page = AppTest.from_file(str(DASHBOARD / "app.py"), default_timeout=LAST_RESORT)
     page.session_state["agent"] = "mira"
 
     def visit() -> None:
@@ -215,8 +216,8 @@ def test_a_text_that_was_changed_meanwhile_is_not_overwritten_before_one_chooses
     assert found is not None
     assert found.document == "A game wrote this."
     told = [one.value for one in page.text]
-    assert "There now: A game wrote this." in told
-    assert "You wrote: The key lies under the flour bin." in told
+    assert "Current: A game wrote this." in told
+    assert "Yours: The key lies under the flour bin." in told
     page.button(key=f"clash-edit/mira/{entry_id}-document-True").click().run()
     save(page, entry_id)
     assert mira().find(entry_id).document == "The key lies under the flour bin."  # type: ignore[union-attr]
@@ -364,7 +365,7 @@ def test_what_somebody_else_saves_in_another_part_is_brought_together_with_what_
 
 
 @pytest.mark.parametrize(
-    ("choice", "profession"), [("Keep what I wrote", "a smuggler"), ("Take what is there now", "a thief")]
+    ("choice", "profession"), [("Keep my version", "a smuggler"), ("Use the current version", "a thief")]
 )
 def test_of_a_part_that_both_have_changed_a_person_chooses_one(choice: str, profession: str, open_page: Open) -> None:
     page = personality(open_page)
@@ -372,8 +373,8 @@ def test_of_a_part_that_both_have_changed_a_person_chooses_one(choice: str, prof
     saved(lambda document: document["identity"].update(profession="a thief"))
     page.run()
     assert labelled(page.button, words.BRING_BOTH_TOGETHER).disabled
-    assert "Profession: there now: a thief" in [one.value for one in page.text]
-    assert "Profession: you wrote: a smuggler" in [one.value for one in page.text]
+    assert "Profession: current: a thief" in [one.value for one in page.text]
+    assert "Profession: yours: a smuggler" in [one.value for one in page.text]
     page.radio[0].set_value(choice).run()
     labelled(page.button, words.BRING_BOTH_TOGETHER).click().run()
     assert labelled(page.text_input, "Profession").value == profession
@@ -395,7 +396,7 @@ def test_what_was_written_can_be_put_back_after_loading_again(mode: str, open_pa
     labelled(page.button, words.LOAD_AGAIN).click().run()
     assert "smuggler" not in str([one.value for kind in (page.text_input, page.text_area) for one in kind])
     assert any("a smuggler" in one.value for one in page.code)
-    labelled(page.button, "Put back what I wrote").click().run()
+    labelled(page.button, "Restore my text").click().run()
     assert "a smuggler" in str([one.value for kind in (page.text_input, page.text_area) for one in kind])
 
 
@@ -435,7 +436,7 @@ def test_a_setting_that_was_typed_stays_when_another_one_is_changed_elsewhere(op
     mira().configure(stm_size=44)
     page.run()
     assert page.number_input(key="draft-settings/mira-stm_size").value == 33
-    assert any("There now: 44" in one.value for one in page.text)
+    assert any("Current: 44" in one.value for one in page.text)
 
 
 def test_a_prompt_that_is_saved_elsewhere_takes_nothing_from_whoever_writes(open_page: Open) -> None:
@@ -446,7 +447,7 @@ def test_a_prompt_that_is_saved_elsewhere_takes_nothing_from_whoever_writes(open
     session.world().prompts.save(name, f"{held} Theirs.", by="a colleague")
     page.run()
     assert page.text_area(key=f"draft-prompt/{name}-text").value == f"{held} Mine."
-    assert any(one.value.startswith("There now:") for one in page.text)
+    assert any(one.value.startswith("Current:") for one in page.text)
     assert page.button(key="save-prompt").disabled
 
 

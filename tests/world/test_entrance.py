@@ -10,6 +10,7 @@ from starlette.types import Receive, Scope, Send
 
 from memory_system import Settings
 from memory_system.interfaces.api.auth import Entrance, asking
+from memory_system.interfaces.reads import READS
 from memory_system.world.auth import Door, Role, Throttle
 from tests.asgi import Exchange, ask
 
@@ -87,6 +88,14 @@ def test_a_right_token_gives_its_role_however_bearer_is_spelt(sent: str, token: 
 )
 def test_a_viewer_may_look_and_ask(method: str, path: str) -> None:
     assert came(method, path, f"Bearer {VIEWER}").status == 200
+
+
+def test_a_viewer_may_ask_every_read_whose_question_is_sent_as_a_body() -> None:
+    asked = {
+        read.name: came("POST", f"{MIRA}/{read.address}", f"Bearer {VIEWER}").status for read in READS if read.asks
+    }
+    assert asked.keys() >= {"explain", "precision", "search"}
+    assert set(asked.values()) == {200}
 
 
 @pytest.mark.parametrize(

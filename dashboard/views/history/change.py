@@ -101,4 +101,4 @@ def of_text(text: TextChange) -> None:
         if named:
             fields(named)
         else:
-            st.code(diffs.lines(text) or "Nothing but its form changed.", language="diff", wrap_lines=True)
+            st.code(diffs.lines(text) or "Only its formatting changed.", language="diff", wrap_lines=True)

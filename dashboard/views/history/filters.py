@@ -83,7 +83,7 @@ def _choice(agent: AgentMemory, label: str, name: str, held: list[str], words: C
 def _days(agent: AgentMemory) -> tuple[date | None, date | None]:
     """The first and the last day, by the real time in UTC."""
     begin, end = (_begun(agent, name, _day(session.from_link(name))) for name in ("from", "to"))
-    with st.popover("Days", icon=":material/date_range:", help="When it was really done, in UTC."):
+    with st.popover("Days", icon=":material/date_range:", help="Real time of the change, in UTC."):
         first = st.date_input("From", key=begin, min_value=_FIRST, max_value=_LAST, persist_state="session")
         last = st.date_input("Until and with", key=end, min_value=_FIRST, max_value=_LAST, persist_state="session")
     if first and last and first > last:

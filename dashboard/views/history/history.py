@@ -12,7 +12,7 @@ from memory_system.store.journal import Applied
 
 agent = session.agent()
 changeable = agent.read_only is None
-widgets.heading("History", "Every change, the newest first. Each can be undone, and an undo can be undone.", agent)
+widgets.heading("History", "Every change, newest first. Each can be undone, and so can an undo.", agent)
 widgets.said()
 
 
@@ -22,7 +22,7 @@ def listed() -> Applied | None:
     told, more = filters.older(agent, wanted)
     if not told:
         if any(wanted.values()):
-            widgets.empty(words.NO_CHANGE_IS_LIKE_THIS, "Look for other words, another kind or another person.")
+            widgets.empty(words.NO_CHANGE_IS_LIKE_THIS, "Try other words, another kind or another author.")
             if st.button("List all changes"):
                 filters.reset(agent)
                 st.rerun()
@@ -61,7 +61,7 @@ def linked() -> Applied | None:
     if not asked:
         return None
     if not asked.isdecimal() or len(asked) > 18:
-        st.warning("The change in the link is no number; select one above.")
+        st.warning("The change in the link is not a number; select one above.")
         return None
     try:
         revision = int(asked)

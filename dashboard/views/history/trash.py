@@ -20,7 +20,7 @@ def show(agent: AgentMemory, *, changeable: bool) -> None:
     """What is in the bin, and what can be done with it."""
     held = agent.count_forgotten()
     if not held:
-        widgets.empty("Nothing is in the bin.", "What is forgotten lies here until it is restored or purged.")
+        widgets.empty("The bin is empty.", "Forgotten memories stay here until they are restored or purged.")
         return
     words = st.text_input(
         "Search the bin",
@@ -42,7 +42,7 @@ def show(agent: AgentMemory, *, changeable: bool) -> None:
     found = agent.forgotten(PAGE, words, offset=(page - 1) * PAGE)
     st.caption(f"{tables.counted(count, 'memory', 'memories')}, the last forgotten first.")
     if not found:
-        widgets.empty("No forgotten memory has these words.", "Search for others, or for none to see all.")
+        widgets.empty("No forgotten memory has these words.", "Try other words, or clear the search to see all.")
         return
     table = history_tables.forgotten(found)
     table["id"] = [one.entry.id for one in found]
@@ -65,7 +65,7 @@ def show(agent: AgentMemory, *, changeable: bool) -> None:
     if not changeable:
         return
     if not chosen:
-        st.caption("Select memories to restore them, or to purge them for good.")
+        st.caption("Select memories to restore them or to purge them permanently.")
         return
     for one in chosen[:5]:
         with st.container(border=True, gap="small"):

@@ -39,7 +39,7 @@ def buttons(agent: AgentMemory, told: Applied) -> None:
         st.caption(widgets.plain(f"{label}: {history_tables.did(plan, would=True)}{why}"))
     else:
         count = tables.counted(len(clashes), "thing it changed was", "things it changed were")
-        st.caption(f"{label}: {count} changed again since. You choose what becomes of each.")
+        st.caption(f"{label}: {count} changed again since. Choose what to do with each.")
     with st.container(horizontal=True):
         pressed = st.button(
             f"{label} …" if clashes else label,
@@ -77,7 +77,7 @@ def _choose(
     agent: AgentMemory, told: Applied, label: str, act: Callable[..., ChangeSet], clashes: Sequence[Clash]
 ) -> None:
     with st.container(border=True):
-        st.markdown("**What becomes of what was changed since?**")
+        st.markdown("**What should happen to later changes?**")
         everything = st.radio(
             words.FOR_ALL_OF_THEM, [KEEP, TAKE_BACK, "Choose for each"], horizontal=True, key=f"all-{told.revision}"
         )
@@ -123,12 +123,12 @@ def _taken_back(clash: Clash, revision: int, chosen: str | None) -> bool:
             by = f"“{tables.short(event.title, 90)}” by {event.author}, world time {tables.exact(event.at)}"
             st.caption(widgets.plain(f"Changed since: {by}"))
         if clash.now is not None and clash.would_be is not None:
-            st.caption("From what is there now (−) to what taking it back would make of it (+):")
+            st.caption("From the current state (−) to the state after undoing (+):")
         _shown(clash)
         if chosen is not None:
             return chosen == TAKE_BACK
         picked = st.radio(
-            "What becomes of it",
+            "What to do with it",
             [KEEP, TAKE_BACK],
             horizontal=True,
             key=f"choice-{revision}-{clash.key}",
@@ -176,7 +176,7 @@ def _go_back_button(agent: AgentMemory, told: Applied) -> None:
         icon=":material/restore:",
         key=f"to-{told.revision}",
         disabled=agent.stamp[0] <= told.revision,
-        help="Brings everything to what it was right after this change. In Python: AgentMemory.undo_back_to",
+        help="Restores everything to its state right after this change. In Python: AgentMemory.undo_back_to",
     ):
         st.session_state[_back_key(agent, told)] = agent.undo_back_to(told.revision, preview=True)
 

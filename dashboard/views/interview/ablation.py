@@ -34,7 +34,10 @@ class Asked:
 def show(agent: AgentMemory) -> None:
     """The question, what can be muted, and both answers."""
     key = f"ablation-{session.place()}"
-    st.caption("Ask once, mute what came to mind or a block of core memory, and ask again. Neither leaves a trace.")
+    st.caption(
+        "Ask once, mute a memory that came to mind or a block of core memory, and ask again. "
+        "Neither question leaves a trace."
+    )
     asked: Asked | None = st.session_state.get(key)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         question = st.text_input(
@@ -54,7 +57,7 @@ def show(agent: AgentMemory) -> None:
     elif sent:
         asked = _ask(key, agent, question.strip())
     if asked is None:
-        widgets.empty("Nothing has been asked yet.", "Ask, and choose what is muted from what came to mind.")
+        widgets.empty("Nothing has been asked yet.", "Ask, then choose which of the recalled memories to mute.")
         return
     muted, without = _choices(agent, key, asked)
     nothing = not (muted or without)

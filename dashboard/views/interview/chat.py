@@ -100,7 +100,7 @@ def _taken(held: Held, live: talk_live.Live, field: str) -> None:
     if live.problem is not None:
         widgets.problem(live.problem)
     elif live.stopped:
-        st.info("Stopped. Nothing of this turn was kept.", icon=":material/stop_circle:")
+        st.info("Stopped. This turn was discarded.", icon=":material/stop_circle:")
     else:
         st.error("The answer broke off. The terminal says more.", icon=":material/error:")
     st.caption(widgets.plain(f"You had said: {live.asked}"))
@@ -111,7 +111,9 @@ def _taken(held: Held, live: talk_live.Live, field: str) -> None:
 def _invitation(agent: AgentMemory) -> str | None:
     """What to begin with where nothing has been said yet: a click asks it."""
     st.markdown(f"**Ask {widgets.plain(agent.display_name)}**")
-    st.caption("Take one of these, or write your own below. Beside the chat stands what comes to mind, and why.")
+    st.caption(
+        "Choose one of these, or write your own below. Beside the chat you see which memories come to mind, and why."
+    )
     chosen = None
     for cue in session.example_cues(agent.name):
         if st.button(widgets.plain(cue), key=f"ask-{cue}", icon=":material/chat:", type="tertiary"):
@@ -143,7 +145,7 @@ def _turn(agent: AgentMemory, turn: talk_tables.Turn, step: Step | None) -> None
             st.text(talk_tables.spoken(turn.answer))
         else:
             why = step.problem if step is not None else ""
-            st.warning(widgets.plain(why or "There is no answer to this; the message was kept."))
+            st.warning(widgets.plain(why or "No answer; the message was kept."))
         for note in step.notes if step is not None else ():
             st.caption(f":material/info: {widgets.plain(note)}")
         if step is not None and step.recalled.hits:

@@ -28,8 +28,9 @@ class _Cancelled(Exception):
 def show(agent: AgentMemory) -> None:
     """The field for a document, those that are there, and a search over them and the character's life."""
     st.caption(
-        "What the character can look up while it talks, by archival_memory_search. Documents do not fade, and are "
-        "never recalled by themselves: they are nothing that it lived through."
+        "Documents that the character can look up while it talks, with "
+        "archival_memory_search. They do not decay and are never recalled by themselves, "
+        "because the character did not live through them."
     )
     name = f"document-{agent.name}"
     work = working.of(name)
@@ -44,7 +45,7 @@ def show(agent: AgentMemory) -> None:
         _done(agent)
     st.header(tables.counted(len(held), "document", "documents"), anchor=False)
     if not held:
-        widgets.empty("There is no document yet.", "Upload one above.", agent)
+        widgets.empty("No documents yet.", "Upload one above.", agent)
         sample = session.SAMPLES / _SAMPLE
         if agent.read_only is None and st.button(
             "Load Hester's receipt book, a sample", icon=":material/menu_book:", key="document-sample",

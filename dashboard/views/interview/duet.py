@@ -72,10 +72,10 @@ def show(agent: AgentMemory) -> None:
 
 
 def _begin(agent: AgentMemory, key: str) -> None:
-    st.caption("Each has its own memory, recalls for itself, and remembers what was said. All of it can be undone.")
+    st.caption("Each recalls from its own memory and remembers what was said. All of it can be undone.")
     others = [name for name in session.world().characters() if name != agent.name]
     if not others:
-        widgets.empty("There is nobody else.", "Make another character on the Settings page.")
+        widgets.empty("There are no other characters.", "Create another character on the Settings page.")
         return
     left, right = st.columns([1, 1])
     other = left.selectbox(

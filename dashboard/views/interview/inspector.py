@@ -85,7 +85,7 @@ def _gauge(context: Context, settings: TalkSettings) -> None:
 def _recalled(agent: AgentMemory, step: Step | None) -> None:
     """The memories that the last message brought to mind, with their score bars; a click opens the card."""
     if step is None:
-        st.caption("Say something, and see here which memories come to mind, and why.")
+        st.caption("Say something to see here which memories come to mind, and why.")
         return
     if not step.recalled.hits:
         st.caption("No memory came to mind.")
@@ -147,7 +147,9 @@ def _core(agent: AgentMemory, held: Held, settings: TalkSettings) -> None:
             else:
                 draft.done()
                 st.rerun()
-    st.caption("It stands in every prompt. The character edits it too, by core_memory_append and core_memory_replace.")
+    st.caption(
+        "It is part of every prompt. The character can edit it too, with core_memory_append and core_memory_replace."
+    )
 
 
 def _functions(held: Held, step: Step | None) -> None:

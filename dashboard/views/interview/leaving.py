@@ -16,7 +16,7 @@ from .talk_state import Held
 def show(agent: AgentMemory, held: Held) -> None:
     """A button that ends the talk with a synopsis; the synopsis, memory by memory, once it is there."""
     conversation, talk = held.source, held.talk
-    assert isinstance(conversation, Conversation), "only such are left with a synopsis"
+    assert isinstance(conversation, Conversation), "only those are left with a synopsis"
     key = f"synopsis-{talk.id}"
     new = talk.next_number - talk.remembered
     if not new:

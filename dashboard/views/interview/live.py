@@ -98,5 +98,5 @@ def show(key: str, name: str) -> None:
     st.text(talk_tables.spoken(text) if text else f"{tables.visible(name)} is thinking …")
     st.button(
         "Stopping …" if live.stopping else "Stop", key=f"{key}-stop", icon=":material/stop_circle:",
-        on_click=live.stop, disabled=live.stopping, help="Nothing of this turn is kept then.",
+        on_click=live.stop, disabled=live.stopping, help="This turn will be discarded.",
     )  # fmt: skip

@@ -25,7 +25,7 @@ def show(agent: AgentMemory) -> None:
     st.session_state["talk-of"] = agent.name
     wanted = session.from_link("talk") if followed else ""
     if wanted and wanted not in talks:
-        st.warning("The talk in the link does not exist here; another is shown.")
+        st.warning("The talk in the link does not exist here; showing another one.")
     if not talks:
         if not widgets.closed(agent):
             _begin(agent)
@@ -178,7 +178,7 @@ def _last(agent: AgentMemory, held: Held) -> None:
         st.caption("The last turn is stored.", width="stretch")
         again = st.button(
             "Replay", icon=":material/replay:", key=f"replay-{revision}",
-            help="Lives through it again without the language model, and compares. In Python: Conversation.replay",
+            help="Replays it without the language model and compares. In Python: Conversation.replay",
         )  # fmt: skip
         widgets.undo_button(agent, revision, step.change_set.title)
     if again:
@@ -193,6 +193,6 @@ def _replayed(conversation: Conversation, revision: int) -> None:
         return
     if found.same:
         counted = tables.counted(len(found.stored), "message", "messages")
-        st.success(f"Replayed without the language model: {counted}, every one as it is stored.")
+        st.success(f"Replayed without the language model: {counted}, all identical to what is stored.")
     for line in found.differences:
         st.warning(widgets.plain(line))

@@ -26,8 +26,9 @@ _CATEGORIES, _WHOM = "questions-categories", "questions-whom-"
 def show(agent: AgentMemory) -> None:
     """What is asked and of whom, the answers, and kept ones beside each other."""
     st.caption(
-        "The five sorts of questions by which generative agents were interviewed (Park et al. 2023). "
-        "Each is asked for itself and leaves no trace; keep the answers, edit a memory, ask again, and compare."
+        "The five kinds of question with which generative agents were interviewed (Park "
+        "et al. 2023). Each is asked separately and leaves no trace. Keep the answers, "
+        "edit a memory, ask again, and compare."
     )
     for key in [one for one in st.session_state if one == _CATEGORIES or str(one).startswith(_WHOM)]:
         st.session_state[key] = st.session_state[key]  # what is not drawn while one waits would be forgotten
@@ -107,7 +108,7 @@ def _answers(agent: AgentMemory, answered: Mapping[str, Sitting]) -> None:
         st.markdown("**Answers**", width="stretch")
         if agent.read_only is None and st.button(
             "Keep these answers", icon=":material/bookmark_add:", key="questions-keep",
-            help="So that later ones can be compared with them. In Python: questions.keep(agent, sitting)",
+            help="To compare later answers with them. In Python: questions.keep(agent, sitting)",
         ):  # fmt: skip
             _keep(answered)
     first = next(iter(answered.values()))
@@ -161,7 +162,7 @@ def _compare(agent: AgentMemory, fresh: Sitting | None) -> None:
     runs = {one.id: one for one in [*kept, *([fresh] if fresh is not None else [])]}
     st.header("Before and after", anchor=False)
     if len(runs) < 2:
-        widgets.empty("There is nothing to compare yet.", "Ask, keep the answers, change something, and ask again.")
+        widgets.empty("Nothing to compare yet.", "Ask, keep the answers, change something, and ask again.")
         return
     ids = list(runs)
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -175,7 +176,7 @@ def _compare(agent: AgentMemory, fresh: Sitting | None) -> None:
         droppable = agent.read_only is None and before in {one.id for one in kept}
         if droppable and st.button(
             "Drop the earlier one", icon=":material/delete:", key="questions-drop",
-            help="It is kept no longer; the History page can undo it. In Python: questions.drop(agent, id)",
+            help="It is removed; the History page can undo it. In Python: questions.drop(agent, id)",
         ):  # fmt: skip
             interview.drop(agent, str(before))
             st.rerun()

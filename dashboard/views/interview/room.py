@@ -41,7 +41,7 @@ def _settings(agent: AgentMemory) -> None:
     with st.popover("Settings", icon=":material/tune:"):
         chosen = talk_settings.fields(f"interview-{agent.name}", talk_state.interview(agent).talk.settings)
         if st.button(
-            "Begin anew with these", type="primary", icon=":material/restart_alt:", disabled=chosen is None,
+            "Start over with these", type="primary", icon=":material/restart_alt:", disabled=chosen is None,
             help="In Python: Interview(agent, TalkSettings(…))",
         ):  # fmt: skip
             assert chosen is not None, "the button is not disabled"
@@ -62,7 +62,7 @@ def _interview(agent: AgentMemory) -> None:
         if held.messages(1) and st.button(
             words.BEGIN_ANEW,
             icon=":material/restart_alt:",
-            help="The interview is forgotten. In Python: Interview(agent)",
+            help="The interview is discarded. In Python: Interview(agent)",
         ):
             talk_state.begin_anew()
             st.rerun()

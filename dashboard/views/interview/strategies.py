@@ -44,9 +44,7 @@ class Tried:
 
 def show(agent: AgentMemory) -> None:
     """The transcript and the strategies, and what each would have made of it."""
-    st.caption(
-        "The same talk under every strategy. Nothing is stored; the language model is asked for summaries alone."
-    )
+    st.caption("The same talk under every strategy. Nothing is stored; the language model is only asked for summaries.")
     work = working.of(WORK)
     if work is not None and work.running:
         working.bar(WORK)
@@ -66,7 +64,7 @@ def show(agent: AgentMemory) -> None:
         _begin(agent, transcript, chosen)
     tried: Tried | None = st.session_state.get(f"strategies-{session.place()}")
     if tried is None or not tried.found:
-        widgets.empty("Nothing compared yet.", "Compare shows tokens per turn, what is kept, and what is lost.")
+        widgets.empty("Nothing compared yet.", "Compare shows tokens per turn, and what is kept or lost.")
         return
     _shown(tried)
 
@@ -87,7 +85,7 @@ def _transcript(agent: AgentMemory) -> list[Message]:
     held = (session.SAMPLES / "talk.txt").read_text(encoding="utf-8") if source == _SAMPLE else ""
     with st.expander("The lines", expanded=source == _PASTED):
         text = st.text_area(
-            "A line a message, as “Name: what was said”; who speaks first is the person", held, height=220,
+            "One message per line, as “Name: what was said”; the first speaker is the person", held, height=220,
             max_chars=_MOST, key=f"strategies-text-{source}", persist_state="session",
         )  # fmt: skip
     return talk_tables.transcript(text, agent.now)

@@ -21,9 +21,9 @@ STRATEGIES = {
 ABOUT = {
     Strategy.VIRTUAL: "Core memory, the last messages and a running summary; the character edits and searches the rest "
     "by functions, so that the prompt never overflows (MemGPT).",
-    Strategy.SUMMARY: "One summary of all that was said, written anew every few turns, and what was said since.",
-    Strategy.WINDOW: "The last messages; what is older is not in the prompt.",
-    Strategy.BUFFER: "Everything that was said, as far as the budget holds it.",
+    Strategy.SUMMARY: "A summary of everything said so far, rewritten every few turns, and the messages since.",
+    Strategy.WINDOW: "The last messages; older ones are not in the prompt.",
+    Strategy.BUFFER: "Everything that was said, as far as the budget allows.",
 }
 
 
@@ -45,7 +45,7 @@ def fields(key: str, held: TalkSettings) -> TalkSettings | None:
     least = LEAST_VIRTUAL if strategy is Strategy.VIRTUAL else 500
     budget = left.number_input(
         "Budget in tokens", least, 1_000_000, max(held.budget, least), 500, key=f"{key}-budget-{least}",
-        persist_state="session", help="A prompt is never longer.",
+        persist_state="session", help="No prompt exceeds it.",
     )  # fmt: skip
     recalled = right.number_input(
         "Memories that come to mind",
@@ -109,7 +109,7 @@ def summarising(key: str, held: TalkSettings) -> dict[str, Any]:
         max_chars=MAX_TEMPLATE,
         key=f"{key}-template",
         persist_state="session",
-        placeholder=f"As it comes. In one of your own, {TRANSCRIPT} stands for what is summarised.",
+        placeholder=f"The default. In your own, {TRANSCRIPT} stands for what is summarised.",
         height=90,
     )
     return {"summary_frequency": int(frequency), "template": template}

@@ -22,9 +22,13 @@ from ... import session, words
 
 INTERVIEW, PLAY, WHISPER = "Interview", "Play", "Whisper"
 MODES = {
-    INTERVIEW: (":material/visibility:", words.WITHOUT_A_TRACE, "Nothing is stored; it is all forgotten."),
+    INTERVIEW: (":material/visibility:", words.WITHOUT_A_TRACE, "Nothing is stored; everything is discarded."),
     PLAY: (":material/theater_comedy:", "A normal talk", "It is kept, and the character remembers it."),
-    WHISPER: (":material/psychology:", "Plants a thought", "It becomes a memory that the character takes for its own."),
+    WHISPER: (
+        ":material/psychology:",
+        "Plants a thought",
+        "It becomes a memory that the character believes is its own.",
+    ),
 }
 """The ways to speak with a character: an icon, what it is, and what it leaves behind."""
 _MOST_MESSAGES = 10_000

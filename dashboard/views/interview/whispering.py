@@ -65,7 +65,7 @@ def _planted(agent: AgentMemory, done: ChangeSet, key: str) -> None:
     """The thought as a memory, with the way back, and the way to ask about it."""
     assert done.revision is not None, "it was applied"
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown("**Planted. The character takes it for its own.**", width="stretch")
+        st.markdown("**Planted. The character believes it is its own.**", width="stretch")
         widgets.undo_button(agent, done.revision, done.title, key)
         st.button(
             "Ask about it", icon=":material/chat:", key="whisper-ask", on_click=_ask,

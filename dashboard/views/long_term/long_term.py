@@ -14,7 +14,7 @@ ROWS = 2000
 agent = session.agent()
 widgets.heading(
     "Long-term memory",
-    "What mattered: memories, reflections, summaries, plans. Click a point to open it; the box tool selects several.",
+    "Significant memories, reflections, summaries and plans. Click a point to open it; the box tool selects several.",
     agent,
 )
 widgets.said()
@@ -33,7 +33,7 @@ def show_open(entry_id: str, order: list[str]) -> None:
     try:
         entry = agent.last_version(entry_id)
     except EntryNotFound:
-        widgets.empty("There never was such a memory.", "The link may be of another character.")
+        widgets.empty("This memory never existed.", "The link may belong to another character.")
         if st.button("Close", icon=":material/close:"):
             open_memory(None)
         return
@@ -101,7 +101,7 @@ visible = tables.with_stale(frame[keep], {one.entry.id for one in agent.stale()}
 if marked := tables.marked(visible):
     st.caption(marked)
 if visible.empty:
-    widgets.empty("No memory of this sort.", "Choose more kinds or tags, or search for another word.")
+    widgets.empty("No matching memories.", "Choose more kinds or tags, or try another word.")
     st.stop()
 
 clicked = st.plotly_chart(
@@ -117,7 +117,7 @@ clicked = st.plotly_chart(
     },
     alt="Memories by time and importance, over the number of memories a day",
 )
-st.caption("Points are moved a little up or down, so that none covers another.")
+st.caption("Points are shifted slightly up or down so that none covers another.")
 boxed = widgets.clicked_ids(clicked)
 if len(boxed) == 1:
     open_memory(boxed[0])
@@ -132,7 +132,7 @@ if agent.read_only is None:
     with st.expander(f"Change {these} together", key=f"together-{agent.name}", on_change="rerun") as together:
         if together.open:
             entries = [entry for entry in map(agent.find, rows["id"]) if entry is not None]
-            st.caption("Which ones: narrow the facets or search above, or draw a box on the timeline.")
+            st.caption("To choose them, narrow the filters or search above, or draw a box on the timeline.")
             bulk.panel(agent, entries, "ltm")
             bulk.forget_and_restore(agent, entries, "ltm")
 with st.expander(f"{'Selected' if len(boxed) > 1 else 'All'} {len(rows)} as a table", expanded=len(boxed) > 1):

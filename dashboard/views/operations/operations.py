@@ -6,13 +6,13 @@ import streamlit as st
 
 from dashboard import session
 from dashboard.components import bulk, spending, unrated, widgets
-from memory_system import ChangeSet, MemorySystemError
+from memory_system import ChangeSet, MemorySystemError, Retention
 
 agent = session.agent()
 settings = agent.settings
 widgets.heading(
     "Operations",
-    "Preview, apply, undo. Applying does exactly what the preview showed; the model is not asked again.",
+    "Preview, apply, undo. Apply does exactly what the preview showed; the model is not asked again.",
     agent,
 )
 widgets.said()
@@ -39,15 +39,18 @@ plan: Callable[[Show], ChangeSet]
 asked_with = ""
 if name == "Migrate":
     st.text(
-        f"Short-term memory has room for {settings.stm_size}. The oldest beyond it move to long-term memory if they "
-        "are important enough, and are forgotten if not. Pinned ones stay."
+        f"Short-term memory has room for {settings.stm_size}. Those beyond that move to long-term memory if they are "
+        "worth keeping, otherwise they are forgotten. Pinned ones stay."
     )
+    kept_by = widgets.keep_by(f"retention-{agent.name}-{settings.retention}", settings.retention)
+    learned = kept_by is Retention.LEARNED
+    usual = settings.retention_threshold if learned else settings.migration_threshold
     threshold = st.slider(
-        "Importance to exceed", 0.0, 1.0, settings.migration_threshold, 0.05,
-        key=f"migrate-{agent.name}-{settings.migration_threshold}", persist_state="session",
+        "Chance to exceed" if learned else "Importance to exceed", 0.0, 1.0, usual, 0.01 if learned else 0.05,
+        key=f"migrate-{agent.name}-{kept_by}-{usual}", persist_state="session",
     )  # fmt: skip
-    asked_with = f"{threshold:g}"
-    plan = lambda _show: agent.migrate_stm2ltm(threshold, preview=True)  # noqa: E731 - one of four, chosen here
+    asked_with = f"{kept_by} {threshold:g}"
+    plan = lambda _show: agent.migrate_stm2ltm(threshold, retention=kept_by, preview=True)  # noqa: E731 - one of four
 elif name == "Reflect":
     st.text(
         "Questions are drawn from recent memories and answered from what is recalled; each insight keeps its evidence."
@@ -61,7 +64,7 @@ elif name == "Summarise":
     asked_with = f"{count}"
     plan = lambda show: agent.summarize_and_forget(int(count), preview=True, progress=show)  # noqa: E731
 else:
-    st.text("The rest of today in timed actions, from routine and promises. It replaces an older plan of the day.")
+    st.text("The rest of today as timed actions, from routine and promises. It replaces an earlier plan for the day.")
     plan = lambda show: agent.plan_from_memory(preview=True, progress=show)  # noqa: E731
 
 st.caption(widgets.plain(f"Language model: {agent.model.label}"))
@@ -70,7 +73,7 @@ if st.button("Preview", type="primary", icon=":material/visibility:"):
     st.session_state.pop(f"applied-{agent.name}", None)
     waiting = st.empty()
     with waiting.container(horizontal=True, vertical_alignment="center"):
-        bar = st.progress(0.0, "Working it out …")
+        bar = st.progress(0.0, "Working …")
         st.button("Cancel", icon=":material/close:")  # a click runs the page anew, which ends the work at its next step
 
     def show_progress(done: float, doing: str) -> None:
@@ -119,5 +122,5 @@ elif applied is not None and applied.revision is not None:
         st.text(f"Applied: {applied.title}")
         widgets.undo_button(agent, applied.revision, applied.title, f"applied-{agent.name}")
 else:
-    widgets.empty("Nothing previewed yet.", "Preview shows what would happen, and changes nothing.")
+    widgets.empty("Nothing previewed yet.", "Preview shows what would happen without changing anything.")
 spending.section(agent)

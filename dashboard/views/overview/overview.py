@@ -18,7 +18,7 @@ if story.about:
         st.markdown(f"**{widgets.plain(story.title or 'This world')}**")
         st.text(tables.visible(story.about))
         may = "" if session.viewing() else " Everything can be changed, and undone."
-        st.caption(f"Pick somebody, ask what they remember, and see why.{may}")
+        st.caption(f"Choose a character, ask what they remember, and see why.{may}")
         with st.container(horizontal=True, gap="small"):
             for name in dict.fromkeys([*session.world().characters(), agent.name]):
                 chosen = name == agent.name
@@ -29,7 +29,7 @@ if story.about:
                 ):
                     session.choose_next(name)
                     st.rerun()
-widgets.heading(agent.display_name, "A character of this memory system: what is remembered, and what changed lately.")
+widgets.heading(agent.display_name, "A character of this memory system: its memories and recent changes.")
 if about and about.description:
     st.text(tables.visible(about.description))
 widgets.said()
@@ -45,9 +45,9 @@ unrated.notice(agent)
 waiting = agent.migrate_stm2ltm(preview=True)
 with st.container(horizontal=True):
     for label, value, meaning in (
-        ("Short-term", f"{stats['stm']} of {stats['stm_size']}", "Recent events, of as many as fit."),
+        ("Short-term", f"{stats['stm']} of {stats['stm_size']}", "Recent events, and how many fit."),
         ("Long-term", stats["ltm"], "Significant memories, kept for good."),
-        ("Personality", tables.counted(stats["static"], "fact", "facts"), "Static memory: asked first, never decays."),
+        ("Personality", tables.counted(stats["static"], "fact", "facts"), "Static memory: always true, never decays."),
         (
             "Would migrate",
             len(waiting.changes),
@@ -109,6 +109,6 @@ if len(latest):
         },
     )
 elif not agent.entries(Tier.LTM):
-    widgets.empty("Nothing is remembered yet.", "Add an event on the Short-term page, or let a game send some.", agent)
+    widgets.empty("No memories yet.", "Add an event on the Short-term page, or let a game send some.", agent)
 spent = "" if session.moment() is not None else f" · {spending.line(agent)}"
 st.caption(widgets.plain(f"Language model: {stats['model']}{spent} · Embedding: {stats['embedder']}"))

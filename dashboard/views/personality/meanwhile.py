@@ -17,7 +17,7 @@ from . import personality_form
 _MOST = 400
 _MISSING = object()
 """In the place of a part that a personality lacks."""
-MINE, THEIRS = "Keep what I wrote", "Take what is there now"
+MINE, THEIRS = "Keep my version", "Use the current version"
 
 Path = tuple[str, ...]
 
@@ -36,20 +36,20 @@ def show(key: str, began: str, mine: str, now: str) -> str | None:
     """
     with st.container(border=True, key=key):
         st.warning(
-            "Somebody else has changed this personality since you loaded it. "
-            "What you wrote is kept, and nothing is saved before both are brought together.",
+            "Somebody else has changed this personality since you loaded it. Your version is "
+            "kept; nothing is saved until both are merged.",
             icon=":material/call_split:",
         )
         settled = settle(began, mine, now)
         if settled is None:
-            st.caption("What you wrote is no JSON object yet: mend it first, or load again and look at both.")
+            st.caption("Your version is not a valid JSON object yet: fix it first, or reload and compare both.")
             with st.expander("What is in use now"):
                 st.code(now, language="json", wrap_lines=True)
             return None
         taken: dict[Path, Any] = {}
         for path, there in settled.clashes.items():
-            st.text(f"{_called(path)}: there now: {_shown(there)}")
-            st.text(f"{_called(path)}: you wrote: {_shown(settled.mine[path])}")
+            st.text(f"{_called(path)}: current: {_shown(there)}")
+            st.text(f"{_called(path)}: yours: {_shown(settled.mine[path])}")
             choice = st.radio(
                 f"{_called(path)}: which one?", [MINE, THEIRS], None, horizontal=True,
                 key=f"{key}-{zlib.crc32(now.encode())}-{'/'.join(path)}", persist_state="session",
@@ -60,7 +60,7 @@ def show(key: str, began: str, mine: str, now: str) -> str | None:
         wanted = st.button(
             words.BRING_BOTH_TOGETHER, key=f"{key}-together", type="primary", icon=":material/merge:",
             disabled=open_ > 0,
-            help="Nothing is saved by it. Parts that only one of you has changed are as that one wrote them.",
+            help="This does not save yet. Parts that only one of you changed are taken from that version.",
         )  # fmt: skip
     return personality_form.dump(_joined(settled.mine | taken)) if wanted else None
 

@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard import session, words
-from dashboard.components import cast, widgets
+from dashboard.components import cast, drafts, widgets
 from dashboard.data import tables
 from dashboard.views.personality import meanwhile as personality_meanwhile
 from dashboard.views.personality import personality_form
@@ -15,7 +15,7 @@ from memory_system.errors import InvalidDocument
 agent = session.agent()
 widgets.heading(
     "Personality",
-    "What is always true of the character: it never decays, is asked first, and only you change it.",
+    "What is always true of the character: it never decays, and only you can change it.",
     agent,
 )
 widgets.said()
@@ -47,7 +47,7 @@ cast.manage(agent)
 if agent.personality_problem:
     st.warning(widgets.plain(agent.personality_problem), icon=":material/warning:")
     if agent.personality_text and st.button("Put the good one back", icon=":material/settings_backup_restore:"):
-        agent.put_personality_back()
+        agent.curation.put_personality_back()
         widgets.say_next("The good personality was put back; a broken file is kept beside it.")
         st.rerun()
 
@@ -57,7 +57,7 @@ loaded, draft, base, field, drawn, aside = (
 now = agent.personality_text or ""
 if loaded not in st.session_state:
     st.session_state[loaded] = now
-    st.session_state[draft] = now or agent.personality_on_disk or ""
+    st.session_state[draft] = now or agent.curation.personality_on_disk or ""
     st.session_state[base] = (st.session_state.get(base, (0, ""))[0] + 1, "")  # fields of before are not taken up
 held = st.session_state[loaded] or None  # a broken file that never was good is mended from what lies on disk
 
@@ -78,7 +78,7 @@ def form(text: str) -> tuple[str, dict[str, Any] | None]:
     document = personality_form.read(begun)
     if document is None:
         widgets.empty(
-            "The JSON cannot be shown as a form.", "Mend it under JSON first; what is wrong is named with its line."
+            "The JSON cannot be shown as a form.", "Fix it under JSON first; each problem is listed with its line."
         )
         return text, None
     filled, slots = personality_form.show(document, f"form-{agent.name}-{number}")
@@ -99,6 +99,7 @@ elif was == "Form" and mode != "Form":  # and so may a cell: the form is drawn o
     with place.container():
         text, _ = form(text)
     place.empty()
+    drafts.taken_away(f"form-{agent.name}-")
 if mode == "JSON":
     if st.session_state.get(field) != text:
         st.session_state[field] = text
@@ -138,13 +139,13 @@ elif changed:
 with st.container(horizontal=True):
     save = st.button("Save", type="primary", icon=":material/save:", disabled=plan is None)
     again = st.button(
-        words.LOAD_AGAIN, icon=":material/refresh:", help="Load what is in use. What you wrote is laid aside below."
+        words.LOAD_AGAIN, icon=":material/refresh:", help="Load the current version. Your text is set aside below."
     )
 if again:
     if changed:
         st.session_state[aside] = text
     st.session_state[loaded] = now
-    begin(now or agent.personality_on_disk or "")
+    begin(now or agent.curation.personality_on_disk or "")
     st.rerun()
 if save and plan is not None:
     try:
@@ -153,7 +154,7 @@ if save and plan is not None:
         widgets.problem(error)
     else:
         st.session_state[loaded] = text
-        widgets.say_next("Saved. Only the facts that changed were embedded anew.")
+        widgets.say_next("Saved. Only the changed facts were embedded again.")
         st.rerun()
 if changed:
     with st.expander("Every changed line"):
@@ -162,15 +163,13 @@ if plan is not None and plan.changes:
     st.header("Saving would change", anchor=False)
     widgets.change_set(plan)
 elif plan is not None:
-    st.caption("Saving would change the text, and no fact.")
+    st.caption("Saving would change the text, but no fact.")
 elif not changed:
-    st.caption("Nothing is changed.")
+    st.caption("No changes.")
 if aside in st.session_state:
-    with st.expander("What you had written before you loaded it again"):
+    with st.expander("Your text before reloading"):
         st.code(tables.line_diff(now, st.session_state[aside]), language="diff", wrap_lines=True)
-        if st.button(
-            "Put back what I wrote", icon=":material/undo:", help="What stands in the fields is laid aside then."
-        ):
+        if st.button("Restore my text", icon=":material/undo:", help="The text in the fields is set aside."):
             put_back = st.session_state.pop(aside)
             if changed:
                 st.session_state[aside] = text

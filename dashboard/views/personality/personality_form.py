@@ -14,9 +14,9 @@ from memory_system.errors import Problem
 from ...components import drafts, widgets
 
 LISTS = {
-    "traits": ("Traits", "One a line: early riser"),
-    "long_term_goals": ("Long-term goals", "One a line: keep the mill in the village"),
-    "societal_rules": ("Rules of the society", "One a line: a promise made over bread is binding"),
+    "traits": ("Traits", "One per line: early riser"),
+    "long_term_goals": ("Long-term goals", "One per line: keep the mill in the village"),
+    "societal_rules": ("Rules of society", "One per line: a promise made over bread is binding"),
     "facts": ("Other facts", "One a line"),
 }
 TABLES = {

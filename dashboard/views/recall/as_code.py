@@ -30,7 +30,8 @@ def recall_python(agent: str, query: Query, wanted: Wanted | None, settings: Set
         "static_share": repr(query.static_share),
         "scoring": (
             f"Scoring(\n            Weights({weights.recency!r}, {weights.importance!r}, {weights.relevancy!r}), "
-            f"{scoring.decay!r}, Measure({scoring.measure.value!r}), normalise={scoring.normalise!r},\n        )"
+            f"{scoring.decay!r}, Measure({scoring.measure.value!r}), "
+            f"normalise={scoring.normalise!r}, seats=Seats({scoring.seats.value!r}),\n        )"
         ),
         "facets": _facets(query.facets) if query.facets else "",
         "requery": repr(query.requery) if query.requery else "",
@@ -40,7 +41,7 @@ def recall_python(agent: str, query: Query, wanted: Wanted | None, settings: Set
     given = "".join(f"        {name}={value},\n" for name, value in named.items() if value)
     made = world_python(settings)
     imported = ["Facets"] * bool(query.facets) + ["Measure", "Scoring"]
-    imported += ["Settings"] * ("Settings" in made) + ["Weights", "World"]
+    imported += ["Seats"] + ["Settings"] * ("Settings" in made) + ["Weights", "World"]
     past = "" if wanted is None else f".{wanted.python()}"
     return (
         "from datetime import datetime\n"
@@ -72,6 +73,7 @@ def recall_curl(agent: str, query: Query, wanted: Wanted | None, settings: Setti
             "decay": scoring.decay,
             "measure": scoring.measure.value,
             "normalise": scoring.normalise,
+            "seats": scoring.seats.value,
         },
         "now": _moment(query.now),
         "touch": False,

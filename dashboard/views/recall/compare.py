@@ -27,7 +27,7 @@ def show(agent: AgentMemory, query: Query) -> None:
     answers = [agent.answer(query.by(presets[name])).hits for name in (left, right)]
     frame = tables.compared(*answers)
     if frame.empty:
-        st.caption("Neither recalls anything.")
+        st.caption("Neither recalls any memory.")
         return
     counts = frame["change"].value_counts()
     told = [

@@ -8,7 +8,19 @@ from typing import Any
 
 import streamlit as st
 
-from memory_system import PRESETS, AgentMemory, AgentSettings, Facets, Kind, Measure, Preset, Query, Scoring, Weights
+from memory_system import (
+    PRESETS,
+    AgentMemory,
+    AgentSettings,
+    Facets,
+    Kind,
+    Measure,
+    Preset,
+    Query,
+    Scoring,
+    Seats,
+    Weights,
+)
 
 from ... import session, words
 from ...components import drafts
@@ -124,6 +136,7 @@ def _values(preset: Preset) -> dict[str, Any]:
         "st": preset.static_threshold,
         "measure": preset.scoring.measure.value,
         "normalise": preset.scoring.normalise,
+        "seats": preset.scoring.seats.value,
     }
 
 
@@ -160,7 +173,11 @@ def _scoring(agent: AgentMemory) -> tuple[Scoring, float, float]:
         "Share of seats for static memory", 0.0, 1.0, agent.settings.static_share, 0.1, key=f"ss-{session.place()}",
         persist_state="session",
     )  # fmt: skip
-    left, right = st.columns(2, vertical_alignment="bottom")
+    left, middle, right = st.columns(3, vertical_alignment="bottom")
+    seats = middle.segmented_control(
+        words.SEATS_BY, [one.value for one in Seats], default=own.scoring.seats.value, required=True,
+        key=f"seats-{session.place()}", persist_state="session", help=words.SEATS_HELP,
+    )  # fmt: skip
     measure = left.segmented_control(
         "Relevancy by", [one.value for one in Measure], default=own.scoring.measure.value, required=True,
         key=f"measure-{session.place()}", persist_state="session",
@@ -170,7 +187,8 @@ def _scoring(agent: AgentMemory) -> tuple[Scoring, float, float]:
         words.SCALE_EACH_PART, own.scoring.normalise, key=f"normalise-{session.place()}",
         help="As in the paper on generative agents.", persist_state="session",
     )  # fmt: skip
-    return Scoring(Weights(*weights), decay, Measure(str(measure)), normalise), static_threshold, static_share
+    scoring = Scoring(Weights(*weights), decay, Measure(str(measure)), normalise, Seats(str(seats)))
+    return scoring, static_threshold, static_share
 
 
 def _second_round_and_time(agent: AgentMemory) -> tuple[int, datetime]:
@@ -185,8 +203,8 @@ def _second_round_and_time(agent: AgentMemory) -> tuple[int, datetime]:
     ) or minute.date()  # fmt: skip
     hour = columns[1].time_input("At this time (UTC)", None, key=draft.field("hour"), persist_state="session")
     requery = columns[2].number_input(
-        "Hits that lead to others", 0, 20, 0, key=f"requery-{session.place()}", persist_state="session",
-        help="The best hits become cues of a second round, for seats that the first one left free.",
+        "Hits for a second round", 0, 20, 0, key=f"requery-{session.place()}", persist_state="session",
+        help="The best hits become cues for a second round, which fills the remaining seats.",
     )  # fmt: skip
     asked_at = datetime.combine(day, hour or minute.time(), UTC)
     return int(requery), world_now if asked_at == minute else asked_at
@@ -232,7 +250,7 @@ def _facets(agent: AgentMemory) -> Facets:
         "With these words", key=f"contains-{session.place()}", max_chars=200, persist_state="session"
     )
     if since and until and until < since:
-        st.warning("The last day is before the first; the last day is left out.")
+        st.warning("The last day is before the first; the last day is ignored.")
         until = None
     return Facets(
         tuple(Kind(kind) for kind in kinds),

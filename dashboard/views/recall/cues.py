@@ -24,7 +24,7 @@ def show(agent: AgentMemory, found: Explanation) -> None:
     if not results:
         widgets.empty(
             words.NO_CUE_IS_SAVED_YET,
-            "Save this one with the memories that it must recall: it then tells after each edit.",
+            "Save this one with the memories that it must recall; it is checked after each edit.",
         )
     else:
         failed = sum(1 for result in results if not result.passed)
@@ -94,7 +94,7 @@ def _form(agent: AgentMemory, found: Explanation) -> None:
                     options,
                     key=draft.field(field),
                     format_func=lambda one: _option(agent, texts, one),
-                    help="What is recalled now is offered first." if field == "must" else None,
+                    help="Currently recalled memories are listed first." if field == "must" else None,
                     persist_state="session",
                 )
             )
@@ -108,7 +108,7 @@ def _form(agent: AgentMemory, found: Explanation) -> None:
                 drafts.next_turn(form)
                 widgets.say_next(f"Saved: {name}")
                 st.rerun(scope="fragment")
-    st.caption("Saved cues are asked with the character's own settings, not with the sliders above.")
+    st.caption("Saved cues use the character's own settings, not the sliders above.")
 
 
 def _option(agent: AgentMemory, texts: Mapping[str, str], entry_id: str) -> str:

@@ -7,17 +7,21 @@ import streamlit as st
 from memory_system import AgentMemory, Candidate, MemorySystemError
 from memory_system.recall import Recall, judgment_of
 
+from ... import session
 from ...components import widgets
 from ...data import tables
+from ...server import downloads
 
 _THUMBS = {0: False, 1: True}
 
 
 def show(agent: AgentMemory, found: Recall) -> None:
     """A row a hit with its thumbs, the precision of each preset for this cue, and a download of all judgments."""
-    st.caption("Is it a right answer to this cue? A thumb is kept, and can be taken back here or on the History page.")
+    st.caption(
+        "Is it a right answer to this cue? Your thumb is saved; you can take it back here or on the History page."
+    )
     if not found.hits:
-        widgets.empty("Nothing was recalled, so there is nothing to judge.", "Lower the threshold or raise top-k.")
+        widgets.empty("No memory was recalled, so there is nothing to judge.", "Lower the threshold or raise top-k.")
     cue = found.query.cue.strip()
     held = judgment_of(agent.judgments, cue)
     widgets.closed(agent)
@@ -25,7 +29,7 @@ def show(agent: AgentMemory, found: Recall) -> None:
         verdict = held.verdict(hit.entry.id) if held else None
         _row(agent, cue, hit, verdict)
     if held:
-        st.caption("How much of what each preset recalls for this cue was judged right:")
+        st.caption("The share of each preset's answer to this cue that was judged right:")
         frame = tables.precisions(agent.precision(cue, now=found.query.now, top_k=found.query.top_k))
         widgets.table(
             frame,
@@ -40,13 +44,11 @@ def show(agent: AgentMemory, found: Recall) -> None:
             },
         )
     if agent.judgments:
-        st.download_button(
+        moment = session.moment()
+        st.link_button(
             f"Download {tables.counted(len(agent.judgments), 'judged cue', 'judged cues')} (JSONL)",
-            lambda: agent.judgments_jsonl(memories=True),
-            f"{agent.name}-judgments.jsonl",
-            "application/x-ndjson",
+            downloads.link(downloads.JUDGMENTS, agent=agent.name, **(moment.link() if moment else {})),
             icon=":material/download:",
-            on_click="ignore",
             help="With the memories, so that 'python -m memory_system evaluate' can score every preset on it.",
         )
 

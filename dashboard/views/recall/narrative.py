@@ -14,7 +14,9 @@ from ...data import tables
 
 def show(agent: AgentMemory, found: Recall) -> None:
     """A button, and what it told for this answer, each sentence with the memories that it rests on."""
-    st.caption("The language model joins what was recalled, keeps when each happened, and may add nothing.")
+    st.caption(
+        "The language model tells the recalled memories as one text, keeps their times, and may not add anything."
+    )
     asked = (agent.name, agent.stamp, found.query)
     if st.button(words.TELL_IT_AS_A_NARRATIVE, icon=":material/auto_stories:", disabled=not found.hits):
         try:

@@ -11,7 +11,7 @@ from dashboard.views.recall import compare as recall_compare
 from dashboard.views.recall import cues as recall_cues
 from dashboard.views.recall import judge as recall_judge
 from dashboard.views.recall import narrative as recall_narrative
-from memory_system import AgentMemory, MemorySystemError, Verdict
+from memory_system import AgentMemory, MemorySystemError, Query, Seats, Verdict
 from memory_system.recall import Explanation
 
 BARS, ROWS = 14, 100
@@ -34,17 +34,22 @@ def _answer(agent: AgentMemory, asked: controls.Asked) -> None:
     found = agent.explanation(query)
     if not found.considered:
         widgets.empty(
-            "There is nothing to recall.",
+            "Nothing to recall yet.",
             "Give the character a personality, or add an event on the Short-term page.",
             agent,
         )
         return
     summary = f"{len(found)} recalled of {found.considered} candidates · {found.milliseconds:.1f} ms"
     st.caption(widgets.plain(f"{summary} · asked {tables.exact(query.now)}"))
+    st.caption(_rule(query))
+    if found.nearest is not None:
+        st.caption(
+            widgets.plain(f"Nothing passed the threshold. “{found.nearest.entry.document}” {found.nearest.because}")
+        )
     why.opened(agent, found)
     shown = _shown(found, asked.shown)
     if not shown:
-        widgets.empty("No memory of this sort.", "Lower the threshold, raise top-k, or show all.")
+        widgets.empty("No matching memories.", "Lower the threshold, raise top-k, or show all.")
         return
     frame = tables.candidates(found.candidates[place] for place in shown[:ROWS])
     turn = st.session_state.get("recall-round", 0)
@@ -59,10 +64,7 @@ def _answer(agent: AgentMemory, asked: controls.Asked) -> None:
     if ids := widgets.clicked_ids(clicked):
         why.open_memory(ids[0])
     more = f"The {BARS} first of {len(shown):,}; the table has more. " if len(shown) > BARS else ""
-    st.caption(
-        f"{more}Pale bars were not recalled. Static memory is asked first, then short-term, then long-term while the "
-        "answer is short, so a higher score may be left out. Click a bar to open its memory."
-    )
+    st.caption(f"{more}Pale bars were not recalled{_left_out(query)}. Click a bar to open its memory.")
     table, context, narrative, compare, judge, cues, code = st.tabs(
         [
             "Every candidate",
@@ -80,7 +82,7 @@ def _answer(agent: AgentMemory, asked: controls.Asked) -> None:
         if table.open:
             _table(agent, found, shown, frame, turn)
     with context:
-        st.caption("This text, and nothing else, is what an agent puts into its prompt.")
+        st.caption("Exactly this text goes into the agent's prompt.")
         st.code(found.context or "Nothing was recalled, so the text is empty.", language=None, wrap_lines=True)
     with narrative:
         if narrative.open:
@@ -96,6 +98,26 @@ def _answer(agent: AgentMemory, asked: controls.Asked) -> None:
             recall_cues.show(agent, found)
     with code:
         _code(agent, found)
+
+
+def _rule(query: Query) -> str:
+    """Who gets the seats, and what static memory is entitled to."""
+    first = (
+        "Seats by ranking: the best of all tiers, on one scale."
+        if query.scoring.seats is Seats.RANKING
+        else "Seats by cascade: static, short-term, long-term, each while seats are free."
+    )
+    return (
+        f"{first} Static memory has its own threshold, {query.static_threshold:.2f}, "
+        f"and at most {query.static_seats} of {query.top_k} seats while others wait."
+    )
+
+
+def _left_out(query: Query) -> str:
+    """How a memory may be left out though its score is higher, as the end of a sentence."""
+    if query.scoring.seats is Seats.RANKING:
+        return "; a fact of the personality may be left out for its own threshold or share, whatever its score"
+    return "; an earlier tier is asked first, so a higher score of a later one may be left out"
 
 
 def _shown(found: Explanation, wanted: str) -> list[int]:
@@ -137,7 +159,7 @@ def _table(agent: AgentMemory, found: Explanation, shown: list[int], frame: pd.D
 
 
 def _code(agent: AgentMemory, found: Explanation) -> None:
-    st.caption("Both ask exactly what is asked above, with every setting written out, and touch nothing.")
+    st.caption("Both run exactly the query above, with every setting written out, and change nothing.")
     # without a language, since the colours of highlighted code are too pale
     asked = agent.name, found.query, session.moment(), session.world().settings
     st.code(as_code.recall_python(*asked), language=None, wrap_lines=True)
@@ -145,7 +167,5 @@ def _code(agent: AgentMemory, found: Explanation) -> None:
 
 
 chosen = session.agent()
-widgets.heading(
-    "Recall", "Ask as the character would be asked. Looking here changes nothing: no access time is touched.", chosen
-)
+widgets.heading("Recall", "Ask what the character remembers. Looking changes nothing, not even access times.", chosen)
 results(chosen, controls.cue())

@@ -30,14 +30,14 @@ def opened(agent: AgentMemory, found: Explanation) -> None:
     with st.container(border=True):
         widgets.verdict(candidate)
         if candidate.via:
-            st.caption(widgets.plain(f"It was reached by way of: {agent.last_version(candidate.via).document}"))
+            st.caption(widgets.plain(f"Found through: {agent.last_version(candidate.via).document}"))
         st.plotly_chart(
             figures.waterfall(candidate.score, found.query.threshold_of(candidate.entry.tier), widgets.ink()),
             config={"displayModeBar": False},
             key="waterfall",
             alt="How the parts of the score add up, beside the threshold",
         )
-        _evidence(agent.evidence(found.query, candidate.entry.id))
+        _evidence(agent.retrieval.evidence(found.query, candidate.entry.id))
         if candidate.recalled:
             _forecast(agent, found.query, candidate)
         else:
@@ -51,15 +51,15 @@ def _ways(agent: AgentMemory, query: Query, candidate: Candidate) -> None:
     ways = agent.ways(query, candidate.entry.id)
     st.markdown(f"**{words.WHAT_WOULD_RECALL_IT}**")
     if not ways:
-        st.caption("No single change of a setting would.")
+        st.caption("No single setting would recall it.")
         return
     for way in ways:
         st.text(f"• {way.words}")
-    st.caption("The smallest change first. Each was tried, by itself; nothing was changed.")
+    st.caption("Smallest change first. Each was tried on its own; nothing was changed.")
 
 
 def _forecast(agent: AgentMemory, query: Query, candidate: Candidate) -> None:
-    for _, told in agent.forecast_of(candidate.entry.id, [query]):
+    for _, told in agent.retrieval.forecast_of(candidate.entry.id, [query]):
         st.markdown("**If nothing happens**")
         st.caption(widgets.plain(tables.forgetting(told)))
         st.plotly_chart(

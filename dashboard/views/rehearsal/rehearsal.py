@@ -11,7 +11,7 @@ from dashboard.views.rehearsal import ticks
 from memory_system import ChangeSet, MemorySystemError
 
 agent, world = session.agent(), session.world()
-widgets.heading("Rehearsal", "Try things out on a copy, and keep only what is good. Keeping can be undone.", agent)
+widgets.heading("Rehearsal", "Try things out on a copy and keep only what you like. Keeping can be undone.", agent)
 widgets.said()
 if widgets.closed(agent):
     st.stop()
@@ -54,7 +54,7 @@ if kept is not None and kept.revision is not None:
 if not changes:
     widgets.empty(
         f"Nothing differs from {whom} yet.",
-        "Go to any page: ask, add, edit, run an operation, change a setting. Then come back and keep what is good.",
+        "Use any page: query, add, edit, run an operation, change a setting. Then come back and keep what you like.",
     )
     st.stop()
 if apart:
@@ -64,7 +64,7 @@ WAYS = ["By memory", words.CHANGE_BY_CHANGE]
 way = str(st.segmented_control("Keep", WAYS, default=WAYS[0], required=True, key="rehearsal-way"))
 if way == WAYS[0]:
     if not apart:
-        widgets.empty(f"All that was changed here is so in {whom} too.", "Play on, or drop the rehearsal.")
+        widgets.empty(f"Every change made here is already in {whom} too.", "Continue, or drop the rehearsal.")
         st.stop()
     ticked = ticks.by_memory(apart, whom)
 else:
@@ -96,7 +96,7 @@ if st.button(
 held: tuple[object, ChangeSet] | None = st.session_state.get(plan_key)
 if held is None or held[0] != asked_with:
     if not ticked:
-        st.caption("Tick what is to be kept; Preview then shows what it would do, and changes nothing.")
+        st.caption("Tick what to keep; Preview then shows the result without changing anything.")
     st.stop()
 
 planned = held[1]

@@ -48,7 +48,7 @@ def by_memory(apart: Apart, whom: str) -> Ticked:
     fit = {_key(mark, one) for one in boxes if not one.clash}
     with st.container(horizontal=True):
         st.button(
-            "Tick all that do not clash" if len(fit) < len(every) else "Tick all",
+            "Tick all without conflicts" if len(fit) < len(every) else "Tick all",
             on_click=_tick,
             args=(every, fit),
             type="tertiary",
@@ -79,7 +79,7 @@ def _tick(keys: Sequence[str], wanted: set[str]) -> None:
 
 def _box(mark: Rehearsal, one: MemoryApart | TextApart) -> bool:
     return st.checkbox(
-        "Keep it all the same" if one.clash else "Keep",
+        "Keep it anyway" if one.clash else "Keep",
         key=_key(mark, one),
         help="In Python: World.keep",
         persist_state="session",

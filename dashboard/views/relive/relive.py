@@ -37,7 +37,7 @@ def to_recall(relived: Relived, *, then: bool, entry_id: str | None = None) -> N
 def opened(number: int) -> None:
     """One query, lived through again."""
     try:
-        with st.spinner("Living it through again …"):
+        with st.spinner("Replaying …"):
             relived = agent.relive(number)
     except MemorySystemError as error:
         widgets.problem(error)
@@ -48,7 +48,7 @@ def opened(number: int) -> None:
         st.header(widgets.plain(tables.short(relived.logged.query.cue, 300)), anchor=False)
         st.caption(widgets.plain(relive_tables.circumstances(relived.logged)))
         for doubt in relived.doubts[:5]:
-            st.warning(widgets.plain(f"Not quite as it was. {doubt}"), icon=":material/help:")
+            st.warning(widgets.plain(f"Not exactly as it was. {doubt}"), icon=":material/help:")
         if relived.faithful:
             st.caption(f":material/check: {words.REBUILT_EXACTLY}: the same memories with the same scores.")
         st.markdown(f"**{widgets.plain(relive_tables.summary(relived))}**")
@@ -93,7 +93,7 @@ def _difference(relived: Relived, one: Difference) -> None:
 
 
 def _contexts(relived: Relived) -> None:
-    with st.expander("The text that the game was given then, and would be given now"):
+    with st.expander("The text the game received then, and would receive now"):
         for place, words, found in zip(st.columns(2), ("Then", "Now"), (relived.then, relived.now), strict=True):
             with place:
                 st.markdown(f"**{words}**")
@@ -101,7 +101,7 @@ def _contexts(relived: Relived) -> None:
 
 
 def _parameters(relived: Relived) -> None:
-    with st.expander("How it was asked then, and would be now"):
+    with st.expander("The query's settings then and now"):
         widgets.table(
             relive_tables.parameters(relived.then.query, relived.now.query),
             hide_index=True,
@@ -125,7 +125,7 @@ def _ways_on(relived: Relived) -> None:
         st.caption(f"The Recall page asks with at most {controls.LONGEST:,} characters, so this stays here.")
     with st.container(horizontal=True):
         if st.button(
-            "Recall it as of then", icon=":material/history_toggle_off:", disabled=long,
+            "Recall as of then", icon=":material/history_toggle_off:", disabled=long,
             help="In Python: AgentMemory.as_of",
         ):  # fmt: skip
             to_recall(relived, then=True)
@@ -186,13 +186,14 @@ def listed(agent: AgentMemory) -> None:
         if row < len(shown):
             open_query(shown[row].number)
     if not session.from_link("query"):
-        st.caption("Select a query to live it through again.")
+        st.caption("Select a query to replay it.")
 
 
 def _how_they_come(agent: AgentMemory) -> None:
     widgets.empty(
         "Nothing has been asked yet.",
-        "What a game asks by AgentMemory.query_memory is kept here with its answer; looks on the Recall page are not.",
+        "Queries that a game makes with AgentMemory.query_memory are kept here with their answers; "
+        "those on the Recall page are not.",
     )
     st.code(as_code.query_python(agent.name, session.world().settings), language=None)
 
@@ -200,7 +201,7 @@ def _how_they_come(agent: AgentMemory) -> None:
 agent = session.present()
 widgets.heading(
     "Re-live",
-    "What a game asked, as it was answered then, beside what it would recall now, and why they differ.",
+    "Replay a query and compare its original answer with today's.",
     agent,
 )
 widgets.said()
@@ -211,7 +212,7 @@ if chosen:
     if chosen.isascii() and chosen.isdecimal() and len(chosen) < 18:
         opened(int(chosen))
     else:
-        st.warning("The query in the link is no number; choose one below.")
+        st.warning("The query in the link is not a number; choose one below.")
 try:
     listed(agent)
 except MemorySystemError as error:

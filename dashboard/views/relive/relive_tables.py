@@ -61,7 +61,7 @@ def summary(relived: Relived) -> str:
     counts = {shift: sum(one.shift is shift for one in relived.differences) for shift in WORDS}
     if not relived.differences:
         if not same:
-            return "Nothing was recalled then, and nothing is now."
+            return "Nothing was recalled then, and nothing would be now."
         return f"Asked now, the same {counted(len(same), 'memory is', 'memories are')} recalled, in the same order."
     told = [f"{count} {WORDS[shift]}" for shift, count in counts.items() if count]
     return f"{counted(len(same), 'memory is', 'memories are')} recalled both then and now; {', '.join(told)}."
@@ -94,7 +94,8 @@ _PARAMETERS: dict[str, Callable[[Query], str]] = {
     "decay": lambda query: f"{query.scoring.decay:g}",
     "relevancy by": lambda query: query.scoring.measure.value,
     "parts scaled by their min and max": lambda query: "yes" if query.scoring.normalise else "no",
-    "hits that lead to others": lambda query: f"{query.requery}",
+    "seats by": lambda query: query.scoring.seats.value,
+    "hits for a second round": lambda query: f"{query.requery}",
 }
 
 

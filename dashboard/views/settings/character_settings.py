@@ -6,16 +6,47 @@ from typing import Any
 
 import streamlit as st
 
-from memory_system import PRESETS, AgentMemory, AgentSettings, Measure, MemorySystemError, Scoring, Weights
+from memory_system import (
+    PRESETS,
+    AgentMemory,
+    AgentSettings,
+    Measure,
+    MemorySystemError,
+    Scoring,
+    Seats,
+    Weights,
+)
 
 from ... import words
 from ...components import drafts, looking_back, widgets
 
-_NO_PART_OF_A_PRESET = ("stm_size", "top_k", "static_share", "migration_threshold", "reflection_trigger", "query_log")
+_NO_PART_OF_A_PRESET = (
+    "stm_size",
+    "top_k",
+    "static_share",
+    "retention",
+    "retention_threshold",
+    "migration_threshold",
+    "reflection_trigger",
+    "query_log",
+)
 _FIELDS: dict[str, tuple[str, str, float, float, float]] = {
     "stm_size": (words.SHORT_TERM_SIZE, "Events it holds before migration takes the overflow.", 1, 100_000, 1),
-    "migration_threshold": ("Migration threshold", "Importance that overflow must exceed to be kept.", 0.0, 1.0, 0.05),
-    "top_k": ("Top-k", "Memories that a question brings back, at most.", 0, 100, 1),
+    "retention_threshold": (
+        "Retention threshold",
+        "The chance of being asked for that overflow must exceed, by learned retention.",
+        0.0,
+        1.0,
+        0.01,
+    ),
+    "migration_threshold": (
+        "Migration threshold",
+        "The importance that overflow must exceed, by retention by importance.",
+        0.0,
+        1.0,
+        0.05,
+    ),
+    "top_k": ("Top-k", "The most memories that a query recalls.", 0, 100, 1),
     "threshold": ("Threshold", "Score that a short- or long-term memory must exceed.", 0.0, 30.0, 0.05),
     "static_threshold": (
         words.STATIC_THRESHOLD,
@@ -26,15 +57,17 @@ _FIELDS: dict[str, tuple[str, str, float, float, float]] = {
     ),
     "static_share": ("Static share", "Share of the seats for the personality while others wait.", 0.0, 1.0, 0.1),
     "reflection_trigger": ("Reflection trigger", "Sum of recent ratings at which to reflect.", 1.0, 100_000.0, 10.0),
-    "decay": ("Decay", "What is left of recency each hour, after the first hour.", 0.001, 0.9999, 0.001),
-    "recency": (words.WEIGHT_OF_RECENCY, "How much it counts that it was recalled lately.", 0.0, 10.0, 0.05),
-    "importance": (words.WEIGHT_OF_IMPORTANCE, "How much it counts that it was important.", 0.0, 10.0, 0.05),
-    "relevancy": (words.WEIGHT_OF_RELEVANCY, "How much it counts that it answers the question.", 0.0, 10.0, 0.05),
-    "query_log": ("Queries kept to be re-lived", "0 keeps none. What is over is dropped for good.", 0, 100_000, 100),
+    "decay": ("Decay", "The share of recency that remains each hour, after the first hour.", 0.001, 0.9999, 0.001),
+    "recency": (words.WEIGHT_OF_RECENCY, "The weight of how recently a memory was recalled.", 0.0, 10.0, 0.05),
+    "importance": (words.WEIGHT_OF_IMPORTANCE, "The weight of how important a memory is.", 0.0, 10.0, 0.05),
+    "relevancy": (words.WEIGHT_OF_RELEVANCY, "The weight of how well a memory answers the query.", 0.0, 10.0, 0.05),
+    "query_log": ("Queries kept for replay", "0 keeps none. Older ones are deleted permanently.", 0, 100_000, 100),
 }
 _LABELS = {name: label for name, (label, *_) in _FIELDS.items()} | {
     "measure": "Relevancy by",
+    "retention": widgets.KEEP_BY,
     "normalise": words.SCALE_EACH_PART,
+    "seats": words.SEATS_BY,
 }
 
 
@@ -92,7 +125,13 @@ def _numbers(agent: AgentMemory, now: dict[str, Any], usual: dict[str, Any], dra
 
 
 def _measures(values: dict[str, Any], draft: drafts.Draft) -> None:
-    left, right = st.columns(2)
+    left, middle, right = st.columns(3)
+    with middle:
+        values["seats"] = st.segmented_control(
+            words.SEATS_BY, [one.value for one in Seats], required=True, key=draft.field("seats"),
+            persist_state="session",
+        )  # fmt: skip
+        st.caption(words.SEATS_HELP)
     with left:
         values["measure"] = st.segmented_control(
             "Relevancy by", [one.value for one in Measure], required=True, key=draft.field("measure"),
@@ -102,10 +141,11 @@ def _measures(values: dict[str, Any], draft: drafts.Draft) -> None:
     with right:
         values["normalise"] = st.toggle(words.SCALE_EACH_PART, key=draft.field("normalise"), persist_state="session")
         st.caption("As in the paper on generative agents; scores then compare within one answer only.")
+    values["retention"] = widgets.keep_by(draft.field("retention")).value
 
 
 def _presets(agent: AgentMemory, now: dict[str, Any], draft: drafts.Draft) -> None:
-    st.caption("Or take all of it, thresholds included, from a preset:")
+    st.caption("Or use a preset, including its thresholds:")
     for name, preset in PRESETS.items():
         with st.container(horizontal=True, vertical_alignment="center"):
             taken = {
@@ -129,6 +169,8 @@ def _flat(settings: AgentSettings) -> dict[str, Any]:
         "threshold": settings.threshold,
         "static_threshold": settings.static_threshold,
         "static_share": settings.static_share,
+        "retention": settings.retention.value,
+        "retention_threshold": settings.retention_threshold,
         "migration_threshold": settings.migration_threshold,
         "reflection_trigger": settings.reflection_trigger,
         "recency": weights.recency,
@@ -137,6 +179,7 @@ def _flat(settings: AgentSettings) -> dict[str, Any]:
         "decay": settings.scoring.decay,
         "measure": settings.scoring.measure.value,
         "normalise": settings.scoring.normalise,
+        "seats": settings.scoring.seats.value,
         "query_log": settings.query_log,
     }
 
@@ -147,7 +190,7 @@ def _save(
     """Store the values, say so, and begin the page anew; what is written into other fields than these stays."""
     rest = dict(values)
     weights = Weights(*(rest.pop(name) for name in ("recency", "importance", "relevancy")))
-    scoring = Scoring(weights, rest.pop("decay"), rest.pop("measure"), rest.pop("normalise"))
+    scoring = Scoring(weights, rest.pop("decay"), *(rest.pop(name) for name in ("measure", "normalise", "seats")))
     try:
         agent.configure(**rest, scoring=scoring)
     except MemorySystemError as error:

@@ -42,7 +42,7 @@ def _in_use(models: WorldModel, agent: AgentMemory) -> None:
     if models.decided:
         st.caption(widgets.plain(models.decided))
     else:
-        by = "Chosen here, for this world." if models.chosen else "By the environment; nothing was chosen here."
+        by = "Chosen here, for this world." if models.chosen else "Set by the environment; nothing was chosen here."
         st.caption(by)
         if not choice.offline:
             _key_in_words(models, choice.endpoint, agent)
@@ -65,13 +65,13 @@ def _told(models: WorldModel) -> str:
     """Where memories go."""
     choice = models.in_use
     if models.name == "offline":
-        return "Nothing leaves this program: plain rules rate, summarise, plan and talk, and say that they do."
+        return "Nothing leaves this program: plain rules rate, summarise, plan and talk, and are labelled as such."
     where = "this machine" if choice.local else choice.host
     if models.decided and choice.offline:
         where = "wherever the program has it"
     words = (
-        f"What is rated, reflected on, summarised, planned or talked about is sent to {where}: the memories it is "
-        "about, the personality, and what is said."
+        f"Memories used for rating, reflecting, summarising, planning and talking are sent to {where}, "
+        "with the personality and what is said."
     )
     return f"{words} It goes there unencrypted." if choice.readable_on_the_way else words
 
@@ -104,7 +104,7 @@ def _way_back(models: WorldModel, choice: ModelChoice) -> Callable[[], None] | N
 
 def _choose(models: WorldModel) -> None:
     st.header("Use a server", anchor=False)
-    st.caption("Any server of OpenAI's form works by its address. Take one of these, or write another:")
+    st.caption("Works with any OpenAI-compatible server. Choose one of these, or enter another address:")
     for provider in PROVIDERS:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(provider.name, key=f"take-{provider.name}", on_click=_take, args=(provider,), width=120)
@@ -123,8 +123,8 @@ def _choose(models: WorldModel) -> None:
     choice, ready = ModelChoice(endpoint, model), bool(endpoint and model)
     if choice.readable_on_the_way:
         st.warning(
-            "This address is on another machine and begins with http: memories and the key can be read on the way. "
-            "Use https if the server has it.",
+            "This address is on another machine and uses http: memories and the key can be "
+            "read in transit. Use https if the server supports it.",
             icon=":material/lock_open:",
         )
     # a form takes what stands in the field; alone, a field of a key that is left by Tab tells nothing
@@ -136,7 +136,7 @@ def _choose(models: WorldModel) -> None:
         with st.container(horizontal=True):
             test = st.form_submit_button(
                 "Test", icon=":material/network_check:", disabled=not ready,
-                help="Asks for the rating of an example, not of a memory. In Python: world.models.try_out(choice)",
+                help="Rates an example, none of your memories. In Python: world.models.try_out(choice)",
             )  # fmt: skip
             save = st.form_submit_button(
                 words.SAVE_AND_USE, type="primary", icon=":material/save:", disabled=not ready,
@@ -185,7 +185,7 @@ def _key(models: WorldModel, endpoint: str) -> tuple[str, bool]:
     return key, where == _KEYRING
 
 
-@st.cache_data(ttl=60, show_spinner=False)
+@st.cache_resource(ttl=60, show_spinner=False)
 def keyring_name() -> str:
     """What the system's keyring is called; empty if there is none."""
     return keys.available()

@@ -25,15 +25,16 @@ def show(agent: AgentMemory) -> None:
     with st.container(border=True):
         st.header("Prompts", anchor=False)
         st.caption(
-            "What the language model is told to do, for all characters of this world. Memories are no part of it: "
-            "they follow as data, behind a sentence and a form of the answer that cannot be edited."
+            "The instructions for the language model, for all characters of this world. "
+            "Memories are not part of them: they follow as data, after a sentence and an "
+            "answer format that cannot be edited."
         )
         if file.problem:
             st.warning(widgets.plain(file.problem), icon=":material/warning:")
         own = file.prompts.own
         name = st.selectbox("Prompt", list(PROMPTS), key=_CHOSEN, format_func=lambda one: PROMPTS[one].title)
         if own:
-            st.caption(widgets.plain(f"Worded anew in this world: {', '.join(PROMPTS[one].title for one in own)}."))
+            st.caption(widgets.plain(f"Customised in this world: {', '.join(PROMPTS[one].title for one in own)}."))
         about = PROMPTS[name]
         st.caption(widgets.plain(about.used))
         if not widgets.closed(agent):
@@ -67,7 +68,7 @@ def _edit(file: PromptFile, about: Prompt, agent: AgentMemory) -> None:
         )  # fmt: skip
         restore = st.button(
             words.RESTORE_THE_SHIPPED_TEXT, icon=":material/restart_alt:", disabled=held == usual,
-            help="The present text stays among the versions. In Python: world.prompts.restore(name)",
+            help="The current text stays among the versions. In Python: world.prompts.restore(name)",
         )  # fmt: skip
     if look:
         _preview(about, text, agent)

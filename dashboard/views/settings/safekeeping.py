@@ -16,13 +16,14 @@ from memory_system.world import swap
 from ... import session, words
 from ...components import widgets, working
 from ...data import tables
+from ...server import downloads
 
 LINK = "safety"
 """How a link says that this is to be shown."""
 _LIGHTS = {
     State.RIGHT: (":green[:material/check_circle:]", words.ALL_IS_WELL),
     State.REPAIRED: (":orange[:material/healing:]", "Repaired."),
-    State.NOTE: (":blue[:material/info:]", "Something to know."),
+    State.NOTE: (":blue[:material/info:]", "For your information."),
     State.WRONG: (":red[:material/error:]", "Something is wrong."),
 }
 _CHECK, _BACKUP, _RESTORE = "check", "backup", "restore"
@@ -67,7 +68,7 @@ def check() -> None:
     with st.container(border=True):
         st.header("Check", anchor=False)
         _line(*_seen())
-        st.caption("Every character's history, store and personality are looked at, in copies. Nothing is changed.")
+        st.caption("Checks copies of every character's history, store and personality. Nothing is changed.")
         if _busy(_CHECK):
             return
         if st.button(words.CHECK_EVERYTHING, icon=":material/fact_check:", help="In Python: doctor.examine(world)"):
@@ -92,8 +93,8 @@ def check() -> None:
         )
         if wrong:
             st.caption(
-                "Repairing rebuilds stores from the history. Where a history is damaged a new one is begun with the "
-                "memories that the store holds; the damaged one is kept beside it."
+                "Repairing rebuilds stores from the history. If a history is damaged, a new one "
+                "starts with the memories in the store; the damaged one is kept beside it."
             )
             if st.button("Repair what is wrong", icon=":material/healing:", type="primary", help=_REPAIR):
                 working.begin(
@@ -111,8 +112,8 @@ def backup() -> None:
     with st.container(border=True):
         st.header("Backup", anchor=False)
         st.caption(
-            "The whole world in one file: every character with its history, and what lies in the bin. "
-            "Everything can be used while it is made."
+            "The whole world in one file: every character with its history, and the bin. You "
+            "can keep working meanwhile."
         )
         if _busy(_BACKUP):
             return
@@ -131,19 +132,12 @@ def backup() -> None:
                 ),
                 icon=":material/check_circle:",
             )
-            _download(done.path, "made")
+            _download(done.path)
 
 
-def _download(path: Path, where: str) -> None:
-    """A button that takes a file away; it is read when it is pressed."""
-    st.download_button(
-        "Download it",
-        path.read_bytes,
-        path.name,
-        "application/zip",
-        icon=":material/download:",
-        key=f"download-{where}",
-    )
+def _download(path: Path) -> None:
+    """A link that takes a backup away."""
+    st.link_button("Download it", downloads.link(downloads.BACKUP, file=path.name), icon=":material/download:")
 
 
 def restore() -> None:
@@ -151,8 +145,8 @@ def restore() -> None:
     with st.container(border=True):
         st.header("Restore", anchor=False)
         st.caption(
-            "A restored backup takes the place of this world. The world as it is now is set aside whole, "
-            "and comes back with one click."
+            "A restored backup replaces this world. The current world is set aside as a "
+            "whole, and one click brings it back."
         )
         if _busy(_RESTORE):
             return
@@ -165,7 +159,7 @@ def restore() -> None:
             chosen = st.selectbox("Backup", found, format_func=lambda path: path.name, key="backup-chosen")
             _preview(chosen)
         else:
-            widgets.empty("There is no backup here yet.", "Make one above, or upload one.")
+            widgets.empty("No backups yet.", "Make one above, or upload one.")
         _set_aside()
 
 
@@ -185,7 +179,7 @@ def _restored() -> None:
 def _upload() -> None:
     given = st.file_uploader(
         "A backup from elsewhere", type="zip", max_upload_size=_MOST_UPLOADED, key="backup-given",
-        help="It is looked at, and put among the backups here.",
+        help="It is checked and added to the backups here.",
     )  # fmt: skip
     if given is None or st.session_state.get("backup-taken") == given.file_id:
         return
@@ -220,7 +214,7 @@ def _preview(path: Path) -> None:
                 _RESTORE, lambda show, stop: backup_restoring.restore(world, path, progress=show, cancelled=stop)
             )
             st.rerun()
-        _download(path, "chosen")
+        _download(path)
 
 
 _RESTORING = "In Python: backup_restoring.restore(world, path)"
@@ -273,7 +267,9 @@ def _ended(name: str) -> bool:
     if work.problem is not None:
         widgets.problem(work.problem)
     elif work.result is None:
-        st.info("It was stopped; nothing was changed." if work.stopping else "It broke off; the terminal tells why.")
+        st.info(
+            "It was stopped; nothing was changed." if work.stopping else "It failed; see the terminal for the reason."
+        )
     return True
 
 

@@ -8,7 +8,7 @@ from dashboard.views.settings import character_settings, model_settings, prompt_
 from memory_system.errors import NotAllowed
 
 agent = session.agent()
-widgets.heading("Settings", "How this character remembers, and what its whole world uses.", agent)
+widgets.heading("Settings", "How this character remembers, and settings of its world.", agent)
 widgets.said()
 GENERAL = "general"
 PARTS = {  # by its word in the link

@@ -15,7 +15,7 @@ _MOST = 200_000
 
 def show(agent: AgentMemory) -> None:
     """A field for the turns; nothing is stored before the preview has been accepted."""
-    st.caption("A turn a line, as “Name: what was said”. A synopsis is written beside the turns, and linked to them.")
+    st.caption("One turn per line, as “Name: what was said”. A synopsis is written and linked to the turns.")
     text = st.text_area(
         words.THE_CONVERSATION, height=160, max_chars=_MOST, key=drafts.turn(f"talk-{agent.name}"),
         persist_state="session",

@@ -14,7 +14,7 @@ CARDS = 5  # memories that are shown in full beneath the table; of more, the tab
 
 agent = session.agent()
 settings = agent.settings
-widgets.heading("Short-term memory", "Recent events. When more than fit, migration keeps the important ones.", agent)
+widgets.heading("Short-term memory", "Recent events. When more than fit, migration keeps those worth keeping.", agent)
 widgets.said()
 bulk.last(agent)
 
@@ -36,14 +36,14 @@ if len(held) > settings.stm_size:
     over = tables.counted(len(held) - settings.stm_size, "memory", "memories")
     st.info(f"{over} more than fit. Migrate on the Operations page.")
 if not held:
-    widgets.empty("Short-term memory is empty.", "Write what happened into the form above.", agent)
+    widgets.empty("Short-term memory is empty.", "Write an event into the form above.", agent)
     st.stop()
 held_rows = tables.entries(
     held, agent.now, agent.migrate_stm2ltm(preview=True), {one.entry.id for one in agent.stale()}
 )
 frame = bulk.narrowed(held_rows, agent.name)
 if frame.empty:
-    widgets.empty("No memory of this sort.", "Choose other kinds or tags, or search for another word.")
+    widgets.empty("No matching memories.", "Choose other kinds or tags, or try another word.")
     st.stop()
 if marked := tables.marked(frame):
     st.caption(marked)

@@ -67,15 +67,15 @@ def _settle_by(agent: AgentMemory, one: Suspicion, entry: MemoryEntry, other: Me
             "This one is right",
             key=f"keep-{key}-{entry.id}",
             icon=":material/check:",
-            help="The other is forgotten, and can be restored. In Python: AgentMemory.forget",
+            help="The other is forgotten and can be restored. In Python: AgentMemory.forget",
         ):
             bulk.do(agent, lambda: agent.forget(other.id))
     elif st.button(
         words.KEEP_THIS_ONE,
         key=f"keep-{key}-{entry.id}",
         icon=":material/check:",
-        help="It takes over tags, evidence and importance of the other, which is forgotten and can be restored; what "
-        "rests on the other rests on this one. In Python: AgentMemory.merge",
+        help="It takes over the tags, evidence and importance of the other, which is forgotten"
+        " and can be restored; memories based on the other are then based on this one. In Python: AgentMemory.merge",
     ):
         bulk.do(agent, lambda: agent.merge(one.ids, keep=entry.id))
 
@@ -86,7 +86,7 @@ def _both_stay(agent: AgentMemory, one: Suspicion, key: str) -> None:
         label if len(one.entries) == 2 else "They all stay",
         key=f"stay-{key}",
         icon=":material/visibility_off:",
-        help="They stay as they are, and are not listed again. In Python: AgentMemory.dismiss",
+        help="They stay as they are and are not listed again. In Python: AgentMemory.dismiss",
     ):
         bulk.do(agent, lambda: agent.dismiss(one.ids))
 
@@ -106,7 +106,7 @@ def _many(agent: AgentMemory, one: Suspicion, key: str) -> None:
             f"Merge {len(one.entries)} into it",
             key=f"merge-{key}",
             icon=":material/merge:",
-            help="The others are forgotten, and can be restored. In Python: AgentMemory.merge",
+            help="The others are forgotten and can be restored. In Python: AgentMemory.merge",
         ):
             bulk.do(agent, lambda: agent.merge(one.ids, keep=one.ids[place]))
         _both_stay(agent, one, key)
@@ -169,10 +169,10 @@ def unfinished(agent: AgentMemory, listed: Sequence[Suspicion]) -> None:
             continue
         with st.container(border=True, gap="small", key=f"unfinished-{key}"):
             st.markdown(":material/edit_note: **Two memories that you were merging are no longer suspected.**")
-            st.caption("One of them was changed or forgotten meanwhile. What you wrote:")
+            st.caption("One of them was changed or forgotten meanwhile. Your text:")
             st.code(written["text"], language=None, wrap_lines=True)
             st.button(
-                "Discard what I wrote", key=f"discard-{key}", type="tertiary", icon=":material/undo:",
+                "Discard my changes", key=f"discard-{key}", type="tertiary", icon=":material/undo:",
                 on_click=drafts.drop, args=(f"{_merging(agent)}{key}",),
             )  # fmt: skip
 

@@ -16,7 +16,7 @@ SOON = 5_000  # memories up to which looking takes about a second, so that nobod
 agent = session.agent()
 widgets.heading(
     "Tidy",
-    "Memories that may say the same, or contradict each other. You decide; nothing changes by itself.",
+    "Memories that may be duplicates or contradict each other. You decide; nothing changes automatically.",
     agent,
 )
 widgets.said()
@@ -26,25 +26,25 @@ bulk.last(agent)
 
 held = sum(len(agent.entries(tier)) for tier in (Tier.STM, Tier.LTM))
 if held < 2:
-    widgets.empty("There is nothing to compare yet.", "Add events on the Short-term page.")
+    widgets.empty("Nothing to compare yet.", "Add events on the Short-term page.")
     st.stop()
 
 left, right = st.columns(2, vertical_alignment="bottom")
 threshold = left.slider(
-    "How alike duplicates are",
+    "Similarity threshold",
     RELATED,
     1.0,
     THRESHOLD,
     0.01,
     key="tidy-threshold",
     persist_state="session",
-    help="The cosine of two memories, from which on they may be duplicates. In Python: AgentMemory.suspicions",
+    help="The cosine similarity above which two memories may be duplicates. In Python: AgentMemory.suspicions",
 )
 offline = agent.model.name == OfflineModel.name
 asks = not offline and right.button(
     widgets.plain(f"Ask {agent.model.name}"),
     icon=":material/smart_toy:",
-    help="The language model reads the pairs that are alike. In Python: AgentMemory.suspicions(ask_model=True)",
+    help="The language model reads the similar pairs. In Python: AgentMemory.suspicions(ask_model=True)",
 )
 key = f"look-{agent.name}"
 revision = agent.stamp[0]
@@ -75,14 +75,14 @@ if wanted:
         widgets.problem(error)
     waiting.empty()
 if kept is None:
-    widgets.empty("Nothing has been compared yet.", "Looking compares every memory with every other one.")
+    widgets.empty("Nothing has been compared yet.", "This compares every memory with every other one.")
     st.stop()
 
-found = agent.still(kept[3])
+found = agent.duplicates.still(kept[3])
 if offline:
     st.caption(
-        f"{words.NO_LANGUAGE_MODEL}: contradictions are found by negations, numbers, times and opposites, "
-        "and those in other words are missed."
+        f"{words.NO_LANGUAGE_MODEL}: contradictions are found by negations, numbers, times and opposites; those in "
+        "other words are missed."
     )
 for note in found.notes:
     st.info(widgets.plain(note), icon=":material/info:")
@@ -105,7 +105,7 @@ if dismissed := len(agent.dismissed):
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"{tables.counted(dismissed, 'suspicion is', 'suspicions are')} dismissed.")
         if st.button(
-            "Suspect them again",
+            "Show them again",
             type="tertiary",
             icon=":material/undo:",
             help="In Python: AgentMemory.suspect_again",
@@ -113,12 +113,12 @@ if dismissed := len(agent.dismissed):
             st.session_state.pop(key, None)
             bulk.do(agent, agent.suspect_again)
 if found.suspicions and not listed:
-    widgets.empty("Nothing of this sort is suspected.", "Choose the other sort above.")
+    widgets.empty("None found.", "Choose the other kind above.")
     st.stop()
 if not listed:
     widgets.empty(
-        f"Nothing is suspected among {tables.counted(found.compared, 'memory', 'memories')}.",
-        "Move the slider to the left to see pairs that are less alike.",
+        f"Nothing found among {tables.counted(found.compared, 'memory', 'memories')}.",
+        "Move the slider to the left to see less similar pairs.",
     )
     st.stop()
 

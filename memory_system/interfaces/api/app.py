@@ -27,7 +27,6 @@ from .routes import (
     character,
     events,
     history,
-    inspection,
     interviews,
     keeping,
     legacy,
@@ -35,11 +34,10 @@ from .routes import (
     operations,
     prompts,
     rating,
+    reads,
     recall,
-    search,
     talking,
     talks,
-    testing,
 )
 from .routes import world as world_routes
 
@@ -53,16 +51,14 @@ _PARTS = (
     recall,
     operations,
     history,
-    inspection,
     branches,
-    testing,
     talks,
     talking,
     interviews,
     archive,
-    search,
     keeping,
     rating,
+    reads,
 )
 
 

@@ -12,12 +12,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from ...errors import NotAllowed, NotSignedIn, TooMany
 from ...world.auth import Door, Role
 from ...world.viewer import VIEWING
+from ..reads import READS
 from .problems import told
 
 _OPEN = frozenset({"/", "/docs", "/openapi.json"})
 """What says nothing but how the API is asked."""
 _LOOKS = frozenset({"GET", "HEAD", "OPTIONS"})
-_ASKS = re.compile(r"/v1/agents/[^/]+/(query|explain|narrate|ways|forecast|search|interview)|/rate")
+_ASKED = "|".join(("query", "interview", *(re.escape(read.address) for read in READS if read.asks)))
+_ASKS = re.compile(rf"/v1/agents/[^/]+/({_ASKED})|/rate")
 """What changes nothing although it is sent by POST, because questions are long."""
 _ASKING: ContextVar[Role | None] = ContextVar("asking", default=None)
 

@@ -14,17 +14,16 @@ from fastapi.responses import JSONResponse
 from pydantic import StrictStr
 
 from ...agent import AgentMemory
-from ...agent_parts.past import PastView
+from ...conversation import Step
 from ...core.authors import API, authored_by
 from ...core.change_set import ChangeSet
 from ...core.names import MAX_NAME
 from ...errors import StaleRevision
 from ...world.world import World
-from .cursors import MAX_CURSOR
+from .. import serialize
+from ..cursors import MAX_CURSOR
 from .idempotency import MAX_KEY
 from .previews import Previews
-from .schemas import telling
-from .schemas.bodies import MomentBody
 from .threads import Lanes
 
 AgentName = Annotated[str, Path(min_length=1, max_length=MAX_NAME, description="The agent's name.")]
@@ -55,7 +54,7 @@ Author = Annotated[
         description='Who is behind it, percent-encoded UTF-8; the history tells it as "API" and this.',
     ),
 ]
-View = AgentMemory | PastView
+View = AgentMemory
 _CALLER: ContextVar[str] = ContextVar("caller", default="")
 """What the caller of this request calls himself."""
 
@@ -101,14 +100,21 @@ class Desk:
         """
         return self.world().agent(name).acting_as(self.author)
 
-    def view(self, name: str, moment: MomentBody | None) -> View:
-        """The agent now, or as it was."""
-        agent = self.agent(name)
-        return agent if moment is None else agent.as_of(**moment.given())
-
     def told(self, view: View, body: Any) -> JSONResponse:
         """An answer about an agent, with its revision."""
         return JSONResponse(body, headers=tag(view.stamp[0]))
+
+    def step(self, agent: AgentMemory, done: Step) -> Any:
+        """What came of a message; what was not applied waits here, to be applied."""
+        plans = [*done.offered, *([done.change_set] if done.change_set and done.change_set.revision is None else [])]
+        for plan in plans:
+            self.previews.keep(agent.name, plan)
+        waits = {plan.id for plan in plans}
+        told = serialize.plain(done)
+        for written in (told["change_set"], *told["offered"]):
+            if written is not None and written["id"] in waits:
+                written["expires_in"] = self.previews.seconds
+        return told
 
     def change(
         self,
@@ -129,15 +135,15 @@ class Desk:
         plan = planned(agent)
         if preview:
             self.previews.keep(agent.name, plan)
-            return JSONResponse(telling.change_set(plan, self.previews.seconds), headers=tag(agent.stamp[0]))
+            return JSONResponse(serialize.waiting(plan, self.previews.seconds), headers=tag(agent.stamp[0]))
         return self.applied(agent, lambda: agent.apply(plan), if_match)
 
     def applied(self, agent: AgentMemory, carry_out: Callable[[], ChangeSet], if_match: str | None) -> JSONResponse:
         """Carry something out, if the agent is still at the revision of ``if_match``, and tell it."""
-        with agent.alone() if if_match else nullcontext():
+        with agent.contents.alone() if if_match else nullcontext():
             refuse_stale(agent, if_match)
             done = carry_out()
-        return JSONResponse(telling.change_set(done), headers=tag(agent.stamp[0]))
+        return JSONResponse(serialize.plain(done), headers=tag(agent.stamp[0]))
 
 
 def refuse_stale(agent: AgentMemory, if_match: str | None) -> None:

@@ -18,11 +18,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...core.names import MAX_NAME
 from ...errors import MemorySystemError
+from ..forms import QueryBody
 from .deps import Desk
 from .idempotency import again, whole_body
 from .problems import told
 from .routes.recall import answered
-from .schemas.bodies import QueryBody
 
 THREADS = 4
 """More would only wait for each other: an agent answers one after the other."""

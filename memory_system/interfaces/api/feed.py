@@ -11,8 +11,8 @@ from fastapi.responses import StreamingResponse
 from ...agent import AgentMemory
 from ...core.change_set import ChangeSet
 from ...errors import AgentGone, MemorySystemError, NotFound, TooMany
+from .. import serialize
 from .deps import Desk, tag
-from .schemas import telling
 from .sse import Listened, event
 
 MOST_LISTENERS = 100
@@ -64,7 +64,7 @@ class Feed:
             for plan in news:
                 assert plan.revision is not None, "what the journal tells has been applied"
                 told = plan.revision
-                yield event("change", telling.head(plan), told)
+                yield event("change", serialize.head(plan), told)
             if news:
                 said = time.monotonic()
             elif time.monotonic() - said > _QUIET_SECONDS:
@@ -85,4 +85,4 @@ class Feed:
             raise AgentGone(
                 f"The agent {held.name!r} was renamed, deleted or replaced. Listen to it again by its name."
             )
-        return agent.told_since(since) if agent.stamp[0] > since else []
+        return agent.timeline.told_since(since) if agent.stamp[0] > since else []

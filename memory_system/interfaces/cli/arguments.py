@@ -16,6 +16,7 @@ from ...core.kinds import Kind
 from ...core.presets import PRESETS
 from ...core.settings import Settings, explained
 from ...core.times import parse_time
+from ...embedding import EMBEDDERS
 from ...errors import ExtraMissing, InvalidParameter, MemorySystemError
 from ...world.world import World, agent_names
 from .progress import STOPPED
@@ -58,6 +59,20 @@ def preset(name: str) -> str:
     return name
 
 
+def embedders(incomplete: str) -> list[str]:
+    """The embedders whose names begin so, for the shell."""
+    return [name for name in EMBEDDERS.names() if name.startswith(incomplete)]
+
+
+def settings_of(embedder: str | None = None) -> Settings:
+    """The environment's settings, with another embedder if one is named.
+
+    Raises:
+        ValidationError: one of them is wrong.
+    """
+    return Settings() if embedder is None else Settings.model_validate({"embedder": embedder})
+
+
 _TIME = "TIME"
 _LIKE = "like 2026-03-27T18:00:00+00:00"
 
@@ -91,6 +106,15 @@ Kinds = Annotated[list[Kind] | None, typer.Option("--kind", help="Only memories 
 Tags = Annotated[list[str] | None, typer.Option("--tag", help="Only memories with this tag; may be repeated.")]
 Contains = Annotated[str, typer.Option(help="Only memories with these words, in any case.")]
 Requery = Annotated[int, typer.Option(min=0, max=20, help="How many of the best become cues of a second round.")]
+EmbedderName = Annotated[
+    str | None,
+    typer.Option(
+        "--embedder",
+        metavar="NAME",
+        autocompletion=embedders,
+        help="What makes the vectors, as MEMORY_EMBEDDER names it: minilm, or one that a package brings.",
+    ),
+]
 NoRate = Annotated[bool, typer.Option("--no-rate", help="Do not ask the language model how poignant it is.")]
 KeepHeld = Annotated[bool, typer.Option("--keep-held", help="Skip an id that is held; it is overwritten otherwise.")]
 
@@ -124,18 +148,21 @@ def errors_told(*, json: bool = False) -> Iterator[None]:
 
 
 @contextmanager
-def the_world(*, json: bool = False, name: str | None = None) -> Iterator[World]:
+def the_world(*, json: bool = False, name: str | None = None, embedder: str | None = None) -> Iterator[World]:
     """The world that the environment names, or another of this name, for one command.
 
     Args:
         json: whether an error is told as JSON, too. Either way it goes to stderr.
         name: of another world.
+        embedder: the name of another embedder.
 
     Raises:
         typer.Exit: the exit code; see ``errors_told``.
     """
     with errors_told(json=json):
-        settings = Settings() if name is None else Settings().model_copy(update={"world": name})
+        settings = settings_of(embedder)
+        if name is not None:
+            settings = settings.model_copy(update={"world": name})
         with World(settings, author=COMMAND_LINE) as world:
             yield world
 

@@ -10,19 +10,24 @@ import math
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from json import dumps
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from ...core.settings import Settings
-from ...embedding.embedder import Embedder, MiniLM
+from ...embedding import fetched
+from ...embedding.embedder import CachedEmbedder, Embedder
+from ...evaluation import lived as lives
 from ...evaluation.data import counted
 from ...evaluation.metrics import CONFIDENCE, DEPTH, NAMES, RESAMPLES, SEED, Estimate, estimates
 from ...evaluation.sources import data_sets
+from ...evaluation.threshold import as_markdown as points_as_markdown
+from ...evaluation.threshold import curve, read_pairs
 from ...evaluation.trial import SCORINGS, Outcome, Say, checked, run
-from .arguments import Json, errors_told
+from ...world.world import TOKENS
+from .arguments import EmbedderName, Json, errors_told, settings_of
 from .progress import STOPPED
 
 OVERALL = "overall"
@@ -208,20 +213,50 @@ def evaluate(
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first questions of each data set.")] = None,
     captions: Annotated[bool, typer.Option(help="Whether captions of pictures are part of LoCoMo memories.")] = False,
+    embedder_name: EmbedderName = None,
+    lived: Annotated[
+        bool, typer.Option("--lived", help="Tell the data to an agent as it happened, and ask it at the end.")
+    ] = False,
+    threshold: Annotated[
+        bool, typer.Option("--threshold", help="What each threshold answers, of paraphrases and unrelated cues.")
+    ] = False,
     json: Json = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
 ) -> None:
     """Measure how much of what should be recalled is recalled. Example: python -m memory_system evaluate cues.jsonl.
 
     Reads LoCoMo conversations, Smallville memory streams, and JSON lines of memories {"id", "document", ...} and cues
-    {"cue", "right"} with the ids of the right memories. Nothing is written but the table.
+    {"cue", "right"} with the ids of the right memories. Nothing is written but the table; with --lived vectors are kept
+    in the cache, so that it is quicker the next time.
     """
     if json and markdown:
         raise typer.BadParameter("choose --json or --markdown, not both")
     progress = _Progress()
+    if threshold:
+        with errors_told(json=json):
+            pairs = [read_pairs(path) for path in data]
+            embedder = fetched(settings_of(embedder_name), progress.say)
+            curves = [curve(one, embedder) for one in pairs]
+        if json:
+            typer.echo(dumps([[vars(point) for point in points] for points in curves], indent=2))
+        else:
+            typer.echo("\n".join(map(points_as_markdown, curves)), nl=False)
+        return
+    if lived:
+        try:
+            with errors_told(json=json):
+                settings = settings_of(embedder_name)
+                folder = settings.cache / "evaluation"
+                told = lived_table(
+                    data, fetched(settings, progress.say), folder, progress.say, limit=limit, captions=captions
+                )
+        finally:
+            progress.end()
+        typer.echo(lives.as_json(told) if json else lives.as_markdown(told), nl=False)
+        return
     try:
         with errors_told(json=json):
-            embedder = MiniLM(Settings().cache, say=progress.say)
+            embedder = fetched(settings_of(embedder_name), progress.say)
             found = outcome(data, preset or (), embedder, progress.say, limit=limit, captions=captions)
     except typer.Exit as done:
         progress.end()
@@ -234,6 +269,38 @@ def evaluate(
         typer.echo(as_json(found, embedder.identity), nl=False)
     else:
         typer.echo(as_markdown(found) if markdown else as_text(found), nl=False)
+
+
+def lived_table(
+    data: Sequence[Path],
+    embedder: Embedder,
+    folder: Path,
+    say: Say,
+    *,
+    limit: int | None = None,
+    captions: bool = False,
+) -> list[lives.Line]:
+    """What an agent finds that lived through the data, beside what is found without living.
+
+    Args:
+        data: files and folders.
+        embedder: texts to vectors.
+        folder: where vectors and token states are kept between runs.
+        say: is told how far it is.
+        limit: only so many questions of each data set.
+        captions: whether captions of pictures are part of LoCoMo memories.
+
+    Raises:
+        InvalidFile: a path holds no data, or a file is not as it should be.
+        EmbedderError: texts could not be embedded.
+    """
+    sets = [one.first(limit) for one in data_sets(data, captions=captions)]
+    cached = CachedEmbedder(embedder, size=1_000_000)
+    cached.load(folder / "vectors.npz")
+    try:
+        return lives.table(sets, cached, say, folder / TOKENS)
+    finally:
+        cached.save(folder / "vectors.npz")
 
 
 def outcome(

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 
 from ...agent import AgentMemory
-from ...agent_parts.past import PastView
 from ...core.entry import Tier
 from ...core.times import stamp
 from ...errors import Conflict, InvalidParameter
@@ -192,9 +191,9 @@ def _row(told: Applied) -> list[str]:
     ]
 
 
-def _moment(then: PastView) -> dict[str, Any]:
+def _moment(then: AgentMemory) -> dict[str, Any]:
     return {"agent": then.name, "revision": then.revision, "now": then.now.isoformat()}
 
 
-def _told(then: PastView) -> str:
+def _told(then: AgentMemory) -> str:
     return f"{one_line(then.display_name)} after revision {then.revision}, at {stamp(then.now)} of the world:"

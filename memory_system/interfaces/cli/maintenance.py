@@ -23,7 +23,7 @@ from ...maintenance.restore import restore as restored_from
 from ...operations.reembed import Reembedded
 from ...world import swap
 from ...world.world import World
-from .arguments import DryRun, Json, errors_told, the_world
+from .arguments import DryRun, EmbedderName, Json, errors_told, the_world
 from .progress import STOPPED, ProgressLine, stopped_by_ctrl_c
 from .terminal import safe_json, say, show_json
 
@@ -199,6 +199,7 @@ def export(
 
 def reembed(
     agents: Annotated[list[str] | None, typer.Argument(help="Names of agents; all if none is named.")] = None,
+    embedder: EmbedderName = None,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
@@ -206,7 +207,7 @@ def reembed(
 
     What was done stays done: stopped by Ctrl+C or killed, it goes on from there when it is called again.
     """
-    with the_world(json=json) as world, stopped_by_ctrl_c() as cancelled:
+    with the_world(json=json, embedder=embedder) as world, stopped_by_ctrl_c() as cancelled:
         told: list[dict[str, Any]] = []
         for name in dict.fromkeys(agents or world.agents()):
             opened = world.agent(name).acting_as(COMMAND_LINE)

@@ -1,4 +1,4 @@
-"""A command for every operation, made of its declaration; and ``rate`` and ``spent``.
+"""A command for every operation and every read, made of its declaration; and ``rate`` and ``spent``.
 
 Ids and texts that an operation cannot do without are the command's arguments; everything else is an option.
 ``rate`` gives memories without a rating one, and ``spent`` tells what the calls of language models took.
@@ -7,12 +7,12 @@ Ids and texts that an operation cannot do without are the command's arguments; e
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import Enum
 from inspect import Parameter, Signature
 from json import loads
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
 import typer
 from pydantic import AwareDatetime, BaseModel, ValidationError
@@ -23,11 +23,13 @@ from ...core.change_set import ChangeSet
 from ...llm.usage import total
 from ..forms import Body, Says, says
 from ..operations import BESIDE, OPERATIONS, Operation, Turn
+from ..reads import READS, Read
 from .arguments import FAILED, Agent, DryRun, Json, errors_told, moment, opened, the_world
 from .progress import STOPPED, ProgressLine, quiet_progress, stopped_by_ctrl_c
 from .remembering import piped, spoken
-from .terminal import Column, one_line, say, show_change_set, show_json, show_table
+from .terminal import Column, one_line, say, show_change_set, show_json, show_table, show_told
 
+Form = TypeVar("Form", bound=BaseModel)
 _LARGEST = 10**12
 """Bounds above it are those of files, and tell people nothing."""
 _NONE = "none"
@@ -45,35 +47,61 @@ def commands() -> dict[str, Callable[..., None]]:
     return {operation.on_command_line: _command(operation) for operation in (*OPERATIONS, *BESIDE)}
 
 
+def looks() -> dict[str, Callable[..., None]]:
+    """The commands by their names, one for each read that has none of its own."""
+    return {read.on_command_line: _look(read) for read in READS if not read.command}
+
+
 def _command(operation: Operation) -> Callable[..., None]:
-    said = says(operation.form)
-    asked = {
-        name: _Asked(name, known, said[name])
-        for name, known in operation.form.model_fields.items()
-        if name not in operation.refuses
-    }
+    asked = _asked(operation.form, operation.refuses)
 
     def run(**given: Any) -> None:
         agent, dry_run, json = given.pop("agent"), given.pop("dry_run"), given.pop("json")
         with errors_told(json=json):
-            body = _body(operation, asked, given)
+            body = _body(operation.form, asked, given)
         with the_world(json=json) as world:
             character = opened(world, agent)
             show_change_set(agent, _done(operation, character, body, dry_run=dry_run), json=json, dry_run=dry_run)
 
+    first, last = [_parameter("agent", Agent)], [_parameter("dry_run", DryRun, False), _parameter("json", Json, False)]
+    example = f"{operation.on_command_line} {_WHOSE} {operation.example}"
+    return _signed(run, [*first, *_parameters(asked), *last], operation.about, example)
+
+
+def _look(read: Read) -> Callable[..., None]:
+    asked = _asked(read.form, ())
+
+    def run(**given: Any) -> None:
+        agent, json = given.pop("agent", None), given.pop("json")
+        with errors_told(json=json):
+            form = _body(read.form, asked, given)
+        with the_world(json=json) as world, quiet_progress() as progress:
+            written, _ = read.asked(world, opened(world, agent) if agent is not None else None, form, progress)
+        (show_json if json else show_told)(loads(written))
+
+    first = [_parameter("agent", Agent)] if read.of_agent else []
+    example = " ".join(word for word in (read.on_command_line, _WHOSE if read.of_agent else "", read.example) if word)
+    return _signed(run, [*first, *_parameters(asked), _parameter("json", Json, False)], read.about, example)
+
+
+def _asked(form: type[BaseModel], refuses: Collection[str]) -> dict[str, _Asked]:
+    said = says(form)
+    fields = form.model_fields.items()
+    return {name: _Asked(name, known, said[name]) for name, known in fields if name not in refuses}
+
+
+def _parameters(asked: Mapping[str, _Asked]) -> list[Parameter]:
     needed = sorted((one for one in asked.values() if one.needed), key=lambda one: one.many)
-    parameters = [
-        _parameter("agent", Agent),
-        *(_parameter(one.name, one.argument()) for one in needed),
-        *(_parameter(one.name, *one.option()) for one in asked.values() if not one.needed),
-        _parameter("dry_run", DryRun, False),
-        _parameter("json", Json, False),
-    ]
-    run.__signature__ = Signature(parameters, return_annotation=None)  # type: ignore[attr-defined]  # typer reads it
+    options = (_parameter(one.name, *one.option()) for one in asked.values() if not one.needed)
+    return [*(_parameter(one.name, one.argument()) for one in needed), *options]
+
+
+def _signed(run: Any, parameters: Sequence[Parameter], about: str, example: str) -> Callable[..., None]:
+    """A command with what typer reads of it: its parameters, and what is said of it."""
+    run.__signature__ = Signature(parameters, return_annotation=None)
     run.__annotations__ = {one.name: one.annotation for one in parameters}
-    example = f"python -m memory_system {operation.on_command_line} {_WHOSE} {operation.example}"
-    run.__doc__ = f"{operation.about}\n\nExample: {example}"
-    return run
+    run.__doc__ = f"{about.replace('``', '')}\n\nExample: python -m memory_system {example}"
+    return cast("Callable[..., None]", run)
 
 
 def _done(operation: Operation, character: AgentMemory, body: Body, *, dry_run: bool) -> ChangeSet:
@@ -83,15 +111,15 @@ def _done(operation: Operation, character: AgentMemory, body: Body, *, dry_run: 
         return plan if dry_run else character.apply(plan)
 
 
-def _body(operation: Operation, asked: Mapping[str, _Asked], given: Mapping[str, Any]) -> Body:
-    """What was given, as the operation's form.
+def _body(form: type[Form], asked: Mapping[str, _Asked], given: Mapping[str, Any]) -> Form:
+    """What was given, as a form.
 
     Raises:
         typer.BadParameter: it cannot be; the option is named.
     """
     values = {name: asked[name].value(value) for name, value in given.items() if asked[name].is_given(value)}
     try:
-        return operation.form.model_validate(values)
+        return form.model_validate(values)
     except ValidationError as error:
         problem = error.errors(include_url=False, include_input=False)[0]
         where = [str(part) for part in problem["loc"]]
@@ -180,6 +208,8 @@ class _Asked:
             return piped(given)
         if _plain(self.known.annotation)[0] is Turn:
             return spoken(given)
+        if isinstance(given, list):
+            return [one.value if isinstance(one, Enum) else one for one in given]
         return given.value if isinstance(given, Enum) else given
 
     def _flag(self) -> str:
@@ -225,7 +255,9 @@ def _json(text: Any) -> Any:
         raise typer.BadParameter(f"It is no JSON: {error}.") from error
 
 
-_OF_IDS = frozenset({"id", "ids", "keep", "overwrite", "must", "must_not"})
+_OF_IDS = frozenset(
+    {"id", "ids", "keep", "overwrite", "must", "must_not", "memory", "entry_id", "conversation", "document"}
+)
 _READERS: dict[Any, Callable[[Any], Any]] = {AwareDatetime: moment, float: _number}
 _METAVARS: dict[Any, str] = {AwareDatetime: "TIME", float: "NUMBER"}
 

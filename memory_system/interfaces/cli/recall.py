@@ -11,13 +11,14 @@ import typer
 from rich.text import Text
 
 from ...agent import AgentMemory
-from ...agent_parts.tester import CueResult
+from ...agent_parts.cues import CueResult
 from ...core.kinds import Kind
 from ...core.presets import PRESETS
 from ...errors import EntryNotFound
 from ...recall.query import Facets
 from ...recall.rank import Recall
 from ...recall.verdicts import NAMES, Candidate, Verdict
+from ..serialize import plain
 from . import shapes
 from .arguments import (
     Agent,
@@ -162,7 +163,7 @@ def explain(
         words = [way.words for way in ways]
         if json:
             told = [shapes.candidate(each) for each in shown]
-            head = {"agent": agent, "query": shapes.asked(found.query), "considered": found.considered}
+            head = {"agent": agent, "query": plain(found.query), "considered": found.considered}
             show_json({**head, "candidates": told, "ways": words})
             return
         show_table(_EXPLAINED, [_explained(each) for each in shown])
@@ -177,6 +178,8 @@ def show_recalled(found: Recall) -> None:
     hits = found.hits
     if not hits:
         say(f"Nothing is recalled, of {found.considered:,} memories. explain tells why.")
+        if found.nearest is not None:
+            say(f"“{one_line(found.nearest.entry.document)}”: {found.nearest.because}")
         return
     rows: list[Sequence[Cell]] = []
     for hit in hits:

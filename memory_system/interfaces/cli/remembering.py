@@ -19,7 +19,7 @@ from ...errors import InvalidFile, Problem
 from ...maintenance import export
 from ...operations.importing.dates import Order
 from ...operations.importing.events import MAX_FILE, Added
-from ...operations.importing.text import Form, Reading, Row, decoded, guess, read_text
+from ...operations.importing.text import IMPORTERS, Reading, Row, decoded, guess, read_text
 from ...operations.importing.turns import spoken as turns_of
 from . import shapes
 from .arguments import FAILED, Agent, DryRun, Json, KeepHeld, NoRate, Now, moment, opened, the_world
@@ -72,12 +72,25 @@ def add(
         _show(agent, added, (), json=json, dry_run=dry_run)
 
 
+def _forms(incomplete: str) -> list[str]:
+    """The forms whose names begin so, for the shell."""
+    return [name for name in IMPORTERS.names() if name.startswith(incomplete)]
+
+
 def import_(
     agent: Agent,
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="JSON, JSON lines, CSV or lines of text; - reads a pipe.")
     ],
-    form: Annotated[Form | None, typer.Option("--as", help="How it is written; guessed if not given.")] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--as",
+            metavar="FORM",
+            autocompletion=_forms,
+            help="How it is written: lines, json, jsonl, csv, or as a package reads it; guessed if not given.",
+        ),
+    ] = None,
     dates: Annotated[
         Order | None,
         typer.Option(help="How to read dates such as 03/04/2026; by the other dates, or the day first, if not given."),

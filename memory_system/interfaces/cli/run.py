@@ -11,9 +11,10 @@ from typing import Annotated
 import typer
 
 from ...core.extras import require
-from ...core.settings import Settings
+from ...core.settings import MEMORY, Settings
 from ...errors import InvalidParameter
-from .arguments import errors_told
+from ...store.named import THROWN_AWAY
+from .arguments import EmbedderName, errors_told
 from .terminal import say
 
 _WANTED = ("streamlit", "plotly", "pandas", "fastapi", "uvicorn")
@@ -37,6 +38,7 @@ def run(
     ] = None,
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="Where the dashboard listens.")] = None,
     api_port: Annotated[int | None, typer.Option(min=1, max=65535, help="Where the HTTP API listens.")] = None,
+    embedder: EmbedderName = None,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open a browser on it, where there is a screen.")
     ] = True,
@@ -48,11 +50,14 @@ def run(
     with errors_told():
         for package in _WANTED:  # some are imported by a page alone, which is late to learn of it
             require(package, "dashboard", "The dashboard")
-        settings = settings_for(None if world is None else _folder(world), port, api_port)
+        settings = settings_for(None if world is None else _folder(world), port, api_port, embedder)
     from dashboard import serve  # streamlit takes a second to import
 
     where = settings.home if world is None else settings.home.resolve()
     filled = world is None if sample is None else sample
+    if settings.store == MEMORY:
+        say(THROWN_AWAY)
+        raise typer.Exit(serve.main(settings, sample=filled, browser=browser and has_screen(os.environ, sys.platform)))
     new = not (settings.database / settings.world).exists() and not filled
     say(f"World: {settings.world!r} in {where}{' (new, and empty: --sample fills it)' if new else ''}")
     raise typer.Exit(serve.main(settings, sample=filled, browser=browser and has_screen(os.environ, sys.platform)))
@@ -76,7 +81,9 @@ def _folder(told: str) -> Path:
     return folder
 
 
-def settings_for(world: Path | None = None, port: int | None = None, api_port: int | None = None) -> Settings:
+def settings_for(
+    world: Path | None = None, port: int | None = None, api_port: int | None = None, embedder: str | None = None
+) -> Settings:
     """The environment's settings, but for what was told on the command line.
 
     Raises:
@@ -90,6 +97,8 @@ def settings_for(world: Path | None = None, port: int | None = None, api_port: i
         told["dashboard_port"] = port
     if api_port is not None:
         told["api_port"] = api_port
+    if embedder is not None:
+        told["embedder"] = embedder
     return Settings.model_validate(told) if told else Settings()
 
 

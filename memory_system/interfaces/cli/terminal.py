@@ -7,10 +7,10 @@ import re
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 import typer
 from rich import box
@@ -178,6 +178,46 @@ def show_memories(memories: Sequence[MemoryEntry], now: datetime) -> None:
         text = one_line(entry.document)
         rows.append((NAMES[entry.tier], when(entry, now), rating, stacked(text, entry.id), text, entry.id))
     show_table(_MEMORIES, rows)
+
+
+def show_told(told: Mapping[str, Any]) -> None:
+    """An answer for people: each list in it as a table, everything else a line each."""
+    flat = _flat(told, "")
+    for name, value in flat.items():
+        if isinstance(value, list):
+            rows = [_flat(one, "") for one in value]
+            names = list(dict.fromkeys(key for row in rows for key, known in row.items() if known != 0))
+            columns = [Column(key, wide=key in _WIDE) for key in names]
+            show_table(columns, [[_cell(row.get(key)) for key in names] for row in rows])
+        elif value not in (None, "", []):
+            say(f"{name}: {_cell(value, 2_000)}")
+    if not flat:
+        say("There is nothing.")
+
+
+_WIDE = frozenset({"document", "entry.document", "text", "title", "because", "words", "sentence", "cue", "reasons"})
+
+
+def _flat(told: Mapping[str, Any], within: str) -> dict[str, Any]:
+    """What it tells by dotted names; a list of things with parts of their own stays one, and what is empty is left."""
+    found: dict[str, Any] = {}
+    for name, value in told.items():
+        if isinstance(value, dict):
+            found |= _flat(value, f"{within}{name}.")
+        elif value is not None and value is not False and value not in ("", []):  # 0 is a count, and told
+            plain = isinstance(value, list) and not _is_table(value)
+            found[f"{within}{name}"] = ", ".join(map(str, value)) if plain else value
+    return found
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, dict) for one in value)
+
+
+def _cell(value: Any, most: int = _SHORT) -> str:
+    if isinstance(value, list):
+        return f"{len(value):,}"
+    return "" if value is None else one_line(f"{value:.4g}" if isinstance(value, float) else str(value), most)
 
 
 def when(entry: MemoryEntry, now: datetime) -> str:

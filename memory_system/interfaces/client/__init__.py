@@ -8,8 +8,8 @@ with RemoteWorld("http://127.0.0.1:5000") as world:
     print(mira.query_memory("Where did I see smoke?").context)
 """
 
+from ..serialize import RemoteChangeSet, RemoteExplanation
 from .agent import RemoteAgent
-from .reading import RemoteChangeSet, RemoteExplanation
 from .view import RemoteView
 from .world import RemoteBackup, RemoteWorld
 

@@ -10,25 +10,24 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Self
 
-from ...agent_parts.rater import Rerated
-from ...agent_parts.reader import no_progress
+from ...agent_parts.rating import Rerated
 from ...core.change_set import ChangeSet, is_text
 from ...core.entry import MemoryEntry, Tier
+from ...core.settings import Retention
 from ...errors import InvalidParameter
 from ...llm.tasks import Rating
 from ...llm.usage import Spent
-from ...operations.context import Progress, by_age
+from ...operations.context import Progress, by_age, no_progress
 from ...operations.edit import listed
 from ...operations.importing import events as intake
 from ...operations.importing.events import Added, Events
 from ...operations.reembed import Reembedded
 from ...store.journal.history import Applied
 from ...store.journal.trash import Forgotten
-from . import reading
+from ..serialize import RemoteChangeSet, read
 from .inspecting import RemoteLooking
-from .reading import RemoteChangeSet, event, given, plain, revision_of
 from .view import RemoteView
-from .wire import events, segment
+from .wire import event, events, given, plain, revision_of, segment
 
 
 class RemoteOperating(RemoteLooking):
@@ -40,11 +39,12 @@ class RemoteOperating(RemoteLooking):
         *,
         ids: str | Sequence[str] | None = None,
         now: datetime | None = None,
+        retention: Retention | None = None,
         preview: bool = False,
     ) -> RemoteChangeSet:
         """As ``AgentMemory.migrate_stm2ltm``."""
         chosen = None if ids is None else listed(ids)
-        return self._operate("migrate", preview, threshold=threshold, ids=chosen, now=now)
+        return self._operate("migrate", preview, threshold=threshold, ids=chosen, now=now, retention=retention)
 
     def summarize_and_forget(
         self, k: int = 10, *, now: datetime | None = None, preview: bool = False, progress: Progress = no_progress
@@ -196,7 +196,7 @@ class RemoteOperating(RemoteLooking):
 
     def _sent(self, operation: str, preview: bool, body: Any, progress: Progress = no_progress) -> RemoteChangeSet:
         address = f"{self._of}/operations/{operation}"
-        return reading.change_set(self._long("POST", address, body, progress, preview=str(preview).lower()))
+        return read(RemoteChangeSet, self._long("POST", address, body, progress, preview=str(preview).lower()))
 
 
 _LINES = 500
@@ -227,9 +227,9 @@ class RemoteAgent(RemoteOperating):
         if len(sent) > _LINES:
             text = "\n".join(json.dumps(one) for one in sent).encode()
             said |= {name: str(value).lower() for name, value in how.items()} | given(now=now)
-            return reading.added(self._long("POST", f"{self._of}/events.ndjson", text, progress, **said))
+            return read(Added, self._long("POST", f"{self._of}/events.ndjson", text, progress, **said))
         body = {"events": sent, **how, **given(now=now)}
-        return reading.added(self._long("POST", f"{self._of}/events", body, progress, **said))
+        return read(Added, self._long("POST", f"{self._of}/events", body, progress, **said))
 
     def acting_as(self, author: str, applying: None = None) -> Self:
         """The same memory, whose changes the history tells as "API" and this author's.
@@ -257,7 +257,7 @@ class RemoteAgent(RemoteOperating):
         except _Stopped:
             waiting = self.waiting_for_vectors
             return Reembedded(before - waiting, waiting, store_made_anew=False)
-        return reading.value(Reembedded, done)
+        return read(Reembedded, done)
 
     def rate(self, text: str) -> Rating:
         """How poignant a text is, 1 to 10, and why; stores nothing."""
@@ -277,7 +277,7 @@ class RemoteAgent(RemoteOperating):
     @property
     def spent(self) -> tuple[Spent, ...]:
         """As ``AgentMemory.spent``."""
-        return tuple(Spent(**one) for one in self._wire.get(f"{self._of}/spent")["items"])
+        return tuple(read(Spent, one) for one in self._wire.get(f"{self._of}/spent")["items"])
 
     def apply(self, change_set: ChangeSet) -> RemoteChangeSet:
         """Carry out a change set that this server previewed, whole or ``without`` some memories.
@@ -292,7 +292,7 @@ class RemoteAgent(RemoteOperating):
                 "Only what was previewed by the server can be applied: call with preview=True first."
             )
         address = f"{self._of}/previews/{segment(change_set.preview)}/apply"
-        return reading.change_set(self._wire.write("POST", address, {"without": list(change_set.refused)}))
+        return read(RemoteChangeSet, self._wire.write("POST", address, {"without": list(change_set.refused)}))
 
     def edit(self, entry_id: str, *, preview: bool = False, **fields: Any) -> RemoteChangeSet:
         """As ``AgentMemory.edit``."""
@@ -321,16 +321,16 @@ class RemoteAgent(RemoteOperating):
         """As ``AgentMemory.history``."""
         sought = given(contains=contains, author=author, operation=operation, memory=entry_id, since=since, until=until)
         told = self._pages(f"{self._of}/history", limit, before=before, **sought)
-        return [reading.applied(one) for one in told]
+        return [read(Applied, one) for one in told]
 
     def change(self, revision: int) -> Applied:
         """One applied change set."""
-        return reading.applied(self._wire.get(f"{self._of}/history/{revision}"))
+        return read(Applied, self._wire.get(f"{self._of}/history/{revision}"))
 
     def forgotten(self, limit: int = 100, contains: str = "") -> list[Forgotten]:
         """The bin: memories that are gone and can be restored, the last forgotten first."""
         told = self._pages(f"{self._of}/forgotten", limit, contains=contains)
-        return [reading.forgotten(one) for one in told]
+        return [read(Forgotten, one) for one in told]
 
     def as_of(
         self,
@@ -363,4 +363,4 @@ class RemoteAgent(RemoteOperating):
 
     def _changed(self, method: str, address: str, body: Any, preview: bool) -> RemoteChangeSet:
         told = self._wire.write(method, f"{self._of}/{address}", body, preview=str(preview).lower())
-        return reading.change_set(told)
+        return read(RemoteChangeSet, told)

@@ -7,7 +7,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
-from ...agent_parts.reader import no_progress
 from ...conversation import Step, TalkSettings
 from ...conversation.documents import Loaded
 from ...conversation.duet import Said
@@ -16,16 +15,17 @@ from ...conversation.stepping import Told as Hearing
 from ...conversation.stepping import untold
 from ...conversation.talk import Message
 from ...core.change_set import ChangeSet
+from ...core.entry import MemoryEntry
 from ...core.files import as_store_errors
+from ...core.saved_interviews import Sitting
 from ...errors import InvalidParameter
 from ...llm.base import Heard, unheard
-from ...operations.context import Progress
+from ...operations.context import Progress, no_progress
 from ...operations.edit import listed
-from . import reading, talk_reading
+from ..serialize import RemoteChangeSet, read
 from .agent import RemoteAgent
-from .reading import RemoteChangeSet, given
 from .talking import RemoteConversation, answered
-from .wire import long, segment
+from .wire import given, long, segment
 
 
 class RemoteInterview:
@@ -87,7 +87,7 @@ class RemoteInterview:
         body = given(text=text, now=now, muted=listed(muted), without=listed(without), keep=keep)
         done = answered(self._wire, self._path, self._begun | body, heard, told)
         self._begun = {"interview": done["interview"]}
-        return talk_reading.step(done)
+        return read(Step, done)
 
 
 class RemoteDuet:
@@ -135,7 +135,7 @@ class RemoteDuet:
             asked = body | given(turns=1, opening=opening, now=now)
             opening = ""
             for told in answered(wire, "/v1/duets/turns", asked, heard, untold)["items"]:
-                done = talk_reading.said(told)
+                done = read(Said, told)
                 yield done
                 if not done.text:
                     return
@@ -149,7 +149,7 @@ def whisper(agent: RemoteAgent, text: str, *, now: datetime | None = None, previ
     """As ``memory_system.conversation.whisper``: plant a thought."""
     wire, of = agent.reached
     address = f"{of}/operations/whisper"
-    return reading.change_set(wire.write("POST", address, given(text=text, now=now), preview=str(preview).lower()))
+    return read(RemoteChangeSet, wire.write("POST", address, given(text=text, now=now), preview=str(preview).lower()))
 
 
 _PAGE = 5
@@ -171,13 +171,31 @@ def load_document(
     if called is None:
         raise InvalidParameter("A document that comes as bytes needs a name, such as “cakes.pdf”.")
     said = given(name=called, now=now, preview=str(preview).lower())
-    return reading.change_set(long(wire, "POST", f"{of}/documents", raw, progress, **said))
+    return read(RemoteChangeSet, long(wire, "POST", f"{of}/documents", raw, progress, **said))
 
 
 def documents(agent: RemoteAgent) -> tuple[Loaded, ...]:
     """The documents in an agent's archive, by name."""
     wire, of = agent.reached
-    return tuple(reading.value(Loaded, one) for one in wire.get(f"{of}/documents")["items"])
+    return tuple(read(Loaded, one) for one in wire.get(f"{of}/documents")["items"])
+
+
+def passages(agent: RemoteAgent, document: str) -> tuple[MemoryEntry, ...]:
+    """The passages of a document, in their order."""
+    return tuple(read(MemoryEntry, one) for one in agent.pages(f"documents/{segment(document)}"))
+
+
+def sittings(agent: RemoteAgent) -> tuple[Sitting, ...]:
+    """The interviews that are kept, the oldest first."""
+    wire, of = agent.reached
+    return tuple(read(Sitting, one) for one in wire.get(f"{of}/interviews")["items"])
+
+
+def memory_tool(agent: RemoteAgent) -> dict[str, Any]:
+    """``memory_search`` as a tool in the form of OpenAI's chat completions."""
+    wire, of = agent.reached
+    told: dict[str, Any] = wire.get(f"{of}/search")
+    return told
 
 
 def remove_document(
@@ -186,7 +204,7 @@ def remove_document(
     """As ``memory_system.conversation.remove_document``."""
     wire, of = agent.reached
     said = given(now=now, preview=str(preview).lower())
-    return reading.change_set(wire.write("DELETE", f"{of}/documents/{segment(document)}", None, **said))
+    return read(RemoteChangeSet, wire.write("DELETE", f"{of}/documents/{segment(document)}", None, **said))
 
 
 def conversation_search(
@@ -241,7 +259,7 @@ def memory_search(
 
 def _found(agent: RemoteAgent, where: str, **asked: Any) -> Page:
     wire, of = agent.reached
-    return reading.value(Page, wire.get(f"{of}/search/{where}", **given(**asked)))
+    return read(Page, wire.get(f"{of}/search/{where}", **given(**asked)))
 
 
 def _read(source: str | Path) -> bytes:

@@ -18,7 +18,10 @@ from .asking import (
     documents,
     load_document,
     memory_search,
+    memory_tool,
+    passages,
     remove_document,
+    sittings,
     whisper,
 )
 from .talking import RemoteConversation as Conversation
@@ -36,6 +39,9 @@ __all__ = [
     "documents",
     "load_document",
     "memory_search",
+    "memory_tool",
+    "passages",
     "remove_document",
+    "sittings",
     "whisper",
 ]

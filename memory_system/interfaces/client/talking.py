@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Self
 
-from ...agent_parts.reader import no_progress
 from ...conversation import Step, TalkSettings
 from ...conversation.context import Context
 from ...conversation.functions import FunctionRun
@@ -16,12 +15,11 @@ from ...conversation.stepping import untold
 from ...conversation.talk import Message, Talk
 from ...core.change_set import ChangeSet
 from ...llm.base import Heard, unheard
-from ...operations.context import Progress
+from ...operations.context import Progress, no_progress
 from ...operations.edit import listed
-from . import reading, talk_reading
+from ..serialize import RemoteChangeSet, read
 from .agent import RemoteAgent
-from .reading import RemoteChangeSet, given, plain, revision_of
-from .wire import Wire, long, segment
+from .wire import Wire, given, long, plain, revision_of, segment
 
 _PAGE = 1000
 
@@ -71,21 +69,21 @@ class RemoteConversation:
     @property
     def talk(self) -> Talk:
         """The talk as it stands, with what of its past the strategy shows."""
-        return talk_reading.talk(self._wire.get(self._of, queue="true"))
+        return read(Talk, self._wire.get(self._of, queue="true"))
 
     @property
     def head(self) -> Talk:
         """The talk without its messages: title, settings, core memory; quick."""
-        return talk_reading.talk(self._wire.get(self._of))
+        return read(Talk, self._wire.get(self._of))
 
     def context(self, now: datetime | None = None) -> Context:
         """As ``Conversation.context``."""
-        return talk_reading.context(self._wire.get(f"{self._of}/context", **given(now=now)))
+        return read(Context, self._wire.get(f"{self._of}/context", **given(now=now)))
 
     def messages(self, start: int = 0, count: int = 100) -> tuple[Message, ...]:
         """As ``Conversation.messages``."""
         told = self._wire.get(f"{self._of}/messages", start=start, limit=count)
-        return talk_reading.messages(told["items"])
+        return tuple(read(Message, one) for one in told["items"])
 
     # -- talking -----------------------------------------------------------------------------------------
 
@@ -117,19 +115,19 @@ class RemoteConversation:
     def replay(self, revision: int | ChangeSet | None = None) -> Replay:
         """As ``Conversation.replay``."""
         number = None if revision is None else revision_of(revision)
-        return talk_reading.replay(self._wire.get(f"{self._of}/replay", revision=number))
+        return read(Replay, self._wire.get(f"{self._of}/replay", revision=number))
 
     def synopsis(
         self, *, now: datetime | None = None, preview: bool = False, progress: Progress = no_progress
     ) -> ChangeSet:
         """As ``Conversation.synopsis``."""
         said = {"preview": str(preview).lower()}
-        return reading.change_set(long(self._wire, "POST", f"{self._of}/synopsis", given(now=now), progress, **said))
+        return read(RemoteChangeSet, long(self._wire, "POST", f"{self._of}/synopsis", given(now=now), progress, **said))
 
     def remove(self, *, events: bool = False, now: datetime | None = None, preview: bool = False) -> ChangeSet:
         """As ``Conversation.remove``."""
         said = {"events": str(events).lower(), "preview": str(preview).lower(), **given(now=now)}
-        return reading.change_set(self._wire.write("DELETE", self._of, None, **said))
+        return read(RemoteChangeSet, self._wire.write("DELETE", self._of, None, **said))
 
     def note(
         self, *, heard: str = "", said: str = "", now: datetime | None = None, preview: bool = False
@@ -139,12 +137,12 @@ class RemoteConversation:
 
     def _changed(self, method: str, part: str, body: Any, preview: bool, **query: Any) -> RemoteChangeSet:
         told = self._wire.write(method, f"{self._of}/{part}", body, preview=str(preview).lower(), **query)
-        return reading.change_set(told)
+        return read(RemoteChangeSet, told)
 
 
 def spoken(wire: Wire, path: str, body: Any, heard: Heard, told: Hearing, **query: Any) -> Step:
     """A step that is heard as it comes about, if anybody listens."""
-    return talk_reading.step(answered(wire, path, body, heard, told, **query))
+    return read(Step, answered(wire, path, body, heard, told, **query))
 
 
 def answered(wire: Wire, path: str, body: Any, heard: Heard, told: Hearing, **query: Any) -> Any:
@@ -156,6 +154,6 @@ def answered(wire: Wire, path: str, body: Any, heard: Heard, told: Hearing, **qu
         if kind == "heard":
             heard(data["text"])
         elif kind == "function":
-            told(reading.value(FunctionRun, data))
+            told(read(FunctionRun, data))
 
     return wire.told("POST", path, body, hear, **query)

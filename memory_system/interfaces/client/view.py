@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
-from typing import Any
+from typing import Any, Unpack
 
 from ...core.entry import MemoryEntry, Tier
-from ...core.scoring import Scoring
 from ...errors import EntryNotFound
-from ...recall.query import Facets
+from ...recall.query import QueryOptions
 from ...recall.rank import Recall
-from . import reading
-from .reading import given
-from .wire import Wire, segment
+from ..serialize import RemoteExplanation, read, read_explanation
+from .wire import Wire, given, segment
 
 EVERY = 100_000
 """Candidates that an explanation is asked for: more than an agent has."""
@@ -46,46 +43,29 @@ class RemoteView:
         top_k: int | None = None,
         threshold: float | None = None,
         *,
-        now: datetime | None = None,
-        static_threshold: float | None = None,
-        static_share: float | None = None,
-        scoring: Scoring | None = None,
-        facets: Facets | None = None,
-        requery: int = 0,
         touch: bool = True,
+        **options: Unpack[QueryOptions],
     ) -> Recall:
         """As ``AgentMemory.query_memory``."""
-        asked = given(cue=prompt, top_k=top_k, threshold=threshold, now=now, static_threshold=static_threshold)
-        asked |= given(static_share=static_share, scoring=scoring, facets=facets, requery=requery, touch=touch)
-        return reading.recall(self._wire.ask(f"{self._of}/query", asked | self._as_of))
+        asked = given(cue=prompt, top_k=top_k, threshold=threshold, touch=touch, **options)
+        return read(Recall, self._wire.ask(f"{self._of}/query", asked | self._as_of))
 
     def explain(
-        self,
-        prompt: str,
-        top_k: int | None = None,
-        threshold: float | None = None,
-        *,
-        now: datetime | None = None,
-        static_threshold: float | None = None,
-        static_share: float | None = None,
-        scoring: Scoring | None = None,
-        facets: Facets | None = None,
-        requery: int = 0,
-    ) -> reading.RemoteExplanation:
+        self, prompt: str, top_k: int | None = None, threshold: float | None = None, **options: Unpack[QueryOptions]
+    ) -> RemoteExplanation:
         """As ``AgentMemory.explain``."""
-        asked = given(cue=prompt, top_k=top_k, threshold=threshold, now=now, static_threshold=static_threshold)
-        asked |= given(static_share=static_share, scoring=scoring, facets=facets, requery=requery, limit=EVERY)
-        return reading.explanation(self._wire.ask(f"{self._of}/explain", asked | self._as_of))
+        asked = given(cue=prompt, top_k=top_k, threshold=threshold, limit=EVERY, **options)
+        return read_explanation(self._wire.ask(f"{self._of}/explain", asked | self._as_of))
 
     def entries(self, tier: Tier) -> list[MemoryEntry]:
         """All memories of a tier, ordered by id; touches nothing."""
         told = self._pages(f"{self._of}/memories", tier=str(tier), **self._looked)
-        return [reading.entry(one) for one in told]
+        return [read(MemoryEntry, one) for one in told]
 
     def find(self, entry_id: str) -> MemoryEntry | None:
         """The memory of this id in any tier, or ``None``."""
         try:
-            return reading.entry(self._wire.get(f"{self._of}/memories/{segment(entry_id)}", **self._looked))
+            return read(MemoryEntry, self._wire.get(f"{self._of}/memories/{segment(entry_id)}", **self._looked))
         except EntryNotFound:
             return None
 
@@ -93,6 +73,10 @@ class RemoteView:
         """Counts, settings and what is in use, as plain values."""
         told: dict[str, Any] = self._wire.get(f"{self._of}/as-of" if self._moment else self._of, **self._moment)
         return told
+
+    def pages(self, part: str) -> Iterator[Any]:
+        """The items of all pages of a list of this agent's, as the server writes them."""
+        return self._pages(f"{self._of}/{part}")
 
     @property
     def _as_of(self) -> dict[str, Any]:

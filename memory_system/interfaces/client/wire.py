@@ -1,21 +1,28 @@
-"""The wire: requests with their retries, and problems turned back into the errors that they were."""
+"""The wire: requests with their retries, and problems turned back into the errors that they were.
+
+What is not given is not sent, so that the server's own settings stand for it.
+"""
 
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 import time
 import uuid
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from datetime import datetime
+from enum import Enum
 from typing import Any
 from urllib.parse import quote
 
 import httpx
 
-from ...agent_parts.reader import no_progress
-from ...errors import InvalidDocument, InvalidParameter, MemorySystemError, Problem, ServerUnavailable
-from ...operations.context import Progress
+from ...core.change_set import ChangeSet
+from ...core.entry import MemoryEntry
+from ...errors import InvalidDocument, InvalidParameter, MemorySystemError, Problem, ServerUnavailable, shown
+from ...operations.context import Progress, no_progress
 
 EVENTS = "text/event-stream"
 Hear = Callable[[str, Any], None]
@@ -196,3 +203,59 @@ def _kinds(root: type[MemorySystemError]) -> dict[str, type[MemorySystemError]]:
         for code, one in _kinds(kind).items():
             found.setdefault(code, one)
     return found
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it: times as text, tuples as lists, and dataclasses by their fields.
+
+    Raises:
+        InvalidParameter: JSON has nothing of the kind.
+    """
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Enum):
+        return value.value
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, Sequence | set | frozenset) and not isinstance(value, bytes):
+        return [plain(one) for one in value]
+    raise InvalidParameter(f"{shown(value)} cannot be sent: it is no text, number, time or list.")
+
+
+def given(**fields: Any) -> dict[str, Any]:
+    """The fields that are not ``None``."""
+    return {name: plain(value) for name, value in fields.items() if value is not None}
+
+
+def revision_of(revision: int | ChangeSet) -> int:
+    """The number of a revision, or of a change set that was applied.
+
+    Raises:
+        InvalidParameter: it was not.
+    """
+    number = revision.revision if isinstance(revision, ChangeSet) else revision
+    if number is None:
+        raise InvalidParameter("This change set has not been applied, so there is nothing to undo.")
+    return number
+
+
+def event(entry: MemoryEntry) -> dict[str, Any]:
+    """An event."""
+    return given(
+        document=entry.document,
+        id=entry.id,
+        kind=entry.kind,
+        timestamp=entry.timestamp,
+        rating=entry.rating,
+        explanation=entry.explanation,
+        tags=entry.tags,
+        pinned=entry.pinned,
+        authored=entry.authored,
+        protected=entry.protected,
+        evidence=entry.evidence,
+        metadata=entry.extras,
+    )

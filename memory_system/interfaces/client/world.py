@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ...agent_parts.reader import no_progress
 from ...core.findings import Finding
 from ...core.settings import Settings
-from ...operations.context import Progress
+from ...llm.prices import Price
+from ...operations.context import Progress, no_progress
 from ...store.clock import About
 from ...store.journal.history import Applied
 from ...world.auth import Role
@@ -20,10 +19,10 @@ from ...world.branches.diff import Apart
 from ...world.branches.merge import Fit
 from ...world.branches.meta import Rehearsal
 from ...world.folders import Binned
-from . import inspecting, reading
+from ...world.rerating import Rerating
+from ..serialize import RemoteChangeSet, read
 from .agent import RemoteAgent
-from .reading import RemoteChangeSet, given, plain, time_of
-from .wire import Wire, long, segment
+from .wire import Wire, given, long, plain, segment
 
 
 @dataclass(frozen=True)
@@ -107,11 +106,11 @@ class RemoteWorld:
 
     def delete_agent(self, name: str) -> Binned:
         """Move an agent to the world's bin, from where ``restore_agent`` brings it back."""
-        return _binned(self._wire.write("DELETE", f"/v1/agents/{segment(name)}"))
+        return read(Binned, self._wire.write("DELETE", f"/v1/agents/{segment(name)}"))
 
     def deleted_agents(self) -> list[Binned]:
         """The agents in the bin, the last deleted first; where their folders are the server does not tell."""
-        return [_binned(one) for one in self._wire.get("/v1/bin")["items"]]
+        return [read(Binned, one) for one in self._wire.get("/v1/bin")["items"]]
 
     def restore_agent(self, binned: Binned) -> RemoteAgent:
         """Bring an agent back from the bin."""
@@ -141,11 +140,29 @@ class RemoteWorld:
     @property
     def standing(self) -> datetime | None:
         """The time at which the world's clock stands; ``None`` = it follows the real time."""
-        return time_of(self._wire.get("/v1/world")["standing"])
+        standing = self._wire.get("/v1/world")["standing"]
+        return None if standing is None else datetime.fromisoformat(standing)
 
     def stand_at(self, at: datetime | None) -> None:
         """Let the world's clock stand at a time, or follow the real time."""
         self._wire.write("PATCH", "/v1/world", {"standing": plain(at)})
+
+    def worlds(self) -> list[str]:
+        """The worlds in the server's folder of all worlds, of which it serves this one."""
+        return [str(one["name"]) for one in self._wire.get("/v1/worlds")["items"]]
+
+    def prompt_texts(self) -> dict[str, str]:
+        """What each prompt of the world says, by its name."""
+        return {one["name"]: one["text"] for one in self._wire.get("/v1/prompts")["items"]}
+
+    def prices(self) -> dict[str, Price]:
+        """What the world's language models cost, by the model's name."""
+        return {name: read(Price, one) for name, one in self._wire.get("/v1/prices")["items"].items()}
+
+    @property
+    def rerating(self) -> Rerating:
+        """How the rating in the background stands."""
+        return read(Rerating, self._wire.get("/v1/rerating"))
 
     # -- rehearsals ------------------------------------------------------------------------------------
 
@@ -156,7 +173,7 @@ class RemoteWorld:
     def rehearsals(self, of: str | None = None) -> list[Rehearsal]:
         """All rehearsals, or those of one character, the last begun first."""
         found = [
-            reading.value(Rehearsal, told)
+            read(Rehearsal, told)
             for name in ([of] if of is not None else self.characters())
             for told in self._wire.get(f"/v1/agents/{segment(name)}/rehearsals")["items"]
         ]
@@ -173,11 +190,11 @@ class RemoteWorld:
 
     def compare(self, branch: str) -> Apart:
         """What a rehearsal has otherwise than its original; by which changes the server does not tell."""
-        return inspecting.apart(self._wire.get(f"/v1/agents/{segment(branch)}/comparison"))
+        return read(Apart, self._wire.get(f"/v1/agents/{segment(branch)}/comparison"))
 
     def changes_of(self, branch: str) -> list[Applied]:
         """The change sets of a rehearsal since it was begun, the newest first."""
-        return [reading.applied(one["applied"]) for one in self._fits(branch)]
+        return [read(Applied, one["applied"]) for one in self._fits(branch)]
 
     def fits(self, branch: str) -> dict[int, Fit]:
         """For each change of a rehearsal, by its revision, whether the original has it, or could take it by itself."""
@@ -199,31 +216,31 @@ class RemoteWorld:
         chosen = {"ids": ids, "texts": texts, "revisions": revisions, "overwrite": overwrite}
         body = given(**{name: None if some is None else list(some) for name, some in chosen.items()})
         address = f"/v1/agents/{segment(branch)}/keep"
-        return reading.change_set(self._by(author).write("POST", address, body, preview=str(preview).lower()))
+        return read(RemoteChangeSet, self._by(author).write("POST", address, body, preview=str(preview).lower()))
 
     def drop(self, branch: str) -> Binned:
         """Move a rehearsal to the world's bin; what was kept from it stays."""
-        return _binned(self._wire.write("POST", f"/v1/agents/{segment(branch)}/drop"))
+        return read(Binned, self._wire.write("POST", f"/v1/agents/{segment(branch)}/drop"))
 
     def dropped(self, of: str) -> list[Binned]:
         """The rehearsals of a character that are in the bin, the last dropped first."""
         told = self._wire.get(f"/v1/agents/{segment(of)}/rehearsals/dropped")
-        return [_binned(one) for one in told["items"]]
+        return [read(Binned, one) for one in told["items"]]
 
     # -- keeping ---------------------------------------------------------------------------------------
 
     def examine(self, *, repair: bool = False, progress: Progress = no_progress) -> list[Finding]:
         """What the doctor says of every agent; see ``doctor.examine``."""
         way = ("POST", "/v1/doctor/repair") if repair else ("GET", "/v1/doctor")
-        return [reading.value(Finding, one) for one in long(self._wire, *way, None, progress)["findings"]]
+        return [read(Finding, one) for one in long(self._wire, *way, None, progress)["findings"]]
 
     def backups(self) -> list[RemoteBackup]:
         """The backups in the server's backup folder, the last made first."""
-        return [reading.value(RemoteBackup, one) for one in self._wire.get("/v1/backups")["items"]]
+        return [read(RemoteBackup, one) for one in self._wire.get("/v1/backups")["items"]]
 
     def backup(self, *, progress: Progress = no_progress) -> RemoteBackup:
         """Copy the whole world into one file of the server's backup folder, while it is in use."""
-        return reading.value(RemoteBackup, long(self._wire, "POST", "/v1/backups", None, progress))
+        return read(RemoteBackup, long(self._wire, "POST", "/v1/backups", None, progress))
 
     def restore_as(self, file: str, world: str, *, progress: Progress = no_progress) -> list[Finding]:
         """Restore a backup of the server's as a new world, and answer what the doctor found in it.
@@ -234,7 +251,7 @@ class RemoteWorld:
             InvalidBackup: it is not whole.
         """
         told = long(self._wire, "POST", f"/v1/backups/{segment(file)}/restore", {"world": world}, progress)
-        return [reading.value(Finding, one) for one in told["findings"]]
+        return [read(Finding, one) for one in told["findings"]]
 
     def _listed(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
@@ -261,7 +278,3 @@ def _token() -> str:
     settings = Settings()
     held = settings.token or settings.viewer_token
     return held.get_secret_value() if held else ""
-
-
-def _binned(told: dict[str, Any]) -> Binned:
-    return Binned(told["name"], reading.sure(told["deleted_at"]), Path())

@@ -23,18 +23,22 @@ def mcp(
     curate: Annotated[
         bool, typer.Option("--curate", help="Offer every operation as a tool, purge and reset included; else none is.")
     ] = False,
+    look: Annotated[
+        bool, typer.Option("--look", help="Offer every read as a tool: history, lineage, forecasts and the like.")
+    ] = False,
     http: Annotated[bool, typer.Option("--http", help="Serve streamable HTTP on 127.0.0.1 instead of stdio.")] = False,
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="Where to listen, with --http.")] = None,
 ) -> None:
     """Serve memory to MCP clients, over stdio. Example: python -m memory_system mcp --agent mira.
 
-    Clients recall, remember, reflect, search and talk. With --curate they also edit, merge, forget, purge and undo.
+    Clients recall, remember, reflect, search and talk. With --curate they also edit, merge, forget, purge and undo,
+    and with --look they see all that the dashboard shows.
     A client starts it by itself: name the command in its settings, as the README shows. With --http it serves any
     number of clients at http://127.0.0.1:5002/mcp.
     """
     with errors_told(), needs("mcp", "Serving MCP"):
         from . import server as serving  # the SDK takes half a second to import, and no other command needs it
-        from .curating import CURATING_TOOLS
+        from .curating import CURATING_TOOLS, LOOKING_TOOLS
         from .remembering import MEMORY_TOOLS
         from .talking import TALK_TOOLS
         from .tool import Tools
@@ -49,7 +53,12 @@ def mcp(
     def program() -> int:
         with World(settings, author="MCP") as world:
             served = world.agent(agent).name if agent else ""
-            offered = (*MEMORY_TOOLS, *TALK_TOOLS, *(CURATING_TOOLS if curate else ()))
+            offered = (
+                *MEMORY_TOOLS,
+                *TALK_TOOLS,
+                *(LOOKING_TOOLS if look else ()),
+                *(CURATING_TOOLS if curate else ()),
+            )
             server = serving.create_server(world, Tools(offered, served))
             if http:
                 typer.echo(f"Serving MCP on http://127.0.0.1:{chosen}{serving.PATH}. Ctrl+C stops it.")

@@ -1,4 +1,7 @@
-"""The tools of curating for MCP clients, one for each operation, made of its declaration; offered when asked for."""
+"""The tools of curating and of looking for MCP clients, made of the declarations; offered when asked for.
+
+One for each operation and one for each read, but for those that every server offers.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, cast
 
-from pydantic import BaseModel, Field, create_model
+from pydantic import BaseModel, Field, RootModel, create_model
 
 from ...agent import AgentMemory
 from ...core.change_set import ChangeSet
 from ..forms import Says, says
 from ..operations import BESIDE, OPERATIONS, Operation
+from ..reads import READS, Read
 from .remembering import MEMORY_TOOLS
+from .talking import TALK_TOOLS
 from .tool import Answer, Caller, Tool
 
 _MOST = 200
@@ -65,21 +70,28 @@ class Changed(Answer):
         return "\n".join([f"{self.title}.", *lines, *more, *self.notes, done])
 
 
-@dataclass(frozen=True)
-class Curating(Tool):
-    """A tool made of an operation: what is said of the operation's fields is in the schema of its arguments."""
+class Looked(RootModel[Any]):
+    """The answer of a read, as the HTTP API gives it."""
 
-    operation: Operation | None = None
+    def told(self) -> str:
+        """The answer as JSON on one line."""
+        return json.dumps(self.root, ensure_ascii=False)
+
+
+@dataclass(frozen=True)
+class Declared(Tool):
+    """A tool made of a declaration: what is said of the fields is in the schema of its arguments."""
+
+    refuses: tuple[str, ...] = ()
 
     def schema(self, *, agent: bool) -> dict[str, Any]:
         """The JSON schema of the arguments, with what is said of each, and without what is refused in any case."""
         made = super().schema(agent=agent)
         said = says(self.takes)
-        refused = self.operation.refuses if self.operation else ()
         fields = {
             name: _told(known, said[name]) if name in said else known
             for name, known in made["properties"].items()
-            if name not in refused
+            if name not in self.refuses
         }
         return {**made, "properties": fields}
 
@@ -98,10 +110,10 @@ def _run(operation: Operation, caller: Caller, agent: AgentMemory, given: Any) -
     return Changed.of(plan if given.preview else agent.apply(plan))
 
 
-def _tool(operation: Operation) -> Curating:
+def _tool(operation: Operation) -> Declared:
     preview = (bool, Field(False, description="Change nothing: answer what would be done."))
     takes = create_model(operation.form.__name__, __base__=operation.form, preview=cast("Any", preview))
-    return Curating(
+    return Declared(
         operation.over_mcp,
         operation.title,
         operation.about,
@@ -110,10 +122,33 @@ def _tool(operation: Operation) -> Curating:
         partial(_run, operation),
         turn="curating" if operation.slow else "",
         destroys=operation.destroys,
-        operation=operation,
+        refuses=operation.refuses,
     )
 
 
-_KNOWN = {tool.name for tool in MEMORY_TOOLS}
+def _look(read: Read, caller: Caller, agent: AgentMemory | None, given: Any) -> Looked:
+    written, _ = read.asked(caller.world, agent, given, caller.progress)
+    return Looked(json.loads(written))
+
+
+def _looking(read: Read) -> Declared:
+    takes = create_model(read.form.__name__, __base__=read.form, __config__=None)
+    takes.model_config["extra"] = "forbid"
+    takes.model_rebuild(force=True)
+    return Declared(
+        read.over_mcp,
+        read.title,
+        read.about,
+        takes,
+        read.model,
+        partial(_look, read),
+        looks=True,
+        of_agent=read.of_agent,
+    )
+
+
+_KNOWN = {tool.name for tool in (*MEMORY_TOOLS, *TALK_TOOLS)}
 CURATING_TOOLS = tuple(_tool(one) for one in (*OPERATIONS, *BESIDE) if one.over_mcp not in _KNOWN)
 """Every operation but ``reflect``, which every server offers."""
+LOOKING_TOOLS = tuple(_looking(one) for one in READS if one.over_mcp not in _KNOWN)
+"""Every read but the searches and the list of agents, which every server offers."""

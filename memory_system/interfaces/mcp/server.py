@@ -114,7 +114,7 @@ def _described(tool: Tool, *, several: bool) -> types.Tool:
         title=tool.title,
         description=tool.about,
         input_schema=tool.schema(agent=several),
-        output_schema=tool.gives.model_json_schema(mode="serialization"),
+        output_schema=tool.answer(),
         annotations=types.ToolAnnotations(
             read_only_hint=tool.looks, destructive_hint=tool.destroys, open_world_hint=False
         ),

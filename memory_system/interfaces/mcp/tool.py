@@ -11,14 +11,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, StringConstraints, TypeAdapter, ValidationError
 
 from ...agent import AgentMemory
-from ...agent_parts.reader import no_progress
 from ...core.authors import authored_by
 from ...core.entry import MAX_DOCUMENT
 from ...errors import AgentNotFound, InvalidParameter, shown
-from ...operations.context import Progress
+from ...operations.context import Progress, no_progress
 from ...world.world import World
 
 Cue = Annotated[str, StringConstraints(min_length=1, max_length=MAX_DOCUMENT)]
@@ -76,7 +75,7 @@ class Tool:
         title: for people, in a few words.
         about: for the model that may call it: what it does, and when to use it.
         takes: its arguments, those beside ``agent``.
-        gives: its answer.
+        gives: its answer, as a form.
         run: what is called; with the agent, or with ``None`` for a tool that needs none.
         looks: whether it changes nothing.
         turn: calls of tools with the same word here wait for each other, for one agent; empty = none waits.
@@ -88,12 +87,16 @@ class Tool:
     title: str
     about: str
     takes: type[BaseModel]
-    gives: type[Answer]
-    run: Callable[[Caller, Any, Any], Answer]
+    gives: Any
+    run: Callable[[Caller, Any, Any], Any]
     looks: bool = False
     turn: str = ""
     destroys: bool = False
     of_agent: bool = True
+
+    def answer(self) -> dict[str, Any]:
+        """The JSON schema of the answer."""
+        return TypeAdapter(self.gives).json_schema(mode="serialization")
 
     def schema(self, *, agent: bool) -> dict[str, Any]:
         """The JSON schema of the arguments; with ``agent`` the agent's name is one of them."""
@@ -131,7 +134,7 @@ class Tools:
         """Those that make sense for the agents it serves."""
         return tuple(tool for tool in self.tools if tool.of_agent or not self.agent)
 
-    def call(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> Answer:
+    def call(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> Any:
         """The answer of a tool.
 
         Raises:

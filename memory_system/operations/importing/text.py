@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -17,6 +17,7 @@ from typing import Any
 
 from ...core.entry import MemoryEntry
 from ...core.json_source import parse_strict
+from ...core.registry import Registry
 from ...core.times import stamp
 from ...errors import InvalidEntry, InvalidFile, Problem
 from . import columns as intake_columns
@@ -37,6 +38,10 @@ class Form(StrEnum):
     """A header line with a column ``document`` (or ``text``), and one event a row; also with semicolons or tabs."""
 
 
+IMPORTERS: Registry[Callable[[str], Iterable[Mapping[str, Any]]]] = Registry(
+    "memory_system.importers", "form", {form.value: f"{__name__}:read_text" for form in Form}
+)
+"""How a text can be written. A package adds functions from a text to its events, each as ``{"document": ...}``."""
 _ENDINGS = {"json": Form.JSON, "jsonl": Form.JSONL, "csv": Form.CSV, "tsv": Form.CSV}
 _LINE_END = re.compile(r"\r\n|\r|\n")
 """Unlike ``splitlines``, which also splits at U+2028 and the like; JSON may hold those within a text."""
@@ -71,6 +76,22 @@ class Reading:
     rows: list[Row]
     notes: tuple[str, ...] = ()
     order: Order | None = None
+
+
+def _imported(text: str, name: str) -> str:
+    """The events that an importer of another package reads in a text, as JSON.
+
+    Raises:
+        InvalidParameter: there is none of this name.
+        InvalidFile: it cannot read the text.
+    """
+    read = IMPORTERS.get(name)
+    try:
+        return json.dumps(list(read(text)), ensure_ascii=False)
+    except Exception as error:  # a package from elsewhere may fail in any way
+        raise InvalidFile(
+            (Problem("", f"the importer {name!r:.60} cannot read it: {error!s:.300}"),), "the text"
+        ) from error
 
 
 def guess(text: str, file_name: str = "") -> Form:
@@ -114,19 +135,21 @@ def read_rows(text: str, form: Form, now: datetime) -> list[Row]:
     return read_text(text, form, now).rows
 
 
-def read_text(text: str, form: Form, now: datetime, *, order: Order | None = None) -> Reading:
+def read_text(text: str, form: Form | str, now: datetime, *, order: Order | None = None) -> Reading:
     """What each line of the text becomes, and how it was read; an event without a time happened now.
 
     Args:
         text: the whole text.
-        form: how it is written.
+        form: how it is written, a ``Form`` or the name of an importer that a package brings.
         now: the world's time.
         order: what comes first in dates such as 03/04/2026; found out from the others if not given.
 
     Raises:
         InvalidFile: the text as a whole is not in this form, or has more than 50,000 lines.
+        InvalidParameter: there is no such form.
     """
     text = text.removeprefix("\ufeff")
+    form = next((known for known in Form if known == form), form)
     notes: tuple[str, ...] = ()
     settled: Order | None = None
     events: Iterator[_Line]
@@ -139,7 +162,8 @@ def read_text(text: str, form: Form, now: datetime, *, order: Order | None = Non
         notes, settled = told.notes, told.order
         events = iter(told.lines)
     else:
-        events = _json(text) if form is Form.JSON else _jsonl(text)
+        text = text if isinstance(form, Form) else _imported(text, form)
+        events = _jsonl(text) if form is Form.JSONL else _json(text)
     rows: list[Row] = []
     seen: dict[str, int] = {}
     for line in events:

@@ -4,6 +4,7 @@ from .cache import Kept
 from .cue import Cue
 from .evidence import DateMatch, Evidence, TokenPair, WordMatch, evidence
 from .index import TextIndex
+from .joint import Joint, Texts
 from .mix import PARTS, POOL, Relevancy, hybrid
 from .states import TokenStates
 
@@ -13,9 +14,11 @@ __all__ = [
     "Cue",
     "DateMatch",
     "Evidence",
+    "Joint",
     "Kept",
     "Relevancy",
     "TextIndex",
+    "Texts",
     "TokenPair",
     "TokenStates",
     "WordMatch",

@@ -26,7 +26,7 @@ class Kept(Generic[Value]):
 
     def __init__(self, room: int = ROOM) -> None:
         self._room = room
-        self._held: OrderedDict[Hashable, tuple[int, Value, int]] = OrderedDict()
+        self._held: OrderedDict[Hashable, tuple[Hashable, Value, int]] = OrderedDict()
         self._size = 0
         self._lock = threading.Lock()
 
@@ -35,7 +35,7 @@ class Kept(Generic[Value]):
         """How many bytes are held."""
         return self._size
 
-    def get(self, key: Hashable, version: int) -> Value | None:
+    def get(self, key: Hashable, version: Hashable) -> Value | None:
         """What was kept under this key for this version; ``None`` if nothing was, or it has left."""
         with self._lock:
             held = self._held.get(key)
@@ -44,7 +44,7 @@ class Kept(Generic[Value]):
             self._held.move_to_end(key)
             return held[1]
 
-    def put(self, key: Hashable, version: int, value: Value, size: int) -> None:
+    def put(self, key: Hashable, version: Hashable, value: Value, size: int) -> None:
         """Keep a value of so many bytes, the key's included; what is larger than the whole room is not kept."""
         with self._lock:
             former = self._held.pop(key, None)

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .cue import Cue
-from .index import TextIndex
+from .joint import Texts
 from .late import UNRELATED, cosines, token_weights
-from .neighbours import place_of, strength
+from .neighbours import strength
 from .states import PackedStates, TokenStates
 from .words import words
 
@@ -73,7 +73,7 @@ class Evidence:
 
 
 def evidence(
-    cue: Cue, row: int, index: TextIndex, tokens: TokenStates, *, pool: NDArray[np.intp], most: int = 8
+    cue: Cue, row: int, index: Texts, tokens: TokenStates, *, pool: NDArray[np.intp], most: int = 8
 ) -> Evidence:
     """Why the memory of a row is relevant.
 
@@ -100,7 +100,7 @@ def evidence(
     )
 
 
-def _words(cue: Cue, document: str, index: TextIndex) -> tuple[WordMatch, ...]:
+def _words(cue: Cue, document: str, index: Texts) -> tuple[WordMatch, ...]:
     written: dict[str, str] = {}
     for word in words(document):
         written.setdefault(word.stem, word.written)
@@ -115,7 +115,7 @@ def _words(cue: Cue, document: str, index: TextIndex) -> tuple[WordMatch, ...]:
     return tuple(sorted(found, key=lambda one: -one.share))
 
 
-def _dates(cue: Cue, row: int, index: TextIndex) -> tuple[DateMatch, ...]:
+def _dates(cue: Cue, row: int, index: Texts) -> tuple[DateMatch, ...]:
     found = []
     timestamp = index.entries[row].timestamp
     for asked in cue.asked:
@@ -127,7 +127,7 @@ def _dates(cue: Cue, row: int, index: TextIndex) -> tuple[DateMatch, ...]:
 
 
 def _pairs(
-    cue: Cue, row: int, index: TextIndex, tokens: TokenStates, pool: NDArray[np.intp], most: int
+    cue: Cue, row: int, index: Texts, tokens: TokenStates, pool: NDArray[np.intp], most: int
 ) -> tuple[tuple[TokenPair, ...], str]:
     if row not in pool:
         return (), ""
@@ -160,12 +160,12 @@ def _pairs(
     return tuple(found[:most]), index.entries[rows[helper]].id if gains[helper] > 0 else ""
 
 
-def _neighbours(row: int, index: TextIndex, pool: NDArray[np.intp]) -> list[tuple[int, float]]:
+def _neighbours(row: int, index: Texts, pool: NDArray[np.intp]) -> list[tuple[int, float]]:
     """The rows of the pool that are neighbours of a row, and their strengths, the nearest first."""
-    place = place_of(index.entries[row])
+    place = index.neighbours.place(row)
     found = []
     for other in pool.tolist() if place else ():
-        there = place_of(index.entries[other])
+        there = index.neighbours.place(other)
         if place and there and there[0] == place[0] and there[1] != place[1]:
             counted = float(strength(np.array(abs(there[1] - place[1]))))
             if counted > 0:

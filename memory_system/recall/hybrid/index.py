@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ...core.entry import Kind, MemoryEntry
 from .dates import Stretch, mentions_time, stretches
 from .neighbours import Neighbours, place_of
-from .speakers import speaker_of
+from .speakers import heard, speaker_of
 from .words import plain, stems
 
 Floats = NDArray[np.float64]
@@ -40,8 +40,10 @@ class TextIndex:
         self._length = 0
         self._times = array("d")  # Unix seconds; NaN = timeless
         self._speakers = array("i")  # below 0 = nobody speaks
+        self._heard = array("i")  # the same, also of an event that reads as if somebody spoke
         self._numbers: dict[str, int] = {}  # of the speakers
         self._spoken: Counter[str] = Counter()
+        self._heard_of: Counter[str] = Counter()
         self._told: dict[int, tuple[Stretch, ...]] = {}
         self._tells: set[int] = set()
         self._neighbours = Neighbours()
@@ -58,6 +60,26 @@ class TextIndex:
     def speakers(self) -> frozenset[str]:
         """Who speaks in the turns that begin with a name and a colon, lowered."""
         return frozenset(self._spoken)
+
+    @property
+    def heard_of(self) -> Mapping[str, int]:
+        """Who speaks, lowered, and how often; also in events that read so, such as "Sam said ..."."""
+        return self._heard_of
+
+    def speaks(self, names: frozenset[str]) -> NDArray[np.bool_]:
+        """Where one of these speaks, also in an event that only reads so, shape (n,)."""
+        numbers = [self._numbers[name] for name in names if name in self._numbers]
+        return np.isin(np.array(self._heard, np.int32), numbers)
+
+    @property
+    def times(self) -> Floats:
+        """Shape (n,): when each happened, in Unix seconds; NaN = timeless."""
+        return np.array(self._times)
+
+    @property
+    def length(self) -> int:
+        """The words that count, of all texts together."""
+        return self._length
 
     def speaker(self, row: int) -> str:
         """Who speaks in a row, lowered; empty if nobody does."""
@@ -92,6 +114,7 @@ class TextIndex:
             self._lengths.append(0)
             self._times.append(math.nan)
             self._speakers.append(-1)
+            self._heard.append(-1)
         self._enter(row)
 
     def move(self, from_row: int, to_row: int) -> None:
@@ -121,12 +144,16 @@ class TextIndex:
         self._lengths.pop()
         self._times.pop()
         self._speakers.pop()
+        self._heard.pop()
         self._neighbours.drop_last()
 
     def rarity(self, stem: str) -> float:
         """How much a stem says: BM25's idf, from about 0 (in every text) up; the most for one that no text holds."""
-        held = len(self._rows_of.get(stem, ()))
-        return math.log(1 + (len(self) - held + 0.5) / (held + 0.5))
+        return rarity(self.held(stem), len(self))
+
+    def held(self, stem: str) -> int:
+        """How many texts hold a stem."""
+        return len(self._rows_of.get(stem, ()))
 
     def holders(self, stem: str) -> NDArray[np.intp]:
         """The rows whose text holds a stem, in no order."""
@@ -134,13 +161,15 @@ class TextIndex:
 
     def words(self, cue_stems: Sequence[str]) -> Floats:
         """BM25 of a cue's different stems, shape (n,), as a share of the most that any text could have: 0 to 1."""
-        found = np.zeros(len(self))
         if not len(self):
-            return found
-        weights = {stem: self.rarity(stem) for stem in cue_stems}
+            return np.zeros(0)
+        return self.weighed({stem: self.rarity(stem) for stem in cue_stems}, self._length / len(self))
+
+    def weighed(self, weights: Mapping[str, float], mean: float) -> Floats:
+        """As ``words``, of stems that count these weights, where texts have ``mean`` words."""
+        found = np.zeros(len(self))
         most = sum(weights.values()) * (SATURATION + 1)
-        lengths = np.array(self._lengths)
-        mean = max(self._length / len(self), 1.0)
+        lengths, mean = np.array(self._lengths), max(mean, 1.0)
         for stem, weight in weights.items():
             if stem in self._rows_of:
                 rows = np.array(self._rows_of[stem])
@@ -149,19 +178,28 @@ class TextIndex:
                 found[rows] += weight * counts * (SATURATION + 1) / (counts + damping)
         return found / most if most > 0 else found
 
-    def named(self, names: frozenset[str]) -> Floats:
-        """1 where one of the names (lowered) speaks, or, where nobody speaks, is written of; else 0. Shape (n,)."""
+    def named(self, names: frozenset[str], heard: frozenset[str] = frozenset()) -> Floats:
+        """1 where one of the names (lowered) speaks, or, where nobody speaks, is written of; else 0. Shape (n,).
+
+        Args:
+            names: whom the cue names.
+            heard: who is taken for a speaker also in events that only read so.
+        """
         found = np.zeros(len(self))
         if not names:
             return found
         speakers = np.array(self._speakers, np.int32)
+        if heard:
+            numbers = [self._numbers[name] for name in heard if name in self._numbers]
+            read = np.array(self._heard, np.int32)
+            speakers = np.where((speakers < 0) & np.isin(read, numbers), read, speakers)
         for name in names:
             written = stems(name)
             if written:
                 held = [self.holders(stem) for stem in written]
                 rows = reduce(np.intersect1d, held)
                 found[rows] = np.where(speakers[rows] < 0, 1.0, found[rows])
-            if name in self._spoken:
+            if name in self._numbers:
                 found[speakers == self._numbers[name]] = 1.0
         return found
 
@@ -199,6 +237,9 @@ class TextIndex:
         if name:
             self._spoken[plain(name)] += 1
             self._speakers[row] = self._numbers.setdefault(plain(name), len(self._numbers))
+        if heard := plain(name or heard_in(entry)):
+            self._heard_of[heard] += 1
+            self._heard[row] = self._numbers.setdefault(heard, len(self._numbers))
         if mentions_time(said):
             self._tells.add(row)
             if entry.timestamp is not None and (told := stretches(said, entry.timestamp)):
@@ -220,10 +261,24 @@ class TextIndex:
             self._spoken[plain(name)] -= 1
             if not self._spoken[plain(name)]:
                 del self._spoken[plain(name)]
-        self._speakers[row] = -1
+        if heard := plain(name or heard_in(self._entries[row])):
+            self._heard_of[heard] -= 1
+            if not self._heard_of[heard]:
+                del self._heard_of[heard]
+        self._speakers[row] = self._heard[row] = -1
         self._tells.discard(row)
         self._told.pop(row, None)
         self._neighbours.put(row, None)
+
+
+def rarity(held: int, texts: int) -> float:
+    """BM25's idf of a stem that so many of the texts hold."""
+    return math.log(1 + (texts - held + 0.5) / (held + 0.5))
+
+
+def heard_in(entry: MemoryEntry) -> str:
+    """Who seems to speak in an event: "Sam: ..." or "Sam said ..."; empty for a fact, and where nobody does."""
+    return "" if entry.kind is Kind.FACT else heard(entry.document)
 
 
 def _counted(text: str) -> Iterator[tuple[str, int]]:

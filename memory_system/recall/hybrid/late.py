@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .cue import Cue
-from .index import TextIndex
+from .joint import Texts
 from .states import PackedStates, TokenStates
 from .words import Word
 
@@ -42,7 +42,7 @@ class Late:
     near_sentence: Floats
 
 
-def token_weights(cue: Cue, states: PackedStates, index: TextIndex) -> Floats:
+def token_weights(cue: Cue, states: PackedStates, index: Texts) -> Floats:
     """How much each token of the cue counts, shape (t,), their sum 1: by its word's rarity, and nothing if it has none.
 
     A cue of nothing but stop words and names counts all its tokens alike.
@@ -90,7 +90,7 @@ def sentence_cosines(direction: NDArray[np.float32], texts: Sequence[PackedState
     return np.clip(best, 0.0, 1.0)
 
 
-def late(cue: Cue, index: TextIndex, rows: NDArray[np.intp], tokens: TokenStates) -> Late:
+def late(cue: Cue, index: Texts, rows: NDArray[np.intp], tokens: TokenStates) -> Late:
     """What the token states of some rows say, of which only those among ``rows`` help each other.
 
     Raises:

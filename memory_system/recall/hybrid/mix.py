@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .cue import Cue
-from .index import TextIndex
+from .joint import Texts
 from .late import late
 from .states import TokenStates
 
@@ -71,7 +71,7 @@ class Relevancy:
         return sum(one.nbytes for one in (self.values, self.pool, *self.parts.values()) if any(one.strides))
 
 
-def hybrid(cue: Cue, similarity: Floats, index: TextIndex, tokens: TokenStates) -> Relevancy:
+def hybrid(cue: Cue, similarity: Floats, index: Texts, tokens: TokenStates) -> Relevancy:
     """The hybrid relevancy of every row of an index.
 
     Args:
@@ -131,7 +131,7 @@ def _slim(part: Floats) -> Floats:
     return part if part.any() else np.broadcast_to(np.zeros(()), part.shape)
 
 
-def _best(first: Floats, index: TextIndex) -> NDArray[np.intp]:
+def _best(first: Floats, index: Texts) -> NDArray[np.intp]:
     """The rows of the pool, ascending; of those that tie for its last place, the lowest ids."""
     if len(first) <= POOL:
         return np.arange(len(first))

@@ -128,6 +128,18 @@ class Neighbours:
             self._pairing = Pairing.of(np.array(self._conversations, np.int32), np.array(self._turns, np.int64))
         return self._pairing
 
+    def places(self, names: dict[str, int]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The conversation and the turn of every row, each shape (n,); the conversations numbered as in ``names``.
+
+        ``names`` takes in those that it lacks; below 0 = a row that is no turn.
+        """
+        numbers = np.array([names.setdefault(name, len(names)) for name in self._numbers] + [-1], np.int32)
+        return numbers[np.array(self._conversations, np.int32)], np.array(self._turns, np.int64)
+
+    def place(self, row: int) -> tuple[int, int] | None:
+        """The number of a row's conversation and its turn; ``None`` for a row that is no turn."""
+        return (self._conversations[row], self._turns[row]) if self._conversations[row] >= 0 else None
+
     def among(self, rows: NDArray[np.intp]) -> Pairing:
         """The pairing of some rows, as if there were no others; it answers by their position in ``rows``."""
         return Pairing.of(np.array(self._conversations, np.int32)[rows], np.array(self._turns, np.int64)[rows])

@@ -12,6 +12,20 @@ _SPOKEN = re.compile(rf"\s*({_NAME}(?: (?:(?:de|da|van|von|der|den|la|le|bin|al)
 """A name of up to three large words and a colon, as in "Maria Lopez: good morning"; not "Plan for Monday: ..."."""
 
 
+_SAID = re.compile(
+    rf"\s*({_NAME}(?: {_NAME}){{0,2}}) (?:said|says|asked|asks|told|tells|replied|replies|answered|answers|mentioned|"
+    r"mentions|explained|explains|added|adds|admitted|admits|announced|announces|whispered|whispers|shouted|shouts)\b"
+)
+
+
+def heard(document: str) -> str:
+    """Who seems to speak in a text, "Sam: ..." or "Sam said ..."; empty if nobody does."""
+    name, _said = speaker_of(document)
+    if not name and (found := _SAID.match(document)) is not None and plain(found.group(1)) not in STOP_WORDS:
+        name = found.group(1)
+    return name
+
+
 def speaker_of(document: str) -> tuple[str, str]:
     """Who speaks and what is said; an empty name, and the whole text, if it does not begin with a name and a colon."""
     found = _SPOKEN.match(document)

@@ -137,7 +137,24 @@ def _fourth(db: sa.Connection) -> None:
     db.exec_driver_sql("CREATE INDEX IF NOT EXISTS changes_gone ON changes (revision) WHERE after IS NULL")
 
 
-MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (_first, _second, _third, _fourth)
+_DEFAULTS_BEFORE = (
+    '{"cost_budget": 0.0, "migration_threshold": 0.35, "query_log": 1000, "reflection_trigger": 150.0, "scoring": '
+    '{"decay": 0.999, "measure": "hybrid", "normalise": false, "weights": {"importance": 0.05, "recency": 0.02, '
+    '"relevancy": 1.0}}, "static_share": 0.4, "static_threshold": 0.35, "stm_size": 20, "threshold": 0.45, '
+    '"token_budget": 0, "top_k": 5}'
+)
+"""The settings of an agent that had saved none, up to version 0.2."""
+DEFAULTS = "defaults"
+"""The text that holds an older agent's default settings."""
+
+
+def _fifth(db: sa.Connection) -> None:
+    """As long as an older agent has no settings of its own, now or in its past, its defaults are those of then."""
+    if db.scalar(sa.select(sa.func.max(CHANGE_SETS.c.revision))):
+        db.execute(sa.insert(TEXTS).values(name=DEFAULTS, body=_DEFAULTS_BEFORE))
+
+
+MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (_first, _second, _third, _fourth, _fifth)
 """Migration n takes a journal from version n to n + 1. Add at the end; never change one that was released."""
 
 

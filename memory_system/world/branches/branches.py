@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from ...agent import AgentMemory
-from ...agent_parts.reader import no_progress
 from ...core.change_set import ChangeSet
 from ...core.scoring import whole
 from ...core.times import real_clock
 from ...errors import AgentNotFound, Conflict, InvalidParameter, MemorySystemError, ReadOnly
-from ...operations.context import Progress
+from ...operations.context import Progress, no_progress
 from ...store.clock import world_clock
 from ...store.journal.journal import Applied
 from .. import folders
@@ -166,7 +165,7 @@ class Stage:
             AgentNotFound, Conflict: it is no rehearsal.
         """
         told = self._rehearsing(branch)
-        return self.agent(told.name).changes_since(told.revision)
+        return self.agent(told.name).timeline.changes_since(told.revision)
 
     def compare(self, branch: str) -> Apart:
         """What a rehearsal has otherwise than its original: memories and texts, and where the two clash.
@@ -186,7 +185,7 @@ class Stage:
             ReadOnly: the journal of one of the two is damaged.
         """
         told, agent, original = self._pair(branch)
-        return merge.fits(told, agent, original, agent.changes_since(told.revision))
+        return merge.fits(told, agent, original, agent.timeline.changes_since(told.revision))
 
     def keep(
         self,
@@ -274,7 +273,7 @@ class Stage:
         for one in (agent, original):
             if one.read_only is not None:
                 raise ReadOnly(f"{one.name!r} can only be read, so the two cannot be compared. {one.read_only}")
-        if agent.origin != original.origin:
+        if agent.timeline.origin != original.timeline.origin:
             raise Conflict(
                 f"{told.of!r} is not the character any more that {told.name!r} was branched from: their histories "
                 "begin with different changes. Nothing can be kept."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ...agent_parts.keeper import AgentKeeper
+from ...agent import AgentMemory
 from ...core.change_set import TEXTS, Change, ChangeSet, dump_entry
 from ...core.entry import MemoryEntry, Tier
 from ...operations.context import bare
@@ -106,26 +106,26 @@ def told_meanwhile(theirs: MemoryEntry | None, meanwhile: Sequence[Event]) -> st
     return f"The original has {'forgotten' if theirs is None else 'changed'} it meanwhile{by}."
 
 
-def compare(rehearsal: Rehearsal, branch: AgentKeeper, original: AgentKeeper) -> Apart:
+def compare(rehearsal: Rehearsal, branch: AgentMemory, original: AgentMemory) -> Apart:
     """All that a rehearsal has otherwise than its original, though the original has not had it so meanwhile.
 
     What the original alone changed is not told. Neither is a clash where the original is as the rehearsal was at some
     moment: then it has nothing of its own, as after an earlier keeping.
     """
-    steps = branch.events_since(rehearsal.revision)
-    meanwhile = original.events_since(rehearsal.revision, list(steps))
+    steps = branch.timeline.events_since(rehearsal.revision)
+    meanwhile = original.timeline.events_since(rehearsal.revision, list(steps))
     memories = [
         apart
         for entry_id, own in steps.items()
         if (apart := _memory(entry_id, own, meanwhile[entry_id], branch, original)) is not None
     ]
     memories.sort(key=lambda one: (one.steps[-1].revision, one.entry_id))
-    since = original.told_since(rehearsal.revision)
+    since = original.timeline.told_since(rehearsal.revision)
     return Apart(rehearsal, tuple(memories), tuple(_texts(rehearsal, branch, original, since)), len(since))
 
 
 def _memory(
-    entry_id: str, steps: Sequence[Event], meanwhile: Sequence[Event], branch: AgentKeeper, original: AgentKeeper
+    entry_id: str, steps: Sequence[Event], meanwhile: Sequence[Event], branch: AgentMemory, original: AgentMemory
 ) -> MemoryApart | None:
     mine, theirs = held(branch, entry_id), held(original, entry_id)
     tiers = {end.tier for end in (mine, steps[0].before) if end is not None}
@@ -137,7 +137,7 @@ def _memory(
     return MemoryApart(entry_id, steps[0].before, mine, theirs, tuple(steps), tuple(meanwhile), not behind)
 
 
-def held(agent: AgentKeeper, entry_id: str) -> MemoryEntry | None:
+def held(agent: AgentMemory, entry_id: str) -> MemoryEntry | None:
     """A memory as change sets have it; ``None`` if there is none."""
     entry = agent.find(entry_id)
     return None if entry is None else bare(entry)
@@ -149,10 +149,10 @@ def versions(events: Iterable[Event]) -> set[str | None]:
 
 
 def _texts(
-    rehearsal: Rehearsal, branch: AgentKeeper, original: AgentKeeper, since: Sequence[ChangeSet]
+    rehearsal: Rehearsal, branch: AgentMemory, original: AgentMemory, since: Sequence[ChangeSet]
 ) -> Iterable[TextApart]:
-    bases, mine, theirs = branch.texts_at(rehearsal.revision), branch.texts(), original.texts()
-    told = branch.told_since(rehearsal.revision)
+    bases, mine, theirs = branch.timeline.texts_at(rehearsal.revision), branch.texts(), original.texts()
+    told = branch.timeline.told_since(rehearsal.revision)
     for name in TEXTS:
         own = text_versions(name, told)
         if mine[name] == theirs[name] or not own:

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from ...agent_parts.keeper import AgentKeeper
+from ...agent import AgentMemory
 from ...core.change_set import Change, ChangeSet, ModelCall, dump_entry, short
 from ...core.entry import MemoryEntry, Tier
 from ...errors import ChangeSetNotFound, EntryNotFound, InvalidParameter, StaleChange, shown
@@ -25,8 +25,8 @@ _TOLD = 3
 
 def by_memory(
     apart: Apart,
-    branch: AgentKeeper,
-    original: AgentKeeper,
+    branch: AgentMemory,
+    original: AgentMemory,
     ids: Sequence[str] | None,
     texts: Sequence[str] | None,
     overwrite: Collection[str],
@@ -65,10 +65,10 @@ def by_memory(
     _refuse(problems)
     changes = [one.change for one in memories]
     revisions = {step.revision for one in memories for step in one.steps}
-    told = branch.told_since(apart.rehearsal.revision)
+    told = branch.timeline.told_since(apart.rehearsal.revision)
     calls = [call for one in told if one.revision in revisions for call in one.calls]
     names = [one.name for one in kept_texts]
-    return original.plan_to_take(
+    return original.curation.plan_to_take(
         _title(changes, names),
         changes,
         {one.name: one.kept for one in kept_texts},
@@ -97,7 +97,7 @@ def _title(changes: Sequence[Change], texts: Sequence[str]) -> str:
     return f"Keep from a rehearsal: {', '.join(parts[:-1])}{' and ' if parts[1:] else ''}{parts[-1]}"
 
 
-def _notes(changes: Sequence[Change], original: AgentKeeper) -> list[str]:
+def _notes(changes: Sequence[Change], original: AgentMemory) -> list[str]:
     """What a person should know who keeps only a part."""
     notes = []
     coming = {change.entry_id for change in changes if change.after is not None}
@@ -113,7 +113,7 @@ def _notes(changes: Sequence[Change], original: AgentKeeper) -> list[str]:
     return notes
 
 
-def _known(agent: AgentKeeper, entry_id: str) -> bool:
+def _known(agent: AgentMemory, entry_id: str) -> bool:
     try:
         agent.last_version(entry_id)
     except EntryNotFound:
@@ -133,16 +133,18 @@ def reason(rehearsal: Rehearsal) -> str:
 class _Sides:
     """A rehearsal and its original, with what happened in each to the memories that are looked at."""
 
-    original: AgentKeeper
+    original: AgentMemory
     texts: dict[str, str | None]
     steps: dict[str, list[Event]]
     meanwhile: dict[str, list[Event]]
 
 
-def _sides(rehearsal: Rehearsal, branch: AgentKeeper, original: AgentKeeper, told: Iterable[Applied]) -> _Sides:
+def _sides(rehearsal: Rehearsal, branch: AgentMemory, original: AgentMemory, told: Iterable[Applied]) -> _Sides:
     ids = list(dict.fromkeys(change.entry_id for one in told for change in one.change_set.changes))
     begun = rehearsal.revision
-    return _Sides(original, original.texts(), branch.events_since(begun, ids), original.events_since(begun, ids))
+    return _Sides(
+        original, original.texts(), branch.timeline.events_since(begun, ids), original.timeline.events_since(begun, ids)
+    )
 
 
 class _Replay:
@@ -204,8 +206,8 @@ class _Replay:
 
 def by_change(
     rehearsal: Rehearsal,
-    branch: AgentKeeper,
-    original: AgentKeeper,
+    branch: AgentMemory,
+    original: AgentMemory,
     revisions: Sequence[int],
     overwrite: Collection[str],
 ) -> ChangeSet:
@@ -215,7 +217,7 @@ def by_change(
         ChangeSetNotFound: one is none, or older than the rehearsal.
         StaleChange: it does not fit the original; the message says which memory and why.
     """
-    told = {one.revision: one for one in branch.changes_since(rehearsal.revision)}
+    told = {one.revision: one for one in branch.timeline.changes_since(rehearsal.revision)}
     if strange := [one for one in revisions if one not in told]:
         raise ChangeSetNotFound(f"The rehearsal has no change {strange[0]} of its own.")
     chosen = [told[number] for number in sorted(set(revisions))]
@@ -227,7 +229,7 @@ def by_change(
         title = f"Keep from a rehearsal: {chosen[0].change_set.title}"
     calls: list[ModelCall] = [call for one in chosen for call in one.change_set.calls]
     notes = [note for one in chosen for note in one.change_set.notes]
-    plan = original.plan_to_take(
+    plan = original.curation.plan_to_take(
         title,
         changes,
         replay.texts,
@@ -251,7 +253,7 @@ class Fit:
     problem: str
 
 
-def fits(rehearsal: Rehearsal, branch: AgentKeeper, original: AgentKeeper, told: Sequence[Applied]) -> dict[int, Fit]:
+def fits(rehearsal: Rehearsal, branch: AgentMemory, original: AgentMemory, told: Sequence[Applied]) -> dict[int, Fit]:
     """How each of these change sets of a rehearsal, taken by itself, stands to the original, by its revision."""
     sides = _sides(rehearsal, branch, original, told)
     found = {}

@@ -12,13 +12,10 @@ from pydantic import AwareDatetime
 from ....agent import AgentMemory
 from ....conversation import load_document, remove_document
 from ....conversation.document_reading import MAX_NAME
-from ....conversation.documents import documents, passages
 from ....core.change_set import ChangeSet
 from ....core.kinds import MAX_ID
-from ..cursors import cursor as cursor_of
-from ..cursors import text_after
-from ..deps import AgentName, Cursor, Desk, IfMatch, Limit, Preview, documents_key
-from ..schemas import shapes, talk, talk_telling, telling
+from ...serialize import model
+from ..deps import AgentName, Desk, IfMatch, Preview, documents_key
 from ..sse import TOLD, Tell, progress
 
 BYTES = "application/octet-stream"
@@ -28,11 +25,6 @@ DocumentId = Annotated[str, Path(min_length=1, max_length=MAX_ID, description="T
 def routes(desk: Desk) -> APIRouter:
     """What can be done with documents."""
     router = APIRouter(tags=["documents"])
-
-    def listed(name: AgentName) -> JSONResponse:
-        """The documents in the agent's archive, by name."""
-        agent = desk.agent(name)
-        return desk.told(agent, {"items": talk_telling.plain(documents(agent))})
 
     def load(
         tell: Tell, name: str, raw: bytes, called: str, now: datetime | None, preview: bool, if_match: str | None
@@ -61,14 +53,6 @@ def routes(desk: Desk) -> APIRouter:
         raw = await request.body()
         return await run(request, name=name, raw=raw, called=called, now=now, preview=preview, if_match=if_match)
 
-    def one(name: AgentName, document: DocumentId, limit: Limit = 100, cursor: Cursor = None) -> JSONResponse:
-        """The passages of a document, in their order."""
-        agent = desk.agent(name)
-        after = text_after("passages", cursor)
-        left = [entry for entry in passages(agent, document) if entry.id > after]
-        following = cursor_of("passages", left[limit - 1].id) if len(left) > limit else None
-        return desk.told(agent, telling.page((telling.entry(entry) for entry in left[:limit]), following))
-
     def removed(
         name: AgentName,
         document: DocumentId,
@@ -85,12 +69,10 @@ def routes(desk: Desk) -> APIRouter:
         )
 
     quick, of = desk.lanes.quick, "/agents/{name}"
-    changed: dict[str, Any] = {"response_model": shapes.ChangeSetTold, "dependencies": [Depends(documents_key)]}
+    changed: dict[str, Any] = {"response_model": model(ChangeSet), "dependencies": [Depends(documents_key)]}
     taken: dict[str, Any] = {
         "requestBody": {"required": True, "content": {BYTES: {"schema": {"type": "string", "format": "binary"}}}}
     }
-    router.get(f"{of}/documents", response_model=talk.Documents)(quick(listed))
     router.post(f"{of}/documents", responses=TOLD, openapi_extra=taken, **changed)(loaded)
-    router.get(f"{of}/documents/{{document}}", response_model=shapes.Entries)(quick(one))
     router.delete(f"{of}/documents/{{document}}", **changed)(quick(removed))
     return router

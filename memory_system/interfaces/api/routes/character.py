@@ -10,19 +10,14 @@ from fastapi.responses import JSONResponse
 from ....agent import AgentMemory
 from ....core.change_set import ChangeSet
 from ...forms import SettingsBody
+from ...serialize import model
 from ..deps import AgentName, Desk, IfMatch, Preview, documents_key
-from ..schemas import shapes, telling
 from ..schemas.bodies import PersonalityBody
 
 
 def routes(desk: Desk) -> APIRouter:
     """Settings and personality."""
     router = APIRouter(tags=["agents"])
-
-    def settings(name: AgentName) -> JSONResponse:
-        """The agent's own settings."""
-        agent = desk.agent(name)
-        return desk.told(agent, telling.settings(agent.settings))
 
     def configure(
         name: AgentName, body: SettingsBody, preview: Preview = False, if_match: IfMatch = None
@@ -33,11 +28,6 @@ def routes(desk: Desk) -> APIRouter:
             return agent.configure(preview=True, **body.given(agent.settings))
 
         return desk.change(name, plan, preview=preview, if_match=if_match)
-
-    def personality(name: AgentName) -> JSONResponse:
-        """The static memory's JSON text in use, and what is wrong with the file on disk, if anything."""
-        agent = desk.agent(name)
-        return desk.told(agent, {"text": agent.personality_text, "problem": agent.personality_problem})
 
     def save(
         name: AgentName, body: PersonalityBody, preview: Preview = False, if_match: IfMatch = None
@@ -51,9 +41,7 @@ def routes(desk: Desk) -> APIRouter:
         return desk.applied(agent, lambda: agent.save_personality(body.text), if_match)
 
     quick = desk.lanes.quick
-    changed: dict[str, Any] = {"response_model": shapes.ChangeSetTold, "dependencies": [Depends(documents_key)]}
-    router.get("/agents/{name}/settings", response_model=shapes.SettingsTold)(quick(settings))
+    changed: dict[str, Any] = {"response_model": model(ChangeSet), "dependencies": [Depends(documents_key)]}
     router.patch("/agents/{name}/settings", **changed)(quick(configure))
-    router.get("/agents/{name}/personality", response_model=shapes.PersonalityTold)(quick(personality))
     router.put("/agents/{name}/personality", **changed)(quick(save))
     return router

@@ -17,9 +17,10 @@ from starlette.exceptions import HTTPException
 from ....core.json_source import parse_strict
 from ....errors import InvalidEntry, InvalidFile, Problem
 from ....maintenance import export
-from ....operations.importing.events import MAX_BATCH
+from ....operations.importing.events import MAX_BATCH, Added
+from ... import serialize
+from ...serialize import model
 from ..deps import AgentName, Desk, Key, Preview, tag
-from ..schemas import shapes, telling
 from ..schemas.bodies import EventsBody
 from ..sse import TOLD, Tell, progress
 
@@ -38,10 +39,10 @@ def routes(desk: Desk) -> APIRouter:
         done = agent.add_short_term(
             events, overwrite_existing=overwrite, rate=rate, now=now, preview=preview, progress=progress(tell)
         )
-        told = telling.added(done)
+        told = serialize.plain(done)
         if preview:
             desk.previews.keep(agent.name, done.change_set)
-            told["change_set"] = telling.change_set(done.change_set, desk.previews.seconds)
+            told["change_set"] = serialize.waiting(done.change_set, desk.previews.seconds)
         return JSONResponse(told, headers=tag(agent.stamp[0]))
 
     def add(tell: Tell, name: AgentName, body: EventsBody, preview: Preview = False, key: Key = None) -> JSONResponse:
@@ -94,9 +95,9 @@ def routes(desk: Desk) -> APIRouter:
         return StreamingResponse(_pieces(chain([first], lines)), media_type=LINES, headers=tag(agent.stamp[0]))
 
     quick, of = desk.lanes.quick, "/agents/{name}"
-    router.post(f"{of}/events", response_model=shapes.AddedTold, responses=TOLD)(desk.lanes.told(add))
+    router.post(f"{of}/events", response_model=model(Added), responses=TOLD)(desk.lanes.told(add))
     taken = {"requestBody": {"required": True, "content": {LINES: {"schema": {"type": "string"}}}}}
-    router.post(f"{of}/events.ndjson", response_model=shapes.AddedTold, responses=TOLD, openapi_extra=taken)(stream)
+    router.post(f"{of}/events.ndjson", response_model=model(Added), responses=TOLD, openapi_extra=taken)(stream)
     told: dict[int | str, dict[str, Any]] = {200: {"content": {LINES: {"schema": {"type": "string"}}}}}
     router.get(f"{of}/export", response_class=StreamingResponse, responses=told)(quick(exported))
     return router

@@ -17,13 +17,17 @@ from fastapi import APIRouter, Depends, Path
 from fastapi.responses import JSONResponse, Response
 
 from ....agent import AgentMemory
-from ....conversation import Conversation, Duet, Interview, TalkSettings, sit
-from ....conversation.interview import drop, keep, sittings
+from ....conversation import Conversation, Duet, Interview, Step, TalkSettings, sit
+from ....conversation.duet import Said
+from ....conversation.interview import drop, keep
+from ....core.change_set import ChangeSet
 from ....core.entry import new_id
 from ....core.kinds import MAX_ID
+from ....core.saved_interviews import Sitting
 from ....errors import ConversationNotFound, shown
+from ... import serialize
+from ...serialize import Shape, items, model
 from ..deps import AgentName, Desk, IfMatch, Preview, documents_key, tag
-from ..schemas import shapes, talk, talk_telling, telling
 from ..schemas.bodies import AskBody, DuetBody, SitBody, TurnsBody
 from ..sse import TOLD, Tell, progress
 from .talking import pieces
@@ -93,6 +97,14 @@ class Interviews:
             del self._held[name]
 
 
+_SAT = Shape(
+    "SatTold",
+    "An interview, and the change set that keeps it; ``null`` where it is not kept.",
+    {"sitting": Sitting, "change_set": ChangeSet | None},
+)
+_HALF = Shape("HalfTold", "One side of a duet.", {"agent": str, "conversation": str})
+_DUET = Shape("DuetTold", "A duet: two conversations, one in each memory.", {"first": _HALF, "second": _HALF})
+_TURNS = items("Turns", "What was said, in its order.", Said)
 SittingId = Annotated[str, Path(min_length=1, max_length=MAX_ID, description="The interview's id.")]
 
 
@@ -121,12 +133,7 @@ def routes(desk: Desk) -> APIRouter:
             finally:
                 if not body.keep:
                     interview.talk, interview.transcript = before
-        return desk.told(agent, talk_telling.step(done, interview=name_of))
-
-    def kept(name: AgentName) -> JSONResponse:
-        """The interviews that are kept, the oldest first."""
-        agent = desk.agent(name)
-        return desk.told(agent, {"items": talk_telling.plain(sittings(agent))})
+        return desk.told(agent, serialize.plain(done) | {"interview": name_of})
 
     def seated(tell: Tell, name: AgentName, body: SitBody) -> Response:
         """Put questions to an agent, each for itself and without a trace; the answers are kept, to be compared."""
@@ -141,7 +148,7 @@ def routes(desk: Desk) -> APIRouter:
             progress=progress(tell),
         )
         done = keep(agent, sitting) if body.keep else None
-        told = {"sitting": talk_telling.plain(sitting), "change_set": done and telling.change_set(done)}
+        told = {"sitting": serialize.plain(sitting), "change_set": serialize.plain(done)}
         return JSONResponse(told, headers=tag(agent.stamp[0]))
 
     def dropped(
@@ -175,19 +182,16 @@ def routes(desk: Desk) -> APIRouter:
         for one in Duet(first, second).talk(
             body.turns, opening=body.opening, now=body.now, heard=pieces(tell)["heard"]
         ):
-            told = talk_telling.said(one)
+            told = serialize.plain(one)
             items.append(told)
             tell("said", told)
         return JSONResponse({"items": items})
 
     quick, told, write = desk.lanes.quick, desk.lanes.told, [Depends(documents_key)]
     of = "/agents/{name}"
-    router.post(f"{of}/interview", response_model=talk.StepTold, responses=TOLD)(told(ask))
-    router.get(f"{of}/interviews", response_model=talk.Sittings)(quick(kept))
-    router.post(f"{of}/interviews", response_model=talk.SatTold, responses=TOLD, dependencies=write)(told(seated))
-    router.delete(f"{of}/interviews/{{sitting}}", response_model=shapes.ChangeSetTold, dependencies=write)(
-        quick(dropped)
-    )
-    router.post("/duets", response_model=talk.DuetTold, status_code=201, dependencies=write)(quick(duet))
-    router.post("/duets/turns", response_model=talk.Turns, responses=TOLD, dependencies=write)(told(turns))
+    router.post(f"{of}/interview", response_model=model(Step), responses=TOLD)(told(ask))
+    router.post(f"{of}/interviews", response_model=_SAT.model, responses=TOLD, dependencies=write)(told(seated))
+    router.delete(f"{of}/interviews/{{sitting}}", response_model=model(ChangeSet), dependencies=write)(quick(dropped))
+    router.post("/duets", response_model=_DUET.model, status_code=201, dependencies=write)(quick(duet))
+    router.post("/duets/turns", response_model=_TURNS.model, responses=TOLD, dependencies=write)(told(turns))
     return router

@@ -2,26 +2,56 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from datetime import datetime
 from pathlib import Path as FilePath
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path
 from fastapi.responses import FileResponse, JSONResponse, Response
 
-from ....core.findings import Finding, State
-from ....errors import InvalidBackup, NotFound, shown
+from ....core.findings import Finding
+from ....errors import InvalidBackup
 from ....maintenance import backup, backup_reading, doctor
 from ....maintenance import restore as backup_restoring
 from ....maintenance.backup_manifest import Manifest
+from ....operations.reembed import Reembedded
 from ....world.world import World
+from ... import serialize
 from ...forms import Body, Name
+from ...reads import FINDINGS, findings_told
+from ...serialize import Shape, items, model
 from ..deps import AgentName, Desk, documents_key
-from ..schemas import inspection, talk_telling
 from ..sse import TOLD, Tell, progress
+from .reads import JSON
 
 ZIP = "application/zip"
 BackupFile = Annotated[str, Path(min_length=1, max_length=255, description="The backup's file, as the list names it.")]
+
+
+_BACKED_UP = Shape(
+    "BackedUpTold",
+    "An agent in a backup: what people call it, its changes and memories, and what was wrong with it, if anything.",
+    {"name": str, "shown": str, "revision": int, "memories": int, "problem": str},
+)
+_BACKUP = Shape(
+    "BackupTold",
+    "A backup in the server's backup folder, by its file's name; ``problem`` says why it cannot be read.",
+    {
+        "file": str,
+        "size": int,
+        "world": str | None,
+        "made_at": datetime | None,
+        "agents": (_BACKED_UP,),
+        "deleted": int,
+        "problem": str | None,
+    },
+)
+_BACKUPS = items("Backups", "The backups, the last made first.", _BACKUP)
+_RESTORED = Shape(
+    "RestoredTold",
+    "The world that a backup was restored as, and what the doctor found in it.",
+    {"world": str, "backup": _BACKUP, "findings": list[Finding]},
+)
 
 
 class RestoreBody(Body):
@@ -34,13 +64,10 @@ def routes(desk: Desk) -> APIRouter:
     """What can be done for the world as a whole."""
     router = APIRouter(tags=["keeping"])
 
-    def looked(tell: Tell) -> Response:
-        """Look at every agent of the world; nothing is changed."""
-        return _found(doctor.examine(desk.world(), progress=progress(tell)))
-
     def repaired(tell: Tell) -> Response:
         """Look at every agent, and repair what is wrong; an agent that is repaired is closed and opened anew."""
-        return _found(doctor.examine(desk.world(), repair=True, progress=progress(tell)))
+        found = doctor.examine(desk.world(), repair=True, progress=progress(tell))
+        return Response(FINDINGS.dumped(**findings_told(found)), media_type=JSON)
 
     def backups() -> JSONResponse:
         """The backups in the server's backup folder, of whichever world, the last made first."""
@@ -55,66 +82,41 @@ def routes(desk: Desk) -> APIRouter:
 
     def content(file: BackupFile) -> Response:
         """A backup itself."""
-        return FileResponse(_path(desk, file), media_type=ZIP)
+        return FileResponse(backup_reading.find(_folder(desk), file), media_type=ZIP)
 
     def restore(tell: Tell, file: BackupFile, body: RestoreBody) -> Response:
         """Restore a backup as a new world, which a server of its own can serve then; this world stays as it is."""
-        path, here = _path(desk, file), desk.world()
+        path, here = backup_reading.find(_folder(desk), file), desk.world()
         settings = here.settings.model_copy(update={"world": body.world})
-        with World(settings, embedder=here.embedder, model=here.model, author=desk.author) as anew:
+        with World(
+            settings, embedder=here.embedder, model=here.model, author=desk.author, take_over=here.take_over
+        ) as anew:
             done = backup_restoring.restore(anew, path, anew=True, progress=progress(tell))
             assert done is not None, "nobody stops it but by leaving"
-            told = {"world": anew.name, "backup": _told(path), "findings": talk_telling.plain(done.findings)}
+            told = {"world": anew.name, "backup": _told(path), "findings": serialize.plain(done.findings)}
         return JSONResponse(told, 201)
-
-    def waiting(name: AgentName) -> JSONResponse:
-        """How many memories have no vector of the embedder in use, and are not found by meaning."""
-        agent = desk.agent(name)
-        return desk.told(agent, {"waiting": agent.waiting_for_vectors, "embedder": agent.embedder.identity})
 
     def reembed(tell: Tell, name: AgentName) -> Response:
         """Make the vectors that are missing; what was done stays done, and it goes on from there another time."""
         agent = desk.agent(name)
-        return desk.told(agent, talk_telling.plain(agent.reembed(progress=progress(tell))))
+        return desk.told(agent, serialize.plain(agent.reembed(progress=progress(tell))))
 
     quick, told, write = desk.lanes.quick, desk.lanes.told, [Depends(documents_key)]
     made: dict[str, Any] = {"status_code": 201, "dependencies": write, "responses": TOLD}
-    router.get("/doctor", response_model=inspection.Findings, responses=TOLD)(told(looked))
-    router.post("/doctor/repair", response_model=inspection.Findings, responses=TOLD, dependencies=write)(
-        told(repaired)
-    )
-    router.get("/backups", response_model=inspection.Backups)(quick(backups))
-    router.post("/backups", response_model=inspection.BackupTold, **made)(told(make))
+    router.post("/doctor/repair", response_model=FINDINGS.model, responses=TOLD, dependencies=write)(told(repaired))
+    router.get("/backups", response_model=_BACKUPS.model)(quick(backups))
+    router.post("/backups", response_model=_BACKUP.model, **made)(told(make))
     zipped: dict[int | str, dict[str, Any]] = {200: {"content": {ZIP: {"schema": {"type": "string"}}}}}
     router.get("/backups/{file}", response_class=FileResponse, responses=zipped)(quick(content))
-    router.post("/backups/{file}/restore", response_model=inspection.RestoredTold, **made)(told(restore))
-    router.get("/agents/{name}/vectors", response_model=inspection.Vectors)(quick(waiting))
-    router.post("/agents/{name}/vectors", response_model=inspection.ReembeddedTold, responses=TOLD, dependencies=write)(
+    router.post("/backups/{file}/restore", response_model=_RESTORED.model, **made)(told(restore))
+    router.post("/agents/{name}/vectors", response_model=model(Reembedded), responses=TOLD, dependencies=write)(
         told(reembed)
     )
     return router
 
 
-def _found(found: list[Finding]) -> JSONResponse:
-    right = not any(one.state is State.WRONG for one in found)
-    return JSONResponse({"right": right, "findings": talk_telling.plain(found)})
-
-
 def _folder(desk: Desk) -> FilePath:
     return desk.world().settings.backup_folder
-
-
-def _path(desk: Desk, file: str) -> FilePath:
-    """A backup of the backup folder, and of no other.
-
-    Raises:
-        NotFound: there is none of this name.
-    """
-    with suppress(OSError, ValueError):
-        for path in _folder(desk).glob("*.zip"):
-            if path.name == file and path.is_file() and not path.is_symlink():
-                return path
-    raise NotFound(f"There is no backup {shown(file)} in the server's backup folder.")
 
 
 def _told(path: FilePath) -> dict[str, Any]:

@@ -7,10 +7,12 @@ from typing import Any
 from fastapi import APIRouter, Depends
 from fastapi.responses import JSONResponse, Response
 
+from ....core.change_set import ChangeSet
+from ... import serialize
 from ...forms import Body
 from ...operations import OPERATIONS, Operation
+from ...serialize import model
 from ..deps import AgentName, Desk, IfMatch, Preview, documents_key
-from ..schemas import shapes, telling
 from ..schemas.bodies import ApplyBody
 from ..sse import TOLD, Tell, progress
 
@@ -18,7 +20,7 @@ from ..sse import TOLD, Tell, progress
 def routes(desk: Desk) -> APIRouter:
     """All operations."""
     router = APIRouter(tags=["operations"])
-    changed: dict[str, Any] = {"response_model": shapes.ChangeSetTold, "dependencies": [Depends(documents_key)]}
+    changed: dict[str, Any] = {"response_model": model(ChangeSet), "dependencies": [Depends(documents_key)]}
     for operation in OPERATIONS:
         address = f"/agents/{{name}}/operations/{operation.name}"
         words: dict[str, Any] = {"summary": operation.about, "name": operation.name, **changed}
@@ -30,7 +32,7 @@ def routes(desk: Desk) -> APIRouter:
     def waiting(name: AgentName, preview_id: str) -> JSONResponse:
         """A preview that waits."""
         agent = desk.agent(name)
-        return desk.told(agent, telling.change_set(desk.previews.get(agent.name, preview_id)))
+        return desk.told(agent, serialize.plain(desk.previews.get(agent.name, preview_id)))
 
     def apply(name: AgentName, preview_id: str, body: ApplyBody, if_match: IfMatch = None) -> JSONResponse:
         """Carry out what a preview showed, without asking a language model again; once, however often it is sent."""
@@ -45,7 +47,7 @@ def routes(desk: Desk) -> APIRouter:
         return Response(status_code=204)
 
     quick, address = desk.lanes.quick, "/agents/{name}/previews/{preview_id}"
-    router.get(address, response_model=shapes.ChangeSetTold)(quick(waiting))
+    router.get(address, response_model=model(ChangeSet))(quick(waiting))
     router.post(f"{address}/apply", **changed)(quick(apply))
     router.delete(address, status_code=204, dependencies=[Depends(documents_key)])(quick(drop))
     return router

@@ -9,11 +9,11 @@ from fastapi import APIRouter, Depends, Path, Query
 from fastapi.responses import JSONResponse, Response
 from pydantic import AwareDatetime
 
-from ....conversation import Conversation, note
+from ....conversation import Conversation, Step, note
 from ....core.change_set import ChangeSet
+from ... import serialize
+from ...serialize import model
 from ..deps import AgentName, Desk, IfMatch, Preview, documents_key, tag
-from ..schemas import shapes, talk_telling
-from ..schemas import talk as talk_shapes
 from ..schemas.bodies import Block, CoreBody, NoteBody, SayBody, TalkSettingsBody, When
 from ..sse import TOLD, Tell, progress
 from .talks import TalkId
@@ -37,8 +37,7 @@ def routes(desk: Desk) -> APIRouter:
             preview=preview,
             **pieces(tell),
         )
-        told = talk_telling.step(done, desk.previews, agent.name)
-        return JSONResponse(told, headers=tag(agent.stamp[0]))
+        return JSONResponse(desk.step(agent, done), headers=tag(agent.stamp[0]))
 
     def settings(
         name: AgentName,
@@ -117,8 +116,8 @@ def routes(desk: Desk) -> APIRouter:
 
     quick, told, one = desk.lanes.quick, desk.lanes.told, "/agents/{name}/conversations/{conversation}"
     write = [Depends(documents_key)]
-    changed: dict[str, Any] = {"response_model": shapes.ChangeSetTold, "dependencies": write}
-    router.post(f"{one}/steps", response_model=talk_shapes.StepTold, responses=TOLD, dependencies=write)(told(say))
+    changed: dict[str, Any] = {"response_model": model(ChangeSet), "dependencies": write}
+    router.post(f"{one}/steps", response_model=model(Step), responses=TOLD, dependencies=write)(told(say))
     router.patch(f"{one}/settings", **changed)(quick(settings))
     router.put(f"{one}/core/{{block}}", **changed)(quick(core))
     router.post(f"{one}/notes", **changed)(quick(noted))
@@ -131,5 +130,5 @@ def pieces(tell: Tell) -> dict[str, Any]:
     """What a step is handed to be heard while it goes on."""
     return {
         "heard": lambda piece: tell("heard", {"text": piece}),
-        "told": lambda run: tell("function", talk_telling.plain(run)),
+        "told": lambda run: tell("function", serialize.plain(run)),
     }

@@ -10,93 +10,8 @@ from pydantic import AwareDatetime, Field, StrictBool, StringConstraints
 from ....conversation import TalkSettings
 from ....conversation.talk import MAX_TEMPLATE, Strategy
 from ....core.entry import MAX_DOCUMENT, Kind
-from ....core.settings import AgentSettings
 from ....llm.prompts import MOST as MOST_OF_A_PROMPT
-from ....recall.query import MAX_CUE, MAX_REQUERY, MAX_TOP_K, Facets
-from ...forms import Body, Id, Ids, Name, Number, ScoringBody, Share
-
-Revision = Annotated[int, Field(strict=True, ge=0, le=2**62)]
-Words = Annotated[str, StringConstraints(max_length=1000)]
-
-
-class FacetsBody(Body):
-    """Which memories may be found at all; whatever is left empty admits every memory."""
-
-    kinds: Annotated[list[Kind], Field(max_length=100)] = Field(default_factory=list)
-    tags: Annotated[list[str], Field(max_length=100)] = Field(default_factory=list)
-    since: AwareDatetime | None = None
-    until: AwareDatetime | None = None
-    min_importance: Share | None = None
-    max_importance: Share | None = None
-    contains: Words = ""
-    without: Ids = Field(default_factory=list)
-
-    def meant(self) -> Facets:
-        """As the memory system has it."""
-        return Facets(
-            tuple(self.kinds),
-            tuple(self.tags),
-            self.since,
-            self.until,
-            self.min_importance,
-            self.max_importance,
-            self.contains,
-            tuple(self.without),
-        )
-
-
-class MomentBody(Body):
-    """A moment of the past: a real time, a revision (with the last access since), or a time of the world."""
-
-    at: AwareDatetime | None = None
-    revision: Revision | None = None
-    access: Revision | None = None
-    world_time: AwareDatetime | None = None
-
-    def given(self) -> dict[str, Any]:
-        """What ``as_of`` is to be called with."""
-        return {"at": self.at, "revision": self.revision, "access": self.access, "world_time": self.world_time}
-
-
-class Asked(Body):
-    """A query; the agent's settings stand for what is not given."""
-
-    cue: Annotated[str, StringConstraints(min_length=1, max_length=MAX_CUE)]
-    top_k: Annotated[int, Field(strict=True, ge=0, le=MAX_TOP_K)] | None = None
-    threshold: Annotated[Number, Field(ge=0, le=30)] | None = None
-    static_threshold: Share | None = None
-    static_share: Share | None = None
-    scoring: ScoringBody | None = None
-    facets: FacetsBody | None = None
-    requery: Annotated[int, Field(strict=True, ge=0, le=MAX_REQUERY)] = 0
-    now: AwareDatetime | None = None
-    as_of: MomentBody | None = None
-
-    def given(self, own: AgentSettings) -> dict[str, Any]:
-        """What ``query_memory`` and ``explain`` are to be called with, given the agent's own settings."""
-        return {
-            "prompt": self.cue,
-            "top_k": self.top_k,
-            "threshold": self.threshold,
-            "now": self.now,
-            "static_threshold": self.static_threshold,
-            "static_share": self.static_share,
-            "scoring": self.scoring and self.scoring.over(own.scoring),
-            "facets": self.facets and self.facets.meant(),
-            "requery": self.requery,
-        }
-
-
-class QueryBody(Asked):
-    """A query; with ``touch`` what is recalled counts as accessed now."""
-
-    touch: StrictBool = True
-
-
-class ExplainBody(Asked):
-    """A query that touches nothing; ``limit`` is how many candidates are told beside the recalled ones."""
-
-    limit: Annotated[int, Field(strict=True, ge=0, le=100_000)] = 100
+from ...forms import Body, Id, Ids, Name, Number, Share, Words
 
 
 class Event(Body):
@@ -174,13 +89,6 @@ class ApplyBody(Body):
     """Which memories of a preview are left as they are."""
 
     without: Ids = Field(default_factory=list)
-
-
-class NarrateBody(Body):
-    """What the narrative answers, and the ids of the memories to tell, the best first; recalled if not given."""
-
-    cue: Annotated[str, StringConstraints(min_length=1, max_length=MAX_CUE)]
-    ids: Annotated[list[Id], Field(max_length=200)] | None = None
 
 
 Line = Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -328,15 +236,3 @@ class SitBody(Body):
     settings: TalkSettingsBody = TalkSettingsBody()
     now: AwareDatetime | None = None
     keep: StrictBool = True
-
-
-class SearchBody(Body):
-    """What a model's call of the tool ``memory_search`` says; the agent's settings stand for what is not given."""
-
-    query: Annotated[str, StringConstraints(min_length=1, max_length=MAX_CUE)]
-    form: Literal["extractive", "summarising"] = "extractive"
-    top_k: Annotated[int, _whole(1, 50)] | None = None
-    within: Annotated[list[Literal["life", "conversations", "documents"]], Field(min_length=1, max_length=3)] | None = (
-        None
-    )
-    touch: StrictBool = False

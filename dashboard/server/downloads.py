@@ -1,0 +1,67 @@
+"""Files that a page offers to download, each at an address that stays the same however often the page is drawn.
+
+Streamlit's own download button names its file again in every run and drops the file of the run before, so that a click
+that comes while the page is drawn asks for a file that is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from memory_system import MemorySystemError, World
+from memory_system.errors import NotAllowed
+from memory_system.maintenance import backup_reading
+from memory_system.world import Role
+
+from ..data import moments
+from .visitors import COOKIE, Visitors
+
+BACKUP, JUDGMENTS = "/downloads/backup", "/downloads/judgments"
+
+
+def link(path: str, **names: str) -> str:
+    """The address of a file, with the names that tell which one."""
+    return f"{path}?{urlencode(names)}"
+
+
+def routes(world: World, visitors: Visitors) -> list[Route]:
+    """The addresses of all files that pages offer; the entrance lets nobody there who has not signed in.
+
+    Args:
+        world: whose files.
+        visitors: who has signed in, and as what.
+    """
+
+    def backup(request: Request) -> Response:
+        """A backup of the backup folder, for curators."""
+        if visitors.role(request.cookies.get(COOKIE)) is not Role.CURATOR:
+            raise NotAllowed("A viewer takes no backup away: sign in as a curator.")
+        path = backup_reading.find(world.settings.backup_folder, request.query_params.get("file", ""))
+        return FileResponse(path, media_type="application/zip", filename=path.name)
+
+    def judgments(request: Request) -> Response:
+        """What was judged of an agent's answers, with its memories, at the moment that the link names or now."""
+        wanted = moments.from_link(request.query_params)
+        agent = world.agent(request.query_params.get("agent", ""))
+        shown = agent if wanted is None else agent.as_of(**wanted.arguments())
+        attached = {"Content-Disposition": f'attachment; filename="{agent.name}-judgments.jsonl"'}
+        return Response(shown.cues.judgments_jsonl(memories=True), media_type="application/x-ndjson", headers=attached)
+
+    return [Route(BACKUP, _told(backup)), Route(JUDGMENTS, _told(judgments))]
+
+
+def _told(answer: Callable[[Request], Response]) -> Callable[[Request], Response]:
+    """The answer, or a sentence that says why there is none."""
+
+    def told(request: Request) -> Response:
+        try:
+            return answer(request)
+        except MemorySystemError as error:
+            return PlainTextResponse(error.sentence, error.status)
+
+    return told

@@ -1,0 +1,96 @@
+"""Contents: the tables, texts and vectors that an agent is stored in, for those who build on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+
+import numpy as np
+
+from ..core.entry import Tier
+from ..core.memory import Vectors
+from ..errors import OtherEmbedder
+from ..operations import reembed
+from ..operations.context import Progress, no_progress
+from ..operations.reembed import Reembedded
+from ..recall.hybrid import TokenStates
+from ..recall.table import Table
+from .context import Part
+
+
+class Contents(Part):
+    """What an agent is stored in."""
+
+    def text(self, name: str) -> str | None:
+        """A text that is kept beside memories, such as ``conversation:`` and an id; ``None`` where there is none."""
+        self.context.refresh()
+        return self.context.ledger.text(name)
+
+    def texts(self) -> dict[str, str | None]:
+        """Personality, settings, saved cues, judgments and the states of conversations as they are kept, by name."""
+        self.context.refresh()
+        return self.context.ledger.texts()
+
+    @property
+    def tokens(self) -> TokenStates:
+        """The token states that relevancies are computed from."""
+        return self.context.tokens
+
+    def embedded(self, texts: Sequence[str]) -> Vectors:
+        """The vectors of texts, shape (n, d), by the embedder in use; they are not stored."""
+        return self.context.embedder.embed(texts)
+
+    @contextmanager
+    def shelf(self, tier: Tier) -> Iterator[Table]:
+        """The table of a tier, held still for as long as it is looked at. It is not to be changed."""
+        self.context.refresh()
+        with self.context.ledger.reading():
+            yield self.context.ledger.tables[tier]
+
+    @property
+    def waiting_for_vectors(self) -> int:
+        """How many memories have no vector of the embedder in use, and are not found by meaning."""
+        with self.context.ledger.reading():
+            return sum(len(table.rows_without_vector()) for table in self.context.ledger.tables.values())
+
+    @property
+    def of_another_embedder(self) -> bool:
+        """Whether another embedder than the one in use made its vectors, so that nothing is recalled or changed."""
+        try:
+            self.context.ledger.refuse_other_embedder()
+        except OtherEmbedder:
+            return True
+        return False
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Within it, no other thread or process writes this agent; for those who move its files."""
+        return self.context.owner().writing()
+
+    def vector(self, entry_id: str) -> Vectors | None:
+        """The vector, shape (d,), float32, of a memory; ``None`` if it has none of the embedder in use.
+
+        Raises:
+            EntryNotFound: there is no such memory.
+        """
+        with self.context.ledger.reading():
+            entry = self.context.entry(entry_id)
+            vector = self.context.ledger.tables[entry.tier].vector(entry_id)
+            return None if not vector.size or np.isnan(vector).any() else vector.copy()
+
+    def reembed(self, *, progress: Progress = no_progress, cancelled: Callable[[], bool] = lambda: False) -> Reembedded:
+        """Make the vectors of all memories that have none of the embedder in use, and the store of them anew.
+
+        What was done stays done: stopped or killed, it goes on from there when it is called again. Memories can be
+        recalled and changed meanwhile. The history tells it, as a change of no memory.
+
+        Args:
+            progress: told how far it is, 0 to 1, and what is being done.
+            cancelled: asked between batches whether to stop.
+
+        Raises:
+            ReadOnly: the agent can only be read.
+            EmbedderError: a text could not be embedded; those before it are done.
+        """
+        return reembed.reembed(
+            self.context.writer(), self.context.clock(), self.context.author, progress, cancelled, self.context.tell
+        )

@@ -1,0 +1,324 @@
+"""Context: what all parts of an agent share. Here its policy is asked, and its change sets are applied."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, TypeVar
+
+from ..core import personality as static_memory
+from ..core.change_set import Change, ChangeSet, Kept, TextChange, short
+from ..core.entry import MemoryEntry, Tier
+from ..core.personality import Personality
+from ..core.settings import AgentSettings
+from ..core.times import Clock, moment_given, stamp
+from ..embedding.embedder import Embedder
+from ..errors import EntryNotFound, InvalidParameter, InvalidPersonality, StaleChange, shown
+from ..llm import LanguageModel, prices
+from ..llm.metered import Metered, Once, Terms
+from ..llm.usage import Account, Budget
+from ..operations import edit
+from ..operations.undo import GO_BACK
+from ..recall.hybrid import TokenStates
+from ..recall.measures import Hybrid
+from ..store.journal.as_of import Moment
+from ..store.journal.tables import DEFAULTS
+from ..store.ledger import Ledger
+from ..store.past import PastLedger, Pasts
+from ..store.personality_file import PersonalityFile
+from ..store.policy import Past, Policy, ReadOnly
+from ..store.protocols import Present, Readable
+
+Parsed = TypeVar("Parsed")
+Applying = Callable[[ChangeSet], None]
+"""Is told a change set that is going to be applied."""
+
+
+@dataclass
+class Context:
+    """One agent, as its parts share it.
+
+    Args:
+        name: the agent's name.
+        embedder: texts to vectors.
+        bare_model: the language model, whose calls are not counted.
+        clock: the world's time.
+        tokens: the token states that relevancies are computed from.
+        hybrid: measures relevancy over its tables, and keeps what it read of them.
+        ledger: what is read: the agent's ledger, or a moment of its past.
+        held: the ledger itself; ``None`` of the past.
+        policy: whether anything may be changed.
+        file: the personality's file; ``None`` of the past.
+        account: what calls of the language model took; ``None`` = they are not counted.
+        once: ratings that are kept so that the same text is rated once.
+        at_once: how many memories may be rated at a time.
+        author: who is behind the changes, as the history tells it.
+        applying: called with each change set right before it is applied or noted.
+    """
+
+    name: str
+    embedder: Embedder
+    bare_model: LanguageModel
+    clock: Clock
+    tokens: TokenStates
+    hybrid: Hybrid
+    ledger: Readable
+    held: Ledger | None
+    policy: Policy
+    file: PersonalityFile | None
+    account: Account | None = None
+    once: Once = field(default_factory=Once)
+    at_once: int = 1
+    author: str = ""
+    applying: Applying | None = None
+    pasts: Pasts = field(default_factory=Pasts)
+    _parsed: dict[str, tuple[str | None, Any]] = field(default_factory=dict)
+
+    # -- what is held ----------------------------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """Take in what was edited in the personality file on disk; called before anything is read."""
+        file = self.file
+        try:
+            if self.held is None or file is None or self.policy.why is not None:
+                return
+            if self.held.other_embedder or file.edited() is None:
+                return  # what was edited waits until it can be taken in
+            ledger = self.writer()
+            with ledger.writing():
+                text = file.edited()
+                file.seen()
+                before = ledger.text("personality")
+                if text is not None and text != before:
+                    with ledger.reading():
+                        static = list(ledger.tables[Tier.STATIC].entries)
+                    plan = edit.personality(self.plan, before, text, static, file.path.name)
+                    ledger.apply(dataclasses.replace(plan, author=f"file {file.path.name}"))
+        except (InvalidPersonality, StaleChange):
+            if file is not None:
+                file.seen()  # ``personality_problem`` tells; the last good one stays in use
+
+    def time(self, now: datetime | None) -> datetime:
+        """A time that was given, checked; the world's if none was."""
+        return self.clock() if now is None else moment_given("'now'", now)
+
+    def parsed(self, name: str, parse: Callable[[str | None], Parsed]) -> Parsed:
+        """What a text of the journal says, parsed once for as long as it stays the same."""
+        text = self.ledger.text(name)
+        held = self._parsed.get(name)
+        if held is None or held[0] != text:
+            held = self._parsed[name] = (text, parse(text))
+        value: Parsed = held[1]
+        return value
+
+    @property
+    def settings(self) -> AgentSettings:
+        """The agent's own settings; where it has saved none, the defaults of when it was made."""
+        name = "settings" if self.ledger.text("settings") is not None else DEFAULTS
+        return self.parsed(name, AgentSettings.from_json)
+
+    @property
+    def personality(self) -> Personality | None:
+        """The static memory in use; ``None`` where there is none yet."""
+        return self.parsed("personality", lambda text: static_memory.parse(text) if text else None)
+
+    @property
+    def display_name(self) -> str:
+        """The name in the personality; the agent's name where there is none."""
+        return self.personality.identity.name if self.personality else self.name
+
+    def find(self, entry_id: str) -> MemoryEntry | None:
+        """The memory of this id in any tier, or ``None``."""
+        self.refresh()
+        with self.ledger.reading():
+            return self.ledger.find(entry_id)
+
+    def entry(self, entry_id: str) -> MemoryEntry:
+        """The memory of this id in any tier.
+
+        Raises:
+            EntryNotFound: there is none.
+        """
+        entry = self.find(entry_id)
+        if entry is None:
+            raise EntryNotFound(f"There is no memory {shown(entry_id)}.")
+        return entry
+
+    def last_version(self, entry_id: str) -> MemoryEntry:
+        """A memory as it is, or as it was before it was forgotten.
+
+        Raises:
+            EntryNotFound: the agent never had it.
+        """
+        entry = self.find(entry_id)
+        if entry is None and isinstance(entry_id, str) and entry_id.isprintable():
+            entry = self.ledger.journal.last_version(entry_id)
+        if entry is None:
+            raise EntryNotFound(f"{self.name} never had a memory {shown(entry_id)}.")
+        return entry
+
+    def entries(self, tier: Tier) -> list[MemoryEntry]:
+        """All memories of a tier, ordered by id.
+
+        Raises:
+            InvalidParameter: there is no such tier.
+        """
+        self.refresh()
+        try:
+            wanted = Tier(tier)
+        except ValueError as error:
+            raise InvalidParameter(f"There is no tier {shown(tier)}; there are {', '.join(Tier)}.") from error
+        with self.ledger.reading():
+            return sorted(self.ledger.tables[wanted].entries, key=lambda entry: entry.id)
+
+    @property
+    def model(self) -> LanguageModel:
+        """The language model, whose calls are counted."""
+        if self.account is None:
+            return self.bare_model
+        return Metered(self.bare_model, self.account, self._terms, self.once)
+
+    def _terms(self) -> Terms:
+        settings = self.settings
+        return Terms(Budget(settings.token_budget, settings.cost_budget), prices.read(self.present().folder.parent))
+
+    # -- past and present --------------------------------------------------------------------------------
+
+    def present(self) -> Present:
+        """The agent as it is now, to be read.
+
+        Raises:
+            ReadOnlyPast: this is its past.
+        """
+        if self.held is None:
+            self.policy.refuse()
+        assert self.held is not None, "only the past holds no ledger, and its policy refuses"
+        return self.held
+
+    def as_of(self, moment: Moment) -> Context:
+        """The agent as it was at a moment."""
+        present = self.present()
+        then = dataclasses.replace(
+            self,
+            bare_model=self.model,
+            clock=lambda: moment.now,
+            hybrid=Hybrid(self.tokens),
+            ledger=PastLedger(moment, self.pasts.get(present, moment), present),
+            held=None,
+            file=None,
+            account=None,
+            at_once=1,
+            author="",
+            applying=None,
+            _parsed={},
+        )
+        why = (
+            f"This is {then.display_name} as of {stamp(moment.now)}, after revision {moment.revision}; "
+            "go back to the present to change anything."
+        )
+        return dataclasses.replace(then, policy=Past(why, moment))
+
+    # -- changes ---------------------------------------------------------------------------------------
+
+    def plan(
+        self,
+        operation: str,
+        title: str,
+        changes: Sequence[Change] = (),
+        *,
+        texts: Sequence[TextChange] = (),
+        kept: Sequence[Kept] = (),
+        notes: Sequence[str] = (),
+        revision: int | None = None,
+        **more: Any,
+    ) -> ChangeSet:
+        """A change set planned without a ``Ground``, which reads all memories: a click on one has to be quick."""
+        return ChangeSet(
+            operation,
+            title,
+            tuple(changes),
+            self.clock(),
+            self.ledger.revision if revision is None else revision,
+            texts=tuple(texts),
+            kept=tuple(kept),
+            notes=tuple(notes),
+            author=self.author,
+            agent=self.name,
+            **more,
+        )
+
+    def writer(self) -> Ledger:
+        """The ledger, to be written: the one place where the policy is asked.
+
+        Raises:
+            NotAllowed, ReadOnlyPast, ReadOnly: nothing may be changed.
+        """
+        self.policy.refuse()
+        assert self.held is not None, "only the past holds no ledger, and its policy refuses"
+        return self.held
+
+    def owner(self) -> Ledger:
+        """The ledger, for who looks after its files, also where its journal is damaged.
+
+        Raises:
+            NotAllowed, ReadOnlyPast: this is only a view of it.
+        """
+        if self.held is not None and isinstance(self.policy, ReadOnly):
+            return self.held
+        return self.writer()
+
+    def done(self, plan: ChangeSet, preview: bool) -> ChangeSet:
+        """A plan, applied unless it is a preview."""
+        return plan if preview else self.apply(plan)
+
+    def apply(self, change_set: ChangeSet) -> ChangeSet:
+        """Carry out a change set, once; answers it with its revision.
+
+        Raises:
+            NotAllowed, ReadOnlyPast, ReadOnly: nothing may be changed.
+            StaleChange: what it touches has changed since; with going back, anything. Nothing was changed.
+        """
+        ledger = self.writer()
+        if isinstance(change_set, ChangeSet) and change_set.operation == GO_BACK:
+            with ledger.writing():
+                _refuse_gone_on(ledger, change_set)
+                self.tell(change_set)
+                return ledger.apply(change_set)
+        texts: Iterable[str] = ()
+        if isinstance(change_set, ChangeSet) and change_set.purges and change_set.problem() is None:
+            texts = ledger.journal.bin.texts(change_set.purges)
+            self.tokens.forget(texts)  # before nobody knows any more what they were made of
+        self.tell(change_set)
+        done = ledger.apply(change_set)
+        if texts:
+            self.tokens.forget(texts)  # somebody may have looked at the past meanwhile
+        return done
+
+    def tell(self, change_set: ChangeSet) -> None:
+        """Tell whoever acts what is going to stand in the history."""
+        if self.applying is not None:
+            self.applying(change_set)
+
+
+class Part:
+    """One theme of what an agent can do.
+
+    Args:
+        context: the agent.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+
+def _refuse_gone_on(ledger: Ledger, plan: ChangeSet) -> None:
+    """What goes back to a moment takes all back that came since: what came after it was planned, too."""
+    with ledger.reading():
+        later = ledger.journal.since(plan.base_revision)
+    if later and all(one.id != plan.id for one in later):
+        raise StaleChange(
+            f"“{short(later[0].title)}” by {later[0].author} was done since this was planned, and would not be "
+            "taken back. Preview it again."
+        )

@@ -1,0 +1,235 @@
+"""Cues: saved cues that must stay answered, and judgments of what is recalled. All is journalled and can be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from ..core.change_set import ChangeSet, TextChange, short
+from ..core.entry import LIVED
+from ..core.presets import PRESETS
+from ..errors import CueNotFound, EntryNotFound, InvalidParameter, shown
+from ..operations import edit
+from ..recall.cues import (
+    Judgment,
+    SavedCue,
+    dump_cues,
+    dump_judgments,
+    judgment_of,
+    judgments_jsonl,
+    name_key,
+    parse_cues,
+    parse_judgments,
+    with_cue,
+    with_verdict,
+)
+from ..recall.query import Query, checked_cue
+from .context import Part
+from .retrieval import Retrieval
+
+OWN_SETTINGS = "settings"
+"""The name, among those of the presets, under which the agent's own settings are tried."""
+_WORDS = {True: "right", False: "wrong"}
+
+
+@dataclass(frozen=True)
+class CueResult:
+    """What became of a saved cue when it was asked.
+
+    Args:
+        saved: the cue.
+        missing: ids that it must recall and did not, those of memories that are gone included.
+        unwanted: ids that it must not recall and did.
+        gone: ids that it names, in either list, of memories that are forgotten.
+        recalled: ids of the answer, in its order.
+    """
+
+    saved: SavedCue
+    missing: tuple[str, ...]
+    unwanted: tuple[str, ...]
+    gone: tuple[str, ...]
+    recalled: tuple[str, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether all was recalled that must be, and nothing that must not."""
+        return not self.missing and not self.unwanted
+
+
+@dataclass(frozen=True)
+class Precision:
+    """How many of the at most ``top_k`` memories recalled for a cue were judged right, wrong, or not at all."""
+
+    right: int
+    wrong: int
+    unjudged: int
+    top_k: int
+
+    @property
+    def value(self) -> float | None:
+        """The share of the right among the judged, 0 to 1; ``None`` if none was judged."""
+        judged = self.right + self.wrong
+        return self.right / judged if judged else None
+
+
+class Cues(Part):
+    """Cues saved by name, and thumbs up or down."""
+
+    @property
+    def saved_cues(self) -> tuple[SavedCue, ...]:
+        """The saved cues, in the order in which they were first saved."""
+        return self.context.parsed("cues", parse_cues)
+
+    @property
+    def judgments(self) -> tuple[Judgment, ...]:
+        """What was said of the answers to each cue, in the order in which the cues were first judged."""
+        return self.context.parsed("judgments", parse_judgments)
+
+    def check_cues(self, now: datetime | None = None) -> list[CueResult]:
+        """Ask every saved cue with the agent's settings, and say which are answered as they must be; touches nothing.
+
+        Raises:
+            InvalidParameter: ``now`` is no time with a zone.
+        """
+        moment = self.context.time(now)
+        return [self._checked(saved, moment) for saved in self.saved_cues]
+
+    def precision(
+        self,
+        cue: str,
+        presets: Sequence[str] | None = None,
+        *,
+        now: datetime | None = None,
+        top_k: int | None = None,
+    ) -> dict[str, Precision]:
+        """How much of what each preset recalls for a cue was judged right; touches nothing.
+
+        A preset is tried with its own thresholds, and with the agent's top-k and share of static memory.
+
+        Args:
+            cue: what memory is asked.
+            presets: names of ``PRESETS``, and ``settings`` for the agent's own; all of them if not given.
+            now: the world's time.
+            top_k: most memories to recall; the agent's setting if not given.
+
+        Raises:
+            InvalidParameter: there is no such preset, or another parameter is out of its range.
+        """
+        names = (*PRESETS, OWN_SETTINGS) if presets is None else edit.listed(presets)
+        moment = self.context.time(now)
+        held = judgment_of(self.judgments, checked_cue(cue))
+        found = {}
+        for name in names:
+            query = self._tried(cue, name, moment, top_k)
+            verdicts = [held.verdict(hit.entry.id) if held else None for hit in Retrieval(self.context).answer(query)]
+            found[name] = Precision(verdicts.count(True), verdicts.count(False), verdicts.count(None), query.top_k)
+        return found
+
+    def judgments_jsonl(self, *, memories: bool = False) -> str:
+        """The judgments as JSON lines, as ``python -m memory_system evaluate`` reads them.
+
+        With ``memories`` every memory stands in a line before them, so that the file can be evaluated by itself;
+        what was judged and is forgotten is then left out.
+        """
+        entries = [entry for tier in LIVED for entry in self.context.entries(tier)] if memories else None
+        return judgments_jsonl(self.judgments, entries)
+
+    def _tried(self, cue: str, name: str, now: datetime, top_k: int | None) -> Query:
+        if name == OWN_SETTINGS:
+            return Retrieval(self.context).query(cue, top_k, now=now)
+        preset = PRESETS.get(name)
+        if preset is None:
+            raise InvalidParameter(
+                f"There is no preset {shown(name)}; there are {', '.join((*PRESETS, OWN_SETTINGS))}."
+            )
+        return Retrieval(self.context).query(cue, top_k, now=now).by(preset)
+
+    def _checked(self, saved: SavedCue, now: datetime) -> CueResult:
+        recalled = tuple(
+            hit.entry.id for hit in Retrieval(self.context).answer(Retrieval(self.context).query(saved.cue, now=now))
+        )
+        with self.context.ledger.reading():
+            gone = tuple(one for one in (*saved.must, *saved.must_not) if self.context.ledger.find(one) is None)
+        missing = tuple(one for one in saved.must if one not in recalled)
+        unwanted = tuple(one for one in saved.must_not if one in recalled)
+        return CueResult(saved, missing, unwanted, gone, recalled)
+
+    def save_cue(
+        self,
+        name: str,
+        cue: str,
+        must: str | Sequence[str] = (),
+        must_not: str | Sequence[str] = (),
+        *,
+        preview: bool = False,
+    ) -> ChangeSet:
+        """Save a cue by name, with what it must and must not recall; one of the same name is replaced.
+
+        Args:
+            name: 1 to 80 characters; its case does not tell it apart from another.
+            cue: what memory is asked, 1 to 32,000 characters.
+            must: ids of memories that have to be recalled, at most 100.
+            must_not: ids of memories that may not be, at most 100; forgotten ones are taken.
+            preview: whether to plan only.
+
+        Raises:
+            InvalidParameter: a name, cue or list is not as described, or 200 cues are saved already.
+            EntryNotFound: there is no memory of an id in ``must``, or never was one of an id in ``must_not``.
+            StaleChange: somebody else changed the saved cues at the same moment. Nothing was changed.
+        """
+        saved = SavedCue(name, cue, tuple(edit.listed(must)), tuple(edit.listed(must_not)))
+        for entry_id in saved.must:
+            if self.context.find(entry_id) is None:
+                raise EntryNotFound(f"There is no memory {shown(entry_id)}, so it cannot be one that must be recalled.")
+        for entry_id in saved.must_not:
+            self.context.last_version(entry_id)
+        held = self.context.ledger.text("cues")
+        cues = parse_cues(held)
+        after = with_cue(cues, saved)
+        text = held if after == cues else dump_cues(after)
+        return self._keep(TextChange("cues", held, text), f"Save the cue “{saved.name}”", preview)
+
+    def remove_cue(self, name: str, *, preview: bool = False) -> ChangeSet:
+        """Take a saved cue away; the case of the name does not matter.
+
+        Raises:
+            CueNotFound: none is called so.
+        """
+        key = name_key(name)
+        held = self.context.ledger.text("cues")
+        cues = parse_cues(held)
+        removed = next((one for one in cues if name_key(one.name) == key), None)
+        if removed is None:
+            raise CueNotFound(f"{self.context.name} has no saved cue {shown(name)}.")
+        text = dump_cues([one for one in cues if one is not removed])
+        return self._keep(TextChange("cues", held, text), f"Remove the cue “{removed.name}”", preview)
+
+    def judge(self, cue: str, entry_id: str, verdict: bool | None, *, preview: bool = False) -> ChangeSet:
+        """Say that a memory is a right (true) or a wrong (false) answer to a cue, or take that back (``None``).
+
+        Raises:
+            InvalidParameter: the cue or the verdict is none, or there is room for no other.
+            EntryNotFound: there is no such memory, unless it is taken back.
+            StaleChange: somebody else judged at the same moment. Nothing was changed.
+        """
+        asked = checked_cue(cue).strip()
+        if verdict is not None and not isinstance(verdict, bool):
+            raise InvalidParameter(f"The verdict is true, false, or None to take it back, not {shown(verdict)}.")
+        if not isinstance(entry_id, str):
+            raise InvalidParameter(f"The id of a memory must be text, not {shown(entry_id)}.")
+        entry = self.context.find(entry_id) if verdict is not None else self.context.last_version(entry_id)
+        if entry is None:
+            raise EntryNotFound(f"There is no memory {shown(entry_id)}, so it cannot be judged.")
+        held = self.context.ledger.text("judgments")
+        judgments = parse_judgments(held)
+        after = with_verdict(judgments, asked, entry.id, verdict)
+        text = held if after == judgments else dump_judgments(after)
+        what = f"“{short(entry.document)}” for “{short(asked)}”"
+        title = f"Take back the judgment of {what}" if verdict is None else f"Judge {what}: {_WORDS[verdict]}"
+        return self._keep(TextChange("judgments", held, text), title, preview)
+
+    def _keep(self, text: TextChange, title: str, preview: bool) -> ChangeSet:
+        texts = (text,) if text.before != text.after else ()
+        plan = self.context.plan(text.name, title if texts else "Nothing to change", texts=texts)
+        return self.context.done(plan, preview)

@@ -1,0 +1,143 @@
+"""Curation: what a person or a game changes by hand: memories, settings and the personality, all of it undoable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..core.change_set import Change, ChangeSet, ModelCall, TextChange
+from ..core.entry import Tier
+from ..core.files import as_store_errors
+from ..errors import Conflict, InvalidParameter, StaleChange
+from ..operations import edit
+from ..store.personality_file import PersonalityFile
+from .context import Part
+from .retrieval import ground
+
+TAKE_OVER = "take over"
+"""The operation under which the history tells what was kept from a rehearsal."""
+
+
+class Curation(Part):
+    """Edit, forget, settings, personality."""
+
+    def edit(self, entry_id: str, fields: Mapping[str, Any], *, preview: bool) -> ChangeSet:
+        """Change fields of one memory."""
+        return self.context.done(edit.edit(ground(self.context), self.context.find, entry_id, fields), preview)
+
+    def forget(self, ids: str | Sequence[str], *, preview: bool = False) -> ChangeSet:
+        """Take memories out of recall; ``restore`` or ``undo`` bring them back."""
+        return self.context.done(edit.forget(ground(self.context), self.context.find, ids), preview)
+
+    def edit_many(
+        self,
+        ids: str | Sequence[str],
+        add_tags: str | Sequence[str],
+        remove_tags: str | Sequence[str],
+        fields: Mapping[str, Any],
+        *,
+        preview: bool,
+    ) -> ChangeSet:
+        """Change many memories in one change set."""
+        self.context.refresh()
+        with self.context.ledger.reading():
+            revision = self.context.ledger.revision
+            changes, left, words = edit.changes(self.context.ledger.find, ids, add_tags, remove_tags, fields)
+        counted = f"{len(changes):,} memor{'ies' if len(changes) != 1 else 'y'}"
+        title = f"Change {counted}: {words}" if changes else "Nothing to change"
+        return self.context.done(self.context.plan("edit", title, changes, kept=left, revision=revision), preview)
+
+    def configure(self, settings: Mapping[str, Any], *, preview: bool) -> ChangeSet:
+        """Change the agent's settings."""
+        held = self.context.ledger.text("settings")
+        after = self.context.settings.evolve(**settings)
+        return self.context.done(edit.configure(ground(self.context), held, after), preview)
+
+    def save_personality(self, text: str, *, expected: str | None = None, preview: bool = False) -> ChangeSet:
+        """Take a JSON text as the static memory, in the file and in recall; only changed facts are embedded.
+
+        Args:
+            text: the whole personality.
+            expected: the text that the author began with, if it must still be in use.
+            preview: whether to plan only.
+
+        Raises:
+            InvalidPersonality: all that is wrong with it, by line and field. Nothing was changed.
+            StaleChange: somebody else changed it since. Nothing was changed.
+        """
+        if not isinstance(text, str):
+            raise InvalidParameter(f"The personality must be JSON text, not a {type(text).__name__}.")
+        if not preview:
+            self.context.writer()  # before a file is touched
+        self.context.refresh()
+        self.context.ledger.refuse_other_embedder()
+        held = self.context.ledger.text("personality")
+        if expected is not None and expected != held:
+            raise StaleChange("Somebody else has changed this personality since you loaded it. Load it again.")
+        file = self._file()
+        source = file.path.name
+        plan = edit.personality(self.context.plan, held, text, self.context.entries(Tier.STATIC), source)
+        if not preview:
+            with as_store_errors(source):
+                file.set_aside_if_broken()
+                if not plan:
+                    file.write_if_missing(text)
+        return self.context.done(plan, preview)
+
+    @property
+    def personality_on_disk(self) -> str | None:
+        """The text of the personality file, good or broken; ``None`` where nothing can be read."""
+        file = self.context.file
+        return self.context.ledger.text("personality") if file is None else file.text()
+
+    @property
+    def personality_problem(self) -> str | None:
+        """What is wrong with the personality file on disk, while the last good one is in use; else ``None``."""
+        file = self.context.file
+        return None if file is None else file.problem(self.context.ledger.text("personality"))
+
+    def put_personality_back(self) -> None:
+        """Write the personality in use into its file; a broken file is kept beside it, under another name.
+
+        Raises:
+            Conflict: there is nothing in use to write.
+        """
+        text = self.context.ledger.text("personality")
+        if text is None:
+            raise Conflict("No good personality has been in use yet, so there is none to put back.")
+        file = self._file()
+        with self.context.writer().writing(), as_store_errors(file.path.name):
+            file.put_back(text)
+
+    def plan_to_take(
+        self,
+        title: str,
+        changes: Sequence[Change],
+        texts: Mapping[str, str | None],
+        *,
+        reason: str,
+        notes: Sequence[str] = (),
+        calls: Sequence[ModelCall] = (),
+    ) -> ChangeSet:
+        """The change set by which this agent takes memories and texts from another; a personality with its facts.
+
+        Raises:
+            InvalidPersonality: the personality is none.
+        """
+        taken = list(changes)
+        kept_texts: list[TextChange] = []
+        for name, text in texts.items():
+            if name == "personality" and text is not None:
+                plan = self.save_personality(text, preview=True)
+                taken += plan.changes
+                kept_texts += plan.texts
+            elif (held := self.context.ledger.text(name)) != text:
+                kept_texts.append(TextChange(name, held, text))
+        return self.context.plan(
+            TAKE_OVER, title, taken, texts=kept_texts, reason=reason, notes=notes, calls=tuple(calls)
+        )
+
+    def _file(self) -> PersonalityFile:
+        self.context.present()
+        assert self.context.file is not None, "only the past has no file"
+        return self.context.file

@@ -1,0 +1,181 @@
+"""Duplicates: memories that may be duplicates or contradict each other, found and settled."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from ..core.change_set import ChangeSet, TextChange, short
+from ..core.dismissed import Dismissed, dump_dismissed, fingerprint, of_texts, parse_dismissed
+from ..core.entry import Tier
+from ..core.scoring import in_range, whole
+from ..errors import InvalidParameter
+from ..llm.offline.model import OfflineModel
+from ..operations import edit
+from ..operations.context import Progress, no_progress
+from ..operations.duplicates import second_opinion, suspicions
+from ..operations.duplicates.suspicions import RELATED, THRESHOLD, Held, Look, Suspicion
+from ..recall.table import KINDS
+from .context import Part
+
+_TIERS = (Tier.STM, Tier.LTM)
+
+
+class Duplicates(Part):
+    """Suspicions, and what a person does about them. Each change is one change set, so that one undo takes it back."""
+
+    # -- looking ---------------------------------------------------------------------------------------
+
+    def suspicions(
+        self,
+        *,
+        threshold: float = THRESHOLD,
+        ask_model: bool = True,
+        limit: int = 200,
+        progress: Progress = no_progress,
+    ) -> Look:
+        """Memories of STM and LTM that may be duplicates, or contradict each other; touches nothing.
+
+        Every pair is compared by its vectors; pairs that are related are read for negations, numbers, times and
+        opposites, and by the language model, if there is one. Memories can be recalled and changed meanwhile.
+
+        Args:
+            threshold: the cosine from which on two memories are called duplicates, 0.7 to 1.
+            ask_model: whether the language model is asked about the pairs; the offline rules are never asked.
+            limit: how many suspicions of each sort at most, 1 to 10,000.
+            progress: told how far it is; it may raise to cancel.
+
+        Returns:
+            The suspicions, those left out that a person has dismissed; each says why it is one.
+
+        Raises:
+            InvalidParameter: a parameter is out of its range.
+        """
+        least = in_range("The threshold", threshold, RELATED, 1)
+        most = whole("limit", limit, 1, 10_000)
+        self.context.refresh()
+        dismissed = self.dismissed
+        with self.context.ledger.reading():
+            tables = [self.context.ledger.tables[tier] for tier in _TIERS]
+            held = [
+                Held(
+                    table.entries.copied(),
+                    table.vectors.copy(),
+                    [KINDS[number] for number in table.columns["kind"][: len(table)].tolist()],
+                )
+                for table in tables
+            ]
+        asks = ask_model and self.context.model.name != OfflineModel.name
+        share = 0.6 if asks else 1.0
+        found = suspicions.look(
+            held,
+            dismissed,
+            threshold=least,
+            now=self.context.clock(),
+            limit=most,
+            progress=lambda done, doing: progress(share * done, doing),
+        )
+        if not asks:
+            return found
+        return second_opinion.ask(
+            found,
+            self.context.display_name,
+            self.context.model,
+            lambda done, doing: progress(share + (1 - share) * done, doing),
+        )
+
+    def still(self, look: Look) -> Look:
+        """What of an earlier look still stands: the memories are as they were, and nobody has dismissed it since."""
+        known = set(self.dismissed)
+        return dataclasses.replace(
+            look, suspicions=tuple(one for one in look.suspicions if self._stands(one) and one.mark not in known)
+        )
+
+    def _stands(self, suspicion: Suspicion) -> bool:
+        found = (self.context.find(entry.id) for entry in suspicion.entries)
+        return all(
+            now is not None and now.document == then.document
+            for now, then in zip(found, suspicion.entries, strict=True)
+        )
+
+    @property
+    def dismissed(self) -> tuple[Dismissed, ...]:
+        """What a person has looked at and found to be neither a duplicate nor a contradiction."""
+        return self.context.parsed("dismissed", parse_dismissed)
+
+    # -- settling --------------------------------------------------------------------------------------
+
+    def merge(
+        self, ids: Sequence[str], text: str | None = None, *, keep: str | None = None, preview: bool = False
+    ) -> ChangeSet:
+        """Make one memory of several; the others are forgotten, and can be restored.
+
+        The one that stays has the tags and the evidence of all, the importance of the most important, and a person's
+        hand in it if one of them had; its time, kind and other metadata are its own. What rested on another now rests
+        on it, and saved cues and judgments that named another name it.
+
+        Args:
+            ids: two memories or more, at most 1,000.
+            text: what it says; its own text if not given.
+            keep: the id of the one that stays, one of ``ids``; the first if not given.
+            preview: whether to plan only.
+
+        Raises:
+            EntryNotFound, Immutable: there is no memory of an id, or it is a fact of the personality.
+            InvalidParameter: fewer than two memories, or ``keep`` is not among them.
+            InvalidEntry: the text cannot be one.
+            Conflict: one that would go is pinned.
+        """
+        wanted = edit.listed(ids)
+        self.context.refresh()
+        with self.context.ledger.reading():
+            revision = self.context.ledger.revision
+            tables = [self.context.ledger.tables[tier] for tier in _TIERS]
+            every = [entry for table in tables for entry in table.entries]
+            changes, left, notes = edit.merged(self.context.ledger.find, wanted, keep, text, every)
+            kept = wanted[0] if keep is None else keep
+            texts = edit.renamed_texts(self.context.ledger.text, set(wanted) - {kept}, kept)
+        stays = next((one.after for one in changes if one.entry_id == kept and one.after), None) or self.context.find(
+            kept
+        )
+        assert stays is not None, "it was found a moment ago"
+        title = f"Merge {len(wanted)} memories into “{short(stays.document)}”"
+        return self.context.done(
+            self.context.plan("merge", title, changes, texts=texts, kept=left, notes=notes, revision=revision),
+            preview,
+        )
+
+    def dismiss(self, ids: Sequence[str], *, preview: bool = False) -> ChangeSet:
+        """Say that these memories are neither duplicates nor contradictions; they are not suspected again.
+
+        It is kept by their texts: one that is edited may be suspected anew.
+
+        Args:
+            ids: two memories, or more that hold the same text.
+            preview: whether to plan only.
+
+        Raises:
+            EntryNotFound: there is no memory of an id.
+            InvalidParameter: one memory only, or more than two different texts.
+        """
+        wanted = edit.listed(ids)
+        entries = [self.context.entry(entry_id) for entry_id in wanted]
+        texts = {fingerprint(entry.document) for entry in entries}
+        if len(entries) < 2 or len(texts) > 2:
+            raise InvalidParameter("A suspicion is of two memories, or of several that hold the same text.")
+        one = of_texts(entry.document for entry in entries)
+        after = self.dismissed if one in self.dismissed else (*self.dismissed, one)
+        what = f"“{short(entries[0].document)}” and “{short(entries[1].document)}”"
+        return self._dismissing(after, f"Leave as they are: {what}", preview)
+
+    def suspect_again(self, *, preview: bool = False) -> ChangeSet:
+        """Take back every dismissal, so that all suspicions are listed again."""
+        return self._dismissing((), f"Look again at {len(self.dismissed)} dismissed suspicions", preview)
+
+    def _dismissing(self, after: tuple[Dismissed, ...], title: str, preview: bool) -> ChangeSet:
+        with self.context.ledger.reading():
+            held, revision = self.context.ledger.text("dismissed"), self.context.ledger.revision
+        text = held if after == self.dismissed else dump_dismissed(after)
+        texts = (TextChange("dismissed", held, text),) if text != held else ()
+        plan = self.context.plan("dismiss", title if texts else "Nothing to change", texts=texts, revision=revision)
+        return self.context.done(plan, preview)

@@ -1,0 +1,317 @@
+"""History: what was done to an agent, taking it back, and the agent as it was at any moment of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from ..core.change_set import ChangeSet, load_entry, short
+from ..core.entry import MemoryEntry, Tier
+from ..core.scoring import whole
+from ..core.times import moment_given
+from ..errors import ChangeSetNotFound, Conflict, InvalidParameter
+from ..operations.context import bare
+from ..operations.edit import listed
+from ..operations.undo import (
+    AS_BEFORE,
+    GO_BACK,
+    REDO,
+    UNDO,
+    Clash,
+    Present,
+    Undoing,
+    going_back,
+    refuse_clashes,
+    refuse_undone,
+    title_of,
+    undoing,
+)
+from ..store import protocols
+from ..store.journal.as_of import Event, Moment
+from ..store.journal.history import Applied, HistoryKinds, Sought
+from .context import Context, Part
+
+_AT_ONCE = 500
+_MOST = 2**62
+
+
+class History(Part):
+    """What was done, and taking it back. All of that is journalled, and can itself be undone."""
+
+    def history(
+        self,
+        limit: int = 100,
+        before: int | None = None,
+        *,
+        contains: str = "",
+        author: str = "",
+        operation: str = "",
+        entry_id: str = "",
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> list[Applied]:
+        """Applied change sets, the newest first.
+
+        Args:
+            limit: how many at most, 1 to 10,000.
+            before: only those older than this revision: the last of a page, to turn to the next.
+            contains: words in the title, the reason, the author or a memory's text before or after, in any case.
+            author: exactly this one; ``history_kinds`` tells which there are.
+            operation: exactly this kind, such as ``migrate``.
+            entry_id: only those that changed this memory.
+            since: applied at this real time or later.
+            until: applied before this real time.
+
+        Raises:
+            InvalidParameter: a value is out of its range.
+        """
+        older = None if before is None else whole("before", before, 0, 2**62)
+        sought = Sought(contains, author, operation, entry_id, since, until)
+        with self.context.ledger.reading():
+            return self.context.ledger.journal.history(whole("limit", limit, 1, 10_000), older, sought)
+
+    def change(self, revision: int) -> Applied:
+        """One applied change set.
+
+        Raises:
+            ChangeSetNotFound: the history has no such revision.
+        """
+        number = whole("The revision", revision, 1, 2**62)
+        with self.context.ledger.reading():
+            return self.context.ledger.journal.get(number)
+
+    def history_kinds(self) -> HistoryKinds:
+        """Who is behind the changes of the history, and of what kinds they are, each with how many."""
+        with self.context.ledger.reading():
+            return self.context.ledger.journal.kinds()
+
+    def undo(
+        self,
+        revision: int | ChangeSet,
+        *,
+        keep: str | Sequence[str] = (),
+        overwrite: str | Sequence[str] = (),
+        preview: bool = False,
+    ) -> ChangeSet:
+        """Take an applied change set, or the one of a revision, back; an undo can itself be undone.
+
+        Args:
+            revision: which one.
+            keep: ids of memories, or names of texts, that later changes touched and that stay as they are now.
+            overwrite: those that are taken back all the same; what later changes made of them is lost from recall,
+                and stays in the history. ``conflicts`` tells where there is something to choose.
+            preview: whether to plan only.
+
+        Raises:
+            InvalidParameter: the change set has not been applied, or did nothing to what is to be chosen.
+            ChangeSetNotFound: there is no such revision.
+            Conflict: it has been undone already, or cannot be undone at all.
+            StaleChange: later changes touched the same memories, and it was not chosen what to do; it says which.
+        """
+        number = _number(revision)
+        self.context.refresh()
+        with self._ledger.reading():
+            told = self._ledger.journal.get(number)
+            refuse_undone(told)
+            plan = undoing(told, self._present(told), listed(keep), listed(overwrite))
+            refuse_clashes(told.change_set.title, self._with_events(plan.clashes, number))
+        operation = REDO if told.change_set.operation == UNDO else UNDO
+        return self.context.done(self._take_back(operation, title_of(told.change_set), plan, undoes=number), preview)
+
+    def redo(
+        self,
+        revision: int | ChangeSet,
+        *,
+        keep: str | Sequence[str] = (),
+        overwrite: str | Sequence[str] = (),
+        preview: bool = False,
+    ) -> ChangeSet:
+        """Do again what was undone: the undo of the undo. The arguments are those of ``undo``.
+
+        Raises:
+            InvalidParameter, ChangeSetNotFound, StaleChange: as with ``undo``.
+            Conflict: the change set does not stand undone.
+        """
+        return self.undo(self._undo_of(revision), keep=keep, overwrite=overwrite, preview=preview)
+
+    def conflicts(self, revision: int | ChangeSet) -> tuple[Clash, ...]:
+        """Where undoing a change set would overwrite later work, memory by memory; none if nothing stands in its way.
+
+        For one that stands undone: where doing it again would.
+
+        Raises:
+            InvalidParameter, ChangeSetNotFound, Conflict: as with ``undo``.
+        """
+        number = _number(revision)
+        self.context.refresh()
+        with self._ledger.reading():
+            told = self._ledger.journal.get(number)
+            if told.undone_by is not None:
+                number = told.undone_by
+                told = self._ledger.journal.get(number)
+            refuse_undone(told)
+            return self._with_events(undoing(told, self._present(told)).clashes, number)
+
+    def undo_back_to(self, revision: int | ChangeSet, *, preview: bool = False) -> ChangeSet:
+        """Bring all memories and texts to what they were right after a revision, in one change set.
+
+        Settings, personality, saved cues and judgments included. What was recalled since stays recalled: looking
+        something up is no edit. What was purged since cannot come back; ``kept`` tells of it.
+
+        Raises:
+            InvalidParameter: it is no revision.
+            ChangeSetNotFound: there is no such revision.
+            StaleChange: what was previewed is applied after somebody changed something. Nothing was changed.
+        """
+        if preview:
+            return self._going_back(revision)
+        with self.context.writer().writing():  # nobody comes between the plan and what it does
+            return self.context.apply(self._going_back(revision))
+
+    def _going_back(self, revision: int | ChangeSet) -> ChangeSet:
+        number = _number(revision)
+        self.context.refresh()
+        with self._ledger.reading():
+            journal, newest = self._ledger.journal, self._ledger.revision
+            told = journal.get(number)
+            bodies = {key: load_entry(body) for key, body in journal.past.back(number, newest).items()}
+            texts = journal.past.texts(number, newest, self._ledger.texts())
+            plan = going_back(number, bodies, texts, self._held(list(bodies)))
+        later = newest - number
+        notes = (f"It takes back what the {later:,} later changes did.",) if later else ()
+        title = f"Go back to right after “{short(told.change_set.title)}”"
+        return self._take_back(GO_BACK, title, plan, notes=notes)
+
+    # -- since a revision ------------------------------------------------------------------------------
+
+    @property
+    def origin(self) -> str:
+        """What only an agent and its copies have in common: the id of their first change set, if there is one."""
+        with self._ledger.reading():
+            return self._ledger.journal.change_set_at(1)
+
+    def changes_since(self, revision: int) -> list[Applied]:
+        """The change sets after a revision (0 = all), the newest first.
+
+        Raises:
+            InvalidParameter: it cannot be a revision.
+        """
+        whole("The revision", revision, 0, _MOST)
+        self.context.refresh()
+        found: list[Applied] = []
+        while not found or found[-1].revision > revision + 1:
+            some = self.history(_AT_ONCE, found[-1].revision if found else None)
+            found += [one for one in some if one.revision > revision]
+            if len(some) < _AT_ONCE or some[-1].revision <= revision:
+                break
+        return found
+
+    def told_since(self, revision: int) -> list[ChangeSet]:
+        """The change sets after a revision, the oldest first, without the memories that they changed: quick to tell."""
+        self.context.refresh()
+        with self._ledger.reading():
+            return self._ledger.journal.past.heads_since(revision)
+
+    def events_since(self, revision: int, ids: Sequence[str] | None = None) -> dict[str, list[Event]]:
+        """What happened to these memories after a revision, or to all that anything happened to, the oldest first."""
+        with self._ledger.reading():
+            past = self._ledger.journal.past
+            wanted = list(past.back(revision, self._ledger.revision)) if ids is None else list(ids)
+            return past.events(wanted, revision)
+
+    def texts_at(self, revision: int) -> dict[str, str | None]:
+        """The texts as they were right after a revision."""
+        now = self._ledger.texts()
+        with self._ledger.reading():
+            return self._ledger.journal.past.texts(revision, self._ledger.revision, now)
+
+    # -- how -------------------------------------------------------------------------------------------
+
+    @property
+    def _ledger(self) -> protocols.Present:
+        return self.context.present()
+
+    def _undo_of(self, revision: int | ChangeSet) -> int:
+        told = self._ledger.journal.get(_number(revision))
+        if told.undone_by is None:
+            raise Conflict(f"“{told.change_set.title}” has not been undone, so there is nothing to do again.")
+        return told.undone_by
+
+    def _present(self, told: Applied) -> Present:
+        return self._held([change.entry_id for change in told.change_set.changes])
+
+    def _held(self, ids: Sequence[str]) -> Present:
+        """How things stand; the caller holds the tables still."""
+
+        def find(entry_id: str) -> MemoryEntry | None:
+            held = self._ledger.find(entry_id)
+            return None if held is None else bare(held)
+
+        def static() -> list[MemoryEntry]:
+            return list(self._ledger.tables[Tier.STATIC].entries)
+
+        return Present(find, self._ledger.text, static, self._ledger.journal.bin.purged(ids))
+
+    def _with_events(self, clashes: Collection[Clash], revision: int) -> tuple[Clash, ...]:
+        past = self._ledger.journal.past
+        events = past.events([clash.key for clash in clashes if not clash.is_text], revision)
+        return tuple(
+            dataclasses.replace(
+                clash,
+                later=tuple(past.texts_since(clash.key, revision) if clash.is_text else events[clash.key]),
+            )
+            for clash in clashes
+        )
+
+    def _take_back(
+        self, operation: str, title: str, plan: Undoing, *, undoes: int | None = None, notes: tuple[str, ...] = ()
+    ) -> ChangeSet:
+        if not (plan.changes or plan.texts):
+            left = any(one.reason != AS_BEFORE for one in plan.kept)
+            ending = "would change is left as it is" if left else "would have it"
+            title = f"Nothing to do: {'what' if left else 'all is as'} “{short(title)}” {ending}"
+            notes = ()
+        elif plan.chosen:
+            title += f"; {plan.chosen} kept as they are" if plan.chosen > 1 else "; one kept as it is"
+        return self.context.plan(
+            operation, title, plan.changes, texts=plan.texts, kept=plan.kept, notes=notes, undoes=undoes
+        )
+
+
+def _number(revision: int | ChangeSet) -> int:
+    number = revision.revision if isinstance(revision, ChangeSet) else revision
+    if number is None:
+        raise InvalidParameter("This change set has not been applied, so there is nothing to undo.")
+    return whole("The revision", number, 1, _MOST)
+
+
+def as_of(
+    context: Context,
+    at: datetime | None = None,
+    *,
+    revision: int | None = None,
+    access: int | None = None,
+    world_time: datetime | None = None,
+) -> Context:
+    """The agent as it was at a moment; see ``AgentMemory.as_of``."""
+    if sum(way is not None for way in (at, revision, world_time)) != 1:
+        raise InvalidParameter("A moment is a real time, 'revision' or 'world_time': one of the three.")
+    if access is not None and revision is None:
+        raise InvalidParameter("'access' says which accesses since a revision; give the revision too.")
+    present = context.present()
+    context.refresh()
+    with present.reading():
+        present.flush()
+        past = present.journal.past
+        if at is not None:
+            moment: Moment | None = past.at_real_time(moment_given("The time", at))
+        elif world_time is not None:
+            moment = past.at_world_time(moment_given("The world's time", world_time))
+        else:
+            number = whole("The revision", revision, 0, _MOST)
+            accessed = whole("The access", 0 if access is None else access, 0, _MOST)
+            moment = past.at_revision(number, accessed, context.clock())
+        if moment is None:
+            raise ChangeSetNotFound(f"The history has no revision {revision}.")
+    return context.as_of(moment)

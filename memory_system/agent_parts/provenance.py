@@ -1,0 +1,124 @@
+"""Provenance: what a memory rests on and what rests on it, and what to do when that has changed."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+
+from ..core.change_set import ChangeSet
+from ..core.entry import MemoryEntry, Tier
+from ..core.scoring import whole
+from ..errors import Protected
+from ..operations import provenance, rederivation
+from ..operations.context import Progress, no_progress
+from ..operations.edit import PROTECTED, writable
+from ..operations.provenance import Lineage
+from ..store import staleness
+from ..store.staleness import Stale
+from .context import Part
+from .retrieval import ground
+
+
+class Provenance(Part):
+    """What rests on what. Nothing is rewritten by itself: ``stale`` tells, and a person decides."""
+
+    def lineage(self, entry_id: str, depth: int = 4) -> Lineage:
+        """What a memory rests on and what rests on it, through summaries to forgotten originals.
+
+        Of what was built on it and is forgotten only that is told which leads to something in recall.
+
+        Args:
+            entry_id: a memory, which may be forgotten.
+            depth: how many steps to go each way, 1 to 20.
+
+        Raises:
+            EntryNotFound: the agent never had it.
+            InvalidParameter: the depth is out of its range.
+        """
+        steps = whole("depth", depth, 1, 20)
+        entry = self.context.last_version(entry_id)
+        with self.context.ledger.reading():
+            flagged = {one.entry.id for one in self.stale()}
+            return provenance.trace(
+                entry,
+                steps,
+                self._versions,
+                lambda some: self.context.ledger.journal.evidence.built_on([one.id for one in some]),
+                held=lambda one: self.context.ledger.find(one) is not None,
+                stale=flagged,
+            )
+
+    def stale(self) -> tuple[Stale, ...]:
+        """The memories in recall that rest on what was edited or deleted since, those most lately derived first.
+
+        That is since they were derived, derived again, or looked at and kept. Edited is what says something else or
+        happened at another time. What moved between tiers, or was forgotten by migration, by the summary that stands
+        for it or by a new plan of its day, has not changed.
+        """
+        self.context.refresh()
+        with self.context.ledger.reading():
+            found = self.context.ledger.journal.evidence.stale()
+            held = [(one, self.context.ledger.find(one.entry.id)) for one in found]
+        return tuple(dataclasses.replace(one, entry=entry) for one, entry in held if entry is not None)
+
+    def stale_of(self, entry_id: str) -> Stale | None:
+        """What has changed of what a memory rests on; ``None`` if nothing has."""
+        return next((one for one in self.stale() if one.entry.id == entry_id), None)
+
+    def built_on(self, entry_id: str) -> list[MemoryEntry]:
+        """The reflections, summaries and plans in recall that rest on a memory, the oldest first."""
+        with self.context.ledger.reading():
+            known = [entry_id] if isinstance(entry_id, str) else []
+            ids = [other for _, other in self.context.ledger.journal.evidence.built_on(known)]
+            held = [entry for one in ids if (entry := self.context.ledger.find(one)) is not None]
+        found = [entry for entry in held if entry_id in entry.evidence and entry.tier is not Tier.STATIC]
+        return sorted(found, key=lambda entry: (str(entry.metadata.get("timestamp", "")), entry.id))
+
+    def _versions(self, ids: Collection[str]) -> Mapping[str, MemoryEntry]:
+        held = {one: entry for one in ids if (entry := self.context.ledger.find(one)) is not None}
+        return held | self.context.ledger.journal.evidence.last_versions([one for one in ids if one not in held])
+
+    def _sources(self, entry: MemoryEntry) -> Sequence[MemoryEntry]:
+        """What a memory rests on as it is or last was, without what was deleted and what never was."""
+        with self.context.ledger.reading():
+            traces = self.context.ledger.journal.evidence.traces(entry.evidence)
+            versions = self._versions(entry.evidence)
+        left = (one for one in entry.evidence if not staleness.deleted(traces.get(one, ())))
+        return [versions[one] for one in left if one in versions]
+
+    def rederive(
+        self,
+        entry_id: str,
+        *,
+        now: datetime | None = None,
+        preview: bool = False,
+        progress: Progress = no_progress,
+    ) -> ChangeSet:
+        """Make the text of a reflection, summary, synopsis or planned action anew from its evidence as it is now.
+
+        It keeps its id, rating, tags and marks, but that it is by a person where its text changes; what was deleted
+        leaves its evidence, what faded into a summary does not. Where nothing is left or nothing follows, nothing is
+        changed, and the notes say so.
+
+        Raises:
+            EntryNotFound, Immutable: there is no such memory, or it is static.
+            Protected: it is protected.
+            InvalidParameter: it was not derived from memories.
+            ModelError: the language model did not help. Nothing was changed.
+        """
+        entry = writable(self.context.find, entry_id)
+        if entry.protected:
+            raise Protected(PROTECTED)
+        routine = self.context.personality.routine if self.context.personality else []
+        on = ground(self.context, now, progress)
+        return self.context.done(rederivation.plan(on, entry, self._sources(entry), routine), preview)
+
+    def keep_stale(self, entry_id: str, *, preview: bool = False) -> ChangeSet:
+        """Say that a person looked at a stale memory and keeps it as it is; the history tells it, and can undo it.
+
+        Raises:
+            EntryNotFound, Immutable: there is no such memory, or it is static.
+        """
+        entry = writable(self.context.find, entry_id)
+        return self.context.done(rederivation.keep(ground(self.context), entry, self.stale_of(entry_id)), preview)

@@ -1,0 +1,156 @@
+"""Rating: memories that are unrated rated, and what the agent's calls of language models took."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from filelock import FileLock, Timeout
+
+from ..core.change_set import ChangeSet
+from ..core.entry import MemoryEntry, Tier
+from ..core.files import as_store_errors
+from ..core.scoring import whole
+from ..errors import Conflict, ModelError, StaleChange
+from ..llm.usage import Spent
+from ..operations import edit
+from ..operations.context import Progress, by_age, no_progress, within
+from ..operations.rating import STOPPED, wants_rating
+from .context import Part
+from .retrieval import ground
+
+LOCK = ".rating.lock"
+"""In the world's folder: one piece of work rates its unrated memories at a time."""
+_PIECES = 4
+"""How many rounds of calls make a change set: what is rated is stored that often."""
+
+
+@dataclass(frozen=True)
+class Rerated:
+    """What came of rating what was unrated.
+
+    Args:
+        rated: ids that have a rating now.
+        failed: ids that the model was asked about, and gave no rating of.
+        left: how many are unrated still, those included.
+        stopped: why it ended before all were asked about, in a sentence; empty if it did not.
+        problem: the error of the model that ended it.
+    """
+
+    rated: tuple[str, ...]
+    failed: tuple[str, ...]
+    left: int
+    stopped: str = ""
+    problem: ModelError | None = None
+
+
+class Rating(Part):
+    """Ratings, and what they cost."""
+
+    def rate_again(
+        self, ids: str | Sequence[str], *, preview: bool = False, progress: Progress = no_progress
+    ) -> ChangeSet:
+        """Rate memories (again); those that the model cannot rate stay as they are."""
+        return self.context.done(edit.rate_again(ground(self.context, None, progress), self.context.find, ids), preview)
+
+    @property
+    def spent(self) -> tuple[Spent, ...]:
+        """What its calls of language models took so far, by model and task; the offline rules take nothing.
+
+        Raises:
+            StoreError: the count cannot be read.
+        """
+        self.context.present()
+        return self.context.account.spent() if self.context.account is not None else ()
+
+    def unrated(self) -> list[MemoryEntry]:
+        """The memories of STM and LTM without a rating, the oldest first; touches nothing."""
+        held = (*self.context.entries(Tier.STM), *self.context.entries(Tier.LTM))
+        return sorted((entry for entry in held if entry.rating is None and not entry.protected), key=by_age)
+
+    def rate_unrated(
+        self,
+        *,
+        progress: Progress = no_progress,
+        cancelled: Callable[[], bool] = lambda: False,
+        only_wanted: bool = False,
+        but: Collection[str] = (),
+        most: int | None = None,
+    ) -> Rerated:
+        """Rate the memories without a rating, several at a time, stored in pieces: what was rated stays.
+
+        Stopped, killed, or left by the model, it goes on from there when it is called again.
+
+        Args:
+            progress: told how far it is, 0 to 1, and what is being done.
+            cancelled: asked now and then whether to stop.
+            only_wanted: whether those are left alone that were added with ``rate=False``.
+            but: ids that are left alone.
+            most: how many are asked about, the oldest first, 1 to 1,000,000; all if not given.
+
+        Raises:
+            InvalidParameter: ``most`` is out of its range.
+            Conflict: unrated memories of this world are being rated already, here or by another program.
+            ReadOnly: the agent can only be read.
+            StoreError: files cannot be written; the pieces before stay.
+        """
+        limit = 10**6 if most is None else whole("most", most, 1, 10**6)
+        left_alone = set(edit.listed(list(but)))
+        with self._alone_at_it():
+            return self._rate_unrated(progress, cancelled, only_wanted=only_wanted, but=left_alone, most=limit)
+
+    def _rate_unrated(
+        self, progress: Progress, cancelled: Callable[[], bool], *, only_wanted: bool, but: set[str], most: int
+    ) -> Rerated:
+        def waiting() -> list[MemoryEntry]:
+            found = self.unrated()
+            return [one for one in found if one.id not in but and (wants_rating(one) or not only_wanted)]
+
+        rated: list[str] = []
+        failed: list[str] = []
+        stopped, problem = "", None
+        asked_about = 0
+        count = min(most, len(waiting()))
+        while not stopped and (some := waiting()[: min(_PIECES * self.context.at_once, most - asked_about)]):
+            if cancelled():
+                stopped = STOPPED
+                break
+            begun, share = min(1.0, asked_about / count), len(some) / count
+            asked_about += len(some)
+            on = ground(self.context, None, within(progress, begun, begun + share))
+            plan, asked = edit.rate_entries(on, some, cancelled)
+            stored = self._store(plan)
+            rated += stored
+            tried = {text for text, (_, _, error) in asked.found.items() if error is not None}
+            failed += [one.id for one in some if one.document in tried]
+            but |= {one.id for one in some} if not asked.stopped else set()
+            stopped, problem = asked.stopped, asked.problem
+        return Rerated(tuple(rated), tuple(failed), len(self.unrated()), stopped, problem)
+
+    def _store(self, plan: ChangeSet) -> list[str]:
+        """Apply it; what somebody else has changed meanwhile is left to them."""
+        try:
+            return [change.entry_id for change in self.context.apply(plan).changes]
+        except StaleChange:
+            fresh = {
+                change.entry_id for change in plan.changes if self.context.ledger.find(change.entry_id) == change.before
+            }
+            again = plan.without({change.entry_id for change in plan.changes} - fresh)
+            return [change.entry_id for change in self.context.apply(again).changes]
+
+    @contextmanager
+    def _alone_at_it(self) -> Iterator[None]:
+        lock = FileLock(self.context.writer().folder.parent / LOCK, thread_local=False)
+        with as_store_errors("The world's folder"):
+            try:
+                lock.acquire(timeout=0)
+            except Timeout as error:
+                raise Conflict(
+                    "Unrated memories of this world are being rated already, here or by another program. Wait for its "
+                    "end, or stop it."
+                ) from error
+        try:
+            yield
+        finally:
+            lock.release()

@@ -1,0 +1,275 @@
+"""Retrieval: what memory answers to a cue, why, what would change that, and what was asked before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import Unpack
+
+import numpy as np
+
+from ..core.entry import MemoryEntry, Tier
+from ..core.memory import Vectors
+from ..core.scoring import Measure, whole
+from ..errors import EntryNotFound, InvalidParameter, shown
+from ..operations import edit
+from ..operations.context import Bare, Ground, Progress, no_progress
+from ..operations.narrative import Hits, Narrative, tell
+from ..recall.forecast import YEAR, Asker, Forecast, forecasts
+from ..recall.hybrid import Evidence
+from ..recall.query import OF_SETTINGS, Query, QueryOptions, query_of
+from ..recall.rank import Explanation, Measured, Recall, answer
+from ..recall.why import Way, ways
+from ..store import query_log
+from .context import Context, Part
+
+Asked = str | Query | Recall
+"""A cue, asked now with the agent's settings; a query that is complete; or an answer, whose query is asked again."""
+
+
+class Retrieval(Part):
+    """What memory answers to a cue."""
+
+    # -- asked -----------------------------------------------------------------------------------------
+
+    def query(
+        self, cue: str, top_k: int | None = None, threshold: float | None = None, **options: Unpack[QueryOptions]
+    ) -> Query:
+        """A query with the agent's settings for what is not given.
+
+        Raises:
+            InvalidParameter: a parameter is out of its range.
+        """
+        now = self.context.time(options.pop("now", None))
+        return query_of(cue, self.context.settings, now, {"top_k": top_k, "threshold": threshold, **options})
+
+    def query_memory(
+        self,
+        prompt: str,
+        top_k: int | None = None,
+        threshold: float | None = None,
+        *,
+        touch: bool = True,
+        **options: Unpack[QueryOptions],
+    ) -> Recall:
+        """The answer to a cue, noted with what it saw; the notes are written later."""
+        given = {"top_k": top_k, "threshold": threshold, **options}
+        named = tuple(name for name in OF_SETTINGS if given.get(name) is not None)
+        query, context = self.query(prompt, top_k, threshold, **options), self.context
+        if context.policy.why is not None:
+            return self.answer(query)
+        with self._measured(query) as (cue, measured):
+            found = answer(query, cue, context.ledger.lived, context.display_name, explain=False, measured=measured)
+            hits, identity = found.hits, context.embedder.identity
+            logged = context.settings.query_log > 0
+            asked = query_log.Asked(query, hits, named, context.author, touch, identity) if logged else None
+            lived = [hit.entry for hit in hits if hit.entry.tier is not Tier.STATIC and hit.entry.timestamp is not None]
+            recalled = [entry.id for entry in lived] if touch else []
+            if recalled or asked:
+                context.writer().touch(recalled, query.now, asked)
+        return found
+
+    def explain(
+        self, prompt: str, top_k: int | None = None, threshold: float | None = None, **options: Unpack[QueryOptions]
+    ) -> Explanation:
+        """As ``query_memory``, with every memory as a candidate and the reason for its verdict; touches nothing.
+
+        Raises:
+            InvalidParameter: a parameter is out of its range.
+            OtherEmbedder: the agent's vectors were made by another embedder than the chosen one.
+        """
+        return self.explanation(self.query(prompt, top_k, threshold, **options))
+
+    def explanation(self, query: Query) -> Explanation:
+        """Every memory with its verdict, for a query that is complete; touches nothing."""
+        with self._measured(query) as (cue, measured):
+            return answer(
+                query, cue, self.context.ledger.lived, self.context.display_name, explain=True, measured=measured
+            )
+
+    def answer(self, query: Query) -> Recall:
+        """What a query that is complete recalls; touches nothing."""
+        with self._measured(query) as (cue, measured):
+            return answer(
+                query, cue, self.context.ledger.lived, self.context.display_name, explain=False, measured=measured
+            )
+
+    def evidence(self, query: Query, entry_id: str) -> Evidence | None:
+        """What of a memory met the cue, where relevancy is measured by more than similarity; touches nothing."""
+        if query.scoring.measure is not Measure.HYBRID:
+            return None
+        with self._measured(query) as (cue, _):
+            return self.context.hybrid.evidence(query, cue, self.context.ledger.lived, entry_id)
+
+    @contextmanager
+    def _measured(self, query: Query) -> Iterator[tuple[Vectors, Measured | None]]:
+        """The cue's vector, and how its relevancy is measured, while the tables are held still."""
+        self.context.refresh()
+        self.context.ledger.refuse_other_embedder()
+        cue = self.context.embedder.embed([query.cue])[0]
+        with self.context.ledger.reading():
+            yield cue, self._measure(query, cue)
+
+    def _measure(self, query: Query, cue: Vectors) -> Measured | None:
+        is_hybrid = query.scoring.measure is Measure.HYBRID
+        return self.context.hybrid.measure(query, cue, self.context.ledger.lived) if is_hybrid else None
+
+    def touch(self, ids: str | Sequence[str], *, now: datetime | None = None) -> None:
+        """Let memories of STM and LTM count as recalled, which renews their recency; others are passed over.
+
+        Raises:
+            InvalidParameter: the ids are no texts, or ``now`` is no time with a zone.
+        """
+        context, present = self.context, self.context.present()
+        with present.reading():
+            held = [entry for entry_id in edit.listed(ids) if (entry := present.find(entry_id)) is not None]
+            lived = [one.id for one in held if one.tier in (Tier.STM, Tier.LTM) and one.timestamp is not None]
+            if lived and context.policy.why is None:
+                context.writer().touch(lived, context.time(now))
+
+    def similar(self, entry_id: str, top_k: int = 5) -> list[tuple[MemoryEntry, float]]:
+        """The STM and LTM memories nearest in meaning to one, with their cosine (-1 to 1), nearest first.
+
+        Raises:
+            EntryNotFound: there is no such memory.
+        """
+        whole("top_k", top_k, 1, 100)
+        with self.context.ledger.reading():
+            entry = self.context.ledger.find(entry_id)
+            if entry is None:
+                raise EntryNotFound(f"There is no memory {shown(entry_id)}.")
+            vector = self.context.ledger.tables[entry.tier].vector(entry_id)
+            found: list[tuple[MemoryEntry, float]] = []
+            for tier in (Tier.STM, Tier.LTM):
+                table = self.context.ledger.tables[tier]
+                if not vector.size or table.vectors.shape[1] != vector.size:
+                    continue  # nothing, or nothing yet, has a vector to compare
+                cosines = table.vectors @ vector
+                nearest = np.argsort(-cosines, kind="stable")[: top_k + 1]
+                found += [(table.entries[row], float(cosines[row])) for row in nearest if np.isfinite(cosines[row])]
+        found = [(other, cosine) for other, cosine in found if other.id != entry_id]
+        return sorted(found, key=lambda one: (-one[1], one[0].id))[:top_k]
+
+    def narrate(self, cue: str, hits: Hits) -> Narrative:
+        """The hits joined into one narrative that keeps when each happened; changes and stores nothing.
+
+        Every sentence carries the ids it rests on; one that rests on none, or says more than they do, is
+        dropped, and kept in ``dropped`` with the reason. Offline it is a dated, ordered digest of quotations.
+
+        Args:
+            cue: what the narrative is to answer, 1 to 32,000 characters.
+            hits: what ``query_memory`` answered, or a list of candidates or memories, the best first.
+
+        Raises:
+            InvalidParameter: the cue is empty or too long, or a hit is no memory.
+            ModelError: the language model did not help.
+        """
+        return tell(self.context.display_name, self.query(cue).cue, hits, self.context.model)
+
+    # -- what would change an answer ---------------------------------------------------------------------
+
+    def ways(self, asked: Asked, entry_id: str) -> tuple[Way, ...]:
+        """The smallest single changes that would recall a memory, the smallest first, each verified by running it.
+
+        None if it is recalled as it is, or if no single change is enough.
+
+        Raises:
+            EntryNotFound: there is no such memory.
+        """
+        query = self._meant(asked)
+        with self._asking([query.cue]) as asker:
+            return ways(asker, query, entry_id)
+
+    def forecast(self, asked: Asked, horizon: timedelta = YEAR) -> tuple[Forecast, ...]:
+        """When each memory that is recalled falls out of the answer, if nothing is added and nothing is accessed.
+
+        Args:
+            asked: what is asked, at the time from which on is looked ahead.
+            horizon: how far, a minute to 36,525 days.
+
+        Raises:
+            InvalidParameter: the horizon is no such span of time.
+        """
+        query = self._meant(asked)
+        with self._asking([query.cue]) as asker:
+            return forecasts(asker, query, horizon)
+
+    def forecast_of(
+        self, entry_id: str, cues: Sequence[Asked], horizon: timedelta = YEAR
+    ) -> tuple[tuple[Query, Forecast], ...]:
+        """For each cue in whose answer a memory is, when it falls out of it, in the order of the cues.
+
+        Raises:
+            EntryNotFound: there is no such memory.
+            InvalidParameter: the horizon is no such span of time.
+        """
+        if isinstance(cues, str | Query | Recall):
+            cues = (cues,)
+        if not isinstance(cues, Sequence):
+            raise InvalidParameter(f"'cues' must be a list of cues or queries, not {shown(cues)}.")
+        queries = [self._meant(asked) for asked in cues]
+        with self._asking([query.cue for query in queries]) as asker:
+            if self.context.ledger.find(entry_id) is None:
+                raise EntryNotFound(f"There is no memory {shown(entry_id)}.")
+            return tuple(
+                (query, found) for query in queries for found in forecasts(asker, query, horizon, only=[entry_id])
+            )
+
+    @contextmanager
+    def _asking(self, cues: Sequence[str]) -> Iterator[Asker]:
+        """Asks about these cues while the tables are held still."""
+        self.context.refresh()
+        self.context.ledger.refuse_other_embedder()
+        vectors = dict(zip(cues, self.context.embedder.embed(cues), strict=True)) if cues else {}
+        with self.context.ledger.reading():
+            yield Asker(self.context.ledger.lived, vectors, self.context.display_name, self._measure)
+
+    def _meant(self, asked: Asked) -> Query:
+        if isinstance(asked, Recall):
+            return asked.query
+        return asked if isinstance(asked, Query) else self.query(asked)
+
+
+def ground(
+    context: Context, now: datetime | None = None, progress: Progress = no_progress, *, recalls: bool = True
+) -> Ground:
+    """What an operation plans on.
+
+    Args:
+        context: the agent's.
+        now: the world's time.
+        progress: is told how far it is.
+        recalls: whether it recalls anything, or asks a model for what is then stored.
+
+    Raises:
+        OtherEmbedder: it does, and the agent's vectors were made by another embedder than the chosen one.
+    """
+    moment = context.time(now)
+    context.refresh()
+    if recalls:
+        context.ledger.refuse_other_embedder()
+    asking = Retrieval(context)
+
+    def recall(cue: str, top_k: int) -> list[MemoryEntry]:
+        # the best of all tiers: what an operation reads needs no threshold, and no tier comes first
+        scored = asking.explanation(asking.query(cue, top_k, now=moment)).candidates
+        return [one.entry for one in scored.best(top_k)]
+
+    with context.ledger.reading():
+        tables = context.ledger.tables
+        return Ground(
+            context.display_name,
+            moment,
+            context.ledger.revision,
+            context.author,
+            Bare(tables[Tier.STM].entries.copied()),
+            Bare(tables[Tier.LTM].entries.copied()),
+            context.settings,
+            context.model,
+            recall,
+            progress,
+            context.name,
+            context.at_once,
+            tables[Tier.LTM].columns["timestamp"][: len(tables[Tier.LTM])].copy(),
+        )

@@ -1,0 +1,312 @@
+"""Lived: a data set told to an agent as it happened, and asked at the end through the public interface.
+
+An agent with a personality of 40 facts is told the memories in their order, session by session: as plain events, or
+each session as a conversation. After each its overflow migrates with the defaults. The questions are asked with
+``query_memory`` and the defaults. So migration, static memory, both tiers and the rule that gives the seats all have
+their part in what is found, as they have in use. The world lives in a temporary folder.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..agent import AgentMemory
+from ..core.entry import MemoryEntry
+from ..core.settings import Settings
+from ..embedding.embedder import Embedder
+from ..recall.hybrid.speakers import speaker_of
+from ..recall.query import Facets
+from ..world.world import TOKENS, World
+from .data import UNRATED, DataSet, Form, Question, counted
+from .metrics import Estimate, Floats, estimates, recall_at
+from .personality import personality
+from .trial import COSINE, Say, run
+
+SIZES = (20, 50)
+"""How many entries STM holds in the lives that are reported."""
+UNBOUNDED = 100_000
+"""STM of this size never overflows, so that nothing is forgotten."""
+NAMES = ("evidence kept", "found of kept", "recall@5", "recall@10")
+"""What is measured of each question, in this order; the share of the evidence, 0 to 1."""
+
+
+class Way(StrEnum):
+    """How an agent is told what happens."""
+
+    EVENTS = "plain events"
+    TALKS = "conversations"
+
+
+@dataclass(frozen=True)
+class Life:
+    """One way of living through a data set.
+
+    Args:
+        way: how the agent is told.
+        stm_size: entries that STM holds.
+        settings: other settings of the agent that are not the defaults.
+        facts: how many facts the personality has, 0 to 40.
+    """
+
+    way: Way
+    stm_size: int
+    settings: Mapping[str, Any]
+    facts: int = 40
+
+
+@dataclass(frozen=True)
+class Lived:
+    """What came of a life.
+
+    Args:
+        data: what was lived through.
+        life: how.
+        memories: how many of the memories told were still held when the last question was asked.
+        values: shape (n, 4), a row a question, in the order of ``NAMES``; NaN where a measure does not apply.
+    """
+
+    data: DataSet
+    life: Life
+    memories: int
+    values: Floats
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the report.
+
+    Args:
+        data: the data set's name.
+        told: how the agent was told, or that nothing was lived.
+        stm: entries that STM holds, in words.
+        count: questions that have a right answer.
+        figures: an estimate for each of ``NAMES``; NaN where one does not apply.
+    """
+
+    data: str
+    told: str
+    stm: str
+    count: int
+    figures: tuple[Estimate, ...]
+
+
+def table(sets: Sequence[DataSet], embedder: Embedder, say: Say, tokens: Path | None = None) -> list[Line]:
+    """Live through data sets in every way, and rank the same texts without living, each data set and all together.
+
+    Args:
+        sets: what happens.
+        embedder: texts to vectors.
+        say: is told how far it is.
+        tokens: see ``lived``.
+
+    Raises:
+        EmbedderError: texts could not be embedded.
+    """
+    found: dict[tuple[str, str], list[tuple[str, Floats]]] = {}
+    for data in sets:
+        for way in ways_of(data):
+            for size, stm in (*((size, str(size)) for size in SIZES), (UNBOUNDED, "nothing forgotten")):
+                values = lived(data, Life(way, size, {}), embedder, say, tokens).values
+                found.setdefault((way, stm), []).append((data.name, values))
+        ranked = run(data, (COSINE, "balanced"), embedder, say).values
+        for preset, name in (
+            (COSINE, "plain similarity, as of a vector store"),
+            ("balanced", "one ranking, not lived"),
+        ):
+            values = np.full((len(data.questions), len(NAMES)), np.nan)
+            values[:, 2:] = ranked[preset][:, :2]
+            found.setdefault((name, "–"), []).append((data.name, values))
+    lines = []
+    for (told, stm), some in found.items():
+        together = [("all", np.concatenate([values for _, values in some]))] if len(some) > 1 else []
+        for name, values in (*together, *some):
+            count = int((~np.isnan(values[:, 2])).sum())
+            lines.append(Line(name, told, stm, count, tuple(estimates(values))))
+    return lines
+
+
+def as_markdown(lines: Sequence[Line]) -> str:
+    """A table in per cent with its intervals."""
+    head = ["data", "told as", "STM", "n", *NAMES]
+    rows = [
+        [line.data, line.told, line.stm, f"{line.count:,}", *(_shown(one) for one in line.figures)] for line in lines
+    ]
+    rule = ["---"] * 3 + ["---:"] * (len(head) - 3)
+    return "".join(f"| {' | '.join(row)} |\n" for row in (head, rule, *rows))
+
+
+def as_json(lines: Sequence[Line]) -> str:
+    """The figures unrounded, 0 to 1, ``null`` where there is none."""
+    told = [
+        {
+            "data": line.data,
+            "told_as": line.told,
+            "stm": line.stm,
+            "n": line.count,
+            "measures": {
+                name: None if math.isnan(one.value) else {"value": one.value, "low": one.low, "high": one.high}
+                for name, one in zip(NAMES, line.figures, strict=True)
+            },
+        }
+        for line in lines
+    ]
+    return json.dumps({"lived": told}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _shown(figure: Estimate) -> str:
+    if math.isnan(figure.value):
+        return "–"
+    return f"{100 * figure.value:.1f} ({100 * figure.low:.1f} to {100 * figure.high:.1f})"
+
+
+def ways_of(data: DataSet) -> tuple[Way, ...]:
+    """The ways in which a data set can be told: a talk needs speakers."""
+    return (Way.EVENTS, Way.TALKS) if data.form is Form.LOCOMO else (Way.EVENTS,)
+
+
+def lived(data: DataSet, life: Life, embedder: Embedder, say: Say, tokens: Path | None = None) -> Lived:
+    """Live through a data set and ask its questions.
+
+    Args:
+        data: what happens.
+        life: how it is told.
+        embedder: texts to vectors.
+        say: is told how far it is.
+        tokens: a file of token states that is used and added to, so that a second run need not compute them.
+
+    Raises:
+        EmbedderError: texts could not be embedded.
+    """
+    with tempfile.TemporaryDirectory(prefix="lived-") as scratch:
+        folder = Path(scratch)
+        settings = Settings(
+            database=folder / "database", personalities=folder / "personalities", world="lived", llm="offline"
+        )
+        beside = folder / "database" / "lived" / TOKENS
+        if tokens is not None and tokens.is_file():
+            beside.parent.mkdir(parents=True)
+            shutil.copyfile(tokens, beside)
+        with World(settings, embedder=embedder) as world:
+            found = _Living(data, life, world, say).ask()
+        if tokens is not None and beside.is_file():
+            tokens.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(beside, tokens)
+        return found
+
+
+class _Living:
+    """One agent and how far it has lived."""
+
+    def __init__(self, data: DataSet, life: Life, world: World, say: Say) -> None:
+        self._data = data
+        self._life = life
+        self._say = say
+        name = next((who for entry in data.entries if (who := speaker_of(entry.document)[0])), "Robin Hale")
+        self._agent: AgentMemory = world.create_agent("lived", personality(name, life.facts))
+        self._agent.configure(stm_size=life.stm_size, **life.settings)
+        self._told = 0
+        self._told_as: dict[str, str] = {}
+
+    def ask(self) -> Lived:
+        """Live, and ask every question in its time."""
+        questions = self._data.questions
+        values = np.full((len(questions), len(NAMES)), np.nan)
+        rows = list(range(len(questions)))
+        if self._data.lived:
+            rows.sort(key=lambda row: questions[row].now)
+        for done, row in enumerate(rows):
+            self._live(questions[row] if self._data.lived else None)
+            if done % 50 == 0:
+                self._tell(f"asked {done:,} of {counted(len(rows), 'question')}")
+            if questions[row].right:
+                values[row] = self._asked(questions[row])
+        return Lived(self._data, self._life, len(self._held(self._told_as.values())), values)
+
+    def _live(self, until: Question | None) -> None:
+        """What happens before a question, or all of it."""
+        end = self._told
+        entries = self._data.entries
+        while end < len(entries) and (until is None or _before(entries[end], until.now)):
+            end += 1
+        for session in _sessions(entries[self._told : end]):
+            self._tell(f"told {self._told:,} of {counted(len(entries), 'memory', 'memories')}")
+            now = max((entry.timestamp for entry in session if entry.timestamp is not None), default=None)
+            self._tell_agent(session, now)
+            self._agent.migrate_stm2ltm(now=now)
+            self._told += len(session)
+
+    def _tell_agent(self, session: Sequence[MemoryEntry], now: datetime | None) -> None:
+        if self._life.way is Way.EVENTS:
+            self._agent.add_short_term([_event(entry) for entry in session], now=now)
+            self._told_as |= {entry.id: entry.id for entry in session}
+            return
+        turns = []
+        for entry in session:
+            name, said = speaker_of(entry.document)
+            turns.append({"speaker": name, "text": said, "timestamp": entry.timestamp})
+        done = self._agent.remember_conversation(turns, now=now)
+        added = [change.after for change in done.changes if change.after is not None and "turn" in change.after.extras]
+        told = {change.extras["turn"]: change.id for change in added}
+        self._told_as |= {entry.id: told[place] for place, entry in enumerate(session)}
+
+    def _asked(self, question: Question) -> tuple[float, ...]:
+        right = {self._told_as[one] for one in question.right if one in self._told_as}
+        kept = self._held(right)
+        facets = Facets(without=(self._told_as[question.itself],)) if question.itself in self._told_as else None
+        five, ten = (
+            [
+                hit.entry.id
+                for hit in self._agent.query_memory(
+                    question.cue, top_k, now=question.now, facets=facets, touch=False
+                ).hits
+            ]
+            for top_k in (5, 10)
+        )
+        return (
+            len(kept) / len(question.right),
+            recall_at(10, ten, kept),
+            recall_at(5, five, right),
+            recall_at(10, ten, right),
+        )
+
+    def _held(self, ids: Any) -> set[str]:
+        return {one for one in ids if self._agent.find(one) is not None}
+
+    def _tell(self, doing: str) -> None:
+        self._say(f"{self._data.name}, {self._life.way}, STM {self._life.stm_size}: {doing}")
+
+
+def _event(entry: MemoryEntry) -> dict[str, Any]:
+    told: dict[str, Any] = {"id": entry.id, "document": entry.document}
+    if entry.timestamp is not None:
+        told["timestamp"] = entry.timestamp
+    if entry.rating is not None and entry.rating != UNRATED:
+        told["rating"] = entry.rating
+    return told
+
+
+def _before(entry: MemoryEntry, moment: datetime) -> bool:
+    return entry.timestamp is None or entry.timestamp < moment
+
+
+def _sessions(entries: Sequence[MemoryEntry]) -> Iterator[list[MemoryEntry]]:
+    """What happens between two migrations: a session of a conversation, or a day."""
+
+    def session(entry: MemoryEntry) -> str:
+        day = "" if entry.timestamp is None else entry.timestamp.date().isoformat()
+        return str(entry.extras.get("conversation") or day)
+
+    for _, some in groupby(entries, session):
+        yield list(some)

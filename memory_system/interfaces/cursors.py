@@ -1,0 +1,65 @@
+"""Cursors: where the next page of a list begins, as an opaque text."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from typing import Any
+
+from ..core.change_set import is_text
+from ..errors import InvalidParameter
+
+MAX_CURSOR = 1000
+
+
+def cursor(of: str, after: str | int) -> str:
+    """The cursor of a list, called ``of``, that goes on after this item."""
+    return base64.urlsafe_b64encode(json.dumps([of, after], separators=(",", ":")).encode()).decode().rstrip("=")
+
+
+def text_after(of: str, given: str | None) -> str:
+    """What text a list goes on after; empty at its beginning.
+
+    Raises:
+        InvalidParameter: this is no cursor of this list.
+    """
+    after = "" if given is None else _read(of, given)
+    if not is_text(after):
+        raise _wrong()
+    return after
+
+
+def number_before(of: str, given: str | None) -> int | None:
+    """What number a list, the newest first, goes on before; ``None`` at its beginning.
+
+    Raises:
+        InvalidParameter: this is no cursor of this list.
+    """
+    return None if given is None else number_after(of, given)
+
+
+def number_after(of: str, given: str) -> int:
+    """What number the next page of a list begins at, or ends before.
+
+    Raises:
+        InvalidParameter: this is no cursor of this list.
+    """
+    number = _read(of, given)
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= 2**62:
+        raise _wrong()
+    return number
+
+
+def _read(of: str, given: str) -> Any:
+    try:
+        told = json.loads(base64.b64decode(given.encode() + b"=" * (-len(given) % 4), b"-_", validate=True))
+    except (ValueError, binascii.Error, RecursionError) as error:
+        raise _wrong() from error
+    if not isinstance(told, list) or len(told) != 2 or told[0] != of:
+        raise _wrong()
+    return told[1]
+
+
+def _wrong() -> InvalidParameter:
+    return InvalidParameter("This is no cursor of this list: hand in the 'next' of its last page, as it came.")

@@ -1,0 +1,174 @@
+"""What a read is, and the forms that many of them have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import AwareDatetime, BaseModel, Field, StringConstraints
+
+from ...agent import AgentMemory
+from ...core.entry import MemoryEntry
+from ...core.kinds import MAX_ID
+from ...core.names import MAX_NAME
+from ...operations.context import Progress
+from ...world.world import World
+from .. import cursors
+from ..forms import (
+    Asked,
+    Says,
+    View,
+)
+from ..serialize import Json, Shape, described, dumped
+
+Text = Annotated[str, StringConstraints(max_length=1000)]
+
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)]
+
+
+Id = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID)]
+
+
+Number = Annotated[int, Field(ge=0, le=2**62)]
+
+
+class Form(BaseModel):
+    """There is nothing to say."""
+
+    def view(self, agent: AgentMemory) -> View:
+        """Who is asked."""
+        return agent
+
+
+class Moment(Form):
+    """A moment of the past; the present if nothing is given."""
+
+    revision: Annotated[Number | None, Says("As it was right after this revision.")] = None
+    access: Annotated[Number | None, Says("The last access since the revision.")] = None
+    at: Annotated[AwareDatetime | None, Says("As it was at this real time.")] = None
+    world_time: Annotated[AwareDatetime | None, Says("As it was at this time of its world.")] = None
+
+    def view(self, agent: AgentMemory) -> View:
+        """The agent now, or as it was."""
+        moment = {name: getattr(self, name) for name in ("revision", "access", "at", "world_time")}
+        return agent if set(moment.values()) == {None} else agent.as_of(**moment)
+
+
+class Some(Form):
+    """How many, and where the list goes on."""
+
+    limit: Annotated[Annotated[int, Field(ge=1, le=1000)], Says("How many at most.")] = 100
+    cursor: Annotated[
+        Annotated[str, StringConstraints(max_length=cursors.MAX_CURSOR)] | None, Says("The 'next' of the page before.")
+    ] = None
+
+
+class OfMemory(Form):
+    """A memory."""
+
+    memory: Annotated[Id, Says("The memory's id.")]
+
+
+class Containing(Some):
+    """Words that it contains."""
+
+    contains: Annotated[Text, Says("Only what has these words.")] = ""
+
+
+class OfTime(Form):
+    """When."""
+
+    now: Annotated[AwareDatetime | None, Says("The world's time, with its zone; its clock if not given.")] = None
+
+
+def page(of: str, found: Iterable[MemoryEntry], form: Some) -> Json:
+    """A page of memories by id."""
+    after = cursors.text_after(of, form.cursor)
+    left = [one for one in found if one.id > after]
+    following = cursors.cursor(of, left[form.limit - 1].id) if len(left) > form.limit else None
+    return {"items": left[: form.limit], "next": following}
+
+
+def before(of: str, form: Any) -> int | None:
+    """What number a list whose newest comes first goes on before."""
+    return form.before if form.cursor is None else cursors.number_before(of, form.cursor)
+
+
+def newest(of: str, found: list[Any], numbers: list[int], form: Some) -> Json:
+    """A page of a list whose newest comes first."""
+    return {"items": found, "next": cursors.cursor(of, numbers[-1]) if len(found) == form.limit else None}
+
+
+@dataclass(frozen=True)
+class Read:
+    """One read.
+
+    Args:
+        name: what it is called.
+        title: what it is, in a few words.
+        about: what it tells, for people.
+        form: what it wants to know.
+        ask: asks an agent, or the world where it is not about one, with the form; where it is slow, also with what is
+            told how far it is; where it is ``of_world``, with the world before the agent.
+        gives: the value or shape of its answer.
+        address: over HTTP, below that of the agent, or of the API.
+        example: its parameters on the command line, as an example.
+        tag: the part of the API that it belongs to.
+        asks: whether its form is sent as a body.
+        slow: whether a language model may be asked.
+        told: whether it tells how far it is.
+        of_agent: whether it is about an agent.
+        of_world: whether the agent's world is asked.
+        command: the command that tells it, where that is not one of its own.
+        tool: the tool of MCP that tells it, where that is not one of its own.
+        call: what the client calls it, where that is not its name with underscores.
+    """
+
+    name: str
+    title: str
+    about: str
+    form: type[BaseModel]
+    ask: Callable[..., Any]
+    gives: type | Shape
+    address: str
+    example: str = ""
+    tag: str = "inspection"
+    asks: bool = False
+    slow: bool = False
+    told: bool = False
+    of_agent: bool = True
+    of_world: bool = False
+    command: str = ""
+    tool: str = ""
+    call: str = ""
+
+    @property
+    def model(self) -> Any:
+        """The form of its answer."""
+        return self.gives.model if isinstance(self.gives, Shape) else described(self.gives)
+
+    def asked(
+        self, world: World, agent: AgentMemory | None, form: Any, progress: Progress
+    ) -> tuple[bytes, View | None]:
+        """The answer as JSON, and whose it is."""
+        view = form.view(agent) if agent is not None and isinstance(form, Form | Asked) else agent
+        whom = (world, agent) if self.of_world else (view or world, form)
+        answer = self.ask(*whom, *((progress,) if self.told else ()))
+        return (self.gives.dumped(**answer) if isinstance(self.gives, Shape) else dumped(answer)), view
+
+    @property
+    def on_command_line(self) -> str:
+        """The command that tells it."""
+        return self.command or self.name
+
+    @property
+    def over_mcp(self) -> str:
+        """The tool that tells it."""
+        return self.tool or self.name.replace("-", "_")
+
+    @property
+    def in_python(self) -> str:
+        """What the client calls it."""
+        return self.call or self.name.replace("-", "_")

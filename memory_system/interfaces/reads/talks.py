@@ -1,0 +1,300 @@
+"""Reads: conversations, interviews and documents, and searches of them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AwareDatetime, Field, StringConstraints
+
+from ...agent import AgentMemory
+from ...conversation import Conversation, MemoryTool, archival_search, conversation_search, conversation_search_date
+from ...conversation import memory_search as searched
+from ...conversation.context import Context
+from ...conversation.documents import Loaded, documents, passages
+from ...conversation.functions import Page
+from ...conversation.gathering import Where
+from ...conversation.interview import sittings
+from ...conversation.replaying import Replay
+from ...conversation.storage import Listed, conversations, loaded
+from ...conversation.talk import Message, Talk
+from ...conversation.tool import Found
+from ...core.kinds import MAX_ID
+from ...core.saved_interviews import Sitting
+from ...recall.query import MAX_CUE
+from .. import cursors
+from ..forms import (
+    Says,
+    SearchBody,
+)
+from ..serialize import Json, Shape, items, pages
+from .memories import ENTRIES
+from .read import Form, Id, OfTime, Read, Some, page
+
+
+class OfTalk(Form):
+    """A conversation."""
+
+    conversation: Annotated[Id, Says("The conversation's id.")]
+
+
+class OfTalkHead(OfTalk):
+    """A conversation, and whether its messages are wanted."""
+
+    queue: Annotated[bool, Says("With the messages that its strategy shows.")] = False
+
+
+class OfMessages(OfTalk):
+    """Which messages."""
+
+    start: Annotated[Annotated[int, Field(ge=-(2**31), le=2**31)], Says("Below 0 it counts from the end.")] = 0
+    limit: Annotated[Annotated[int, Field(ge=1, le=10_000)], Says("How many at most.")] = 100
+    cursor: Annotated[
+        Annotated[str, StringConstraints(max_length=cursors.MAX_CURSOR)] | None, Says("The 'next' of the page before.")
+    ] = None
+
+
+class OfContext(OfTalk, OfTime):
+    """A conversation, and when."""
+
+
+class OfReplay(OfTalk):
+    """A step of a conversation."""
+
+    revision: Annotated[Annotated[int, Field(ge=1, le=2**62)] | None, Says("Of the step; the last if not given.")] = (
+        None
+    )
+
+
+class OfDocument(Some):
+    """A document."""
+
+    document: Annotated[Id, Says("The document's id.")]
+
+
+class OfPage(Form):
+    """Which page of what was found."""
+
+    page: Annotated[Annotated[int, Field(ge=0, le=10**9)], Says("Which page, from 0.")] = 0
+    size: Annotated[Annotated[int, Field(ge=1, le=100)], Says("Results on a page.")] = 5
+    at: Annotated[AwareDatetime | None, Says("What had been said by this time.")] = None
+
+
+class OfArchive(OfPage):
+    """What is looked for."""
+
+    query: Annotated[Annotated[str, StringConstraints(min_length=1, max_length=MAX_CUE)], Says("What is looked for.")]
+
+
+_AMONG = Says("One conversation by its id; all if not given.")
+
+
+_Among = Annotated[str, StringConstraints(max_length=MAX_ID)]
+
+
+_Date = Annotated[str, StringConstraints(min_length=1, max_length=60)]
+
+
+class OfSaid(OfArchive):
+    """What is looked for, and in which conversation."""
+
+    conversation: Annotated[_Among | None, _AMONG] = None
+
+
+class OfDates(OfPage):
+    """Between which dates."""
+
+    start: Annotated[_Date, Says("A date such as 2026-03-27, or a time.")]
+    end: Annotated[_Date, Says("A date such as 2026-03-27, or a time.")]
+    conversation: Annotated[_Among | None, _AMONG] = None
+
+
+_TOOL = Shape(
+    "ToolTold",
+    "``memory_search`` as a tool in the form of OpenAI's chat completions.",
+    {"type": str, "function": dict[str, object]},
+)
+
+
+def _messages(agent: AgentMemory, form: OfMessages) -> Json:
+    talk = Conversation.open(agent, form.conversation)
+    first = form.start if form.cursor is None else cursors.number_after("messages", form.cursor)
+    found = talk.messages(first, form.limit)
+    end = found[-1].number + 1 if found else 0
+    more = found and end < talk.head.next_number
+    return {"items": found, "next": cursors.cursor("messages", end) if more else None}
+
+
+def _searched(agent: AgentMemory, form: SearchBody) -> Found:
+    within = tuple(Where) if form.within is None else form.within
+    return searched(agent, form.query, form=form.form, top_k=form.top_k, within=within, touch=form.touch)
+
+
+READS = (
+    Read(
+        "conversations",
+        "Conversations",
+        "The agent's conversations, the one in which something was said last first.",
+        Form,
+        lambda agent, _form: {"items": conversations(agent)},
+        items("Conversations", "An agent's conversations, the one in which something was said last first.", Listed),
+        "conversations",
+        tag="conversations",
+        call="conversation.Conversation.all",
+    ),
+    Read(
+        "conversation",
+        "A conversation",
+        "How a conversation stands: settings, core memory, summary.",
+        OfTalkHead,
+        lambda agent, form: loaded(agent, form.conversation, queue=form.queue),
+        Talk,
+        "conversations/{conversation}",
+        "talk-1",
+        tag="conversations",
+        call="conversation.Conversation.head",
+    ),
+    Read(
+        "messages",
+        "Messages of a conversation",
+        "Messages by number, the oldest first, function calls and their results included.",
+        OfMessages,
+        _messages,
+        pages(
+            "Messages",
+            "Messages by number, the oldest first; ``next`` is the cursor of those after them, ``null`` at the end.",
+            Message,
+        ),
+        "conversations/{conversation}/messages",
+        "talk-1 --start -20",
+        tag="conversations",
+        call="conversation.Conversation.messages",
+    ),
+    Read(
+        "context",
+        "The prompt of a conversation",
+        "What is in the prompt right now, section by section, before a message.",
+        OfContext,
+        lambda agent, form: Conversation.open(agent, form.conversation).context(form.now),
+        Context,
+        "conversations/{conversation}/context",
+        "talk-1",
+        tag="conversations",
+        call="conversation.Conversation.context",
+    ),
+    Read(
+        "replay",
+        "Replay a step",
+        "A step lived through again without the model, on the memory as it was then; nothing is changed.",
+        OfReplay,
+        lambda agent, form: Conversation.open(agent, form.conversation).replay(form.revision),
+        Replay,
+        "conversations/{conversation}/replay",
+        "talk-1 --revision 12",
+        tag="conversations",
+        slow=True,
+        call="conversation.Conversation.replay",
+    ),
+    Read(
+        "interviews",
+        "Saved interviews",
+        "The interviews that are kept, the oldest first.",
+        Form,
+        lambda agent, _form: {"items": sittings(agent)},
+        items("Sittings", "The interviews that are kept, the oldest first.", Sitting),
+        "interviews",
+        tag="conversations",
+        call="conversation.sittings",
+    ),
+    Read(
+        "documents",
+        "Documents",
+        "The documents in the agent's archive, by name.",
+        Form,
+        lambda agent, _form: {"items": documents(agent)},
+        items("Documents", "The documents in an agent's archive, by name.", Loaded),
+        "documents",
+        tag="documents",
+        call="conversation.documents",
+    ),
+    Read(
+        "passages",
+        "Passages of a document",
+        "The passages of a document, in their order.",
+        OfDocument,
+        lambda agent, form: page("passages", passages(agent, form.document), form),
+        ENTRIES,
+        "documents/{document}",
+        "document-1",
+        tag="documents",
+        call="conversation.passages",
+    ),
+    Read(
+        "search-conversations",
+        "Search conversations",
+        "What was said in conversations that answers a query, by text and meaning, the best first.",
+        OfSaid,
+        lambda agent, form: conversation_search(
+            agent, form.query, form.page, conversation=form.conversation, at=form.at, size=form.size
+        ),
+        Page,
+        "search/conversations",
+        "'the key'",
+        tag="searches",
+        tool="conversation_search",
+        call="conversation.conversation_search",
+    ),
+    Read(
+        "search-dates",
+        "Search conversations by date",
+        "What was said between two dates or times, both included, the oldest first.",
+        OfDates,
+        lambda agent, form: conversation_search_date(
+            agent, form.start, form.end, form.page, conversation=form.conversation, at=form.at, size=form.size
+        ),
+        Page,
+        "search/dates",
+        "2026-03-27 2026-03-28",
+        tag="searches",
+        tool="conversation_search_date",
+        call="conversation.conversation_search_date",
+    ),
+    Read(
+        "search-archive",
+        "Search life and documents",
+        "What of the agent's life and its documents answers a query, the best first.",
+        OfArchive,
+        lambda agent, form: archival_search(agent, form.query, form.page, at=form.at, size=form.size),
+        Page,
+        "search/archive",
+        "'the key'",
+        tag="searches",
+        tool="archival_memory_search",
+        call="conversation.archival_search",
+    ),
+    Read(
+        "search-tool",
+        "Memory search as a tool",
+        "``memory_search`` as a tool in the form of OpenAI's chat completions, for ``tools=[...]``.",
+        Form,
+        lambda agent, _form: MemoryTool(agent).definition(),
+        _TOOL,
+        "search",
+        tag="searches",
+        call="conversation.memory_tool",
+    ),
+    Read(
+        "search",
+        "Search memory",
+        "What memory has to answer a question: a call of that tool. With ``touch`` it counts as accessed.",
+        SearchBody,
+        _searched,
+        Found,
+        "search",
+        "'Who has the key?' --form summarising",
+        tag="searches",
+        asks=True,
+        slow=True,
+        tool="memory_search",
+        call="conversation.memory_search",
+    ),
+)

@@ -1,0 +1,277 @@
+"""Reads: the world, its agents, and the rehearsals of an agent."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime
+
+from ...agent import AgentMemory
+from ...core.findings import Finding, State
+from ...core.names import checked_name
+from ...errors import InvalidAgentName
+from ...llm import prices
+from ...llm.prices import Price
+from ...llm.prompts import PROMPTS, Prompt
+from ...maintenance import doctor
+from ...store.journal.history import Applied
+from ...store.journal.location import holds_journal
+from ...world.auth import Role
+from ...world.branches.diff import Apart
+from ...world.branches.meta import Rehearsal
+from ...world.folders import Binned
+from ...world.rerating import Rerating
+from ...world.world import World
+from .. import cursors
+from ..serialize import Json, Shape, items, pages
+from .read import Form, Read, Some
+
+_AGENT = Shape(
+    "Agent",
+    "An agent; ``rehearsal_of`` is whom it rehearses, ``null`` for a character of its own.",
+    {"name": str, "rehearsal_of": str | None},
+)
+
+
+BINNED = items("BinnedAgents", "The agents in the world's bin, the last deleted first.", Binned)
+
+
+_FIT = Shape(
+    "FitTold",
+    "A change of a rehearsal: whether the original has it, and what keeps it from taking it by itself, if anything.",
+    {"there": bool, "problem": str, "applied": Applied},
+)
+
+
+FINDINGS = Shape(
+    "Findings", "What was looked at, and whether nothing is wrong.", {"right": bool, "findings": list[Finding]}
+)
+
+
+PRICES = Shape("PricesTold", "The prices by the model's name.", {"items": dict[str, Price]})
+
+
+WORLD = Shape(
+    "World",
+    "This server's world; ``standing`` is where its clock stands, ``null`` if it follows the real time.\n\n"
+    "``role`` is what the asker may do: ``curator``, or ``viewer`` who changes nothing.",
+    {
+        **dict.fromkeys(("name", "title", "about", "first"), str),
+        "now": datetime,
+        "standing": datetime | None,
+        "agents": int,
+        "model": str,
+        "role": Role,
+    },
+)
+
+
+_WORLD_NAME = Shape(
+    "WorldName", "A world; a server serves one, and ``served`` says which.", {"name": str, "served": bool}
+)
+
+
+PROMPT = Shape(
+    "PromptTold",
+    "A prompt: what it says here and as it ships, and what is filled in: ``needed`` has to stand in it.",
+    {
+        **dict.fromkeys(("name", "title", "used", "text", "shipped"), str),
+        "needed": list[str],
+        "allowed": list[str],
+    },
+)
+
+
+def _agents(world: World, form: Some) -> Json:
+    after = cursors.text_after("agents", form.cursor)
+    names = [name for name in world.agents() if name > after]
+    found = [(name, world.rehearsal(name)) for name in names[: form.limit]]
+    following = cursors.cursor("agents", names[form.limit - 1]) if len(names) > form.limit else None
+    return {"items": [{"name": name, "rehearsal_of": of and of.of} for name, of in found], "next": following}
+
+
+def world_told(world: World) -> Json:
+    """A world, and what whoever asks may do there."""
+    role = Role.CURATOR if isinstance(world, World) else Role.VIEWER
+    named = {"name": world.name, "now": world.clock(), "standing": world.standing, "model": world.model.label}
+    return asdict(world.about) | named | {"agents": len(world.agents()), "role": role}
+
+
+def _worlds(world: World, _form: Form) -> Json:
+    names = {world.name, *(path.name for path in world.folder.parent.glob("*") if path.is_dir())}
+    held = [name for name in sorted(names) if _is_world(world, name)]
+    return {"items": [{"name": name, "served": name == world.name} for name in held]}
+
+
+def _is_world(world: World, name: str) -> bool:
+    try:
+        known = name == world.name or checked_name(name, "world name") == name
+    except InvalidAgentName:
+        return False
+    return known and (name == world.name or any(map(holds_journal, (world.folder.parent / name).glob("*"))))
+
+
+def prompt_told(world: World, about: Prompt) -> Json:
+    """A prompt of a world."""
+    told = {name: getattr(about, name) for name in ("name", "title", "used", "needed", "allowed")}
+    return told | {"text": world.prompts.prompts.text(about.name), "shipped": about.text}
+
+
+def prices_told(world: World) -> Json:
+    """The prices of a world."""
+    return {"items": dict(sorted(prices.read(world.folder).items()))}
+
+
+def findings_told(found: list[Finding]) -> Json:
+    """What the doctor says."""
+    return {"right": not any(one.state is State.WRONG for one in found), "findings": found}
+
+
+def _fits(world: World, agent: AgentMemory) -> Json:
+    found = world.fits(agent.name)
+    changes = [one for one in world.changes_of(agent.name) if one.revision in found]
+    return {"items": [{**asdict(found[one.revision]), "applied": one} for one in changes]}
+
+
+READS = (
+    Read(
+        "rehearsals",
+        "Rehearsals",
+        "The rehearsals of a character, the last begun first.",
+        Form,
+        lambda world, agent: {"items": world.rehearsals(agent.name)},
+        items("Rehearsals", "The rehearsals of an agent, the last begun first.", Rehearsal),
+        "rehearsals",
+        tag="rehearsals",
+        of_world=True,
+    ),
+    Read(
+        "comparison",
+        "Compare a rehearsal",
+        "What a rehearsal has otherwise than its original.",
+        Form,
+        lambda world, agent: world.compare(agent.name),
+        Apart,
+        "comparison",
+        tag="rehearsals",
+        of_world=True,
+        call="compare",
+    ),
+    Read(
+        "fits",
+        "What can be kept of a rehearsal",
+        "The changes of a rehearsal since it was begun, and which of them the original has or could take.",
+        Form,
+        _fits,
+        items("Fits", "The changes of a rehearsal since it was begun, the newest first.", _FIT),
+        "fits",
+        tag="rehearsals",
+        of_world=True,
+    ),
+    Read(
+        "dropped",
+        "Dropped rehearsals",
+        "The rehearsals of a character that are in the world's bin, the last dropped first.",
+        Form,
+        lambda world, agent: {"items": world.dropped(agent.name)},
+        BINNED,
+        "rehearsals/dropped",
+        tag="rehearsals",
+        of_world=True,
+    ),
+    Read(
+        "agents",
+        "Agents",
+        "The world's agents by name, rehearsals included.",
+        Some,
+        _agents,
+        pages("Agents", "A page of the world's agents, by name.", _AGENT),
+        "agents",
+        tag="agents",
+        of_agent=False,
+        command="agents",
+        tool="agents",
+    ),
+    Read(
+        "bin",
+        "Deleted agents",
+        "The agents in the world's bin.",
+        Form,
+        lambda world, _form: {"items": world.deleted_agents()},
+        BINNED,
+        "bin",
+        tag="agents",
+        of_agent=False,
+        call="deleted_agents",
+    ),
+    Read(
+        "prompts",
+        "Prompts",
+        "Every prompt: what it says here, and as it ships. Memories are never part of one; they follow as data.",
+        Form,
+        lambda world, _form: {"items": [prompt_told(world, one) for one in PROMPTS.values()]},
+        items("PromptsTold", "Every prompt of the world.", PROMPT),
+        "prompts",
+        tag="world",
+        of_agent=False,
+        call="prompt_texts",
+    ),
+    Read(
+        "prices",
+        "Prices",
+        "What the world's language models cost; one that is not there costs nothing.",
+        Form,
+        lambda world, _form: prices_told(world),
+        PRICES,
+        "prices",
+        tag="rate and plan",
+        of_agent=False,
+    ),
+    Read(
+        "rerating",
+        "Rating in the background",
+        "How the rating in the background stands.",
+        Form,
+        lambda world, _form: world.rerater.state,
+        Rerating,
+        "rerating",
+        tag="rate and plan",
+        of_agent=False,
+    ),
+    Read(
+        "worlds",
+        "Worlds",
+        "The worlds in the folder of all worlds; this server serves one of them.",
+        Form,
+        _worlds,
+        items("Worlds", "The worlds in the folder of all worlds.", _WORLD_NAME),
+        "worlds",
+        tag="world",
+        of_agent=False,
+    ),
+    Read(
+        "doctor",
+        "The doctor's report",
+        "Look at every agent of the world; nothing is changed.",
+        Form,
+        lambda world, _form, progress: findings_told(doctor.examine(world, progress=progress)),
+        FINDINGS,
+        "doctor",
+        tag="keeping",
+        told=True,
+        of_agent=False,
+        command="doctor",
+        call="examine",
+    ),
+    Read(
+        "world",
+        "The world",
+        "This server's world: what it is about, and its clock.",
+        Form,
+        lambda world, _form: world_told(world),
+        WORLD,
+        "world",
+        tag="world",
+        of_agent=False,
+        call="about",
+    ),
+)

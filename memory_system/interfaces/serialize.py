@@ -1,0 +1,658 @@
+"""The one JSON of each value: what the API answers and describes, its client reads, the shell prints and MCP tells.
+
+A value is declared once, as the frozen dataclass that it is. Its JSON is a pydantic model made of the dataclass's
+fields, and of what ``_json`` says here of those that are called otherwise, left out or worked out. What is stored has
+a codec of its own, with versions.
+
+    plain(entry)                        # {"id": "mira-0327-13", "document": "...", ...}
+    read(MemoryEntry, plain(entry))     # the same entry
+    model(MemoryEntry)                  # the pydantic model, for a description
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache, cached_property, partial
+from pathlib import Path
+from types import MappingProxyType, UnionType
+from typing import Annotated, Any, ClassVar, Self, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+import orjson
+from pydantic import (
+    AliasChoices,
+    AliasPath,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    TypeAdapter,
+    WithJsonSchema,
+    create_model,
+)
+
+from ..agent import AgentMemory
+from ..agent_parts.cues import CueResult
+from ..agent_parts.rating import Rerated
+from ..agent_parts.replay import Difference, Relived
+from ..conversation import Step
+from ..conversation.context import Context
+from ..conversation.duet import Said
+from ..conversation.functions import Page
+from ..conversation.replaying import Replay
+from ..conversation.talk import Talk
+from ..conversation.tool import Found
+from ..core.change_set import Change, ChangeSet, Kept, ModelCall, TextChange
+from ..core.dismissed import Dismissed
+from ..core.entry import MemoryEntry, Scalar
+from ..core.scoring import Score, Scoring, Weights
+from ..core.settings import AgentSettings
+from ..llm.prices import Price
+from ..llm.usage import Spent
+from ..operations.duplicates.suspicions import Look, Sort, Suspicion
+from ..operations.importing.events import Added, Outcome
+from ..operations.narrative import Dropped, Narrative, Sentence
+from ..operations.provenance import Kin, Lineage
+from ..operations.reembed import Reembedded
+from ..operations.undo import Clash
+from ..recall.cues import Judgment, SavedCue
+from ..recall.forecast import Forecast
+from ..recall.query import Facets, Query
+from ..recall.rank import Recall
+from ..recall.verdicts import Candidate
+from ..recall.why import Lever, Way
+from ..store.journal.history import Applied
+from ..store.journal.trash import Forgotten
+from ..store.query_log import LoggedHit, LoggedQuery
+from ..store.staleness import Alteration, Stale, Trace
+from ..world.branches.diff import Apart, MemoryApart, TextApart
+from ..world.branches.meta import Rehearsal
+from ..world.folders import Binned
+from ..world.rerating import Rerating
+
+Json = dict[str, Any]
+T = TypeVar("T")
+Time = Annotated[
+    datetime,
+    PlainSerializer(datetime.isoformat, return_type=str),
+    WithJsonSchema({"type": "string", "format": "date-time"}, mode="serialization"),
+]
+"""A time, written with the offset of its zone."""
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class Value(BaseModel):
+    """The JSON of a value: made of the value's attributes, or of what they were written as."""
+
+    model_config = ConfigDict(from_attributes=True, json_schema_serialization_defaults_required=True)
+    fields_of: ClassVar[Mapping[str, str]] = {}
+    """What ``back`` takes, by its name in JSON."""
+    back: ClassVar[Callable[..., Any]]
+
+    def unwritten(self) -> Any:
+        """What this is the JSON of."""
+        return type(self).back(**{of: _unwritten(getattr(self, name)) for name, of in self.fields_of.items()})
+
+
+def _unwritten(part: Any) -> Any:
+    if isinstance(part, Value):
+        return part.unwritten()
+    if isinstance(part, list | tuple):
+        return tuple(map(_unwritten, part))
+    return {key: _unwritten(one) for key, one in part.items()} if isinstance(part, dict) else part
+
+
+@dataclass(frozen=True)
+class _Declared:
+    """How a dataclass is told as JSON.
+
+    Args:
+        kind: the dataclass.
+        name: what its form is called in the description of the API.
+        about: what it is.
+        leave: fields that JSON leaves out.
+        names: what fields are called in JSON, where that is not their own name; ``entry_id`` is always ``id``.
+        taken: from which attribute something comes, by its name in JSON, where that is not its own.
+        back: makes the value of all that JSON tells; ``None`` where it is made of the dataclass's fields alone.
+        more: what is told beside the fields, or told as another type; by its name in JSON.
+    """
+
+    kind: type
+    name: str
+    about: str
+    leave: Collection[str]
+    names: Mapping[str, str]
+    taken: Mapping[str, str | AliasPath]
+    back: Callable[..., Any] | None
+    more: Mapping[str, Any]
+
+    def made(self) -> type[Value]:
+        """Its model."""
+        hints = get_type_hints(self.kind, include_extras=True)
+        fields_of = {
+            self.names.get(one.name, "id" if one.name == "entry_id" else one.name): one.name
+            for one in dataclasses.fields(self.kind)
+            if one.name not in self.leave
+        }
+        forms = {name: hints[of] for name, of in fields_of.items()} | dict(self.more)
+        choices: dict[str, tuple[str | AliasPath, str]] = {
+            name: (name, of) for name, of in fields_of.items() if name != of
+        }
+        choices |= {name: (of, name) for name, of in self.taken.items()}
+        fields: dict[str, Any] = {
+            name: (
+                form_of(form),
+                Field(
+                    validation_alias=AliasChoices(*choices[name]) if name in choices else None,
+                    **self._default(name, fields_of),
+                ),
+            )
+            for name, form in forms.items()
+        }
+        made = create_model(self.name, __base__=Value, __doc__=self.about, **fields)
+        made.back = staticmethod(self.back or self.kind)
+        worked_out = {name: name for name in forms if name not in {*fields_of, *fields_of.values()}}
+        made.fields_of = fields_of | worked_out if self.back else fields_of
+        return made
+
+    def _default(self, name: str, fields_of: Mapping[str, str]) -> Json:
+        """What stands for a field that an older server does not tell, where the value itself knows that."""
+        if name in _OPTIONAL:
+            return {"default": None}
+        of = next((one for one in dataclasses.fields(self.kind) if one.name == fields_of.get(name)), None)
+        if of is None or (of.default is dataclasses.MISSING and of.default_factory is dataclasses.MISSING):
+            return {}
+        made = of.default_factory
+        return {"default_factory": made if made is not dataclasses.MISSING else partial(_same, of.default)}
+
+
+def _same(default: Any) -> Any:
+    return default
+
+
+_DECLARED: dict[type, _Declared] = {}
+_OPTIONAL = frozenset({"expires_in", "interview"})
+"""What only the server knows, of a plan that waits there and of an interview that goes on."""
+
+
+@cache
+def model(kind: type) -> type[Value]:
+    """The JSON of a kind of value, as a pydantic model."""
+    return _DECLARED[kind].made()
+
+
+def described(kind: type) -> Any:
+    """What tells the form of a kind of value, in a description of an API."""
+    return model(kind) if kind in _DECLARED else kind
+
+
+def form_of(hint: Any) -> Any:
+    """A type as JSON has it: lists for tuples, and for each value that is declared here its own JSON."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if isinstance(hint, Shape):
+        return hint.model
+    if isinstance(hint, tuple):  # several of a shape
+        return list[form_of(hint[0])]  # type: ignore[misc]
+    if hint is datetime:
+        return Time
+    if isinstance(hint, type) and hint in _DECLARED:
+        return model(hint)
+    if origin is tuple and arguments[-1] is not Ellipsis:
+        return tuple[tuple(map(form_of, arguments))]  # type: ignore[misc]
+    if origin in (tuple, list, Sequence):
+        return list[form_of(arguments[0])]  # type: ignore[misc]
+    if origin in (Mapping, dict):
+        return dict[arguments[0], form_of(arguments[1])]  # type: ignore[misc,valid-type]
+    if origin in (Union, UnionType):
+        return Union[tuple(map(form_of, arguments))]  # noqa: UP007 - it is known at run time alone
+    return hint
+
+
+@dataclass(frozen=True)
+class Shape:
+    """An answer that is put together of values, such as a page of a list.
+
+    Args:
+        name: what its form is called in the description of the API.
+        about: what it is.
+        fields: what it tells, by name; a value's type stands for the value's JSON.
+    """
+
+    name: str
+    about: str
+    fields: Mapping[str, Any]
+
+    @cached_property
+    def model(self) -> type[BaseModel]:
+        """Its form."""
+        fields: dict[str, Any] = {name: (form_of(form), ...) for name, form in self.fields.items()}
+        return create_model(self.name, __base__=Value, __doc__=self.about, **fields)
+
+    def dumped(self, **told: Any) -> bytes:
+        """It as JSON, of its values."""
+        return dumped(self.model.model_validate(told))
+
+
+def items(name: str, about: str, kind: Any, **more: Any) -> Shape:
+    """A list of values, with what else is said of it."""
+    return Shape(name, about, {"items": (kind,), **more})
+
+
+def pages(name: str, about: str, kind: Any, **more: Any) -> Shape:
+    """A page of a list; ``next`` is the cursor of the next page, ``null`` at the end."""
+    return items(name, about, kind, **more, next=str | None)
+
+
+@cache
+def _written(kind: Any) -> type[Value] | TypeAdapter[Any]:
+    """How a kind of value is written and read; a subclass as the nearest class that is declared here."""
+    known = next((one for one in kind.__mro__ if one in _DECLARED), None)
+    return model(known) if known else TypeAdapter(kind)
+
+
+def dumped(value: Any) -> bytes:
+    """A value as JSON in UTF-8, on one line; a number that there is not is ``null``."""
+    if isinstance(value, BaseModel):
+        return value.__pydantic_serializer__.to_json(value)
+    kind: Any = type(value)
+    written = _written(kind)
+    if isinstance(written, TypeAdapter):
+        return written.dump_json(value)
+    return written.__pydantic_serializer__.to_json(written.__pydantic_validator__.validate_python(value))
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it, of texts, numbers, lists and mappings."""
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    return None if value is None else orjson.loads(dumped(value))
+
+
+def read(kind: type[T], written: Any) -> T:
+    """The value that was written so."""
+    reader = _written(cast("Any", kind))
+    if isinstance(reader, TypeAdapter):
+        return cast("T", reader.validate_python(written))
+    return cast("T", reader.model_validate(written).unwritten())
+
+
+def _json(
+    kind: type,
+    name: str,
+    about: str,
+    /,
+    leave: Collection[str] = (),
+    names: Mapping[str, str] = MappingProxyType({}),
+    taken: Mapping[str, str | AliasPath] = MappingProxyType({}),
+    back: Callable[..., Any] | None = None,
+    **more: Any,
+) -> None:
+    _DECLARED[kind] = _Declared(kind, name, about, leave, names, taken, back, more)
+
+
+# -- what is lost on the way: what the server keeps to itself ------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RemoteChangeSet(ChangeSet):
+    """A change set of the server. One that was previewed waits there under ``preview``; ``shown`` are its memories."""
+
+    preview: str = ""
+    shown: tuple[str, ...] = ()
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """The ids that were shown and are not to be changed."""
+        left = {change.entry_id for change in self.changes}
+        return tuple(entry_id for entry_id in self.shown if entry_id not in left)
+
+    def without(self, entry_ids: Iterable[str]) -> Self:
+        """The same plan with some memories left as they are; see ``ChangeSet.without``."""
+        return super().without(entry_ids)
+
+
+@dataclass(frozen=True)
+class RemoteExplanation(Recall):
+    """The answer to a query with every memory as a candidate, recalled or not."""
+
+    @property
+    def hits(self) -> tuple[Candidate, ...]:
+        """The recalled candidates, in the order of the answer."""
+        return tuple(one for one in self.candidates if one.recalled)
+
+
+@dataclass(frozen=True)
+class RemoteClash(Clash):
+    """Where an undo would overwrite later work: its ``key``, whether it is ``purged``, and in words what happened."""
+
+    words: str = ""
+
+    def __str__(self) -> str:
+        return self.words
+
+
+def _change_set(expires_in: float | None = None, **fields: Any) -> RemoteChangeSet:
+    plan = RemoteChangeSet(**fields)
+    if expires_in is None:
+        return plan
+    return dataclasses.replace(plan, preview=plan.id, shown=tuple(change.entry_id for change in plan.changes))
+
+
+def _score(relevancy: float | None, sub_parts: Mapping[str, float | None], **fields: Any) -> Score:
+    """A score; what could not be computed is no number."""
+    counted = {name: fields[name] for name in ("recency", "importance", "weights")}
+    made_of = {name: math.nan if value is None else value for name, value in sub_parts.items()}
+    return Score(math.nan if relevancy is None else relevancy, sub_parts=made_of, **counted)
+
+
+def _cue_result(name: str, cue: str, must: Any, must_not: Any, **fields: Any) -> CueResult:
+    del fields["passed"]
+    return CueResult(SavedCue(name, cue, must, must_not), **fields)
+
+
+def _logged(cue: str, now: datetime, **fields: Any) -> LoggedQuery:  # noqa: ARG001 - the query has them, too
+    return LoggedQuery(**fields)
+
+
+def _way(lever: str, value: Any, query: Query, **fields: Any) -> Way:
+    return Way(Lever(lever), query.facets if value is None else value, query=query, **fields)
+
+
+# -- memories and changes ------------------------------------------------------------------------------------
+
+_json(
+    MemoryEntry,
+    "Entry",
+    "One memory. ``importance`` is rating / 10; ``metadata`` are the caller's own values.",
+    taken={"metadata": "extras"},
+    metadata=dict[str, Scalar],
+    importance=float | None,
+)
+_json(
+    Change,
+    "ChangeTold",
+    "What happens to one memory, and why; no ``before`` = it is added, no ``after`` = it leaves recall.",
+    taken={"id": "entry_id"},
+    id=str,
+    verb=str,
+)
+_json(TextChange, "TextTold", "What happens to a text that is no memory, such as the settings.")
+_json(Kept, "KeptTold", "A memory that was looked at and left where it is, and why.")
+_json(ModelCall, "CallTold", "A call of a language model.")
+_json(
+    ChangeSet,
+    "ChangeSetTold",
+    "What was changed, or would be: ``revision`` is ``null`` until it has been applied.\n\n"
+    "With ``preview=true`` it waits under its ``id`` for ``expires_in`` seconds, to be applied.",
+    back=_change_set,
+    expires_in=float | None,
+)
+_json(
+    Outcome,
+    "OutcomeTold",
+    "What became of one event: ``added``, ``overwritten`` or ``skipped``, and whether it has a rating.",
+)
+_json(
+    Added,
+    "AddedTold",
+    "What became of each event, in their order; ``unrated`` are the ids of what is to be rated later.",
+    unrated=list[str],
+)
+_json(
+    Applied,
+    "AppliedTold",
+    "A change set as the history tells it: when it was really applied, and by which revision it stands undone.",
+)
+_json(
+    Clash,
+    "ClashTold",
+    "Where an undo would overwrite later work: ``key`` goes into ``keep`` or ``overwrite``.",
+    leave=("was", "now", "would_be", "later"),
+    back=lambda key, purged, sentence: RemoteClash(key, None, None, None, purged=purged, words=sentence),
+    sentence=str,
+)
+_json(Forgotten, "ForgottenTold", "A memory that is gone and can be restored, and how that came.")
+_json(Kin, "KinTold", "A memory's relative: ``level`` steps below it (evidence, negative) or above it.")
+_json(
+    Lineage,
+    "LineageTold",
+    "What a memory rests on and what rests on it; a link is a pair of ids.",
+    links=list[list[str]],
+)
+_json(Trace, "TraceTold", "A change to a memory, as the history tells it.")
+_json(
+    Alteration,
+    "AlterationTold",
+    "What a stale memory rests on, as it was then and as it is, and by what; no ``after`` = it was deleted.",
+)
+_json(Stale, "StaleTold", "A memory that rests on what has changed since a revision.")
+_json(
+    Suspicion,
+    "SuspicionTold",
+    "Memories that may be duplicates, or contradict each other, and why.",
+    back=lambda sort, ids, **fields: Suspicion(Sort(sort), **fields),  # noqa: ARG005 - its memories have them
+    sort=str,
+    ids=list[str],
+)
+_json(
+    Look,
+    "Suspicions",
+    "The suspicions, how many pairs were compared, and how many are left out because a person dismissed them.",
+    leave=("calls", "related"),
+    names={"suspicions": "items"},
+)
+_json(Dismissed, "DismissedTold", "A suspicion that a person dismissed: the fingerprints of the two texts.")
+
+# -- what memory is asked, and what it answers ---------------------------------------------------------------
+
+_json(Weights, "Weighed", "How much each part of a score counts.")
+_json(Scoring, "ScoringTold", "A way of scoring.", measure=str)
+_json(
+    AgentSettings,
+    "SettingsTold",
+    "The agent's own settings.",
+    static_threshold=Share,
+    static_share=Share,
+    retention=str,
+    retention_threshold=Share,
+    migration_threshold=Share,
+)
+_json(Facets, "FacetsTold", "Which memories could be found.")
+_json(Query, "QueryTold", "What was asked, complete.")
+_json(
+    Score,
+    "ScoreTold",
+    "A score: ``parts`` are weighted and add up to ``total``; all are ``null`` where there is no vector.",
+    back=_score,
+    total=float | None,
+    relevancy=float | None,
+    parts=dict[str, float | None],
+    sub_parts=dict[str, float | None],
+)
+_json(
+    Candidate,
+    "CandidateTold",
+    "A memory beside its score, its rank within its tier, its verdict, and the verdict in words.",
+)
+_json(
+    Recall,
+    "Recalled",
+    "The answer to a query; ``context`` can be put into a prompt.\n\n"
+    "``nearest`` is what came nearest where nothing passed a threshold, and says by how much it missed.",
+    names={"candidates": "hits"},
+    context=str,
+)
+_json(
+    CueResult,
+    "CueTold",
+    "A saved cue, and what became of it when it was asked now.",
+    leave=("saved",),
+    back=_cue_result,
+    taken={name: AliasPath("saved", name) for name in ("name", "cue", "must", "must_not")},
+    name=str,
+    cue=str,
+    must=list[str],
+    must_not=list[str],
+    passed=bool,
+)
+_json(Judgment, "JudgmentTold", "A cue, with the memories that were called right and wrong answers to it.")
+_json(Sentence, "SentenceTold", "A sentence of a narrative, and the ids of the memories it rests on.")
+_json(
+    Dropped,
+    "DroppedTold",
+    "A sentence that the model gave and that is not told, since it rests on nothing or says more.",
+)
+_json(
+    Narrative,
+    "NarrativeTold",
+    "What memories tell, sentence by sentence, and by which model; ``left_out`` are ids that found no room.",
+    leave=("call",),
+)
+_json(LoggedHit, "LoggedHitTold", "A memory of a logged answer: its tier, its rank in it, and its score.")
+_json(
+    LoggedQuery,
+    "LoggedTold",
+    "A query of the log: what was asked, when, by whom, and the ids of what was recalled.\n\n"
+    "``query`` is complete; ``given`` are the parameters that the caller named. ``answer`` has at most 200 memories.",
+    names={"hits": "answer"},
+    taken={"cue": AliasPath("query", "cue"), "now": AliasPath("query", "now")},
+    back=_logged,
+    cue=str,
+    now=datetime,
+    hits=Annotated[list[str], BeforeValidator(lambda hits: [getattr(one, "entry_id", one) for one in hits])],
+)
+_json(
+    Difference,
+    "DifferenceTold",
+    "A memory that entered, left or moved between two answers, and why; places count from 1.",
+)
+_json(
+    Relived,
+    "RelivedTold",
+    "A logged query as it was answered then, and as it would be answered now; why they differ, in sentences.",
+    then=Recall,
+    now=Recall,
+)
+_json(
+    Way,
+    "WayTold",
+    "One change that would recall a memory, and the query with it; a smaller ``size`` is a smaller change.\n\n"
+    "``value`` is a number or a time, and ``null`` where it is the facets that change.",
+    leave=("what_if",),
+    back=_way,
+    lever=str,
+    value=Annotated[float | Time | None, BeforeValidator(lambda value: None if isinstance(value, Facets) else value)],
+)
+_json(Forecast, "ForecastTold", "When a memory falls out of an answer; ``null`` = not within the horizon.")
+
+# -- talks ---------------------------------------------------------------------------------------------------
+
+_json(
+    Talk,
+    "TalkTold",
+    "A conversation as it stands; ``queue`` are the messages that its strategy shows, if they were asked for.",
+)
+_json(
+    Context,
+    "ContextTold",
+    "A prompt, section by section; ``tokens`` never exceed the ``budget``.",
+    tokens=int,
+)
+_json(
+    Step,
+    "StepTold",
+    "What came of a message; ``problem`` says why there is no ``answer``, and the message is stored all the same.\n\n"
+    "``change_set`` is ``null`` for an interview, which goes on under the id ``interview`` for a while, and where a "
+    "step was replayed.",
+    interview=str | None,
+)
+_json(
+    Replay,
+    "ReplayTold",
+    "A step lived through again without the model, and where it came out otherwise than it is stored.",
+)
+_json(Said, "SaidTold", "One thing that was said in a duet, and the step by which the speaker came to it.")
+_json(
+    Found,
+    "Searched",
+    "What a search of memory found; ``text`` is the answer as a model reads it.",
+    leave=("hits",),
+    form=str,
+    text=str,
+    sources=list[str],
+)
+_json(
+    Page,
+    "FoundPage",
+    "One page of what was found: ``number`` from 0, ``total`` over all pages, ``size`` of a full one.",
+)
+
+# -- agents and their world ----------------------------------------------------------------------------------
+
+_json(Rehearsal, "RehearsalTold", "An agent that was branched from another, to be played with.")
+_json(
+    MemoryApart,
+    "ApartTold",
+    "A memory that a rehearsal has otherwise; ``clash``: the original changed it by itself too.",
+    leave=("steps", "meanwhile"),
+    back=lambda **fields: MemoryApart(**fields, steps=(), meanwhile=()),
+)
+_json(TextApart, "TextApartTold", "A text that a rehearsal has otherwise.", clash=bool)
+_json(
+    Apart,
+    "Comparison",
+    "All that a rehearsal has otherwise than its original; ``moved_on`` changes were applied to that meanwhile.",
+)
+_json(
+    Binned,
+    "BinnedTold",
+    "An agent in the world's bin.",
+    leave=("folder",),
+    back=lambda **fields: Binned(**fields, folder=Path()),
+)
+_json(
+    Rerated,
+    "RatedTold",
+    "Ids that have a rating now, ids that got none, how many are left, and why it stopped, if it did.",
+    leave=("problem",),
+)
+_json(Spent, "SpentLine", "What calls took: tokens sent (``prompt``) and received (``answer``), and their cost.")
+_json(Price, "PriceTold", "What a million tokens cost.")
+_json(Rerating, "ReratingTold", "How the work in the background stands, as ``memory_system.world.rerating.Rerating``.")
+_json(
+    Reembedded,
+    "ReembeddedTold",
+    "What came of making vectors anew: texts embedded, those that wait still, and whether the store was rewritten.",
+)
+
+
+def read_explanation(written: Mapping[str, Any]) -> RemoteExplanation:
+    """The answer that ``explained`` wrote, with every candidate that it told."""
+    answer = read(Recall, written)
+    others = tuple(read(Candidate, one) for one in written["candidates"])
+    return RemoteExplanation(**vars(answer) | {"candidates": (*answer.candidates, *others)})
+
+
+def stats(agent: AgentMemory) -> Json:
+    """Counts, and what is in use."""
+    more = {"display_name": agent.display_name, "read_only": agent.read_only, "messages": list(agent.messages)}
+    return agent.get_stats() | more
+
+
+def head(plan: ChangeSet) -> Json:
+    """A change set without what it changes."""
+    told: Json = plain(dataclasses.replace(plan, changes=(), texts=(), kept=(), calls=(), purges=()))
+    return {name: value for name, value in told.items() if name not in _CHANGED}
+
+
+def waiting(plan: ChangeSet, expires_in: float) -> Json:
+    """A change set that waits to be applied."""
+    told: Json = plain(plan)
+    return told | {"expires_in": expires_in}
+
+
+_CHANGED = frozenset({"changes", "texts", "kept", "calls", "purges", "expires_in"})

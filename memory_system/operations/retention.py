@@ -1,0 +1,290 @@
+"""Retention: which memories are kept when they leave short-term memory, in which order they leave, and why.
+
+``ByImportance`` is the rule of the first memory system: an importance threshold, the oldest first. ``Learned`` is the
+default: a logistic regression of seven signs that anybody can read in a memory. Its weights are fitted to labelled
+conversations (LoCoMo, Maharana et al. 2024, arXiv 2402.17753: whether a turn was asked for later), and
+``python -m benchmarks.retention DATA`` fits them again.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Protocol
+
+from ..core.entry import MemoryEntry
+from ..core.kinds import Kind
+from ..core.scoring import in_range
+from ..core.settings import AgentSettings, Retention, checked_retention
+from ..recall.hybrid.dates import mentions_time
+from ..recall.hybrid.speakers import speaker_of
+from ..recall.hybrid.words import words
+from .context import by_age
+
+BESIDE = 200
+"""Memories before one that it is compared with to see what is new in it."""
+POIGNANT = 8
+"""The rating, 1 to 10, from which a memory is kept whatever its signs."""
+
+
+@dataclass(frozen=True)
+class Sign:
+    """What can be read in a memory, what it counts, and how that is put in words.
+
+    Args:
+        weight: what one unit of it adds to the log-odds of being asked for. The units are the logarithm of 1 + a count
+            (``says``: words but for stop words; ``names``: capitals within a sentence; ``new``), 0 or 1 (``numbers``,
+            ``times``, ``self``) and a share of the words (``asks``).
+        usual: its mean over the turns that it was fitted on.
+        pro: what is said where it speaks for a memory.
+        con: what is said where it speaks against one.
+    """
+
+    weight: float
+    usual: float
+    pro: str
+    con: str
+
+
+INTERCEPT = -3.321
+SIGNS: Mapping[str, Sign] = {
+    "says": Sign(0.008, 2.425, "it says much", "it says little"),
+    "names": Sign(0.363, 0.35, "it names who or what it is about", "it names nobody and nothing"),
+    "numbers": Sign(0.398, 0.019, "it gives a number", "it gives no number"),
+    "times": Sign(1.496, 0.147, "it says when", "it does not say when"),
+    "asks": Sign(-1.738, 0.132, "it tells more than it asks", "it mostly asks"),
+    "self": Sign(0.778, 0.67, "it is told in the first person", "nobody speaks of themselves in it"),
+    "new": Sign(1.223, 0.922, "much of it is new", "little of it is new"),
+}
+"""The weights: LoCoMo, five conversations, 2,760 turns, 683 of them asked for (``python -m benchmarks.retention``)."""
+
+_SENTENCE = re.compile(r"[^.!?…]+[.!?…]*")
+_COUNTS = frozenset(
+    "two three four five six seven eight nine ten eleven twelve twenty thirty hundred thousand".split()  # noqa: SIM905
+)
+_SELF = frozenset("i i'm i've i'd i'll me my mine myself we we're we've us our ours".split())  # noqa: SIM905
+_DERIVED = frozenset({Kind.REFLECTION, Kind.PLAN, Kind.SUMMARY})
+_KEPT_READINGS = 4096
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a text shows by itself: five of the signs, and the stems of its words, of which the other two are made."""
+
+    names: float
+    numbers: float
+    times: float
+    asks: float
+    first_person: float
+    stems: frozenset[str]
+    said: int
+
+
+@lru_cache(maxsize=_KEPT_READINGS)
+def read(document: str) -> Reading:
+    """Read a memory's text; who speaks, "Mira: ...", is no part of what is said."""
+    _speaker, text = speaker_of(document)
+    sentences = [(one.strip(), list(words(one))) for one in _SENTENCE.findall(text)]
+    said = [word for _, some in sentences for word in some]
+    names = sum(word.written[0].isupper() and bool(word.stem) for _, some in sentences for word in some[1:])
+    asked = sum(len(some) for sentence, some in sentences if sentence.endswith("?"))
+    stems = [word.stem for word in said if word.stem]
+    return Reading(
+        names=math.log1p(names),
+        numbers=float(any(word.plain in _COUNTS or any(map(str.isdigit, word.plain)) for word in said)),
+        times=float(mentions_time(text)),
+        asks=asked / max(1, len(said)),
+        first_person=float(any(word.written.lower().replace("’", "'") in _SELF for word in said)),
+        stems=frozenset(stems),
+        said=len(stems),
+    )
+
+
+def signs(entries: Sequence[MemoryEntry], wanted: Iterable[str]) -> dict[str, dict[str, float]]:
+    """The signs of memories, by id and by the names of ``SIGNS``.
+
+    Args:
+        entries: memories in the order in which they came.
+        wanted: the ids of those to read; what is new in one is what no word of the ``BESIDE`` before it said.
+    """
+    asked_for = set(wanted)
+    found: dict[str, dict[str, float]] = {}
+    window: deque[frozenset[str]] = deque()
+    known: Counter[str] = Counter()
+    for entry in entries:
+        shown = read(entry.document)
+        if entry.id in asked_for:
+            new = sum(stem not in known for stem in shown.stems)
+            found[entry.id] = {
+                "says": math.log1p(shown.said),
+                "names": shown.names,
+                "numbers": shown.numbers,
+                "times": shown.times,
+                "asks": shown.asks,
+                "self": shown.first_person,
+                "new": math.log1p(new),
+            }
+        if entry.kind in _DERIVED:  # a summary says nothing that was not said before
+            continue
+        window.append(shown.stems)
+        known.update(shown.stems)
+        if len(window) > BESIDE:
+            for stem in window.popleft():
+                known[stem] -= 1
+                if not known[stem]:
+                    del known[stem]
+    return found
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a rule says of a memory.
+
+    Args:
+        kept: whether it goes to long-term memory when it leaves short-term memory; it is forgotten otherwise.
+        worth: what its place in the order is by, 0 to 1: its importance, or the chance that it is asked for.
+        why: the reason, as the end of a sentence.
+    """
+
+    kept: bool
+    worth: float
+    why: str
+
+
+class Rule(Protocol):
+    """How a memory that leaves short-term memory is judged."""
+
+    @property
+    def leaving(self) -> str:
+        """Which leave first, as the second half of a sentence; empty for the oldest."""
+
+    def judge(self, entries: Sequence[MemoryEntry], before: Sequence[MemoryEntry]) -> dict[str, Verdict]:
+        """A verdict on each memory, by id.
+
+        Args:
+            entries: rated memories, in any order.
+            before: what else there is that came before them, in any order.
+        """
+
+    def order(self, entries: Sequence[MemoryEntry], verdicts: Mapping[str, Verdict], size: int) -> list[MemoryEntry]:
+        """The memories in the order in which they leave.
+
+        Args:
+            entries: what short-term memory holds.
+            verdicts: those on the entries that are rated.
+            size: how many of them it has room for.
+        """
+
+
+@dataclass(frozen=True)
+class ByImportance:
+    """Whatever exceeds an importance, 0 to 1, is kept; the oldest leave first, of one age the more important ones."""
+
+    threshold: float
+    leaving = ""
+
+    def judge(self, entries: Sequence[MemoryEntry], _before: Sequence[MemoryEntry]) -> dict[str, Verdict]:
+        """See ``Rule``."""
+        return {entry.id: self.verdict(entry) for entry in entries}
+
+    def verdict(self, entry: MemoryEntry) -> Verdict:
+        """The verdict on one memory."""
+        importance = entry.importance or 0
+        kept = importance > self.threshold
+        how = "exceeds" if kept else "does not exceed"
+        return Verdict(kept, importance, f"importance {importance:.2f} {how} {self.threshold:.2f}")
+
+    def order(self, entries: Sequence[MemoryEntry], _verdicts: Mapping[str, Verdict], _size: int) -> list[MemoryEntry]:
+        """See ``Rule``."""
+        return sorted(entries, key=lambda entry: (by_age(entry)[0], -(entry.importance or 0), entry.id))
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What is likely enough to be asked for is kept; of the older half, what is least likely leaves first.
+
+    Kept in any case is what is rated ``POIGNANT`` or more. What the signs cannot judge goes by importance: texts whose
+    letters are mostly not Latin, and reflections, plans and summaries, which nobody said.
+
+    Args:
+        threshold: the chance, 0 to 1, that has to be exceeded.
+        otherwise: the rule for what the signs cannot judge.
+    """
+
+    threshold: float
+    otherwise: ByImportance
+    leaving = ", and of its older half the least likely to be asked for leaves first"
+
+    def judge(self, entries: Sequence[MemoryEntry], before: Sequence[MemoryEntry]) -> dict[str, Verdict]:
+        """See ``Rule``."""
+        readable = {entry.id for entry in entries if entry.kind not in _DERIVED and _is_latin(entry.document)}
+        found = signs(sorted({one.id: one for one in (*before, *entries)}.values(), key=by_age), readable)
+        return {
+            entry.id: self._verdict(entry, found[entry.id]) if entry.id in readable else self.otherwise.verdict(entry)
+            for entry in entries
+        }
+
+    def _verdict(self, entry: MemoryEntry, shown: Mapping[str, float]) -> Verdict:
+        chance = chance_of(shown)
+        if chance <= self.threshold and (entry.rating or 0) >= POIGNANT:
+            return Verdict(True, chance, f"rated {entry.rating:g}, and what is rated {POIGNANT} or more is kept")
+        kept = chance > self.threshold
+        how = "exceeds" if kept else "does not exceed"
+        speaks = {name: sign.weight * (shown[name] - sign.usual) for name, sign in SIGNS.items()}
+        name = max(speaks, key=lambda one: speaks[one] if kept else -speaks[one])
+        said = SIGNS[name].pro if kept else SIGNS[name].con
+        why = f"the chance that it is asked for, {percent(chance)}, {how} {percent(self.threshold)}: {said}"
+        return Verdict(kept, chance, why)
+
+    def order(self, entries: Sequence[MemoryEntry], verdicts: Mapping[str, Verdict], size: int) -> list[MemoryEntry]:
+        """See ``Rule``."""
+        aged = sorted(entries, key=by_age)
+        older = len(aged) - (size + 1) // 2
+        return [
+            *sorted(aged[:older], key=lambda entry: verdicts[entry.id].worth if entry.id in verdicts else 0.0),
+            *aged[older:],
+        ]
+
+
+def chance_of(shown: Mapping[str, float]) -> float:
+    """The chance, 0 to 1, that a memory with these signs is asked for."""
+    return 1 / (1 + math.exp(-INTERCEPT - sum(sign.weight * shown[name] for name, sign in SIGNS.items())))
+
+
+def percent(share: float) -> str:
+    """A share as people read it: whole per cents, and tenths below ten."""
+    return f"{share:.0%}" if share >= 0.1 else f"{share * 100:.2g} %".replace(" ", "")
+
+
+def rule_of(
+    settings: AgentSettings, threshold: float | None = None, retention: Retention | None = None
+) -> ByImportance | Learned:
+    """The rule of an agent's settings, or another for once.
+
+    Args:
+        settings: the agent's.
+        threshold: the one to exceed; the setting that belongs to the rule if not given.
+        retention: the rule; the setting if not given, but for a threshold that is given, which is one of importance.
+
+    Raises:
+        InvalidParameter: the threshold is out of its range, or there is no such rule.
+    """
+    if threshold is not None:
+        threshold = in_range("The threshold", threshold, 0, 1)
+        retention = retention or Retention.IMPORTANCE
+    if checked_retention(retention or settings.retention) is Retention.IMPORTANCE:
+        return ByImportance(settings.migration_threshold if threshold is None else threshold)
+    otherwise = ByImportance(settings.migration_threshold)
+    return Learned(settings.retention_threshold if threshold is None else threshold, otherwise)
+
+
+def _is_latin(text: str) -> bool:
+    letters = [letter for letter in text[:1000] if letter.isalpha()]
+    if text.isascii() or not letters:
+        return True
+    return 2 * sum(unicodedata.name(letter, "").startswith("LATIN") for letter in letters) >= len(letters)

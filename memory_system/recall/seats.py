@@ -1,0 +1,87 @@
+"""Seats: which of the memories above their thresholds are the answer, and in which order they stand in it.
+
+Two rules. Under the **cascade** the tiers are asked in the order static, STM, LTM, each while the answer is short.
+Under the **ranking** the best of all tiers together get the seats, best first; equal scores stand in the order of their
+ids. Under both, static memory takes at most ``static_share`` of the ``top_k`` seats (rounded up), and more only where
+STM and LTM together cannot fill the rest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.entry import LIVED, Tier
+from ..core.scoring import Floats, Seats
+from .query import Query
+
+
+@dataclass(frozen=True, eq=False)
+class Seated:
+    """Who has a seat.
+
+    Args:
+        of: how many of each tier are recalled: the best of it.
+        numbers: for each tier, shape (seats of it,): the seat of its best, its second best ..., counted from 1.
+        static: the most seats that static memory may take here.
+        lowest: the score that the last seat went to, where every memory competed for it; minus infinity where a seat
+            is free, infinity where there is none, NaN under the cascade.
+    """
+
+    of: Mapping[Tier, int]
+    numbers: Mapping[Tier, NDArray[np.intp]]
+    static: int
+    lowest: float
+
+    @property
+    def order(self) -> list[tuple[Tier, int]]:
+        """The answer: for each seat its tier, and the place in that tier's order by score, counted from 0."""
+        found = [(int(seat), tier, place) for tier in LIVED for place, seat in enumerate(self.numbers[tier])]
+        return [(tier, place) for _, tier, place in sorted(found, key=lambda one: one[0])]
+
+
+def seated(query: Query, scores: Mapping[Tier, Floats], ids: Mapping[Tier, Sequence[str]]) -> Seated:
+    """Give out the seats.
+
+    Args:
+        query: what is asked.
+        scores: for each tier the scores above its threshold, the highest first, at most ``top_k``.
+        ids: whose they are.
+    """
+    counts = [len(scores[tier]) for tier in LIVED]
+    if query.scoring.seats is Seats.CASCADE:
+        of = seats_of(query, *counts)
+        ends = np.cumsum([of[tier] for tier in LIVED])
+        numbers = {tier: np.arange(end - of[tier], end) + 1 for tier, end in zip(LIVED, ends.tolist(), strict=True)}
+        return Seated(of, numbers, static_most(query, *counts[1:]), math.nan)
+    most = static_most(query, *counts[1:])
+    able = {tier: most if tier is Tier.STATIC else query.top_k for tier in LIVED}
+    competing = [
+        (-float(score), name, tier)
+        for tier in LIVED
+        for score, name in zip(scores[tier][: able[tier]].tolist(), ids[tier], strict=False)
+    ]
+    best = sorted(competing, key=lambda one: one[:2])[: query.top_k]
+    numbers = {
+        tier: np.array([seat for seat, one in enumerate(best, start=1) if one[2] is tier], np.intp) for tier in LIVED
+    }
+    of = {tier: len(numbers[tier]) for tier in LIVED}
+    last = -best[-1][0] if best else math.inf
+    return Seated(of, numbers, most, last if len(best) == query.top_k else -math.inf)
+
+
+def static_most(query: Query, stm: int, ltm: int) -> int:
+    """The most seats that static memory may take beside so many of STM and LTM above the threshold."""
+    return max(query.static_seats, query.top_k - min(stm + ltm, query.top_k))
+
+
+def seats_of(query: Query, static: int, stm: int, ltm: int) -> dict[Tier, int]:
+    """How many of those above their threshold each tier gives to the answer under the cascade."""
+    of_static = min(static, static_most(query, stm, ltm))
+    of_stm = min(stm, query.top_k - of_static)
+    of_ltm = min(ltm, query.top_k - of_static - of_stm)
+    return {Tier.STATIC: of_static, Tier.STM: of_stm, Tier.LTM: of_ltm}

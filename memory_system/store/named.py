@@ -1,0 +1,161 @@
+"""Stores by name: the one of ``MEMORY_STORE``, where that is not Chroma, as the ledger uses it; throw-away worlds."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ..core.chroma_address import NamedStore
+from ..core.entry import Tier
+from ..core.files import replace_text
+from ..core.memory import InMemory, Memory
+from ..core.registry import Registry
+from ..core.settings import MEMORY, Settings
+from ..errors import InvalidParameter, MemorySystemError
+from .chroma import notes
+from .chroma.files import OUR_DISTANCE
+
+STORES: Registry[Callable[[Path, Tier], Memory]] = Registry(
+    "memory_system.stores",
+    "store",
+    {"chroma": "memory_system.store.chroma.store:ChromaMemory.at", MEMORY: f"{__name__}:in_memory"},
+)
+"""Functions that open the store of one tier in a folder of an agent, which may not be there yet."""
+THROWN_AWAY = "This world is thrown away when the program ends, and everything in it (MEMORY_STORE=memory)."
+_MEMORY_DISK = Path("/dev/shm")  # noqa: S108 - a folder of its own is made in it
+
+
+def in_memory(_folder: Path, _tier: Tier) -> InMemory:
+    """A store that the process forgets."""
+    return InMemory()
+
+
+class NamedStores:
+    """What the ledger asks of ``ChromaStore``, of any other store. The journal says what belongs into it.
+
+    Args:
+        folder: beside which it is noted what made the vectors, and for which revision the store was written.
+        place: which store.
+
+    Raises:
+        InvalidParameter: there is none of this name, or it cannot be loaded or opened.
+    """
+
+    owner = left_at = None  # of collections on a server
+
+    def __init__(self, folder: Path, place: NamedStore) -> None:
+        make = STORES.get(place.name)
+        self.folder = folder.with_name(f"store-{place.name}")
+        try:
+            self._memories = {tier: make(self.folder, tier) for tier in Tier}
+        except MemorySystemError:
+            raise
+        except Exception as error:  # a package from elsewhere may fail in any way
+            raise InvalidParameter(f"The store {place.name!r:.60} cannot be opened: {error!s:.300}") from error
+        self._made_with = self.folder.with_name(f"{self.folder.name}.txt")
+        self._token = uuid.uuid4().hex
+
+    @property
+    def lasts(self) -> bool:
+        """Whether what is stored is there when it is opened again."""
+        return all(memory.lasts for memory in self._memories.values())
+
+    def memory(self, tier: Tier) -> Memory:
+        """The store of one tier."""
+        return self._memories[tier]
+
+    def has(self, _name: str) -> bool:
+        """There is a store for every tier."""
+        return True
+
+    def shape(self, name: str) -> tuple[int | None, str]:
+        """How many numbers the vectors of a tier have, ``None`` before the first; and the distance."""
+        page = next(iter(self._memories[Tier(name)].pages()), None)
+        return (None if page is None or not len(page.vectors) else page.vectors.shape[1]), OUR_DISTANCE
+
+    @property
+    def claimed(self) -> int:
+        """The newest revision that a write was claimed for."""
+        return notes.read(self.folder)[1]
+
+    def claim(self, revision: int) -> None:
+        """Say before a write for which revision it is; the caller holds the agent's file lock."""
+        notes.write(self.folder, self._token, max(revision, self.claimed))
+
+    def begin_again(self, revision: int) -> None:
+        """Take the journal at this revision for whole, whatever was claimed before."""
+        notes.write(self.folder, self._token, revision)
+
+    @property
+    def made_with(self) -> str | None:
+        """The identity of what made the vectors that are stored; ``None`` if it was not noted."""
+        return self._made_with.read_text(encoding="utf-8") if self._made_with.is_file() else None
+
+    def note_embedder(self, identity: str) -> None:
+        """Note what makes the vectors that are stored."""
+        if self.made_with != identity:
+            replace_text(self._made_with, identity)
+
+    def note_owner(self, _owner: str) -> None:
+        """Nothing is to be noted: these are the agent's own."""
+
+    def note_left(self, _state: str) -> None:
+        """Nothing is to be noted: the next opening compares every row."""
+
+    def refuse_unreachable(self) -> None:
+        """Do nothing: a store that cannot be written says so when it is."""
+
+    def wipe_spare(self) -> None:
+        """Do nothing: what files a store has is its own business."""
+
+    def set_aside(self, _suffix: str) -> None:
+        """Begin with an empty store."""
+        for memory in self._memories.values():
+            memory.clear()
+
+    def close(self) -> None:
+        """Let go of all stores."""
+        for memory in self._memories.values():
+            memory.close()
+
+
+_placed: set[Path] = set()
+_unclaimed: dict[Path, TemporaryDirectory[str]] = {}
+_placing = threading.Lock()
+
+
+def placed(settings: Settings) -> Settings:
+    """The same settings; for a throw-away world with folders that are deleted when the program ends.
+
+    They are on the disk that is kept in memory, where the system has one, so that nothing is written elsewhere.
+
+    Raises:
+        InvalidParameter: there is no store of this name, or it cannot be loaded.
+    """
+    STORES.get(settings.store)
+    with _placing:
+        if settings.store != MEMORY or settings.database in _placed:
+            return settings
+        folder = TemporaryDirectory(
+            prefix="memory-thrown-away-",
+            dir=_MEMORY_DISK if _MEMORY_DISK.is_dir() else None,
+            ignore_cleanup_errors=True,
+        )
+        home = Path(folder.name)
+        _placed.add(home / "database")
+        _unclaimed[home / "database"] = folder
+    personalities = home / "agent_personalities"
+    if settings.personalities.is_dir():
+        shutil.copytree(settings.personalities, personalities)
+    changed = {"home": home, "database": home / "database", "personalities": personalities, "backups": None}
+    return settings.model_copy(update={**changed, "journal_url": None, "durability": "normal"})
+
+
+def claimed(settings: Settings) -> TemporaryDirectory[str] | None:
+    """What the first who asks has to clean up when it closes a throw-away world; the program's end does otherwise."""
+    with _placing:
+        return _unclaimed.pop(settings.database, None)

@@ -1,0 +1,218 @@
+"""An agent's past: the tables of a moment, and what its history told then.
+
+The tables are those of now with what has changed since taken back, or filled from the beginning, whichever is shorter.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from ..core.change_set import TEXTS, load_entry
+from ..core.entry import LIVED, MemoryEntry, Tier
+from ..core.memory import Vectors
+from ..errors import ChangeSetNotFound
+from ..recall.table import Table
+from .journal.as_of import Bodies, Moment
+from .journal.evidence import Evidence
+from .journal.history import ALL, Applied, HistoryKinds, Sought
+from .journal.journal import content_hash
+from .journal.trash import Forgotten
+from .protocols import Present
+
+_MOST = 4
+_MOST_ROWS = 100_000
+"""Rows of all that is kept; the last one is kept whatever its size."""
+
+KeptOf = Callable[[Iterable[str]], Mapping[str, Vectors]]
+"""The vectors that are kept, by content hash."""
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """What an agent held at a moment: one table a tier, and the texts by name."""
+
+    tables: Mapping[Tier, Table]
+    texts: Mapping[str, str | None]
+    lock: AbstractContextManager[bool] = field(default_factory=threading.RLock)
+    """Held by whoever asks the tables, which remember what they were asked."""
+
+
+def rebuilt(ledger: Present, moment: Moment) -> State:
+    """The state of an agent at a moment; the agent itself is only read, and nothing is embedded.
+
+    A text of then that the embedder in use never saw, since it was forgotten before the vectors were made anew, stays
+    without a vector.
+
+    Raises:
+        StoreDamaged: the journal cannot be read.
+    """
+    past = ledger.journal.past
+    with ledger.reading():
+        ledger.flush()  # what the tables show has to be told apart by its number
+        newest = ledger.revision
+        near = past.is_nearer_to_now(moment.revision, newest)
+        tables = {tier: table.copied() if near else Table() for tier, table in ledger.tables.items()}
+        now = ledger.texts()
+    bodies = past.back(moment.revision, newest) if near else past.forth(moment.revision)
+    _take_in(tables, bodies, lambda hashes: ledger.journal.vectors(hashes, ledger.embedder.identity))
+    since = past.accessed_since(moment) if near else None
+    among = None if since is None else since | bodies.keys()
+    accesses = past.last_accesses(moment, among)
+    for table in tables.values():
+        table.recall_only(accesses, among)
+    return State(tables, past.texts(moment.revision, newest, now))
+
+
+def _take_in(tables: Mapping[Tier, Table], bodies: Bodies, kept_of: KeptOf) -> None:
+    """Let the tables hold these entries as they are said to be, and not those of which there is none."""
+    entries: list[tuple[MemoryEntry, Vectors | None]] = []
+    for entry_id, body in bodies.items():
+        held = next((table for table in tables.values() if entry_id in table), None)
+        entry = load_entry(body)
+        if entry is not None:
+            row = held.row(entry_id) if held is not None else None
+            same = held is not None and row is not None and held.entries.document(row) == entry.document
+            entries.append((entry, held.vector(entry_id).copy() if held is not None and same else None))
+        if held is not None and (entry is None or held is not tables[entry.tier]):
+            held.drop(entry_id)
+    kept = kept_of([content_hash(entry.document) for entry, vector in entries if vector is None])
+    for entry, vector in entries:
+        tables[entry.tier].put(entry, kept.get(content_hash(entry.document)) if vector is None else vector)
+
+
+_Key = tuple[int, int, datetime | None, int]
+
+
+class Pasts:
+    """The states of the last few moments that were looked at; thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._held: OrderedDict[_Key, State] = OrderedDict()
+
+    def get(self, ledger: Present, moment: Moment) -> State:
+        """The state of an agent at a moment, rebuilt if it is not at hand.
+
+        Raises:
+            StoreDamaged: it cannot be rebuilt.
+        """
+        key = (*moment.key, ledger.journal.bin.last_purge())  # what is purged is not to be seen from then on
+        with self._lock:
+            state = self._held.get(key)
+            if state is not None:
+                self._held.move_to_end(key)
+                return state
+        state = rebuilt(ledger, moment)
+        with self._lock:
+            self._held[key] = state
+            while len(self._held) > _MOST or (len(self._held) > 1 and self._rows() > _MOST_ROWS):
+                self._held.popitem(last=False)
+        return state
+
+    def _rows(self) -> int:
+        return sum(len(table) for state in self._held.values() for table in state.tables.values())
+
+
+class _PastJournal:
+    """The history as it could be told at a revision."""
+
+    def __init__(self, ledger: Present, revision: int) -> None:
+        self._ledger = ledger
+        self._revision = revision
+        self.evidence: Evidence = ledger.journal.evidence.as_of(revision)
+
+    def history(self, limit: int = 100, before: int | None = None, sought: Sought = ALL) -> list[Applied]:
+        """The newest change sets first, at most ``limit`` of those looked for, and older than ``before`` only."""
+        first = self._revision + 1
+        with self._ledger.reading():
+            return self._then(
+                self._ledger.journal.history(limit, first if before is None else min(before, first), sought)
+            )
+
+    def get(self, revision: int) -> Applied:
+        """One change set.
+
+        Raises:
+            ChangeSetNotFound: there was no such revision.
+        """
+        if revision > self._revision:
+            raise ChangeSetNotFound(f"The history had no revision {revision} then.")
+        with self._ledger.reading():
+            return self._then([self._ledger.journal.get(revision)])[0]
+
+    def _then(self, told: Sequence[Applied]) -> list[Applied]:
+        """With what had been undone at the revision."""
+        undone = self._ledger.journal.past.undone([one.change_set for one in told], self._revision)
+        return [dataclasses.replace(one, undone_by=undone.get(one.revision)) for one in told]
+
+    def kinds(self) -> HistoryKinds:
+        """Who and what there was in the history."""
+        with self._ledger.reading():
+            return self._ledger.journal.told.kinds(self._revision)
+
+    def forgotten(self, limit: int, offset: int, contains: str) -> list[Forgotten]:
+        """Memories that were gone, the last forgotten first; those that have been purged since are not told."""
+        with self._ledger.reading():
+            return self._ledger.journal.bin.forgotten(limit, offset, contains, self._revision)
+
+    def count_forgotten(self, contains: str) -> int:
+        """How many those were."""
+        with self._ledger.reading():
+            return self._ledger.journal.bin.count(contains, self._revision)
+
+    def last_version(self, entry_id: str) -> MemoryEntry | None:
+        """A memory as it last was, also one that had been forgotten; ``None`` if it had never been."""
+        with self._ledger.reading():
+            return self._ledger.journal.past.last_version(entry_id, self._revision)
+
+
+class PastLedger:
+    """What a ledger told at a moment.
+
+    Args:
+        moment: which one.
+        state: what the agent held then.
+        ledger: the agent's, of whose history only what was known then is told.
+    """
+
+    def __init__(self, moment: Moment, state: State, ledger: Present) -> None:
+        self.tables: Mapping[Tier, Table] = state.tables
+        self.journal = _PastJournal(ledger, moment.revision)
+        self.messages: Sequence[str] = ()
+        self.revision = moment.revision
+        # below zero, so that it is never a stamp of the present; which accesses had happened is told apart
+        until = 0 if moment.until is None else int(moment.until.timestamp())
+        self.stamp = moment.revision, -1 - moment.access - until
+        self.refuse_other_embedder = ledger.refuse_other_embedder
+        self._texts = state.texts
+        self._lock = state.lock
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Hold what the tables remember still, among threads; the rows do not change."""
+        with self._lock:
+            yield
+
+    def text(self, name: str) -> str | None:
+        """The text of this name as it was then."""
+        return self._texts.get(name)
+
+    @property
+    def lived(self) -> Mapping[Tier, Table]:
+        """The tables of what recall ranges over."""
+        return {tier: self.tables[tier] for tier in LIVED}
+
+    def texts(self) -> dict[str, str | None]:
+        """All texts as they were then, by name."""
+        return {name: text for name, text in self._texts.items() if text is not None or name in TEXTS}
+
+    def find(self, entry_id: str) -> MemoryEntry | None:
+        """The memory of this id in any tier, or ``None``."""
+        held = (table.get(entry_id) for table in self.tables.values())
+        return next((entry for entry in held if entry is not None), None)

@@ -1,0 +1,84 @@
+"""The files that pages offer: who gets them, as of which moment, and what is said where there is none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from urllib.parse import quote
+
+import pytest
+from pydantic import SecretStr
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from dashboard.server import downloads
+from dashboard.server.downloads import BACKUP, JUDGMENTS, link
+from dashboard.server.visitors import COOKIE, Visitors
+from memory_system import AgentMemory, Settings, World
+from memory_system.maintenance import backup
+from memory_system.world.auth import Door
+
+PASSWORD, VIEWERS = "a long password of one's own", "another one for those who look"
+
+
+@pytest.fixture
+def visitors(settings: Settings) -> Visitors:
+    locked = {"password": SecretStr(PASSWORD), "viewer_password": SecretStr(VIEWERS)}
+    return Visitors(Door.of_dashboard(settings.model_copy(update=locked)))
+
+
+@pytest.fixture
+def client(world: World, visitors: Visitors) -> Iterator[TestClient]:
+    with TestClient(Starlette(routes=downloads.routes(world, visitors))) as opened:
+        yield opened
+
+
+def cookie(visitors: Visitors, password: str) -> dict[str, str]:
+    return {"cookie": f"{COOKIE}={visitors.sign_in(password, 'here')}"}
+
+
+def test_a_curator_takes_a_backup_away_and_a_viewer_does_not(
+    client: TestClient, visitors: Visitors, world: World, agent: AgentMemory
+) -> None:
+    agent.add_short_term({"document": "The mill wheel stopped."})
+    made = backup.make(world)
+    assert made is not None
+    address = link(BACKUP, file=made.path.name)
+    answer = client.get(address, headers=cookie(visitors, PASSWORD))
+    assert (answer.status_code, answer.content) == (200, made.path.read_bytes())
+    assert answer.headers["content-disposition"] == f"attachment; filename*=utf-8''{quote(made.path.name)}"
+    for headers in (cookie(visitors, VIEWERS), {}):
+        refused = client.get(address, headers=headers)
+        assert (refused.status_code, refused.text) == (403, "A viewer takes no backup away: sign in as a curator.")
+
+
+@pytest.mark.parametrize("name", ["", "gone.zip", "../journal.sqlite3", "/etc/passwd", "a\0b"])
+def test_no_file_but_a_backup_of_the_backup_folder_is_handed_out(
+    name: str, client: TestClient, visitors: Visitors, world: World
+) -> None:
+    world.settings.backup_folder.mkdir(parents=True)
+    (world.settings.backup_folder.parent / "journal.sqlite3").write_text("a secret")
+    answer = client.get(link(BACKUP, file=name), headers=cookie(visitors, PASSWORD))
+    assert answer.status_code == 404
+    assert "in the server's backup folder" in answer.text
+
+
+def test_judgments_are_those_of_the_moment_in_the_link(
+    client: TestClient, visitors: Visitors, agent: AgentMemory
+) -> None:
+    first = agent.add_short_term({"document": "Ana hid the key of the mill."}).outcomes[0].entry.id
+    agent.judge("Who has the key?", first, True)
+    then = agent.stamp[0]
+    agent.judge("Who has the lamp?", first, False)
+    headers = cookie(visitors, VIEWERS)
+
+    def cues(**moment: str) -> list[str]:
+        answer = client.get(link(JUDGMENTS, agent=agent.name, **moment), headers=headers)
+        assert answer.status_code == 200, answer.text
+        assert answer.headers["content-disposition"] == f'attachment; filename="{agent.name}-judgments.jsonl"'
+        return [line["cue"] for line in map(json.loads, answer.text.splitlines()) if "cue" in line]
+
+    assert cues() == ["Who has the key?", "Who has the lamp?"]
+    assert cues(revision=str(then)) == ["Who has the key?"]
+    for names, status in (({"agent": "nobody"}, 404), ({"agent": agent.name, "revision": "soon"}, 422)):
+        assert client.get(link(JUDGMENTS, **names), headers=headers).status_code == status

@@ -1,0 +1,73 @@
+"""A language model is chosen by name, and another package can bring one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memory_system import Settings, World
+from memory_system.embedding.embedder import CachedEmbedder
+from memory_system.errors import InvalidParameter
+from memory_system.llm.switchable import MODELS
+from tests.joining import install
+
+COUNTER = """
+from memory_system.core.change_set import ModelCall
+from memory_system.llm import Completion
+from memory_system.llm.base import Reply
+
+class Counter:
+    \"\"\"Rates a text by how many words it has.\"\"\"
+
+    name = "counter-1"
+    label = "a counter of words"
+
+    def complete(self, task, deadline=None):
+        words = min(10, max(1, len(str(task.data["memory"]).split())))
+        answer = task.form(explanation=f"It has {words} words.", rating=words)
+        return Completion(answer, ModelCall(task.name, self.name, task.told(), repr(answer), 0.0))
+
+    def chat(self, messages, tools=(), *, deadline=None, heard=None):
+        return Reply("One, two.", (), None, ModelCall("talk", self.name, repr(messages), "One, two.", 0.0))
+
+def counter(settings):
+    return Counter()
+
+def nothing(settings):
+    return object()
+"""
+
+
+@pytest.fixture(autouse=True)
+def joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "joined"
+    folder.mkdir()
+    points = "counter = counter_package:counter\nnothing = counter_package:nothing"
+    install(folder, "counter_package", COUNTER, {MODELS.group: points})
+    monkeypatch.syspath_prepend(folder)
+
+
+def test_the_model_of_another_package_rates_what_comes_in(settings: Settings, embedder: CachedEmbedder) -> None:
+    with World(settings.model_copy(update={"llm": "counter"}), embedder=embedder) as world:
+        assert world.model.label == "a counter of words"
+        assert world.models.decided.startswith("The environment decides: MEMORY_LLM is 'counter'")
+        agent = world.create_agent("ana")
+        agent.add_short_term({"document": "Saw smoke over the north field", "id": "smoke"})
+        smoke = agent.find("smoke")
+        assert smoke is not None
+        assert (smoke.rating, smoke.explanation) == (6, "It has 6 words.")
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("parrot", "There is no language model 'parrot'; there are: auto, openai, offline, counter, nothing"),
+        ("nothing", "'object' object has no attribute 'complete'"),
+    ],
+)
+def test_what_is_no_model_is_told_when_a_world_is_opened(
+    settings: Settings, embedder: CachedEmbedder, name: str, told: str
+) -> None:
+    with pytest.raises(InvalidParameter, match=f"The setting MEMORY_LLM is wrong: {told}"):
+        World(settings.model_copy(update={"llm": name}), embedder=embedder)
