@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-import time
+import threading
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -204,7 +204,12 @@ def test_a_deleted_agent_takes_its_waiting_accesses_with_it(
     world: World, agent: AgentMemory, remember: Callable[[str], str]
 ) -> None:
     remember("The heron stands on the quay.")
+    before = set(threading.enumerate())
     agent.query_memory("heron", static_threshold=1)
+    waiting = set(threading.enumerate()) - before
+    assert waiting, "when it was recalled is to be written by a timer"
     world.delete_agent("mira")
-    time.sleep(0.8)
+    for timer in waiting:
+        timer.join(LAST_RESORT)
+        assert not timer.is_alive()
     assert not (world.folder / "mira").exists()
