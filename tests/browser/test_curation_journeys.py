@@ -88,6 +88,7 @@ def test_a_change_is_undone_in_the_history(page: Page, dashboard: Dashboard) -> 
     assert "Burned the bacon" not in context_text(page, dashboard, "edda", "Who burned the bacon?")
 
 
+@pytest.mark.full
 def test_a_setting_is_changed_and_reset(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "settings", agent="juno")
     write(page, words.SHORT_TERM_SIZE, "37")

@@ -47,6 +47,7 @@ def test_a_spreadsheets_file_is_read_with_its_importance(own: Dashboard, page: P
     expect(page.get_by_text("2 events remembered").first).to_be_visible()
 
 
+@pytest.mark.full
 def test_pasted_lines_show_their_dates_and_ask_what_is_open(own: Dashboard, page: Page) -> None:
     paste(page, own, "edda", "03/04/2026 The nets were mended\nAnd hung up to dry")
     expect(page.get_by_text("is read as 3 April 2026, the day first; nothing in the text shows")).to_be_visible()
@@ -58,6 +59,7 @@ def test_pasted_lines_show_their_dates_and_ask_what_is_open(own: Dashboard, page
     expect(page.get_by_text("2 events remembered").first).to_be_visible()
 
 
+@pytest.mark.full
 def test_the_moment_before_a_change_opens_and_still_shows_it(own: Dashboard, page: Page) -> None:
     own.show(page, "history", agent="edda")
     tick(page, 0)
@@ -73,6 +75,7 @@ def test_the_moment_before_a_change_opens_and_still_shows_it(own: Dashboard, pag
     expect(page.get_by_role("heading", name=title, exact=True).first).to_be_visible()
 
 
+@pytest.mark.full
 def test_a_cue_saved_in_a_part_of_the_page_is_no_news(own: Dashboard, page: Page, other_page: Page) -> None:
     """Saving redraws this part alone, so that the rest of the page has not seen the change."""
     own.show(other_page, "overview", agent="edda")
@@ -87,6 +90,7 @@ def test_a_cue_saved_in_a_part_of_the_page_is_no_news(own: Dashboard, page: Page
     expect(page.get_by_role("button", name="Refresh")).to_have_count(0)
 
 
+@pytest.mark.full
 def test_summarise_says_what_is_marked_and_the_mark_comes_off(own: Dashboard, page: Page) -> None:
     with RemoteWorld(own.api) as world:
         juno = world.agent("juno")
@@ -100,6 +104,7 @@ def test_summarise_says_what_is_marked_and_the_mark_comes_off(own: Dashboard, pa
     expect(page.get_by_role("button", name="Apply")).to_be_enabled()
 
 
+@pytest.mark.full
 def test_lines_without_a_date_say_where_theirs_is_from(own: Dashboard, page: Page) -> None:
     paste(page, own, "tobias", "2026-03-20 18:00 A lamp burned\nIt went out")
     expect(page.get_by_text("Lines without a date, which take that of the line above: 1.")).to_be_visible()

@@ -72,6 +72,7 @@ def test_what_the_page_itself_does_is_no_news(dashboard: Dashboard, page: Page) 
     expect(pill).to_contain_text("1 new change")  # that of the game: the page's own would be a second
 
 
+@pytest.mark.full
 def test_a_page_is_not_run_while_its_character_is_left_alone(
     dashboard: Dashboard, page: Page, other_page: Page
 ) -> None:

@@ -106,6 +106,7 @@ def test_every_click_on_a_tab_opens_it(view: str, names: dict[str, str], page: P
     expect(page.get_by_role("tab", name=list(names)[-1], exact=True)).to_have_attribute("aria-selected", "true")
 
 
+@pytest.mark.full
 def test_what_is_written_into_a_table_stands_in_its_cell_after_another_field_was_changed(
     page: Page, dashboard: Dashboard
 ) -> None:
@@ -151,6 +152,7 @@ def test_an_edit_is_saved_to_its_memory_when_a_game_adds_an_event_meanwhile(page
     expect(table).not_to_contain_text(old)
 
 
+@pytest.mark.full
 def test_an_event_that_is_not_remembered_yet_is_there_when_one_comes_back(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "short_term", agent="oswin")
     write(page, words.WHAT_HAPPENED, "The bell rang without a hand on the rope.")
@@ -196,6 +198,7 @@ def test_a_message_that_is_not_sent_is_there_when_one_comes_back_until_it_is_sen
     assert page.evaluate("() => Object.keys(sessionStorage).filter(name => name.startsWith('unsent-'))") == []
 
 
+@pytest.mark.full
 def test_each_character_and_each_conversation_has_its_own_message_that_is_not_sent(
     page: Page, dashboard: Dashboard
 ) -> None:
@@ -252,6 +255,7 @@ def test_a_field_that_is_open_when_another_page_is_clicked_keeps_what_is_typed(
     assert found["relationships"] == changed
 
 
+@pytest.mark.full
 def test_a_field_that_is_open_when_another_tab_is_clicked_keeps_what_is_typed(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "interview", agent="tobias", show="ablation")
     page.get_by_role("textbox", name="Question").fill("Who paid for the oak?")
@@ -272,6 +276,7 @@ def relationships(page: Page, name: str) -> list[str]:
     return [str(one.get(name, "")) for one in as_json(page)["relationships"]]
 
 
+@pytest.mark.full
 def test_cells_stay_written_after_a_look_at_the_facts(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "personality", agent="oswin")
     names, relations = relationships(page, "name"), relationships(page, "relation")
@@ -283,6 +288,7 @@ def test_cells_stay_written_after_a_look_at_the_facts(page: Page, dashboard: Das
     assert relationships(page, "relation") == [relations[0], "half a mother", *relations[2:]]
 
 
+@pytest.mark.full
 def test_an_open_cell_is_taken_up_by_the_click_that_leaves_it(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "personality", agent="edda")
     names = relationships(page, "name")
@@ -298,6 +304,7 @@ def test_an_open_cell_is_taken_up_by_the_click_that_leaves_it(page: Page, dashbo
     assert relationships(page, "name") == ["Old Ana", "Young Ana", *names[2:]]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("what", ["a cell", "a field"])
 def test_what_is_open_when_back_is_pressed_is_there_when_one_comes_back(
     what: str, page: Page, dashboard: Dashboard
