@@ -18,6 +18,11 @@ WEIGHT_OF_RECENCY = "Weight of recency"
 WEIGHT_OF_IMPORTANCE = "Weight of importance"
 WEIGHT_OF_RELEVANCY = "Weight of relevancy"
 SCALE_EACH_PART = "Scale each part by its min and max"
+DECAY_BY = "Decay by"
+DECAY_HELP = (
+    "Exponential: the same share is lost each hour. Power: fast at first, then ever more slowly. "
+    "Spaced: each recall makes forgetting slower. All three have half of recency left at the same age."
+)
 SEATS_BY = "Seats by"
 SEATS_HELP = (
     "Ranking: the best of all tiers, on one scale. Cascade: static, short-term, long-term, while seats are free."

@@ -11,6 +11,7 @@ with World() as world:
 from . import quiet as quiet  # first: what follows takes a second or more to load
 from .agent import AgentMemory
 from .core.change_set import Change, ChangeSet
+from .core.decay import DecayForm
 from .core.entry import Kind, MemoryEntry, Tier
 from .core.memory import InMemory, Memory
 from .core.presets import PRESETS, Preset
@@ -32,6 +33,7 @@ __all__ = [
     "Change",
     "ChangeSet",
     "ChromaMemory",
+    "DecayForm",
     "Facets",
     "InMemory",
     "Kind",

@@ -328,6 +328,8 @@ def parameters(then: Query, now: Query) -> tuple[str, ...]:
         told.append(f"Relevancy was measured by {then.scoring.measure} and is by {now.scoring.measure}.")
     if then.scoring.normalise != now.scoring.normalise:
         told.append(f"The parts were {_scaled(then)} and are {_scaled(now)}.")
+    if then.scoring.decay_form != now.scoring.decay_form:
+        told.append(f"The form of decay was {then.scoring.decay_form} and is {now.scoring.decay_form}.")
     if then.scoring.seats != now.scoring.seats:
         told.append(f"The seats went by {then.scoring.seats} and go by {now.scoring.seats}.")
     return tuple(told)

@@ -20,11 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidParameter, shown
+from .decay import Curve, DecayForm
+
+Floats = NDArray[np.float64]
 
 FRESH_SECONDS = 3600.0
 """A memory counts as fresh (recency 1) up to and including 60 minutes after its last access."""
-
-Floats = NDArray[np.float64]
 
 _NUMBERS = (int, float, np.number)
 _WHOLE = (int, np.integer)
@@ -94,7 +95,7 @@ class Seats(StrEnum):
 
 @dataclass(frozen=True)
 class Scoring:
-    """Weights, the decay k of recency per hour (0 < k < 1), how relevancy is measured, and who gets the seats.
+    """Weights, the decay k of recency per hour (0 < k < 1) and its form, how relevancy is measured, who gets the seats.
 
     With ``normalise`` each part is brought to 0..1 by min and max over the tier before it is weighed, as in Park
     et al. 2023 (arXiv 2304.03442, section 4.1); a part that is the same everywhere counts 0.5. Under the ranking that
@@ -107,6 +108,7 @@ class Scoring:
     normalise: bool = False
     seats: Seats = Seats.CASCADE
     """The cascade is the rule of settings and queries that were saved before there was another one."""
+    decay_form: DecayForm = DecayForm.EXPONENTIAL
 
     def __post_init__(self) -> None:
         if not isinstance(self.weights, Weights):
@@ -124,8 +126,19 @@ class Scoring:
             raise InvalidParameter(
                 f"There is no rule of seats {shown(self.seats)}; there are {', '.join(Seats)}."
             ) from error
+        try:
+            object.__setattr__(self, "decay_form", DecayForm(self.decay_form))
+        except ValueError as error:
+            raise InvalidParameter(
+                f"There is no form of decay {shown(self.decay_form)}; there are {', '.join(DecayForm)}."
+            ) from error
         if not isinstance(self.normalise, bool):
             raise InvalidParameter(f"'normalise' must be true or false, not {shown(self.normalise)}.")
+
+    @property
+    def curve(self) -> Curve:
+        """How recency falls with time."""
+        return Curve(self.decay, self.decay_form)
 
 
 @dataclass(frozen=True)
@@ -161,20 +174,21 @@ class Score:
         return parts["recency"] + parts["importance"] + parts["relevancy"]
 
 
-def recency(last_access: Floats, now: float, decay: float) -> Floats:
-    """1 up to 60 minutes after the last access (and for a time in the future), then decay^hours.
+def recency(last_access: Floats, happened: Floats, now: float, curve: Curve) -> Floats:
+    """1 up to 60 minutes after the last access (and for a time in the future), then what the curve leaves.
 
     Args:
         last_access: shape (n,), Unix seconds; NaN where there is none, which stays NaN.
+        happened: when each memory happened, not after its last access, shape (n,), Unix seconds.
         now: Unix seconds.
-        decay: k per hour, 0 < k < 1.
+        curve: the decay and its form.
 
     Returns:
-        shape (n,), 0 to 1. The curve steps from 1 to k at the 60th minute: the age counts from the last
-        access, not from the end of the fresh hour.
+        shape (n,), 0 to 1. It steps from 1 to what is left after an hour at the 60th minute: the age counts from the
+        last access, not from the end of the fresh hour.
     """
     age = now - last_access
-    return np.where(age <= FRESH_SECONDS, 1.0, np.exp(math.log(decay) * np.maximum(age, 0.0) / 3600.0))
+    return np.where(age <= FRESH_SECONDS, 1.0, curve.left(np.maximum(age, 0.0), last_access - happened))
 
 
 def squares(vectors: NDArray[np.float32]) -> Floats:
@@ -247,6 +261,7 @@ def score(
     relevancies: Floats,
     importance: Floats,
     last_access: Floats,
+    happened: Floats,
     now: datetime,
     scoring: Scoring,
     sub_parts: Mapping[str, Floats] = MappingProxyType({}),
@@ -257,11 +272,12 @@ def score(
         relevancies: shape (n,), 0 to 1; NaN for an entry without a vector.
         importance: shape (n,), 0.1 to 1; NaN = unrated.
         last_access: shape (n,), Unix seconds; NaN = timeless.
+        happened: the same of when each memory happened.
         now: the world's time, aware of its zone.
         scoring: weights, decay, and whether the parts are scaled; ``relevancies`` are measured already.
         sub_parts: what the relevancies are made of, each of shape (n,).
     """
-    recent = recency(last_access, now.timestamp(), scoring.decay)
+    recent = recency(last_access, happened, now.timestamp(), scoring.curve)
     if scoring.normalise:
         whole_rows = ~np.isnan(recent + importance + relevancies)
         recent, importance, relevancies = (_scaled(part, whole_rows) for part in (recent, importance, relevancies))

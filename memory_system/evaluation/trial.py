@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import Protocol
 
 import numpy as np
 
+from ..core.decay import DecayForm
 from ..core.entry import MemoryEntry, Tier
 from ..core.memory import Vectors
 from ..core.presets import PRESETS
@@ -73,7 +74,8 @@ class Ranker(Protocol):
 class TierRanker:
     """Ranks as the product recalls: one long-term tier in memory, no threshold, nothing touched."""
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: Embedder, decay_form: DecayForm = DecayForm.EXPONENTIAL) -> None:
+        self._decay_form = decay_form
         self._hybrid = Hybrid(TokenStates.of(embedder))
         self._tables = {tier: Table() for tier in Tier}
         self._cues: dict[str, Vectors] = {}
@@ -95,7 +97,8 @@ class TierRanker:
 
         Equal scores stand in the order of their ids, as in every answer of the product.
         """
-        query = Query(cue, now, top_k=DEPTH, threshold=0.0, static_threshold=0.0, scoring=SCORINGS[preset])
+        scoring = replace(SCORINGS[preset], decay_form=self._decay_form)
+        query = Query(cue, now, top_k=DEPTH, threshold=0.0, static_threshold=0.0, scoring=scoring)
         vector, hybrid = self._cues[cue], query.scoring.measure is Measure.HYBRID
         measured = self._hybrid.measure(query, vector, self._tables) if hybrid else None
         found = answer(query, vector, self._tables, "", explain=False, measured=measured)
@@ -128,7 +131,13 @@ class Outcome:
     embedding: float
 
 
-def run(data: DataSet, presets: Sequence[str], embedder: Embedder, say: Say) -> Outcome:
+def run(
+    data: DataSet,
+    presets: Sequence[str],
+    embedder: Embedder,
+    say: Say,
+    decay_form: DecayForm = DecayForm.EXPONENTIAL,
+) -> Outcome:
     """Ask a data set under presets; nothing outside this process is changed.
 
     Args:
@@ -136,12 +145,14 @@ def run(data: DataSet, presets: Sequence[str], embedder: Embedder, say: Say) -> 
         presets: names that the ranker knows.
         embedder: texts to vectors; without a cache, or the time of embedding is not told truly.
         say: is told how far it is.
+        decay_form: by which curve recency falls, whatever the preset; nothing is recalled before it is asked, so that
+            ``spaced`` is here what ``exponential`` is.
 
     Raises:
         EmbedderError: texts could not be embedded.
     """
     vectors = _embedded(data, embedder, say)
-    ranker = TierRanker(embedder)
+    ranker = TierRanker(embedder, decay_form)
     embedding = _know_cues(data, ranker, embedder)
     count = len(data.questions)
     values = {preset: np.empty((count, len(NAMES))) for preset in presets}

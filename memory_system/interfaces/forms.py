@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictBool, StringConstraints
 
 from ..agent import AgentMemory
+from ..core.decay import DecayForm
 from ..core.entry import MAX_DOCUMENT, Kind
 from ..core.kinds import MAX_ID
 from ..core.names import MAX_NAME
@@ -72,10 +73,11 @@ class WeightsBody(Body):
 
 
 class ScoringBody(Body):
-    """Weights, decay per hour, measure of relevancy, and who gets the seats; the agent's own way where left out."""
+    """Weights, decay per hour and its form, measure, and who gets the seats; the agent's own way where left out."""
 
     weights: WeightsBody = WeightsBody()
     decay: Annotated[Number, Field(gt=0, lt=1)] | None = None
+    decay_form: DecayForm | None = None
     measure: Measure | None = None
     normalise: StrictBool | None = None
     seats: Seats | None = None

@@ -9,13 +9,13 @@ Asking: one state of the memory, put the same question to again and again in oth
 
 How one score changes as time passes and nothing is accessed: the closed form behind forecasts and why-nots.
 
-With h the hours since the last access and k the decay, where relevancy stays as it is and nothing is scaled,
+With h the hours since the last access and c the curve of the decay, where relevancy stays and nothing is scaled,
 
-    score(h) = w_recency * (1 if h <= 1 else k^h) + w_importance * importance + w_relevancy * relevancy
+    score(h) = w_recency * (1 if h <= 1 else c(h)) + w_importance * importance + w_relevancy * relevancy
 
 so that with rest = w_importance * importance + w_relevancy * relevancy the score is above a threshold up to
 
-    h = max(1, log((threshold - rest) / w_recency) / log k)
+    h = max(1, c^-1((threshold - rest) / w_recency))
 
 and for ever if the rest alone reaches the threshold; a memory without importance or time does not age.
 """
@@ -30,6 +30,7 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
+from ..core.decay import Curve
 from ..core.entry import MemoryEntry, Tier
 from ..core.memory import Vectors
 from ..core.scoring import FRESH_SECONDS, Measure, Score, Seats, recency
@@ -85,13 +86,20 @@ def counts_from(entry: MemoryEntry) -> float | None:
     return happened if entry.last_access is None else max(happened, entry.last_access.timestamp())
 
 
-def hours_above(score: Score, threshold: float, decay: float) -> float:
+def learnt(entry: MemoryEntry) -> float:
+    """The seconds between an event and its last recall; 0 if there was none."""
+    from_ = counts_from(entry)
+    return 0.0 if from_ is None or entry.timestamp is None else from_ - entry.timestamp.timestamp()
+
+
+def hours_above(score: Score, threshold: float, curve: Curve, learnt: float = 0.0) -> float:
     """Up to which age in hours a score is above a threshold; infinite = for ever, 0 = never.
 
     Args:
         score: it at any age, its parts as they are.
         threshold: what it must exceed.
-        decay: k per hour, 0 < k < 1.
+        curve: the decay and its form.
+        learnt: the seconds between the event and its last recall.
     """
     if score.recency is None:
         return math.inf if score.total > threshold else 0.0
@@ -100,21 +108,24 @@ def hours_above(score: Score, threshold: float, decay: float) -> float:
         return math.inf
     if rest + score.weights.recency <= threshold:
         return 0.0
-    return max(FRESH_SECONDS / 3600, math.log((threshold - rest) / score.weights.recency) / math.log(decay))
+    share = (threshold - rest) / score.weights.recency
+    hours = curve.hours_until(share, learnt) if share else math.inf  # so small that it was rounded away
+    return max(FRESH_SECONDS / 3600, hours) if hours < _BEYOND else math.inf
 
 
-def score_at(score: Score, from_: float | None, seconds: float, decay: float) -> float:
+def score_at(score: Score, entry: MemoryEntry, seconds: float, curve: Curve) -> float:
     """The score at another time.
 
     Args:
         score: it at any age, its parts as they are.
-        from_: what ``counts_from`` says.
+        entry: the memory that has it.
         seconds: the time, in Unix seconds.
-        decay: k per hour, 0 < k < 1.
+        curve: the decay and its form.
     """
+    from_ = counts_from(entry)
     if from_ is None or score.recency is None:
         return score.total
-    recent = float(recency(np.array([from_]), seconds, decay)[0])
+    recent = float(recency(np.array([from_]), np.array([from_ - learnt(entry)]), seconds, curve)[0])
     return dataclasses.replace(score, recency=recent).total
 
 
@@ -124,6 +135,8 @@ _LONGEST = timedelta(days=36_525)
 _TIMES = 40
 """At how many times it is asked at first."""
 _QUOTED = 60
+_BEYOND = 1e12
+"""Hours that no calendar has."""
 
 
 @dataclass(frozen=True)
@@ -220,8 +233,8 @@ class _Ahead:
     def _curve(self, hit: Candidate) -> tuple[tuple[datetime, float], ...]:
         times = [(minutes, self.at(minutes)) for minutes in (0, *self._times)]
         if self._closed:
-            from_, decay = counts_from(hit.entry), self._query.scoring.decay
-            return tuple((when, score_at(hit.score, from_, when.timestamp(), decay)) for _, when in times)
+            curve = self._query.scoring.curve
+            return tuple((when, score_at(hit.score, hit.entry, when.timestamp(), curve)) for _, when in times)
         points = [(when, self.explained(hit.entry.id, minutes)) for minutes, when in times]
         return tuple((when, one.score.total) for when, one in points if one is not None)
 
@@ -230,7 +243,8 @@ class _Ahead:
         if not self._closed:
             return None
         from_ = counts_from(hit.entry)
-        hours = hours_above(hit.score, self._query.threshold_of(hit.entry.tier), self._query.scoring.decay)
+        threshold, curve = self._query.threshold_of(hit.entry.tier), self._query.scoring.curve
+        hours = hours_above(hit.score, threshold, curve, learnt(hit.entry))
         if from_ is None or math.isinf(hours):
             return math.inf
         return max(1, math.ceil((from_ + hours * 3600 - self._start.timestamp()) / 60))

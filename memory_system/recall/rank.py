@@ -308,11 +308,12 @@ class _Asked:
         return _Ranked(tier, table, best, parts.taken(np.array(best, np.intp)))
 
     def _parts(self, tier: Tier) -> Parts:
-        relevancies, importance, last_access, made_of = self._measures(tier)
-        return formulas.score(relevancies, importance, last_access, self.query.now, self.query.scoring, made_of)
+        relevancies, importance, last_access, happened, made_of = self._measures(tier)
+        now, scoring = self.query.now, self.query.scoring
+        return formulas.score(relevancies, importance, last_access, happened, now, scoring, made_of)
 
-    def _measures(self, tier: Tier) -> tuple[Floats, Floats, Floats, Mapping[str, Floats]]:
-        """The relevancies of a tier's rows, their importance and last access, and what the relevancies are made of."""
+    def _measures(self, tier: Tier) -> tuple[Floats, Floats, Floats, Floats, Mapping[str, Floats]]:
+        """A tier's relevancies, importance, last accesses, times, and what the relevancies are made of."""
         table = self.tables[tier]
         relevancies, made_of = (
             (table.relevancies(self.cue), {}) if self.measured is None else self.measured(tier, self.held[tier])
@@ -320,7 +321,7 @@ class _Asked:
         importance, last_access = table.importance.copy(), table.last_access  # kept by an answer that is read later
         if tier is Tier.STATIC:  # always by relevancy alone
             importance = last_access = np.full(len(table), math.nan)
-        return relevancies, importance, last_access, made_of
+        return relevancies, importance, last_access, table.happened, made_of
 
     def _all_parts(self) -> dict[Tier, Parts]:
         """The parts of every tier; under the ranking they are scaled over STM and LTM together."""
@@ -329,10 +330,10 @@ class _Asked:
         if not query.scoring.normalise or query.scoring.seats is Seats.CASCADE:
             return found
         stm, ltm = (self._measures(tier) for tier in (Tier.STM, Tier.LTM))
-        relevancies, importance, last_access = (np.concatenate(pair) for pair in zip(stm[:3], ltm[:3], strict=True))
-        both = formulas.score(relevancies, importance, last_access, query.now, query.scoring)
+        relevancies, importance, last_access, happened = map(np.concatenate, zip(stm[:4], ltm[:4], strict=True))
+        both = formulas.score(relevancies, importance, last_access, happened, query.now, query.scoring)
         rows, split = np.arange(len(relevancies)), len(stm[0])
-        for tier, some, made_of in ((Tier.STM, rows[:split], stm[3]), (Tier.LTM, rows[split:], ltm[3])):
+        for tier, some, made_of in ((Tier.STM, rows[:split], stm[4]), (Tier.LTM, rows[split:], ltm[4])):
             found[tier] = dataclasses.replace(both.taken(some), sub_parts=made_of)
         return found
 

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.change_set import entry_from_json, entry_to_json
+from ..core.decay import Curve, DecayForm
 from ..core.entry import MemoryEntry, Tier
 from ..core.kinds import Kind
 from ..core.memory import Vectors
@@ -293,7 +294,7 @@ class Table:
         self._bounds: tuple[int, float, bool] | None = None
         self._texts: TextIndex | None = None
         self._folded: list[str] | None = None
-        self._weighed: tuple[tuple[float, float, float, float], NDArray[np.float32]] | None = None
+        self._weighed: tuple[tuple[float, Curve, float, float], NDArray[np.float32]] | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -335,6 +336,11 @@ class Table:
         return self.columns["last_access"][: len(self)]
 
     @property
+    def happened(self) -> Floats:
+        """When each happened, shape (n,), Unix seconds; NaN = timeless."""
+        return self.columns["timestamp"][: len(self)]
+
+    @property
     def id_ranks(self) -> NDArray[np.intp]:
         """The place of each row in the order of the ids, shape (n,)."""
         if self._id_ranks is None or self._id_ranks[0] != self.version:
@@ -367,23 +373,24 @@ class Table:
             self._aged[decay] = newest, np.exp(math.log(decay) * hours).astype(np.float32)
         return self._aged[decay]
 
-    def weighed(self, now: float, decay: float, weights: Weights) -> NDArray[np.float32]:
+    def weighed(self, now: float, curve: Curve, weights: Weights) -> NDArray[np.float32]:
         """Recency and importance of every row, weighed and added, shape (n,), NaN for one that lacks either.
 
         An estimate in float32, remembered for as long as the time stands still.
 
         Args:
             now: Unix seconds.
-            decay: k per hour.
+            curve: the decay and its form; only the exponential of one time is a multiple of that of another.
             weights: those of recency and importance count.
         """
-        key = now, decay, weights.recency, weights.importance
+        key = now, curve, weights.recency, weights.importance
         if self._weighed is None or self._weighed[0] != key:
-            newest, aged = self.aged(decay)
-            if now < newest:
-                recent = (weights.recency * recency(self.last_access, now, decay)).astype(np.float32)
+            newest, aged = self.aged(curve.decay) if curve.form is DecayForm.EXPONENTIAL else (math.inf, None)
+            if aged is None or now < newest:
+                exact = weights.recency * recency(self.last_access, self.happened, now, curve)
+                recent = exact.astype(np.float32)
             else:
-                recent = aged * np.float32(weights.recency * decay ** ((now - newest) / 3600))
+                recent = aged * np.float32(weights.recency * curve.decay ** ((now - newest) / 3600))
                 recent[np.flatnonzero(self.last_access >= now - FRESH_SECONDS)] = weights.recency
             recent += np.float32(weights.importance) * self.columns["importance32"][: len(self)]
             self._weighed = key, recent
@@ -519,8 +526,8 @@ class Table:
     def _age(self, rows: list[int]) -> None:
         """Bring what is remembered of ageing up to an access; where the numbers would grow too large, forget it."""
         if self._weighed is not None and rows:
-            (now, decay, by_recency, by_importance), held = self._weighed
-            recent = recency(self.last_access[rows], now, decay)
+            (now, curve, by_recency, by_importance), held = self._weighed
+            recent = recency(self.last_access[rows], self.happened[rows], now, curve)
             held[rows] = by_recency * recent + by_importance * self.importance[rows]
         for decay, (newest, aged) in list(self._aged.items()):
             hours = (newest - self.last_access[rows]) / 3600

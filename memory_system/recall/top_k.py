@@ -90,7 +90,12 @@ def parts_of(table: Table, rows: RowNumbers, sought: Sought) -> Parts:
     vectors = columns["vectors"][rows]
     relevancies = formulas.relevancy(vectors, sought.cue, columns["squares"][rows])
     return formulas.score(
-        relevancies, columns["importance"][rows], columns["last_access"][rows], sought.now, sought.scoring
+        relevancies,
+        columns["importance"][rows],
+        columns["last_access"][rows],
+        columns["timestamp"][rows],
+        sought.now,
+        sought.scoring,
     )
 
 
@@ -125,6 +130,7 @@ def top_measured(
         relevancies[rows],
         columns["importance"][rows],
         columns["last_access"][rows],
+        columns["timestamp"][rows],
         sought.now,
         sought.scoring,
         {name: values[rows] for name, values in made_of.items()},
@@ -159,7 +165,7 @@ def _estimate(table: Table, sought: Sought, *, codes: bool) -> tuple[Estimates, 
     np.maximum(relevancies, 1, out=relevancies)
     np.reciprocal(relevancies, out=relevancies)
     weights = sought.scoring.weights
-    scores = table.weighed(sought.now.timestamp(), sought.scoring.decay, weights)
+    scores = table.weighed(sought.now.timestamp(), sought.scoring.curve, weights)
     plain = () if table.complete else np.flatnonzero(np.isnan(scores))
     scores = scores + (relevancies if weights.relevancy == 1 else np.float32(weights.relevancy) * relevancies)
     if len(plain):  # scored by relevancy alone, if by anything

@@ -24,7 +24,7 @@ from ..core.scoring import FRESH_SECONDS, Floats, Seats, Weights
 from ..core.times import stamp
 from ..errors import EntryNotFound, shown
 from .candidates import Candidates
-from .forecast import Asker, counts_from, has_closed_form, hours_above
+from .forecast import Asker, counts_from, has_closed_form, hours_above, learnt
 from .query import Facets, Query
 from .seats import seats_of, static_most
 from .table import WhatIf
@@ -339,7 +339,8 @@ class _Search:
             query, fresh = self._query, FRESH_SECONDS
             jumps = [from_, from_ + fresh]
             if has_closed_form(query):
-                above = hours_above(self._one.score, query.threshold_of(self._one.entry.tier), query.scoring.decay)
+                entry, threshold = self._one.entry, query.threshold_of(self._one.entry.tier)
+                above = hours_above(self._one.score, threshold, query.scoring.curve, learnt(entry))
                 jumps += [from_ + above * 3600] if math.isfinite(above) else []
             times |= {math.ceil((newest.timestamp() - jump) / 60) for jump in jumps}
         return sorted(minutes for minutes in times if first <= minutes <= last)

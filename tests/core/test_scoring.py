@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_system import PRESETS, Score, Scoring, Weights
+from memory_system import PRESETS, DecayForm, Score, Scoring, Weights
+from memory_system.core.decay import MOST_LEARNT, Curve
 from memory_system.core.scoring import Parts, in_range, recency, relevancy, score, whole
 from memory_system.errors import InvalidParameter
 
@@ -26,7 +27,9 @@ def one(
     scoring: Scoring = PRESETS["classic"].scoring,
 ) -> Score:
     accessed = NOW.timestamp() - 60 * minutes_ago
-    return score(np.array([relevancy]), np.array([importance]), np.array([accessed]), NOW, scoring).one(0)
+    return score(
+        np.array([relevancy]), np.array([importance]), np.array([accessed]), np.array([accessed]), NOW, scoring
+    ).one(0)
 
 
 def test_the_classic_weights_are_a_quarter_a_quarter_and_one() -> None:
@@ -52,8 +55,61 @@ def test_the_classic_score_is_as_worked_by_hand(minutes_ago: float, total: float
 
 def test_recency_counts_from_the_last_access_and_not_from_the_end_of_the_fresh_hour() -> None:
     ages = np.array([0.0, 3600.0, 3600.5, 7200.0])
-    curve = recency(NOW.timestamp() - ages, NOW.timestamp(), 0.5)
+    curve = recency(NOW.timestamp() - ages, NOW.timestamp() - ages, NOW.timestamp(), Curve(0.5))
     assert curve.tolist() == pytest.approx([1, 1, 0.5, 0.25], abs=1e-4)  # 0.5 ** 1.00014, 0.5 ** 2
+
+
+def left(hours: float, form: DecayForm, *, learnt: float = 0) -> float:
+    """Of recency, so many hours after the last access, with a half-life of one hour."""
+    accessed = np.array([NOW.timestamp() - 3600 * hours])
+    return float(recency(accessed, accessed - 3600 * learnt, NOW.timestamp(), Curve(0.5, form))[0])
+
+
+@pytest.mark.parametrize(
+    ("form", "hours", "learnt", "recent"),
+    [
+        (DecayForm.POWER, 0.5, 0, 1),  # fresh
+        (DecayForm.POWER, 1.0001, 0, 0.5),  # (1 + 3) ** -0.5
+        (DecayForm.POWER, 5, 0, 0.25),  # (1 + 15) ** -0.5
+        (DecayForm.POWER, 33, 100, 0.1),  # (1 + 99) ** -0.5, whatever was learnt
+        (DecayForm.SPACED, 4, 0, 0.0625),  # 2 ** -4
+        (DecayForm.SPACED, 4, 1, 0.25),  # recalled an hour after it happened: 2 ** (-4 / 2)
+        (DecayForm.SPACED, 4, 3, 0.5),  # 2 ** (-4 / 4)
+        (DecayForm.SPACED, 100, 10_000, 0.5),  # at most 99 half-lives are added
+        (DecayForm.EXPONENTIAL, 4, 3, 0.0625),
+    ],
+)
+def test_each_form_of_decay_is_as_worked_by_hand(form: DecayForm, hours: float, learnt: float, recent: float) -> None:
+    assert left(hours, form, learnt=learnt) == pytest.approx(recent, abs=1e-4)
+
+
+@settings(deadline=None)
+@given(
+    st.sampled_from(DecayForm),
+    st.floats(1e-6, 0.999999),
+    st.floats(0, 1e6),
+    st.floats(1.1, 1e5),
+    st.floats(1, 10),
+)
+def test_no_form_ever_rises_with_age_and_recalls_never_weaken(
+    form: DecayForm, decay: float, learnt: float, hours: float, older: float
+) -> None:
+    def at(hours: float, learnt: float) -> float:
+        return float(Curve(decay, form).left(np.array([3600 * hours]), np.array([3600 * learnt]))[0])
+
+    assert 0 <= at(hours * older, learnt) <= at(hours, learnt) <= 1
+    assert at(hours, 0) <= at(hours, learnt)
+    assert at(Curve(decay).half_life, 0) == pytest.approx(0.5)
+    if (share := at(hours, learnt)) > 1e-9:
+        assert Curve(decay, form).hours_until(share, 3600 * learnt) == pytest.approx(hours, rel=1e-5, abs=1e-5)
+    assert at(100 * Curve(decay).half_life, MOST_LEARNT * Curve(decay).half_life) >= (
+        0.5 - 1e-9 if form is DecayForm.SPACED else 0
+    )
+
+
+def test_a_form_of_decay_that_there_is_not_is_refused() -> None:
+    with pytest.raises(InvalidParameter, match="there are exponential, power, spaced"):
+        Scoring(decay_form="linear")  # type: ignore[arg-type]
 
 
 def test_a_very_old_memory_keeps_a_finite_score() -> None:
@@ -70,7 +126,7 @@ def test_parts_are_scaled_by_their_least_and_greatest_and_what_is_unrated_plays_
     relevancies = np.array([0.3, 0.4, 0.7, 0.99])
     importance = np.array([0.2, 0.5, 0.8, NAN])
     fresh = np.full(4, NOW.timestamp())
-    parts = score(relevancies, importance, fresh, NOW, Scoring(Weights(1, 2, 4), normalise=True))
+    parts = score(relevancies, importance, fresh, fresh, NOW, Scoring(Weights(1, 2, 4), normalise=True))
     assert parts.recency.tolist() == [0.5, 0.5, 0.5, 1]  # the same for all three that are scaled
     assert parts.importance[:3].tolist() == pytest.approx([0, 0.5, 1])  # (0.5 - 0.2) / (0.8 - 0.2)
     assert parts.relevancy.tolist() == pytest.approx([0, 0.25, 1, 0.99])  # (0.4 - 0.3) / (0.7 - 0.3)
@@ -78,7 +134,7 @@ def test_parts_are_scaled_by_their_least_and_greatest_and_what_is_unrated_plays_
 
 
 def test_where_nothing_is_rated_nothing_is_scaled() -> None:
-    parts = score(np.array([0.3, 0.7]), np.full(2, NAN), np.full(2, NAN), NOW, Scoring(normalise=True))
+    parts = score(np.array([0.3, 0.7]), np.full(2, NAN), np.full(2, NAN), np.full(2, NAN), NOW, Scoring(normalise=True))
     assert parts.totals.tolist() == [0.3, 0.7]
 
 

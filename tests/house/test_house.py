@@ -226,6 +226,7 @@ def test_the_public_names_are_these() -> None:
         "Change",
         "ChangeSet",
         "ChromaMemory",
+        "DecayForm",
         "Facets",
         "InMemory",
         "Kind",

@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from memory_system import AgentMemory, Tier, World
+from memory_system import AgentMemory, DecayForm, Tier, World
 from memory_system.errors import AgentNotFound, ChangeSetNotFound, Conflict, TooMany
 from memory_system.interfaces.api import feed
 from memory_system.interfaces.api.deps import Desk
@@ -574,8 +574,8 @@ def test_a_part_of_a_scoring_changes_that_part_only(api: httpx.Client, agent: Ag
 
 def test_settings_keep_what_a_part_of_a_scoring_leaves_out(api: httpx.Client, agent: AgentMemory) -> None:
     own = agent.settings.scoring
-    told(api.patch(f"{MIRA}/settings", json={"scoring": {"decay": 0.9}}))
-    assert agent.settings.scoring == replace(own, decay=0.9)
+    told(api.patch(f"{MIRA}/settings", json={"scoring": {"decay": 0.9, "decay_form": "spaced"}}))
+    assert agent.settings.scoring == replace(own, decay=0.9, decay_form=DecayForm.SPACED)
 
 
 def test_every_route_has_a_readable_operation_id_of_its_own(api: httpx.Client) -> None:

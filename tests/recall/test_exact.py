@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_system import Facets, Kind, MemoryEntry, Query, Scoring, Tier, Weights
+from memory_system import DecayForm, Facets, Kind, MemoryEntry, Query, Scoring, Tier, Weights
 from memory_system.core import scoring as formulas
 from memory_system.recall import top_k as exact
 from memory_system.recall.kept_tables import Place, load, save
@@ -57,7 +57,9 @@ def filled(rng: np.random.Generator, rows: int) -> Table:
 def plainly(table: Table, sought: Sought) -> list[tuple[str, float]]:
     """The definition: every score, sorted by score and id, cut at top-k."""
     relevancies = formulas.relevancy(table.vectors, sought.cue)
-    totals = formulas.score(relevancies, table.importance, table.last_access, sought.now, sought.scoring).totals
+    totals = formulas.score(
+        relevancies, table.importance, table.last_access, table.happened, sought.now, sought.scoring
+    ).totals
     admitted = np.ones(len(table), bool) if sought.admitted is None else sought.admitted
     able = [
         (table.ids[row], float(totals[row]))
@@ -86,6 +88,7 @@ def found_measured(table: Table, sought: Sought) -> list[tuple[str, float]]:
     rows=st.sampled_from([0, 1, 2, 7, 60, 700]),
     weights=st.tuples(*[st.sampled_from([0, 0.05, 0.25, 1, 3.7, 10])] * 3),
     decay=st.sampled_from([1e-6, 0.5, 0.99, 0.999999]),
+    form=st.sampled_from(DecayForm),
     later=st.sampled_from([-4000, -1, 0, 0.9, 50, 1e5]),
     threshold=st.sampled_from([0, 0.35, 0.6, 5]),
     top_k=st.sampled_from([0, 1, 5, 50, 10_000]),
@@ -97,6 +100,7 @@ def test_it_is_the_full_computation(
     rows: int,
     weights: tuple[float, float, float],
     decay: float,
+    form: DecayForm,
     later: float,
     threshold: float,
     top_k: int,
@@ -107,7 +111,8 @@ def test_it_is_the_full_computation(
     table = filled(rng, rows)
     cue = vectors(rng, 1)[0] if rng.random() < 0.5 or not len(table) else np.nan_to_num(table.vectors[0])
     admitted = {None: None, "some": rng.random(len(table)) < 0.5, "all": np.zeros(len(table), bool)}[filtered]
-    sought = Sought(cue, NOW + timedelta(hours=later), Scoring(Weights(*weights), decay), threshold, top_k, admitted)
+    scoring = Scoring(Weights(*weights), decay, decay_form=form)
+    sought = Sought(cue, NOW + timedelta(hours=later), scoring, threshold, top_k, admitted)
     if touched:
         found(table, sought, codes=False)  # so that something is remembered of ageing before it changes
         table.touch(table.ids[:9], NOW + timedelta(hours=3))
@@ -279,7 +284,9 @@ def estimating_as_badly_as_allowed(monkeypatch: pytest.MonkeyPatch, rng: np.rand
         true = formulas.relevancy(table.vectors, sought.cue)
         up = rng.choice([-1.0, 1.0], len(table))  # a score too high, and a distance too short, or the other way
         relevancies = 1.0 / np.maximum(1.0 / true - up * error, 1.0)
-        parts = formulas.score(relevancies, table.importance, table.last_access, sought.now, sought.scoring)
+        parts = formulas.score(
+            relevancies, table.importance, table.last_access, table.happened, sought.now, sought.scoring
+        )
         return parts.totals + up * rounding, relevancies, error
 
     monkeypatch.setattr(exact, "_estimate", estimate)

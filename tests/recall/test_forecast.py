@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_system import AgentMemory, Measure, MemoryEntry, Query, Scoring, Seats, Tier, Weights
+from memory_system import AgentMemory, DecayForm, Measure, MemoryEntry, Query, Scoring, Seats, Tier, Weights
+from memory_system.core.decay import Curve
 from memory_system.core.entry import LIVED
 from memory_system.core.scoring import Score
 from memory_system.errors import EntryNotFound, InvalidParameter
@@ -133,15 +134,17 @@ _part = st.floats(0, 1)
 _weights = st.builds(Weights, *[st.sampled_from([0, 0.05, 0.25, 1, 3])] * 3)
 
 
-@given(_part, _part, _weights, st.floats(0, 3), st.floats(0.5, 0.999))
+@given(_part, _part, _weights, st.floats(0, 3), st.floats(0.5, 0.999), st.sampled_from(DecayForm))
 def test_the_closed_form_is_where_the_score_meets_the_threshold(
-    importance: float, relevancy: float, weights: Weights, threshold: float, decay: float
+    importance: float, relevancy: float, weights: Weights, threshold: float, decay: float, form: DecayForm
 ) -> None:
+    curve, learnt = Curve(decay, form), 100.0
+
     def at(hours: float) -> float:
-        recent = 1.0 if hours <= 1 else decay**hours
+        recent = 1.0 if hours <= 1 else float(curve.left(np.array([3600 * hours]), np.array([learnt]))[0])
         return Score(relevancy, recent, importance, weights).total
 
-    hours = hours_above(Score(relevancy, 0.5, importance, weights), threshold, decay)
+    hours = hours_above(Score(relevancy, 0.5, importance, weights), threshold, curve, learnt)
     if math.isinf(hours):
         assert at(10_000) >= threshold - 1e-12
     elif hours == 0:
@@ -180,6 +183,7 @@ def queries(draw: st.DrawFn) -> Query:
             draw(st.sampled_from([0.5, 0.9, 0.99, 0.999])),
             normalise=draw(st.booleans()),
             seats=draw(st.sampled_from(Seats)),
+            decay_form=draw(st.sampled_from(DecayForm)),
         ),
         requery=draw(st.sampled_from([0, 0, 2])),
     )
@@ -189,7 +193,10 @@ def entries(drawn: list[tuple]) -> list[Row]:
     rows = []
     for number, (tier, vector, rating, hours) in enumerate(drawn):
         when = None if hours is None else NOW - timedelta(hours=hours)
-        rows.append((MemoryEntry("y", id=f"{number * 5 % 12:02}", tier=tier, rating=rating, timestamp=when), vector))
+        entry = MemoryEntry("y", id=f"{number * 5 % 12:02}", tier=tier, rating=rating, timestamp=when)
+        if when is not None and number % 3 == 0:  # has been recalled since it happened
+            entry = entry.accessed(when + timedelta(hours=min(number, abs(hours))))
+        rows.append((entry, vector))
     return rows
 
 

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_system import Facets, Measure, MemoryEntry, Query, Recall, Scoring, Seats, Tier, Verdict, Weights
+from memory_system import DecayForm, Facets, Measure, MemoryEntry, Query, Recall, Scoring, Seats, Tier, Verdict, Weights
+from memory_system.core.decay import Curve
 from memory_system.core.entry import LIVED
 from memory_system.core.scoring import recency
 from memory_system.recall.rank import FEW, answer
@@ -315,7 +316,7 @@ def test_in_a_large_tier_whose_parts_are_scaled_the_best_are_those_of_the_scaled
     scaled = [
         (part - part.min()) / (part.max() - part.min())
         for part in (
-            recency(table.last_access, NOW.timestamp(), 0.995),
+            recency(table.last_access, table.happened, NOW.timestamp(), Curve(0.995)),
             table.importance,
             1 / (1 + np.square(table.vectors.astype(np.float64) - CUE).sum(axis=1)),
         )
@@ -350,6 +351,7 @@ _queries = st.builds(
         st.builds(Weights, _weight, _weight, _weight),
         st.sampled_from([0.5, 0.99]),
         seats=st.sampled_from(Seats),
+        decay_form=st.sampled_from(DecayForm),
     ),
 )
 
@@ -358,7 +360,8 @@ def plain_score(entry: MemoryEntry, vector: list[int], scoring: Scoring) -> floa
     relevant = 1 / (1 + sum((a - b) ** 2 for a, b in zip(vector, [1, 0, 0], strict=True)))
     if entry.tier is Tier.STATIC or entry.importance is None or entry.timestamp is None:
         return relevant
-    recent = recency(np.array([entry.timestamp.timestamp()]), NOW.timestamp(), scoring.decay)[0]
+    at = np.array([entry.timestamp.timestamp()])
+    recent = recency(at, at, NOW.timestamp(), scoring.curve)[0]
     weights = scoring.weights
     return weights.recency * recent + weights.importance * entry.importance + weights.relevancy * relevant
 

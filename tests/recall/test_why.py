@@ -11,7 +11,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_system import AgentMemory, Facets, Measure, MemoryEntry, Query, Scoring, Seats, Tier, Verdict, Weights
+from memory_system import (
+    AgentMemory,
+    DecayForm,
+    Facets,
+    Measure,
+    MemoryEntry,
+    Query,
+    Scoring,
+    Seats,
+    Tier,
+    Verdict,
+    Weights,
+)
 from memory_system.core.entry import LIVED
 from memory_system.core.times import stamp
 from memory_system.errors import EntryNotFound, InvalidParameter
@@ -218,6 +230,7 @@ def queries(draw: st.DrawFn) -> Query:
             draw(st.sampled_from([0.5, 0.99])),
             normalise=draw(st.booleans()),
             seats=draw(st.sampled_from(Seats)),
+            decay_form=draw(st.sampled_from(DecayForm)),
         ),
         facets=draw(_facets),
         requery=draw(st.sampled_from([0, 0, 2])),

@@ -52,6 +52,7 @@ SETTINGS = {
     "weights": Setting({"recency": 2.13, "importance": 0.07, "relevancy": 0.4}),
     "no relevancy": Setting({"relevancy": 0.0, "importance": 1.7, "top_k": 12}),
     "decay": Setting({"decay": 0.873, "recency": 1.5}),
+    "spaced": Setting({"decay_form": "spaced", "recency": 1.5}),
     "static memory": Setting({"st": 0.11, "ss": 1.0, "top_k": 9}),
     "similarity": Setting({"measure": "similarity", "thr": 0.2}),
     "hybrid": Setting({"measure": "hybrid", "thr": 0.2}),

@@ -31,7 +31,8 @@ def recall_python(agent: str, query: Query, wanted: Wanted | None, settings: Set
         "scoring": (
             f"Scoring(\n            Weights({weights.recency!r}, {weights.importance!r}, {weights.relevancy!r}), "
             f"{scoring.decay!r}, Measure({scoring.measure.value!r}), "
-            f"normalise={scoring.normalise!r}, seats=Seats({scoring.seats.value!r}),\n        )"
+            f"normalise={scoring.normalise!r}, seats=Seats({scoring.seats.value!r}), "
+            f"decay_form=DecayForm({scoring.decay_form.value!r}),\n        )"
         ),
         "facets": _facets(query.facets) if query.facets else "",
         "requery": repr(query.requery) if query.requery else "",
@@ -40,7 +41,7 @@ def recall_python(agent: str, query: Query, wanted: Wanted | None, settings: Set
     }
     given = "".join(f"        {name}={value},\n" for name, value in named.items() if value)
     made = world_python(settings)
-    imported = ["Facets"] * bool(query.facets) + ["Measure", "Scoring"]
+    imported = ["DecayForm"] + ["Facets"] * bool(query.facets) + ["Measure", "Scoring"]
     imported += ["Seats"] + ["Settings"] * ("Settings" in made) + ["Weights", "World"]
     past = "" if wanted is None else f".{wanted.python()}"
     return (
@@ -71,6 +72,7 @@ def recall_curl(agent: str, query: Query, wanted: Wanted | None, settings: Setti
                 "relevancy": weights.relevancy,
             },
             "decay": scoring.decay,
+            "decay_form": scoring.decay_form.value,
             "measure": scoring.measure.value,
             "normalise": scoring.normalise,
             "seats": scoring.seats.value,

@@ -12,6 +12,7 @@ from memory_system import (
     PRESETS,
     AgentMemory,
     AgentSettings,
+    DecayForm,
     Facets,
     Kind,
     Measure,
@@ -137,6 +138,7 @@ def _values(preset: Preset) -> dict[str, Any]:
         "measure": preset.scoring.measure.value,
         "normalise": preset.scoring.normalise,
         "seats": preset.scoring.seats.value,
+        "decay_form": preset.scoring.decay_form.value,
     }
 
 
@@ -173,6 +175,10 @@ def _scoring(agent: AgentMemory) -> tuple[Scoring, float, float]:
         "Share of seats for static memory", 0.0, 1.0, agent.settings.static_share, 0.1, key=f"ss-{session.place()}",
         persist_state="session",
     )  # fmt: skip
+    decay_form = st.segmented_control(
+        words.DECAY_BY, [one.value for one in DecayForm], default=own.scoring.decay_form.value, required=True,
+        key=f"decay_form-{session.place()}", persist_state="session", help=words.DECAY_HELP,
+    )  # fmt: skip
     left, middle, right = st.columns(3, vertical_alignment="bottom")
     seats = middle.segmented_control(
         words.SEATS_BY, [one.value for one in Seats], default=own.scoring.seats.value, required=True,
@@ -187,7 +193,9 @@ def _scoring(agent: AgentMemory) -> tuple[Scoring, float, float]:
         words.SCALE_EACH_PART, own.scoring.normalise, key=f"normalise-{session.place()}",
         help="As in the paper on generative agents.", persist_state="session",
     )  # fmt: skip
-    scoring = Scoring(Weights(*weights), decay, Measure(str(measure)), normalise, Seats(str(seats)))
+    scoring = Scoring(
+        Weights(*weights), decay, Measure(str(measure)), normalise, Seats(str(seats)), DecayForm(str(decay_form))
+    )
     return scoring, static_threshold, static_share
 
 

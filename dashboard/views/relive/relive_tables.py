@@ -92,6 +92,7 @@ _PARAMETERS: dict[str, Callable[[Query], str]] = {
     "weight of importance": lambda query: f"{query.scoring.weights.importance:.2f}",
     "weight of relevancy": lambda query: f"{query.scoring.weights.relevancy:.2f}",
     "decay": lambda query: f"{query.scoring.decay:g}",
+    "decay by": lambda query: query.scoring.decay_form.value,
     "relevancy by": lambda query: query.scoring.measure.value,
     "parts scaled by their min and max": lambda query: "yes" if query.scoring.normalise else "no",
     "seats by": lambda query: query.scoring.seats.value,

@@ -10,6 +10,7 @@ from memory_system import (
     PRESETS,
     AgentMemory,
     AgentSettings,
+    DecayForm,
     Measure,
     MemorySystemError,
     Scoring,
@@ -68,6 +69,7 @@ _LABELS = {name: label for name, (label, *_) in _FIELDS.items()} | {
     "retention": widgets.KEEP_BY,
     "normalise": words.SCALE_EACH_PART,
     "seats": words.SEATS_BY,
+    "decay_form": words.DECAY_BY,
 }
 
 
@@ -141,7 +143,15 @@ def _measures(values: dict[str, Any], draft: drafts.Draft) -> None:
     with right:
         values["normalise"] = st.toggle(words.SCALE_EACH_PART, key=draft.field("normalise"), persist_state="session")
         st.caption("As in the paper on generative agents; scores then compare within one answer only.")
-    values["retention"] = widgets.keep_by(draft.field("retention")).value
+    left, right = st.columns(2)
+    with left:
+        values["decay_form"] = st.segmented_control(
+            words.DECAY_BY, [one.value for one in DecayForm], required=True, key=draft.field("decay_form"),
+            persist_state="session",
+        )  # fmt: skip
+        st.caption(words.DECAY_HELP)
+    with right:
+        values["retention"] = widgets.keep_by(draft.field("retention")).value
 
 
 def _presets(agent: AgentMemory, now: dict[str, Any], draft: drafts.Draft) -> None:
@@ -180,6 +190,7 @@ def _flat(settings: AgentSettings) -> dict[str, Any]:
         "measure": settings.scoring.measure.value,
         "normalise": settings.scoring.normalise,
         "seats": settings.scoring.seats.value,
+        "decay_form": settings.scoring.decay_form.value,
         "query_log": settings.query_log,
     }
 
@@ -190,7 +201,8 @@ def _save(
     """Store the values, say so, and begin the page anew; what is written into other fields than these stays."""
     rest = dict(values)
     weights = Weights(*(rest.pop(name) for name in ("recency", "importance", "relevancy")))
-    scoring = Scoring(weights, rest.pop("decay"), *(rest.pop(name) for name in ("measure", "normalise", "seats")))
+    named = {name: rest.pop(name) for name in ("decay", "measure", "normalise", "seats", "decay_form")}
+    scoring = Scoring(weights, **named)
     try:
         agent.configure(**rest, scoring=scoring)
     except MemorySystemError as error:

@@ -17,6 +17,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from ...core.decay import DecayForm
 from ...embedding import fetched
 from ...embedding.embedder import CachedEmbedder, Embedder
 from ...evaluation import lived as lives
@@ -214,6 +215,9 @@ def evaluate(
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first questions of each data set.")] = None,
     captions: Annotated[bool, typer.Option(help="Whether captions of pictures are part of LoCoMo memories.")] = False,
     embedder_name: EmbedderName = None,
+    decay_form: Annotated[
+        DecayForm, typer.Option(help="By which curve recency falls, whatever the preset.")
+    ] = DecayForm.EXPONENTIAL,
     lived: Annotated[
         bool, typer.Option("--lived", help="Tell the data to an agent as it happened, and ask it at the end.")
     ] = False,
@@ -231,6 +235,8 @@ def evaluate(
     """
     if json and markdown:
         raise typer.BadParameter("choose --json or --markdown, not both")
+    if decay_form is not DecayForm.EXPONENTIAL and (lived or threshold):
+        raise typer.BadParameter("--decay-form is for the evaluation without --lived or --threshold")
     progress = _Progress()
     if threshold:
         with errors_told(json=json):
@@ -257,7 +263,9 @@ def evaluate(
     try:
         with errors_told(json=json):
             embedder = fetched(settings_of(embedder_name), progress.say)
-            found = outcome(data, preset or (), embedder, progress.say, limit=limit, captions=captions)
+            found = outcome(
+                data, preset or (), embedder, progress.say, limit=limit, captions=captions, decay_form=decay_form
+            )
     except typer.Exit as done:
         progress.end()
         if done.exit_code == STOPPED:
@@ -311,6 +319,7 @@ def outcome(
     *,
     limit: int | None = None,
     captions: bool = False,
+    decay_form: DecayForm = DecayForm.EXPONENTIAL,
 ) -> list[Section]:
     """The whole evaluation: everything is read and checked before the first text is embedded.
 
@@ -321,7 +330,7 @@ def outcome(
     """
     chosen = checked(presets)
     sets = [one.first(limit) for one in data_sets(data, captions=captions)]
-    return sections([run(one, chosen, embedder, say) for one in sets])
+    return sections([run(one, chosen, embedder, say, decay_form) for one in sets])
 
 
 class _Progress:
