@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
-from memory_system import AgentMemory, Tier
+from memory_system import AgentMemory, DecayForm, Tier
 from memory_system.llm.offline.model import OfflineModel
 
 OpenPage = Callable[..., AppTest]
@@ -98,6 +98,19 @@ def test_recall_and_settings_say_by_which_rule_the_seats_are_given(open_page: Op
     settings = open_page("settings")
     assert words.SEATS_BY in [one.label for one in settings.button_group]
     assert words.SEATS_HELP in [one.value for one in settings.caption]
+
+
+def test_the_form_of_decay_is_chosen_on_settings_and_tried_on_recall(open_page: OpenPage) -> None:
+    settings = open_page("settings")
+    assert words.DECAY_HELP in [one.value for one in settings.caption]
+    next(one for one in settings.button_group if one.label == words.DECAY_BY).set_value("spaced").run()
+    press(settings, "Save")
+    assert mira().settings.scoring.decay_form is DecayForm.SPACED
+    recall = open_page("recall", cue="Who has the mill key?")
+    chosen = next(one for one in recall.button_group if one.label == words.DECAY_BY)
+    assert chosen.value == "spaced"
+    chosen.set_value("power").run()
+    assert any('"decay_form": "power"' in block.value for block in recall.code)
 
 
 def test_an_event_is_remembered_and_rated(open_page: OpenPage) -> None:
