@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import platform
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -85,6 +86,15 @@ def test_a_key_of_this_process_is_in_no_file(world: World, agent: AgentMemory, s
     assert world.models.key_of(server.url) == "this session"
     assert KEY.encode() not in bytes_of(world.folder.parent)
     assert not any(KEY in str(value) for value in vars(world.models._file).values())
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other allocators cannot be told to overwrite")
+def test_an_index_holds_nothing_of_what_this_process_has_freed(world: World, agent: AgentMemory) -> None:
+    assert not agent.entries(Tier.LTM)
+    spare = [path.read_bytes() for name in ("length.bin", "data_level0.bin") for path in world.folder.rglob(name)]
+    assert spare
+    assert all(spare)
+    assert all(len(set(content)) == 1 for content in spare), "memory is overwritten before Chroma writes it to a file"
 
 
 def test_a_key_in_the_keyring_is_used_after_a_restart(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
+import platform
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,6 +22,8 @@ MADE_WITH = "made_with"
 OWNER = "owner"
 """What is noted beside collections on a server: whose they are."""
 _FILE = "made_with.txt"
+_PERTURB, _OVERWRITTEN_WITH = -6, 0x55
+"""glibc's option to overwrite memory that is freed (``mallopt(3)``, ``M_PERTURB``), and the byte."""
 _HNSW = {"space": OUR_DISTANCE, "sync_threshold": 100, "batch_size": 50}
 
 
@@ -155,6 +160,7 @@ class InFolder(Home):
             from chromadb.config import Settings
 
             self.prepare()
+            overwrite_freed_memory()
             settings = Settings(anonymized_telemetry=False)
             try:
                 self._client = chromadb.PersistentClient(path=str(self._folder), settings=settings)
@@ -165,3 +171,14 @@ class InFolder(Home):
                     raise StoreDamaged(f"Chroma could not open {self._folder}: {error}") from error
                 raise
         return self._client
+
+
+@cache
+def overwrite_freed_memory() -> None:
+    """Have this process overwrite the memory that it frees.
+
+    Chroma's index writes the room that it has for more elements as it got it from the allocator, with what this
+    process held there before, such as a key of a model server. Without glibc, ``wipe_spare`` is all there is.
+    """
+    if platform.libc_ver()[0] == "glibc":
+        ctypes.CDLL(None).mallopt(_PERTURB, _OVERWRITTEN_WITH)
