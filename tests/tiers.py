@@ -2,8 +2,9 @@
 
 ``make test`` proves the product to a newcomer in minutes: every rule that is computed, one step at which a process is
 killed, two processes, damage, a full disk, pages, servers, and the journeys in a browser that matter. What it leaves
-out is marked ``full``: the same on a second store or journal, most cases of long lists, every second test of those that
-open an agent, and what takes longer than what it shows is worth every time. ``long`` is what only ``make faults`` runs.
+out is marked ``full``: the rules of this house, the same on a second store or journal, two of three cases of a list,
+two of three tests that open an agent or a page, and what takes longer than what it shows is worth every time.
+``long`` is what only ``make faults`` runs.
 """
 
 from __future__ import annotations
@@ -18,6 +19,13 @@ show in ``make test`` that it works at all."""
 
 WHOLE = {
     "test_api_properties.py": "a made-up request for each address; test_api and test_service ask them all",
+    "test_build.py": "what a wheel holds; test_wheel installs one and runs it",
+    "test_container.py": "the steps of the Dockerfile",
+    "test_house.py": "a rule of this house",
+    "test_mutants_tool.py": "a developer's tool",
+    "test_package_readmes.py": "the examples of packages",
+    "test_requirements.py": "a rule of this house",
+    "test_words.py": "a rule of this house",
     "test_small_model.py": "a real language model, which rates and talks for a minute",
     "test_bench_conversation.py": "a benchmark, in small",
     "test_bench_recall.py": "a benchmark, in small",
@@ -54,7 +62,8 @@ ONE_OF = {
     "test_what_the_server_counts_corrects_the_estimate": 3,
     "test_who_still_holds_an_agent_that_was_moved_is_told_so": 3,
     "test_a_start_is_stopped_while_its_packages_are_still_loaded": 5,
-    "test_servers_of_the_command_line_end_in_one_line": 3,
+    "test_garbage_is_not_collected_after_each_run_wherever_it_is_started": 9,
+    "test_servers_of_the_command_line_end_in_one_line": 9,
     "test_the_example_of_a_package_runs": 3,
     "test_code_answers_what_the_page_does": 4,
 }
@@ -74,6 +83,14 @@ LATER = {
     "test_eight_threads_on_ten_agents_lose_nothing": "test_eight_threads_adding_lose_nothing is in make test",
     "test_code_of_every_character_answers_what_the_page_does": "the same for one character is in make test",
     "test_every_moment_is_answered_again_as_it_was_answered_then": "ten whole lives, each relived",
+    "test_a_busy_port_is_one_sentence_and_nothing_is_started": "the next port is offered in make test",
+    "test_a_check_beside_another_program_costs_no_acknowledged_change": "two processes are in make test",
+    "test_a_script_in_any_folder_finds_the_packages": "programs that start one after the other",
+    "test_a_setting_that_is_no_number_is_one_sentence": "programs that start one after the other",
+    "test_memories_beside_each_other_are_told_alike": "one read alike on both sides is in make test",
+    "test_nohup_lets_a_server_outlive_its_terminal": "servers and their signals are in make test",
+    "test_rehearsals_are_played_alike": "one read alike on both sides is in make test",
+    "test_whatever_of_the_dashboard_is_imported_without_a_server_says_nothing": "every module, one after the other",
     "test_no_color_is_heeded": "a second program on a terminal",
     "test_ratings_agree_with_those_of_a_large_model": "hundreds of ratings",
     "test_six_thousand_entries_go_in_and_out_at_once": "six thousand entries",
@@ -85,9 +102,9 @@ LATER = {
 """Single tests, and why."""
 
 COSTLY = frozenset({"agent", "world", "open_page", "api", "root", "remember"})
-"""Fixtures that open an agent for each test: of the tests with one of them one in two stays, of further cases one in
-three; the first test of each file stays in any event."""
-_TESTS, _CASES = 2, 3
+"""Fixtures that open an agent for each test: of the tests with one of them one in three stays; the first test of each
+file stays in any event, as does the first case of a test."""
+_TESTS, _CASES = 3, 3
 
 SERVERS = "test_running_servers.py"
 """Both servers against those who mean them harm: who gets in stays in ``make test``, and the first case of the rest."""
@@ -118,5 +135,5 @@ def _left_to_all(item: pytest.Item, *, first: bool, new: bool) -> bool:
     costly = bool(COSTLY & set(getattr(item, "fixturenames", ())))
     if costly and not new and "browser" not in item.path.parts and zlib.crc32(name.encode()) % _TESTS:
         return True
-    share = 1_000 if item.path.name == SERVERS else ONE_OF.get(name, _CASES if costly else 1)
+    share = 1_000 if item.path.name == SERVERS else ONE_OF.get(name, _CASES)
     return not first and cases is not None and bool(zlib.crc32(item.name.encode()) % share)
