@@ -18,6 +18,7 @@ WEIGHT_OF_RECENCY = "Weight of recency"
 WEIGHT_OF_IMPORTANCE = "Weight of importance"
 WEIGHT_OF_RELEVANCY = "Weight of relevancy"
 SCALE_EACH_PART = "Scale each part by its min and max"
+DAYS_IN_THE_BIN = "Days in the bin"
 DECAY_BY = "Decay by"
 DECAY_HELP = (
     "Exponential: the same share is lost each hour. Power: fast at first, then ever more slowly. "
@@ -83,6 +84,10 @@ ONLY_MEMORIES_OF = "Filter by kind, tag, time, importance or words"
 # recall_cues.py
 NO_CUE_IS_SAVED_YET = "No cue is saved yet."
 SAVE_THE_CUE = "Save the cue"
+
+# recall_forgotten.py
+WOULD_HAVE_BEEN_RECALLED = "would have been recalled."
+RESTORE_THEM = "Restore"
 
 # recall_narrative.py
 TELL_IT_AS_A_NARRATIVE = "Tell it as a narrative"

@@ -429,6 +429,7 @@ class AgentMemory:
     explanation = _of(Retrieval, Retrieval.explanation)
     ways = _of(Retrieval, Retrieval.ways)
     forecast = _of(Retrieval, Retrieval.forecast)
+    would_have_answered = _of(Retrieval, Retrieval.would_have_answered)
     similar = _of(Retrieval, Retrieval.similar)
     narrate = _of(Retrieval, Retrieval.narrate)
     touch = _of(Retrieval, Retrieval.touch)
@@ -527,6 +528,7 @@ class AgentMemory:
     count_forgotten = _of(Trash, Trash.count_forgotten)
     restore = _of(Trash, Trash.restore)
     purge = _of(Trash, Trash.purge)
+    empty_bin = _of(Trash, Trash.empty_bin)
 
     # -- curation --------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
@@ -19,10 +19,12 @@ from ..errors import EntryNotFound, InvalidParameter, InvalidPersonality, StaleC
 from ..llm import LanguageModel, prices
 from ..llm.metered import Metered, Once, Terms
 from ..llm.usage import Account, Budget
-from ..operations import edit
+from ..operations import edit, purging
+from ..operations.migration import MIGRATE
 from ..operations.undo import GO_BACK
 from ..recall.hybrid import TokenStates
 from ..recall.measures import Hybrid
+from ..recall.table import Table
 from ..store.journal.as_of import Moment
 from ..store.journal.tables import DEFAULTS
 from ..store.ledger import Ledger
@@ -74,6 +76,8 @@ class Context:
     author: str = ""
     applying: Applying | None = None
     pasts: Pasts = field(default_factory=Pasts)
+    unforgotten: tuple[Hashable, Mapping[Tier, Table], Hybrid] | None = None
+    """The tables as they would be with what migration forgot, for what they were made of, and what measures them."""
     _parsed: dict[str, tuple[str | None, Any]] = field(default_factory=dict)
 
     # -- what is held ----------------------------------------------------------------------------------
@@ -212,6 +216,7 @@ class Context:
             at_once=1,
             author="",
             applying=None,
+            unforgotten=None,
             _parsed={},
         )
         why = (
@@ -294,6 +299,10 @@ class Context:
         done = ledger.apply(change_set)
         if texts:
             self.tokens.forget(texts)  # somebody may have looked at the past meanwhile
+        if done.operation == MIGRATE:
+            emptying = purging.emptying(self.plan, ledger, self.settings.bin_days, done.planned_at)
+            if emptying.purges:
+                self.apply(emptying)
         return done
 
     def tell(self, change_set: ChangeSet) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Unpack
@@ -15,15 +15,21 @@ from ..core.scoring import Measure, whole
 from ..errors import EntryNotFound, InvalidParameter, shown
 from ..operations import edit
 from ..operations.context import Bare, Ground, Progress, no_progress
+from ..operations.migration import MIGRATE
 from ..operations.narrative import Hits, Narrative, tell
 from ..recall.forecast import YEAR, Asker, Forecast, forecasts
 from ..recall.hybrid import Evidence
+from ..recall.measures import Hybrid
 from ..recall.query import OF_SETTINGS, Query, QueryOptions, query_of
 from ..recall.rank import Explanation, Measured, Recall, answer
+from ..recall.table import Table
+from ..recall.verdicts import Candidate
 from ..recall.why import Way, ways
 from ..store import query_log
+from ..store.journal.journal import content_hash
 from .context import Context, Part
 
+_MOST_GONE = 1_000
 Asked = str | Query | Recall
 """A cue, asked now with the agent's settings; a query that is complete; or an answer, whose query is asked again."""
 
@@ -166,6 +172,38 @@ class Retrieval(Part):
             ModelError: the language model did not help.
         """
         return tell(self.context.display_name, self.query(cue).cue, hits, self.context.model)
+
+    def would_have_answered(self, asked: Asked) -> tuple[Candidate, ...]:
+        """What migration forgot that would be recalled if it were remembered still, the best first; touches nothing.
+
+        Each as it would stand in the answer with all of them restored. Asked about are the last 1,000 that migration
+        forgot; a memory that was purged, or whose vector another embedder made, cannot be found.
+        """
+        query = self._meant(asked)
+        with self._measured(query) as (cue, _):
+            gone = self.context.ledger.journal.forgotten(_MOST_GONE, 0, "", MIGRATE)
+            if not gone:
+                return ()
+            tables, hybrid = self._unforgotten([one.entry for one in gone])
+            measured = hybrid.measure(query, cue, tables) if query.scoring.measure is Measure.HYBRID else None
+            found = answer(query, cue, tables, self.context.display_name, explain=False, measured=measured)
+        ids = {one.entry.id for one in gone}
+        return tuple(hit for hit in found if hit.entry.id in ids)
+
+    def _unforgotten(self, gone: Sequence[MemoryEntry]) -> tuple[Mapping[Tier, Table], Hybrid]:
+        """The tables with these memories back where they were, and what measures them."""
+        context, journal = self.context, self.context.ledger.journal
+        key = context.ledger.stamp, tuple(entry.id for entry in gone)
+        if context.unforgotten is None or context.unforgotten[0] != key:
+            tiers = {entry.tier for entry in gone}
+            tables = {tier: table.copied() if tier in tiers else table for tier, table in context.ledger.lived.items()}
+            hashes = {entry.id: content_hash(entry.document) for entry in gone}
+            vectors = journal.vectors(hashes.values(), context.embedder.identity)
+            accesses = journal.last_access_of(list(hashes))
+            for entry in gone:
+                tables[entry.tier].put(entry.accessed(accesses.get(entry.id)), vectors.get(hashes[entry.id]))
+            context.unforgotten = key, tables, Hybrid(context.tokens)
+        return context.unforgotten[1:]
 
     # -- what would change an answer ---------------------------------------------------------------------
 

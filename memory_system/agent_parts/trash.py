@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
-from ..core.change_set import ChangeSet, short
-from ..core.entry import Tier
+from ..core.change_set import ChangeSet
 from ..core.scoring import whole
-from ..errors import Conflict, EntryNotFound, Immutable, shown
-from ..operations import edit
+from ..errors import EntryNotFound
+from ..operations import edit, purging
 from ..operations.edit import listed
-from ..operations.undo import PURGE
-from ..store.copying import SET_ASIDE
 from ..store.journal.history import Sought
 from ..store.journal.trash import Forgotten
 from .context import Part
@@ -69,33 +67,22 @@ class Trash(Part):
             Conflict: one is still remembered: forget it first.
             StoreError: files cannot be written; what is left to erase is erased at the next change or opening.
         """
-        wanted, present = listed(ids), self.context.present()
-        with present.reading():
-            gone, lost = set(wanted), present.journal.bin.lost(wanted)
-            for entry_id in wanted:
-                held = present.find(entry_id)
-                if held is not None and held.tier is Tier.STATIC:
-                    raise Immutable("This is a fact of the personality, whose earlier texts stay in the history.")
-                if held is not None:
-                    raise Conflict(f"“{short(held.document)}” is still remembered. Forget it first, then purge it.")
-                if entry_id in lost:
-                    raise EntryNotFound("This memory has been purged already; nothing is left of it.")
-                last = present.journal.last_version(entry_id) if entry_id.isprintable() else None
-                if last is None:
-                    raise EntryNotFound(f"There never was a memory {shown(entry_id)}.")
-                if last.tier is Tier.STATIC:
-                    raise Immutable("This was a fact of the personality, whose earlier texts stay in the history.")
-            tables = (present.tables[tier] for tier in (Tier.STM, Tier.LTM))
-            resting = sum(not gone.isdisjoint(entry.evidence) for table in tables for entry in table.entries)
-        notes = [
-            "Their texts leave the history, the search tables and the store. That they were, and when, stays.",
-            "Copies that were made before, such as backups and copied characters, still hold them.",
-        ]
-        if resting:
-            notes.insert(1, f"Derived memories that rest on them are left, and may tell what they said: {resting}.")
-        aside = sorted(path.name for pattern in SET_ASIDE[:2] for path in present.folder.glob(pattern))
-        if aside:
-            notes.append(f"So do files of the agent that were set aside, until you delete them: {', '.join(aside)}.")
-        title = "Purge a memory for good" if len(wanted) == 1 else f"Purge {len(wanted)} memories for good"
-        plan = self.context.plan(PURGE, title if wanted else "Nothing to purge", notes=notes, purges=tuple(wanted))
+        plan = purging.plan(self.context.plan, self.context.present(), listed(ids))
+        return self.context.done(plan, preview)
+
+    def empty_bin(self, *, now: datetime | None = None, preview: bool = False) -> ChangeSet:
+        """Purge what was forgotten longer ago than the setting ``bin_days`` says; nothing where that is 0.
+
+        Every migration does so after it. This cannot be undone.
+
+        Args:
+            now: the world's time, by which the age counts.
+            preview: whether to plan only.
+
+        Raises:
+            InvalidParameter: ``now`` is no time with a zone.
+            StoreError: files cannot be written; what is left to erase is erased at the next change or opening.
+        """
+        days, moment = self.context.settings.bin_days, self.context.time(now)
+        plan = purging.emptying(self.context.plan, self.context.present(), days, moment)
         return self.context.done(plan, preview)

@@ -161,6 +161,7 @@ class AgentSettings:
             chooses ``importance``.
         reflection_trigger: the sum of recent ratings at which the agent wants to reflect, 1 to 100,000.
         scoring: weights and decay.
+        bin_days: for how many days of the world's time what was forgotten can be restored, 1 to 36,500; 0 = for ever.
         query_log: how many of the last queries are kept to be lived through again, 0 (none) to 100,000.
         token_budget: the most tokens that its calls of a language model may take in all, 0 (no limit) to a trillion.
         cost_budget: the most that they may cost, in the currency of the prices, 0 (no limit) to a billion.
@@ -179,6 +180,7 @@ class AgentSettings:
     migration_threshold: float = 0.35
     reflection_trigger: float = 150.0
     scoring: Scoring = DEFAULT.scoring
+    bin_days: int = 0
     query_log: int = 1_000
     token_budget: int = 0
     cost_budget: float = 0.0
@@ -194,6 +196,7 @@ class AgentSettings:
             "retention_threshold": in_range("The retention threshold", self.retention_threshold, 0, 1),
             "migration_threshold": in_range("The migration threshold", self.migration_threshold, 0, 1),
             "reflection_trigger": in_range("The reflection trigger", self.reflection_trigger, 1, 100_000),
+            "bin_days": whole("bin_days", self.bin_days, 0, 36_500),
             "query_log": whole("query_log", self.query_log, 0, 100_000),
             "token_budget": whole("token_budget", self.token_budget, 0, 10**12),
             "cost_budget": in_range("The cost budget", self.cost_budget, 0, 10**9),

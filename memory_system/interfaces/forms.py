@@ -122,6 +122,10 @@ class SettingsBody(Body):
         ScoringBody | None,
         Says('Weights, decay per hour and measure, such as {"weights": {"recency": 0.5}}; the rest stays.'),
     ] = None
+    bin_days: Annotated[
+        Annotated[int, Field(strict=True, ge=0, le=36_500)] | None,
+        Says("Days after which a migration purges what was forgotten; 0 = never."),
+    ] = None
     query_log: Annotated[
         Annotated[int, Field(strict=True, ge=0, le=100_000)] | None,
         Says("How many of the last queries are kept to be lived through again; 0 = none."),

@@ -382,6 +382,15 @@ OPERATIONS = (
         destroys=True,
     ),
     Operation(
+        "empty-bin",
+        "Empty the bin",
+        "Purge what was forgotten longer ago than the setting bin_days says. This cannot be undone.",
+        Timed,
+        lambda agent, body: agent.empty_bin(now=body.now, preview=True),
+        "--dry-run",
+        destroys=True,
+    ),
+    Operation(
         "merge",
         "Merge",
         "Make one memory of several.",

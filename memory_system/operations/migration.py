@@ -10,6 +10,8 @@ from ..errors import EntryNotFound
 from .context import Ground
 from .retention import BESIDE, Rule, Verdict
 
+MIGRATE = "migrate"
+
 
 def plan(ground: Ground, rule: Rule, chosen: Sequence[str] | None = None) -> ChangeSet:
     """Plan a migration.
@@ -34,7 +36,7 @@ def plan(ground: Ground, rule: Rule, chosen: Sequence[str] | None = None) -> Cha
         note = (
             f"Short-term memory holds {len(ground.stm)} of {ground.settings.stm_size}: nothing overflows ({room} free)."
         )
-        return ground.plan("migrate", "Nothing to migrate", [], notes=(note,))
+        return ground.plan(MIGRATE, "Nothing to migrate", [], notes=(note,))
     changes: list[Change] = []
     kept: list[Kept] = []
     held = list(ground.stm)
@@ -52,7 +54,7 @@ def plan(ground: Ground, rule: Rule, chosen: Sequence[str] | None = None) -> Cha
     doing += [f"forget {len(changes) - moved}"] if moved < len(changes) else []
     title = f"Migrate: {', '.join(doing) or 'nothing may leave'}"
     notes = () if len(changes) == overflow else (f"{overflow - len(changes)} more than fit must stay.",)
-    return ground.plan("migrate", title, changes, kept=tuple(kept), notes=notes)
+    return ground.plan(MIGRATE, title, changes, kept=tuple(kept), notes=notes)
 
 
 def _stays(entry: MemoryEntry, verdict: Verdict | None) -> str | None:
@@ -88,4 +90,4 @@ def _plan_chosen(ground: Ground, chosen: Sequence[str]) -> ChangeSet:
             kept.append(Kept(entry_id, why))
         else:
             changes.append(Change(entry, entry.evolve(tier=Tier.LTM), "Chosen by hand."))
-    return ground.plan("migrate", f"Migrate {len(changes)} chosen to long-term memory", changes, kept=tuple(kept))
+    return ground.plan(MIGRATE, f"Migrate {len(changes)} chosen to long-term memory", changes, kept=tuple(kept))

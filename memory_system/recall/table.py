@@ -509,7 +509,9 @@ class Table:
         """The table as it stands now, whatever becomes of this one."""
         columns = self.columns.copied(len(self))
         entries = Rows(list(self.entries.held), columns["accessed"], self.entries.saved)
-        return Table(columns, entries, list(self.ids), dict(self.tags))
+        other = Table(columns, entries, list(self.ids), dict(self.tags))
+        other._texts = None if self._texts is None else self._texts.copied()
+        return other
 
     def recall_only(self, accesses: Mapping[str, datetime], among: Iterable[str] | None = None) -> None:
         """Take these for the latest accesses of some memories, of all if it is not said which; one without had none."""

@@ -120,12 +120,13 @@ class Pasts:
 
 
 class _PastJournal:
-    """The history as it could be told at a revision."""
+    """The history as it could be told at a moment."""
 
-    def __init__(self, ledger: Present, revision: int) -> None:
+    def __init__(self, ledger: Present, moment: Moment) -> None:
         self._ledger = ledger
-        self._revision = revision
-        self.evidence: Evidence = ledger.journal.evidence.as_of(revision)
+        self._moment = moment
+        self._revision = moment.revision
+        self.evidence: Evidence = ledger.journal.evidence.as_of(moment.revision)
 
     def history(self, limit: int = 100, before: int | None = None, sought: Sought = ALL) -> list[Applied]:
         """The newest change sets first, at most ``limit`` of those looked for, and older than ``before`` only."""
@@ -156,10 +157,10 @@ class _PastJournal:
         with self._ledger.reading():
             return self._ledger.journal.told.kinds(self._revision)
 
-    def forgotten(self, limit: int, offset: int, contains: str) -> list[Forgotten]:
+    def forgotten(self, limit: int, offset: int, contains: str, operation: str = "") -> list[Forgotten]:
         """Memories that were gone, the last forgotten first; those that have been purged since are not told."""
         with self._ledger.reading():
-            return self._ledger.journal.bin.forgotten(limit, offset, contains, self._revision)
+            return self._ledger.journal.bin.forgotten(limit, offset, contains, self._revision, operation)
 
     def count_forgotten(self, contains: str) -> int:
         """How many those were."""
@@ -170,6 +171,16 @@ class _PastJournal:
         """A memory as it last was, also one that had been forgotten; ``None`` if it had never been."""
         with self._ledger.reading():
             return self._ledger.journal.past.last_version(entry_id, self._revision)
+
+    def last_access_of(self, ids: Sequence[str]) -> dict[str, datetime]:
+        """The latest access of each of these memories that had been recalled."""
+        with self._ledger.reading():
+            return self._ledger.journal.past.last_accesses(self._moment, ids)
+
+    def vectors(self, hashes: Iterable[str], embedder: str) -> dict[str, Vectors]:
+        """The kept vectors, shape (d,), of these content hashes."""
+        with self._ledger.reading():
+            return self._ledger.journal.vectors(hashes, embedder)
 
 
 class PastLedger:
@@ -183,7 +194,7 @@ class PastLedger:
 
     def __init__(self, moment: Moment, state: State, ledger: Present) -> None:
         self.tables: Mapping[Tier, Table] = state.tables
-        self.journal = _PastJournal(ledger, moment.revision)
+        self.journal = _PastJournal(ledger, moment)
         self.messages: Sequence[str] = ()
         self.revision = moment.revision
         # below zero, so that it is never a stamp of the present; which accesses had happened is told apart

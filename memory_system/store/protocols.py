@@ -5,12 +5,14 @@ Present: what only the ledger can be asked. Neither can be written to; ``Policy`
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
 from ..core.entry import MemoryEntry, Tier
+from ..core.memory import Vectors
 from ..embedding.embedder import Embedder
 from ..recall.table import Table
 from .journal.evidence import Evidence
@@ -39,14 +41,20 @@ class Told(Protocol):
     def kinds(self) -> HistoryKinds:
         """Who and what there is in the history."""
 
-    def forgotten(self, limit: int, offset: int, contains: str) -> list[Forgotten]:
-        """Memories that are gone and not purged, the last forgotten first."""
+    def forgotten(self, limit: int, offset: int, contains: str, operation: str = "") -> list[Forgotten]:
+        """Memories that are gone and not purged, by any operation or by this one; the last forgotten first."""
 
     def count_forgotten(self, contains: str) -> int:
         """How many those are."""
 
     def last_version(self, entry_id: str) -> MemoryEntry | None:
         """A memory as it last was, also one that has been forgotten; ``None`` if it never was."""
+
+    def last_access_of(self, ids: Sequence[str]) -> dict[str, datetime]:
+        """The latest access of each of these memories; those never recalled are left out."""
+
+    def vectors(self, hashes: Iterable[str], embedder: str) -> dict[str, Vectors]:
+        """The kept vectors, shape (d,), of these content hashes; those never embedded are left out."""
 
 
 class Readable(Protocol):

@@ -50,8 +50,8 @@ def described() -> dict[str, Any]:
 
 
 def test_there_are_as_many_as_ever() -> None:
-    assert len({operation.name for operation in ALL}) == len(ALL) == 26
-    assert len(OPERATIONS) == 23
+    assert len({operation.name for operation in ALL}) == len(ALL) == 27
+    assert len(OPERATIONS) == 24
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
@@ -460,7 +460,7 @@ def test_a_tool_answers_in_words_and_refuses_in_a_sentence(
     async def session() -> tuple[str, str, str]:
         async with Client(create_server(world, Tools(CURATING_TOOLS, "mira"))) as client:
             tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-            assert [name for name, tool in tools.items() if tool.annotations.destructive_hint] == ["purge"]
+            assert [name for name, tool in tools.items() if tool.annotations.destructive_hint] == ["purge", "empty_bin"]
             assert "agent" not in tools["forget"].input_schema["properties"]
             wrong = await refused(client, "purge", ids=["one"])
             unknown = await refused(client, "forget", ids=["one"], threshold=1)

@@ -9,6 +9,7 @@ from dashboard.data import figures, tables
 from dashboard.views.recall import as_code, controls, why
 from dashboard.views.recall import compare as recall_compare
 from dashboard.views.recall import cues as recall_cues
+from dashboard.views.recall import forgotten as recall_forgotten
 from dashboard.views.recall import judge as recall_judge
 from dashboard.views.recall import narrative as recall_narrative
 from memory_system import AgentMemory, MemorySystemError, Query, Seats, Verdict
@@ -46,6 +47,7 @@ def _answer(agent: AgentMemory, asked: controls.Asked) -> None:
         st.caption(
             widgets.plain(f"Nothing passed the threshold. “{found.nearest.entry.document}” {found.nearest.because}")
         )
+    recall_forgotten.show(agent, query)
     why.opened(agent, found)
     shown = _shown(found, asked.shown)
     if not shown:

@@ -29,6 +29,7 @@ _NO_PART_OF_A_PRESET = (
     "retention_threshold",
     "migration_threshold",
     "reflection_trigger",
+    "bin_days",
     "query_log",
 )
 _FIELDS: dict[str, tuple[str, str, float, float, float]] = {
@@ -62,6 +63,13 @@ _FIELDS: dict[str, tuple[str, str, float, float, float]] = {
     "recency": (words.WEIGHT_OF_RECENCY, "The weight of how recently a memory was recalled.", 0.0, 10.0, 0.05),
     "importance": (words.WEIGHT_OF_IMPORTANCE, "The weight of how important a memory is.", 0.0, 10.0, 0.05),
     "relevancy": (words.WEIGHT_OF_RELEVANCY, "The weight of how well a memory answers the query.", 0.0, 10.0, 0.05),
+    "bin_days": (
+        words.DAYS_IN_THE_BIN,
+        "After so many days a migration purges what was forgotten; 0 never.",
+        0,
+        36_500,
+        1,
+    ),
     "query_log": ("Queries kept for replay", "0 keeps none. Older ones are deleted permanently.", 0, 100_000, 100),
 }
 _LABELS = {name: label for name, (label, *_) in _FIELDS.items()} | {
@@ -191,6 +199,7 @@ def _flat(settings: AgentSettings) -> dict[str, Any]:
         "normalise": settings.scoring.normalise,
         "seats": settings.scoring.seats.value,
         "decay_form": settings.scoring.decay_form.value,
+        "bin_days": settings.bin_days,
         "query_log": settings.query_log,
     }
 

@@ -116,6 +116,10 @@ class RemoteOperating(RemoteLooking):
         """As ``AgentMemory.purge``."""
         return self._operate("purge", preview, ids=listed(ids))
 
+    def empty_bin(self, *, now: datetime | None = None, preview: bool = False) -> RemoteChangeSet:
+        """As ``AgentMemory.empty_bin``."""
+        return self._operate("empty-bin", preview, now=now)
+
     def merge(
         self, ids: Sequence[str], text: str | None = None, *, keep: str | None = None, preview: bool = False
     ) -> RemoteChangeSet:

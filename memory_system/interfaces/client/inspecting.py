@@ -156,6 +156,11 @@ class RemoteLooking(RemoteView):
         body = {**self._meant(asked), "days": horizon / timedelta(days=1)}
         return tuple(read(Forecast, one) for one in self._wire.ask(f"{self._of}/forecast", body)["items"])
 
+    def would_have_answered(self, asked: Asked) -> tuple[Candidate, ...]:
+        """As ``AgentMemory.would_have_answered``."""
+        told = self._wire.ask(f"{self._of}/would-have-answered", self._meant(asked))["items"]
+        return tuple(read(Candidate, one) for one in told)
+
     @property
     def saved_cues(self) -> tuple[SavedCue, ...]:
         """The saved cues, in the order in which they were first saved."""

@@ -17,6 +17,7 @@ from ...recall.verdicts import Candidate
 from ...recall.why import Way
 from ...store.query_log import LoggedQuery
 from ..forms import (
+    Asked,
     ExplainBody,
     ForecastBody,
     NarrateBody,
@@ -152,6 +153,18 @@ READS = (
         "'Who has the key?' --days 30",
         asks=True,
         slow=True,
+    ),
+    Read(
+        "would-have-answered",
+        "What was forgotten and would have answered",
+        "What migration forgot that a query would recall if it were remembered still; touches nothing.",
+        Asked,
+        lambda view, form: {"items": view.would_have_answered(form.query(view))},
+        items("WouldHaveAnswered", "The best first, each as it would stand in the answer.", Candidate),
+        "would-have-answered",
+        "'Who has the key?'",
+        tag="recall",
+        asks=True,
     ),
     Read(
         "check-cues",

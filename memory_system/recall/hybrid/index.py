@@ -6,11 +6,13 @@ without building all of it anew. The stemmer is a library's.
 
 from __future__ import annotations
 
+import copy
 import math
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +52,17 @@ class TextIndex:
 
     def __len__(self) -> int:
         return len(self._entries)
+
+    def copied(self) -> Self:
+        """The index as it stands now, whatever becomes of this one: quicker than to read the texts again."""
+        other = copy.copy(self)
+        for name, held in vars(self).items():
+            if isinstance(held, list | array | dict | set):
+                setattr(other, name, copy.copy(held))
+        other._rows_of = {stem: rows[:] for stem, rows in self._rows_of.items()}
+        other._counts_of = {stem: counts[:] for stem, counts in self._counts_of.items()}
+        other._neighbours = self._neighbours.copied()
+        return other
 
     @property
     def entries(self) -> Sequence[MemoryEntry]:

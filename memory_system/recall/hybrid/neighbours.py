@@ -5,6 +5,7 @@ The answer to a question is often told in the turns around the one that has the 
 
 from __future__ import annotations
 
+import copy
 from array import array
 from dataclasses import dataclass
 from typing import Self
@@ -114,6 +115,12 @@ class Neighbours:
         turn = 0 if place is None else place[1]
         self._pairing = None
         self._conversations[row], self._turns[row] = number, turn
+
+    def copied(self) -> Self:
+        """The places as they stand now."""
+        other = copy.copy(self)
+        other._numbers, other._conversations, other._turns = dict(self._numbers), self._conversations[:], self._turns[:]
+        return other
 
     def drop_last(self) -> None:
         """Remove the last row."""

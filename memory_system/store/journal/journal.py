@@ -487,9 +487,9 @@ class Journal:
         """Who and what there is in the history."""
         return self.told.kinds()
 
-    def forgotten(self, limit: int, offset: int, contains: str) -> list[Forgotten]:
-        """Memories that are gone and not purged, the last forgotten first."""
-        return self.bin.forgotten(limit, offset, contains)
+    def forgotten(self, limit: int, offset: int, contains: str, operation: str = "") -> list[Forgotten]:
+        """Memories that are gone and not purged, by any operation or by this one; the last forgotten first."""
+        return self.bin.forgotten(limit, offset, contains, operation=operation)
 
     def count_forgotten(self, contains: str) -> int:
         """How many those are."""

@@ -219,11 +219,17 @@ class Bin:
     def __init__(self, read: Callable[[], AbstractContextManager[sa.Connection]]) -> None:
         self._read = read
 
-    def forgotten(self, limit: int, offset: int = 0, contains: str = "", until: int | None = None) -> list[Forgotten]:
-        """Those that were gone at a revision, now if none is given; the last forgotten first."""
+    def forgotten(
+        self, limit: int, offset: int = 0, contains: str = "", until: int | None = None, operation: str = ""
+    ) -> list[Forgotten]:
+        """Those that were gone at a revision, now if none is given; the last forgotten first.
+
+        With an operation only those that it took away; so did the undo by which one went that had been restored.
+        """
         heads = (CHANGE_SETS.c[name] for name in ("title", "author", "operation", "planned_at", "applied_at"))
         query = sa.select(CHANGES.c.revision, CHANGES.c.before, CHANGES.c.reason, *heads)
         query = query.join(CHANGE_SETS, CHANGE_SETS.c.revision == CHANGES.c.revision).where(*_gone(contains, until))
+        query = query.where(_by(operation)) if operation else query
         query = query.order_by(CHANGES.c.revision.desc(), CHANGES.c.position).limit(limit).offset(offset)
         with self._read() as db:
             return [_forgotten(row) for row in db.execute(query)]
@@ -285,6 +291,18 @@ def _gone(contains: str, until: int | None) -> list[sa.ColumnElement[bool]]:
     if words := contains.strip():
         where.append(holds(document(CHANGES.c.before), words))
     return where
+
+
+def _by(operation: str) -> sa.ColumnElement[bool]:
+    """Whether a memory went by an operation, or by undoing what had brought it back since."""
+    earlier, head = CHANGES.alias(), CHANGE_SETS.alias()
+    went = sa.exists().where(
+        earlier.c.entry_id == CHANGES.c.entry_id,
+        earlier.c.after.is_(None),
+        head.c.revision == earlier.c.revision,
+        head.c.operation == operation,
+    )
+    return sa.or_(CHANGE_SETS.c.operation == operation, sa.and_(CHANGE_SETS.c.undoes.is_not(None), went))
 
 
 def _forgotten(row: Any) -> Forgotten:

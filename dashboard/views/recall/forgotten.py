@@ -1,0 +1,39 @@
+"""What migration forgot and would have answered: so that one sees what forgetting costs, and can bring it back."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memory_system import AgentMemory, MemorySystemError, Query
+
+from ... import words
+from ...components import widgets
+from ...data import tables
+
+_MOST = 5
+
+
+def show(agent: AgentMemory, query: Query) -> None:
+    """The forgotten memories that would be recalled, with a button that restores them; nothing where there are none."""
+    found = agent.would_have_answered(query)
+    if not found:
+        return
+    count = tables.counted(len(found), "forgotten memory", "forgotten memories")
+    with st.container(border=True):
+        st.markdown(f":material/history: **{count} {words.WOULD_HAVE_BEEN_RECALLED}**")
+        for one in found[:_MOST]:
+            st.text(f"{one.score.total:.2f}  {tables.visible(one.entry.document)}")
+        if len(found) > _MOST:
+            st.caption(f"And {len(found) - _MOST} more.")
+        st.caption("Migration forgot them. The bin on the History page says why for each.")
+        if agent.read_only is not None:
+            return
+        if st.button(words.RESTORE_THEM, icon=":material/restore_from_trash:", help="In Python: AgentMemory.restore"):
+            try:
+                agent.restore([one.entry.id for one in found])
+            except MemorySystemError as error:
+                widgets.problem(error)
+            else:
+                back = tables.counted(len(found), "memory is", "memories are")
+                widgets.say_next(f"{back} back. The History page can undo it.")
+                st.rerun()

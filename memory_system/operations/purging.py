@@ -1,0 +1,79 @@
+"""Purging: what forgotten memories said leaves every file for good, chosen one by one or once they are old enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+
+from ..core.change_set import ChangeSet, short
+from ..core.entry import Tier
+from ..errors import Conflict, EntryNotFound, Immutable, shown
+from ..store.copying import SET_ASIDE
+from ..store.protocols import Present
+from .undo import PURGE
+
+Planned = Callable[..., ChangeSet]
+"""Makes a change set of its operation, title and parts."""
+_AT_ONCE = 1_000
+
+
+def plan(planned: Planned, present: Present, wanted: Sequence[str]) -> ChangeSet:
+    """Plan to purge memories that were forgotten.
+
+    Raises:
+        EntryNotFound: there never was such a memory, or it has been purged before.
+        Immutable: it is, or was, a fact of the personality.
+        Conflict: one is still remembered.
+    """
+    with present.reading():
+        lost = present.journal.bin.lost(wanted)
+        for entry_id in wanted:
+            held = present.find(entry_id)
+            if held is not None and held.tier is Tier.STATIC:
+                raise Immutable("This is a fact of the personality, whose earlier texts stay in the history.")
+            if held is not None:
+                raise Conflict(f"“{short(held.document)}” is still remembered. Forget it first, then purge it.")
+            if entry_id in lost:
+                raise EntryNotFound("This memory has been purged already; nothing is left of it.")
+            last = present.journal.last_version(entry_id) if entry_id.isprintable() else None
+            if last is None:
+                raise EntryNotFound(f"There never was a memory {shown(entry_id)}.")
+            if last.tier is Tier.STATIC:
+                raise Immutable("This was a fact of the personality, whose earlier texts stay in the history.")
+    return _plan(planned, present, wanted, "Nothing to purge", "")
+
+
+def emptying(planned: Planned, present: Present, days: int, now: datetime) -> ChangeSet:
+    """Plan to purge what has been in the bin for more than so many days of the world's time; 0 = nothing.
+
+    It is purged with the migration after which it is old enough, or when somebody asks for it.
+    """
+    if not days:
+        return _plan(planned, present, (), "Forgotten memories are kept for ever", "")
+    old: list[str] = []
+    with present.reading():
+        for start in range(0, present.journal.bin.count(), _AT_ONCE):
+            page = present.journal.forgotten(_AT_ONCE, start, "")
+            old += [one.entry.id for one in page if now - one.at > timedelta(days=days)]
+    reason = f"Forgotten more than {days:,} {'day' if days == 1 else 'days'} ago, as long as the settings keep the bin."
+    return _plan(planned, present, old, "Nothing in the bin is old enough", reason)
+
+
+def _plan(planned: Planned, present: Present, wanted: Sequence[str], nothing: str, reason: str) -> ChangeSet:
+    if not wanted:
+        return planned(PURGE, nothing)
+    gone = set(wanted)
+    with present.reading():
+        tables = (present.tables[tier] for tier in (Tier.STM, Tier.LTM))
+        resting = sum(not gone.isdisjoint(entry.evidence) for table in tables for entry in table.entries)
+    notes = [
+        "Their texts leave the history, the search tables and the store. That they were, and when, stays.",
+        "Copies that were made before, such as backups and copied characters, still hold them.",
+    ]
+    if resting:
+        notes.insert(1, f"Derived memories that rest on them are left, and may tell what they said: {resting}.")
+    aside = sorted(path.name for pattern in SET_ASIDE[:2] for path in present.folder.glob(pattern))
+    if aside:
+        notes.append(f"So do files of the agent that were set aside, until you delete them: {', '.join(aside)}.")
+    title = "Purge a memory for good" if len(wanted) == 1 else f"Purge {len(wanted)} memories for good"
+    return planned(PURGE, title, notes=notes, purges=tuple(wanted), reason=reason)
