@@ -71,6 +71,9 @@ SAVE_AND_USE = "Save and use"
 # prompt_settings.py
 RESTORE_THE_SHIPPED_TEXT = "Restore the shipped text"
 
+# operations.py
+TUNE = "Tune"
+
 # recall_controls.py
 TOP_K = "Top-k: most memories to recall"
 THRESHOLD = "Threshold a score must exceed"

@@ -25,6 +25,7 @@ OPERATIONS = {
     "plan": "Plan the day",
     "personality": "Personality",
     "settings": "Settings",
+    "tune": "Tune",
     "cues": words.SAVED_CUES,
     "judgments": "Judgments",
     "undo": "Undo",

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from ..core.change_set import ChangeSet, TextChange, short
-from ..core.entry import LIVED
+from ..core.entry import LIVED, Tier
+from ..core.memory import Vectors
 from ..core.presets import PRESETS
+from ..core.scoring import Floats, Measure
 from ..errors import CueNotFound, EntryNotFound, InvalidParameter, shown
-from ..operations import edit
+from ..operations import edit, tuning
+from ..operations.context import Progress, no_progress
 from ..recall.cues import (
     Judgment,
     SavedCue,
@@ -24,13 +28,34 @@ from ..recall.cues import (
     with_cue,
     with_verdict,
 )
+from ..recall.forecast import Asker
+from ..recall.measures import Hybrid
 from ..recall.query import Query, checked_cue
+from ..recall.rank import Measured, Relevancy
+from ..recall.table import Table
 from .context import Part
 from .retrieval import Retrieval
 
 OWN_SETTINGS = "settings"
 """The name, among those of the presets, under which the agent's own settings are tried."""
 _WORDS = {True: "right", False: "wrong"}
+
+
+def _measured_once(hybrid: Hybrid, tables: Mapping[Tier, Table]) -> Callable[[Query, Vectors], Measured]:
+    """How tables that stay as they are measure relevancy: for each cue once, whatever else it is asked with."""
+    held: dict[tuple[str, Tier], Floats] = {}
+
+    def measure(query: Query, cue: Vectors) -> Measured:
+        def measured(tier: Tier, table: Table) -> Relevancy:
+            if (query.cue, tier) not in held:
+                beside = query.scoring.measure is Measure.HYBRID
+                values = hybrid.measure(query, cue, tables)(tier, table)[0] if beside else table.relevancies(cue)
+                held[query.cue, tier] = values
+            return held[query.cue, tier], {}
+
+        return measured
+
+    return measure
 
 
 @dataclass(frozen=True)
@@ -125,6 +150,45 @@ class Cues(Part):
             verdicts = [held.verdict(hit.entry.id) if held else None for hit in Retrieval(self.context).answer(query)]
             found[name] = Precision(verdicts.count(True), verdicts.count(False), verdicts.count(None), query.top_k)
         return found
+
+    def tune(
+        self, *, now: datetime | None = None, preview: bool = False, progress: Progress = no_progress
+    ) -> ChangeSet:
+        """Fit weights, decay and threshold to the labels of thumbs and saved cues, where the gain can be shown.
+
+        The change set tells the gain on held-out labels with its interval, and the answers that get worse. It is empty,
+        and says why, where there are too few labels or the gain is not shown; see ``operations.tuning``. It asks each
+        cue under some 100 to 200 settings.
+
+        Args:
+            now: the world's time at which the cues are asked.
+            preview: whether to plan only.
+            progress: told how far it is; it may raise to cancel.
+
+        Raises:
+            InvalidParameter: ``now`` is no time with a zone.
+            OtherEmbedder: the agent's vectors were made by another embedder than the chosen one.
+        """
+        context, moment = self.context, self.context.time(now)
+        context.refresh()
+        context.ledger.refuse_other_embedder()
+        with context.ledger.reading():
+            revision, held, settings = context.ledger.revision, context.ledger.text("settings"), context.settings
+            remembered = context.ledger.find
+            labels = tuning.labelled(self.judgments, self.saved_cues, lambda one: remembered(one) is not None)
+            labels = labels[-tuning.MAX_CUES :]
+            enough = sum(bool(one.right) for one in labels) >= tuning.MIN_CUES
+            tables = {tier: table.copied() for tier, table in context.ledger.lived.items()} if enough else {}
+        found = None
+        if enough:
+            cues = [one.cue for one in labels]
+            vectors = dict(zip(cues, context.embedder.embed(cues), strict=True))
+            asker = Asker(tables, vectors, context.display_name, _measured_once(Hybrid(context.tokens), tables))
+            query = partial(Retrieval(context).query, now=moment)
+            found = tuning.fit(labels, settings, asker, query, progress)
+        planned = partial(context.plan, revision=revision)
+        plan = tuning.plan(planned, held, settings, labels, found, lambda one: context.last_version(one).document)
+        return context.done(plan, preview)
 
     def judgments_jsonl(self, *, memories: bool = False) -> str:
         """The judgments as JSON lines, as ``python -m memory_system evaluate`` reads them.

@@ -308,6 +308,15 @@ OPERATIONS = (
         call="plan_from_memory",
     ),
     Operation(
+        "tune",
+        "Tune",
+        "Fit weights, decay and threshold to what was judged right and wrong, where that shows on held-out labels.",
+        Timed,
+        lambda agent, body, progress: agent.tune(now=body.now, preview=True, progress=progress),
+        "--dry-run",
+        slow=True,
+    ),
+    Operation(
         "reset",
         "Empty memory",
         "Empty short-term and long-term memory; what is pinned or protected stays.",

@@ -362,6 +362,7 @@ CHANGES: dict[str, tuple[Any, ...]] = {
     "dismiss": (["key", "smoke"],),
     "edit": ("key",),
     "edit_many": (["key"],),
+    "empty_bin": (),
     "forget": ("key",),
     "judge": ("Who has the key?", "key", True),
     "keep_stale": ("insight",),
@@ -381,6 +382,7 @@ CHANGES: dict[str, tuple[Any, ...]] = {
     "save_personality": ('{"identity": {"name": "Ana"}}',),
     "summarize_and_forget": (2,),
     "suspect_again": (),
+    "tune": (),
     "undo": (4,),
     "undo_back_to": (2,),
 }

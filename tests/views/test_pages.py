@@ -113,6 +113,13 @@ def test_the_form_of_decay_is_chosen_on_settings_and_tried_on_recall(open_page: 
     assert any('"decay_form": "power"' in block.value for block in recall.code)
 
 
+def test_tuning_is_previewed_on_operations_and_says_what_it_needs(open_page: OpenPage) -> None:
+    page = open_page("operations", operation=words.TUNE)
+    press(page, "Preview")
+    assert mira().tune(preview=True).title in [one.value.replace("\\", "") for one in page.header]
+    assert "Apply" not in [button.label for button in page.button], "there is nothing to apply"
+
+
 def test_an_event_is_remembered_and_rated(open_page: OpenPage) -> None:
     page = open_page("short_term")
     page.text_area[0].input("Juno confessed at dawn that she stole the brass key")

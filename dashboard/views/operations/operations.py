@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from dashboard import session
+from dashboard import session, words
 from dashboard.components import bulk, spending, unrated, widgets
 from memory_system import ChangeSet, MemorySystemError, Retention
 
@@ -23,7 +23,7 @@ if session.moment() is not None:
     widgets.closed(agent)
     st.stop()
 
-NAMES = ["Migrate", "Reflect", "Summarise", "Plan", unrated.OPERATION]
+NAMES = ["Migrate", "Reflect", "Summarise", "Plan", words.TUNE, unrated.OPERATION]
 st.session_state.setdefault("operation", session.from_link("operation", NAMES[0]))
 if st.session_state["operation"] not in NAMES:
     st.session_state["operation"] = NAMES[0]
@@ -63,6 +63,12 @@ elif name == "Summarise":
     count = st.number_input("How many", 2, 500, 10, key=f"summarise-{agent.name}", persist_state="session")
     asked_with = f"{count}"
     plan = lambda show: agent.summarize_and_forget(int(count), preview=True, progress=show)  # noqa: E731
+elif name == words.TUNE:
+    st.text(
+        "Weights, decay and threshold are fitted to the thumbs and saved cues of the Recall page. Something is "
+        "proposed only if it also answers cues better that it was not fitted to. It takes a minute or so."
+    )
+    plan = lambda show: agent.tune(preview=True, progress=show)  # noqa: E731
 else:
     st.text("The rest of today as timed actions, from routine and promises. It replaces an earlier plan for the day.")
     plan = lambda show: agent.plan_from_memory(preview=True, progress=show)  # noqa: E731
@@ -93,12 +99,12 @@ if planned is not None:
     refused = widgets.change_set(planned, choose=len(planned.changes) > 1)
     accepted = planned.without(refused) if refused else planned
     if refused:
-        words = f"{len(accepted.changes)} of {len(planned.changes)} accepted."
+        counted = f"{len(accepted.changes)} of {len(planned.changes)} accepted."
         if planned.operation == "plan":
-            words = f"{len(accepted.of('add'))} of {len(planned.of('add'))} accepted."
+            counted = f"{len(accepted.of('add'))} of {len(planned.of('add'))} accepted."
         elif planned.operation == "summarise":
-            words += " Without its summary a memory is not forgotten; without its memory a summary does not cite it."
-        st.caption(words)
+            counted += " Without its summary a memory is not forgotten; without its memory a summary does not cite it."
+        st.caption(counted)
     if planned.operation == "summarise" and not planned:
         bulk.offer_to_unmark(agent, key)
     if planned and st.button(

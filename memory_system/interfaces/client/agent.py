@@ -116,6 +116,12 @@ class RemoteOperating(RemoteLooking):
         """As ``AgentMemory.purge``."""
         return self._operate("purge", preview, ids=listed(ids))
 
+    def tune(
+        self, *, now: datetime | None = None, preview: bool = False, progress: Progress = no_progress
+    ) -> RemoteChangeSet:
+        """As ``AgentMemory.tune``."""
+        return self._operate("tune", preview, progress, now=now)
+
     def empty_bin(self, *, now: datetime | None = None, preview: bool = False) -> RemoteChangeSet:
         """As ``AgentMemory.empty_bin``."""
         return self._operate("empty-bin", preview, now=now)
