@@ -266,7 +266,7 @@ def plan(
         notes.append(f"The threshold stays: to tune it, {MIN_WRONG - wrongs} more wrong memories have to be judged.")
     notes.append(
         f"Labels that come out right: {found.now:.0%} with the settings in use; {found.then:.0%} of held-out labels "
-        f"when tuned, {_points(found.then - found.now)} (95 % interval {_points(found.low)} to {_points(found.high)})."
+        f"when tuned, {_gain(found.then - found.now)} points (95 % interval {_gain(found.low)} to {_gain(found.high)})."
     )
     if found.settings == settings:
         notes.append("The gain is not shown on labels that were held out, so nothing is proposed.")
@@ -279,10 +279,10 @@ def plan(
     ]
     if len(found.worse) > _WORSE_TOLD:
         worse.append(f"{len(found.worse) - _WORSE_TOLD} more answers get worse.")
-    title = f"Tune: {_points(found.then - found.now)} on held-out labels"
+    title = f"Tune: {_gain(found.then - found.now)} points on held-out labels"
     texts = (TextChange("settings", held, found.settings.to_json()),)
     return planned(TUNE, title, texts=texts, notes=[*notes, *moved, *(worse or ["No labelled answer gets worse."])])
 
 
-def _points(share: float) -> str:
-    return f"{100 * share:+.1f} points"
+def _gain(share: float) -> str:
+    return f"{100 * share:+.1f}"
