@@ -74,6 +74,10 @@ RESTORE_THE_SHIPPED_TEXT = "Restore the shipped text"
 # operations.py
 TUNE = "Tune"
 
+# recall_compare.py
+BLIND_TEST = "Blind test"
+WHO_IS_AHEAD = "Who is ahead?"
+
 # recall_controls.py
 TOP_K = "Top-k: most memories to recall"
 THRESHOLD = "Threshold a score must exceed"

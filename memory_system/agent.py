@@ -504,6 +504,7 @@ class AgentMemory:
     check_cues = _of(Cues, Cues.check_cues)
     judge = _of(Cues, Cues.judge)
     precision = _of(Cues, Cues.precision)
+    versus = _of(Cues, Cues.versus)
     tune = _of(Cues, Cues.tune)
 
     @property

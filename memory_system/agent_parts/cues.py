@@ -33,11 +33,13 @@ from ..recall.measures import Hybrid
 from ..recall.query import Query, checked_cue
 from ..recall.rank import Measured, Relevancy
 from ..recall.table import Table
+from ..recall.versus import Versus, versus
 from .context import Part
 from .retrieval import Retrieval
 
 OWN_SETTINGS = "settings"
 """The name, among those of the presets, under which the agent's own settings are tried."""
+_MOST_JUDGED = 200
 _WORDS = {True: "right", False: "wrong"}
 
 
@@ -150,6 +152,27 @@ class Cues(Part):
             verdicts = [held.verdict(hit.entry.id) if held else None for hit in Retrieval(self.context).answer(query)]
             found[name] = Precision(verdicts.count(True), verdicts.count(False), verdicts.count(None), query.top_k)
         return found
+
+    def versus(self, first: str, second: str, *, now: datetime | None = None, top_k: int | None = None) -> Versus:
+        """On how many of the last 200 judged cues one preset is better than another, and what is missing to say which.
+
+        Args:
+            first: a name of ``PRESETS``, or ``settings`` for the agent's own.
+            second: the same, of the other.
+            now: the world's time at which the cues are asked.
+            top_k: most memories to recall; the agent's setting if not given.
+
+        Raises:
+            InvalidParameter: there is no such preset, or another parameter is out of its range.
+        """
+        moment = self.context.time(now)
+
+        def recalled(cue: str, name: str) -> list[str]:
+            return [hit.entry.id for hit in Retrieval(self.context).answer(self._tried(cue, name, moment, top_k))]
+
+        self._tried("any", first, moment, top_k), self._tried("any", second, moment, top_k)  # names are checked first
+        judged = self.judgments[-_MOST_JUDGED:]
+        return versus((one, recalled(one.cue, first), recalled(one.cue, second)) for one in judged)
 
     def tune(
         self, *, now: datetime | None = None, preview: bool = False, progress: Progress = no_progress

@@ -306,6 +306,15 @@ class PrecisionBody(Body):
     now: Annotated[AwareDatetime | None, _NOW] = None
 
 
+class VersusBody(Body):
+    """Two presets, ``settings`` for the agent's own."""
+
+    first: Annotated[Words, Says("A preset, or 'settings' for the agent's own.")]
+    second: Annotated[Words, Says("Another one.")]
+    top_k: Annotated[TopK | None, Says("Most memories to recall.")] = None
+    now: Annotated[AwareDatetime | None, _NOW] = None
+
+
 class NarrateBody(Body):
     """What the narrative answers, and the ids of the memories to tell, the best first; recalled if not given."""
 

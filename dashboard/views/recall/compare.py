@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import zlib
+
 import streamlit as st
 
-from memory_system import PRESETS, AgentMemory, Preset, Query
+from memory_system import PRESETS, AgentMemory, Candidate, MemorySystemError, Preset, Query
+from memory_system.agent_parts import OWN_SETTINGS
 
+from ... import words
 from ...components import widgets
 from ...data import tables
+from . import judge
 from .controls import OWN, own_preset
 
 NOW = "as set above"
@@ -25,6 +30,14 @@ def show(agent: AgentMemory, query: Query) -> None:
     left = columns[0].selectbox("First", list(presets), index=0, key="compare-left")
     right = columns[1].selectbox("Second", list(presets), index=len(presets) - 1, key="compare-right")
     answers = [agent.answer(query.by(presets[name])).hits for name in (left, right)]
+    names = {OWN: OWN_SETTINGS} | {name: name for name in PRESETS}
+    if st.toggle(words.BLIND_TEST, key="compare-blind", help="Judge both answers without seeing which is whose."):
+        if left == right or not {left, right} <= names.keys():
+            st.caption("Choose two different presets to test them blind.")
+            return
+        _blind(agent, query, {hit.entry.id: hit for answer in answers for hit in answer})
+        _ahead(agent, query, left, right, agent_names=(names[left], names[right]))
+        return
     frame = tables.compared(*answers)
     if frame.empty:
         st.caption("Neither recalls any memory.")
@@ -48,3 +61,31 @@ def show(agent: AgentMemory, query: Query) -> None:
             "second score": st.column_config.NumberColumn("Second score", format="%.2f", width=105),
         },
     )
+
+
+def _blind(agent: AgentMemory, query: Query, hits: dict[str, Candidate]) -> None:
+    """A thumb for each memory that either recalls, in an order that tells nothing."""
+    if not hits:
+        st.caption("Neither recalls any memory.")
+    shuffled = sorted(hits.values(), key=lambda hit: zlib.crc32(f"{query.cue}{hit.entry.id}".encode()))
+    judge.rows(agent, query.cue.strip(), shuffled, blind=True)
+
+
+def _ahead(agent: AgentMemory, query: Query, left: str, right: str, *, agent_names: tuple[str, str]) -> None:
+    """What all thumbs say of the two, once it is asked for."""
+    if not st.button(words.WHO_IS_AHEAD, icon=":material/balance:", help="In Python: AgentMemory.versus"):
+        return
+    try:
+        found = agent.versus(*agent_names, now=query.now, top_k=query.top_k)
+    except MemorySystemError as error:
+        widgets.problem(error)
+        return
+    cues = tables.counted(found.first + found.second + found.equal, "judged cue", "judged cues")
+    st.text(f"“{left}” is better on {found.first}, “{right}” on {found.second}, neither on {found.equal} of {cues}.")
+    if found.needed:
+        more = tables.counted(found.needed, "more cue", "more cues")
+        st.caption(f"That can be chance (p = {found.p_value:.2f}). Judge about {more} on which one of them is better.")
+    else:
+        st.caption(f"That is hardly chance (p = {found.p_value:.3f}).")
+    if found.unjudged:
+        st.caption(f"Not counted, because thumbs are missing: {tables.counted(found.unjudged, 'cue', 'cues')}.")

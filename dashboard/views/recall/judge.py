@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from memory_system import AgentMemory, Candidate, MemorySystemError
@@ -24,10 +26,7 @@ def show(agent: AgentMemory, found: Recall) -> None:
         widgets.empty("No memory was recalled, so there is nothing to judge.", "Lower the threshold or raise top-k.")
     cue = found.query.cue.strip()
     held = judgment_of(agent.judgments, cue)
-    widgets.closed(agent)
-    for hit in found.hits:
-        verdict = held.verdict(hit.entry.id) if held else None
-        _row(agent, cue, hit, verdict)
+    rows(agent, cue, found.hits)
     if held:
         st.caption("The share of each preset's answer to this cue that was judged right:")
         frame = tables.precisions(agent.precision(cue, now=found.query.now, top_k=found.query.top_k))
@@ -53,9 +52,17 @@ def show(agent: AgentMemory, found: Recall) -> None:
         )
 
 
-def _row(agent: AgentMemory, cue: str, hit: Candidate, verdict: bool | None) -> None:
+def rows(agent: AgentMemory, cue: str, hits: Sequence[Candidate], *, blind: bool = False) -> None:
+    """A row a hit with its thumbs; ``blind`` leaves out what tells whose answer it is."""
+    held = judgment_of(agent.judgments, cue)
+    widgets.closed(agent)
+    for hit in hits:
+        _row(agent, cue, hit, held.verdict(hit.entry.id) if held else None, blind=blind)
+
+
+def _row(agent: AgentMemory, cue: str, hit: Candidate, verdict: bool | None, *, blind: bool) -> None:
     entry = hit.entry
-    key = f"thumb-{agent.name}-{entry.id}-{cue}"
+    key = f"thumb-{'blind-' if blind else ''}{agent.name}-{entry.id}-{cue}"
     shown = None if verdict is None else int(verdict)
     if key not in st.session_state or st.session_state[key] != shown:
         st.session_state[key] = shown
@@ -67,7 +74,9 @@ def _row(agent: AgentMemory, cue: str, hit: Candidate, verdict: bool | None) -> 
         with st.container(width="stretch", gap=None):
             st.text(tables.visible(entry.document))
             said = {None: "not judged", True: "right", False: "wrong"}[verdict]
-            st.caption(widgets.plain(f"{tables.TIERS[entry.tier]} · score {hit.score.total:.2f} · {said}"))
+            st.caption(
+                said if blind else widgets.plain(f"{tables.TIERS[entry.tier]} · score {hit.score.total:.2f} · {said}")
+            )
 
 
 def _judge(agent: AgentMemory, cue: str, entry_id: str, key: str) -> None:

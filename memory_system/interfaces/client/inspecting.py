@@ -29,6 +29,7 @@ from ...recall.forecast import YEAR, Forecast
 from ...recall.query import Query
 from ...recall.rank import Recall
 from ...recall.verdicts import Candidate
+from ...recall.versus import Versus
 from ...recall.why import Way
 from ...store.journal.history import HistoryKinds
 from ...store.query_log import LoggedQuery
@@ -189,6 +190,11 @@ class RemoteLooking(RemoteView):
         body = given(cue=cue, presets=None if presets is None else listed(presets), now=now, top_k=top_k)
         told = self._wire.ask(f"{self._of}/precision", body)["items"]
         return {one["preset"]: Precision(one["right"], one["wrong"], one["unjudged"], one["top_k"]) for one in told}
+
+    def versus(self, first: str, second: str, *, now: datetime | None = None, top_k: int | None = None) -> Versus:
+        """As ``AgentMemory.versus``."""
+        told = self._wire.ask(f"{self._of}/versus", given(first=first, second=second, now=now, top_k=top_k))
+        return Versus(told["first"], told["second"], told["equal"], told["unjudged"])
 
     # -- what was asked, and what has happened ---------------------------------------------------------
 

@@ -23,6 +23,7 @@ from ..forms import (
     NarrateBody,
     PrecisionBody,
     Says,
+    VersusBody,
     View,
     WaysBody,
 )
@@ -80,6 +81,18 @@ def _queries(agent: AgentMemory, form: OfLog) -> Json:
 def _precision(agent: AgentMemory, form: PrecisionBody) -> Json:
     found = agent.precision(form.cue, form.presets, now=form.now, top_k=form.top_k)
     return {"items": [{"preset": preset, **asdict(one), "value": one.value} for preset, one in found.items()]}
+
+
+_VERSUS = Shape(
+    "VersusTold",
+    "On how many judged cues each preset is better; ``needed`` is on how many more one has to be, to say which.",
+    {**dict.fromkeys(("first", "second", "equal", "unjudged", "needed"), int), "p_value": float},
+)
+
+
+def _versus(agent: AgentMemory, form: VersusBody) -> Json:
+    found = agent.versus(form.first, form.second, now=form.now, top_k=form.top_k)
+    return asdict(found) | {"needed": found.needed, "p_value": found.p_value}
 
 
 READS = (
@@ -175,6 +188,18 @@ READS = (
         items("Cues", "All saved cues.", CueResult),
         "cues",
         command="check",
+    ),
+    Read(
+        "versus",
+        "One preset against another",
+        "On how many judged cues one preset is better than another, how sure that is, and how many are missing.",
+        VersusBody,
+        _versus,
+        _VERSUS,
+        "versus",
+        "classic balanced",
+        asks=True,
+        slow=True,
     ),
     Read(
         "precision",
