@@ -1,13 +1,17 @@
 """Tuning: weights, decay and threshold that answer this agent's own labelled cues better, if that can be shown.
 
 A labelled cue names memories that were judged right or wrong answers to it, or that a saved cue must or must not
-recall. What is counted is the balanced share of labels that come out right: that of the right memories that are
-recalled, and that of the wrong ones that are not, each half (Brodersen et al. 2010, "The balanced accuracy and its
-posterior distribution", ICPR). Labels that were drawn at random have a half of it, whatever the settings.
+recall. What is counted is how well each answer matches its labels, the F measure 2 TP / (TP + FP + right) of van
+Rijsbergen 1979, "Information Retrieval", chapter 7; of a cue without a right memory, whether nothing wrong is recalled.
+
+Labels are given to what was recalled, so that any other answer has fewer memories that are known to be wrong. That
+would speak for every change; so what the settings in use do not recall, and nobody judged, counts as wrong too (as in
+TREC, where what was not judged is not relevant). To gain, right memories have to come in, or wrong ones to stay out and
+leave their seats empty.
 
 The settings are searched one at a time over a few values each, from those in use, twice over; a value is taken only
-where it answers more labels right. How much that gains is measured on cues that the search has not seen (5-fold
-cross-validation by cue), with a 95 % bootstrap interval over cues (the percentile method: Efron & Tibshirani 1993, "An
+where the answers match better. How much that gains is measured on cues that the search has not seen (5-fold
+cross-validation), with a 95 % bootstrap interval over cues (the percentile method: Efron & Tibshirani 1993, "An
 Introduction to the Bootstrap", chapter 13). Nothing is proposed unless the whole interval is above 0.
 """
 
@@ -32,8 +36,6 @@ from .context import Progress
 TUNE = "tune"
 MIN_CUES = 20
 """Labelled cues below which nothing is tuned."""
-MIN_WRONG = 10
-"""Wrong memories below which the threshold stays: right ones alone would always lower it."""
 MAX_CUES = 200
 """Labelled cues that are asked: the last ones."""
 FOLDS, RESAMPLES, SEED = 5, 1_000, 20_260_327
@@ -114,9 +116,9 @@ class Fit:
 
     Args:
         settings: those that are proposed; those in use if nothing is.
-        now: the balanced share of labels that come out right with the settings in use, 0 to 1.
-        then: the same of held-out labels, with settings that were fitted without them.
-        low: the lower end of the 95 % interval of what is gained on held-out labels, -1 to 1.
+        now: how well the answers match their labels with the settings in use, 0 to 1: the mean F over cues.
+        then: the same of held-out cues, with settings that were fitted without them.
+        low: the lower end of the 95 % interval of what is gained on held-out cues, -1 to 1.
         high: the upper end.
         worse: each answer that would get worse: the cue, the memory's id, and whether it would be missing.
     """
@@ -152,30 +154,29 @@ def fit(
     """
     tried = _Tried(labels, asker, [query(one.cue) for one in labels], settings, progress)
     start = Point.of(settings)
-    names = [name for name in _VALUES if name != "threshold" or tried.wrongs >= MIN_WRONG]
     order = np.random.default_rng(SEED).permutation(len(labels))
     held_out = np.empty(len(labels))
     for fold in range(FOLDS):
         unseen = order[fold::FOLDS]
         seen = np.setdiff1d(order, unseen)
-        held_out[unseen] = tried.values(_searched(tried, start, names, seen))[unseen]
+        held_out[unseen] = tried.values(_searched(tried, start, seen))[unseen]
     gains = held_out - tried.values(start)
     draws = np.random.default_rng(SEED).integers(len(gains), size=(RESAMPLES, len(gains)))
     low, high = np.percentile(gains[draws].mean(axis=1), (2.5, 97.5))
     found = Fit(settings, float(tried.values(start).mean()), float(held_out.mean()), float(low), float(high))
-    best = _searched(tried, start, names, order) if found.shown else start
+    best = _searched(tried, start, order) if found.shown else start
     if best == start:
         return replace(found, low=min(found.low, 0.0))
     return replace(found, settings=best.over(settings), worse=tuple(tried.worse(start, best)))
 
 
-def _searched(tried: _Tried, start: Point, names: Sequence[str], rows: NDArray[np.intp]) -> Point:
+def _searched(tried: _Tried, start: Point, rows: NDArray[np.intp]) -> Point:
     """The best point that is found by changing one value at a time; of equals the first, so that little changes."""
     best, value = start, float(tried.values(start)[rows].mean())
     for _ in range(_SWEEPS):
         before = best
-        for name in names:
-            for option in _VALUES[name]:
+        for name, options in _VALUES.items():
+            for option in options:
                 point = replace(best, **{name: option})
                 if (reached := float(tried.values(point)[rows].mean())) > value + 1e-9:
                     best, value = point, reached
@@ -200,12 +201,11 @@ class _Tried:
         self._queries = queries
         self._settings = settings
         self._progress = progress
-        self._rights = sum(len(one.right) for one in labels)
-        self.wrongs = sum(len(one.wrong) for one in labels)
         self._held: dict[Point, tuple[Floats, list[frozenset[str]]]] = {}
+        self._shown = self._recalled(Point.of(settings))
 
     def values(self, point: Point) -> Floats:
-        """The share of each cue in the balanced share, times the number of cues, so that their mean is it."""
+        """How well each cue's answer matches its labels, shape (n,), 0 to 1."""
         return self._asked(point)[0]
 
     def worse(self, start: Point, then: Point) -> Iterator[tuple[str, str, bool]]:
@@ -218,21 +218,24 @@ class _Tried:
         if point not in self._held:
             most = 1 + _SWEEPS * sum(map(len, _VALUES.values()))
             self._progress(min(0.99, len(self._held) / most), f"tried {len(self._held)} settings")
-            settings = point.over(self._settings)
-            recalled = [
-                frozenset(
-                    hit.entry.id
-                    for hit in self._asker.answer(
-                        replace(query, threshold=settings.threshold, scoring=settings.scoring)
-                    )
-                )
-                for query in self._queries
-            ]
-            right = np.array([len(one.right & hits) for one, hits in zip(self._labels, recalled, strict=True)])
-            spared = np.array([len(one.wrong - hits) for one, hits in zip(self._labels, recalled, strict=True)])
-            shares = [part / count for part, count in ((right, self._rights), (spared, self.wrongs)) if count]
-            self._held[point] = np.mean(shares, axis=0) * len(self._labels), recalled
+            recalled = self._recalled(point)
+            matches = [_match(*one) for one in zip(self._labels, recalled, self._shown, strict=True)]
+            self._held[point] = np.array(matches), recalled
         return self._held[point]
+
+    def _recalled(self, point: Point) -> list[frozenset[str]]:
+        settings = point.over(self._settings)
+        asked = (replace(query, threshold=settings.threshold, scoring=settings.scoring) for query in self._queries)
+        return [frozenset(hit.entry.id for hit in self._asker.answer(query)) for query in asked]
+
+
+def _match(labels: Labelled, recalled: frozenset[str], shown: frozenset[str]) -> float:
+    """The F measure of an answer, where what is neither judged nor shown by the settings in use counts as wrong."""
+    found = len(labels.right & recalled)
+    wrong = len(recalled - labels.right - (shown - labels.wrong))
+    if not labels.right:
+        return float(not wrong)
+    return 2 * found / (found + wrong + len(labels.right))
 
 
 def plan(
@@ -262,15 +265,14 @@ def plan(
             "with what they must recall."
         )
         return planned(TUNE, f"Nothing is tuned: {missing} more labelled cues are needed", notes=notes)
-    if wrongs < MIN_WRONG:
-        notes.append(f"The threshold stays: to tune it, {MIN_WRONG - wrongs} more wrong memories have to be judged.")
     notes.append(
-        f"Labels that come out right: {found.now:.0%} with the settings in use; {found.then:.0%} of held-out labels "
-        f"when tuned, {_gain(found.then - found.now)} points (95 % interval {_gain(found.low)} to {_gain(found.high)})."
+        f"The labelled answers match by {found.now:.0%} with the settings in use (F measure), and by {found.then:.0%} "
+        f"when tuned without them: {_gain(found.then - found.now)} points (95 % interval {_gain(found.low)} to "
+        f"{_gain(found.high)})."
     )
     if found.settings == settings:
-        notes.append("The gain is not shown on labels that were held out, so nothing is proposed.")
-        return planned(TUNE, "Nothing is tuned: no settings answer the labels better for certain", notes=notes)
+        notes.append("The gain does not show on cues that were held out, so nothing is proposed.")
+        return planned(TUNE, "Nothing is tuned: no gain shows on held-out cues", notes=notes)
     before, after = vars(Point.of(settings)), vars(Point.of(found.settings))
     moved = [f"{told} {before[name]} → {after[name]}." for name, told in _NAMES.items() if before[name] != after[name]]
     worse = [
@@ -279,7 +281,7 @@ def plan(
     ]
     if len(found.worse) > _WORSE_TOLD:
         worse.append(f"{len(found.worse) - _WORSE_TOLD} more answers get worse.")
-    title = f"Tune: {_gain(found.then - found.now)} points on held-out labels"
+    title = f"Tune: {_gain(found.then - found.now)} points on held-out cues"
     texts = (TextChange("settings", held, found.settings.to_json()),)
     return planned(TUNE, title, texts=texts, notes=[*notes, *moved, *(worse or ["No labelled answer gets worse."])])
 

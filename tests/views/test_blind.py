@@ -19,8 +19,8 @@ def test_two_presets_are_judged_without_telling_whose_answer_it_is(open_page: Op
     page.session_state["recall-tab"] = words.COMPARE_PRESETS
     page.session_state["compare-left"] = "classic"
     page.session_state["compare-right"] = "balanced"
-    page.session_state["compare-blind"] = True
     page.run()
+    next(one for one in page.toggle if one.label == words.BLIND_TEST).set_value(True).run()
     assert not page.exception, page.exception
     query = mira().query(CUE)
     pooled = {hit.entry.id for name in ("classic", "balanced") for hit in mira().answer(query.by(PRESETS[name])).hits}
