@@ -28,6 +28,8 @@ SEATS_BY = "Seats by"
 SEATS_HELP = (
     "Ranking: the best of all tiers, on one scale. Cascade: static, short-term, long-term, while seats are free."
 )
+THRESHOLD_IS_OF = "Threshold of the"
+THRESHOLD_HELP = "Confidence: the chance that a memory answers, by hybrid relevancy. Score: all parts together."
 
 # comparing.py
 SAVED_CUES = "Saved cues"
@@ -80,7 +82,7 @@ WHO_IS_AHEAD = "Who is ahead?"
 
 # recall_controls.py
 TOP_K = "Top-k: most memories to recall"
-THRESHOLD = "Threshold a score must exceed"
+THRESHOLD = "Threshold to exceed"
 RECENCY_KEPT = "Recency kept per hour (decay k)"
 HAPPENED_FROM = "Happened from"
 HAPPENED_UNTIL = "Happened until"

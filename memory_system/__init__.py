@@ -15,7 +15,7 @@ from .core.decay import DecayForm
 from .core.entry import Kind, MemoryEntry, Tier
 from .core.memory import InMemory, Memory
 from .core.presets import PRESETS, Preset
-from .core.scoring import Measure, Score, Scoring, Seats, Weights
+from .core.scoring import Measure, Passing, Score, Scoring, Seats, Weights
 from .core.settings import AgentSettings, Retention, Settings
 from .errors import MemorySystemError
 from .operations.narrative import Narrative, Sentence
@@ -42,6 +42,7 @@ __all__ = [
     "MemoryEntry",
     "MemorySystemError",
     "Narrative",
+    "Passing",
     "Preset",
     "Query",
     "Recall",

@@ -95,6 +95,7 @@ LATER = {
     "test_ratings_agree_with_those_of_a_large_model": "hundreds of ratings",
     "test_six_thousand_entries_go_in_and_out_at_once": "six thousand entries",
     "test_the_reference_figures_are_found_again": "hundreds of questions of a data set",
+    "test_the_shipped_weights_are_what_the_command_fits": "thousands of answers",
     "test_the_scene_survives_a_long_talk_by_plain_rules": "a talk of hundreds of turns",
     "test_too_many_events_are_refused_as_a_whole": "ten thousand events",
     "test_who_stops_listening_stores_nothing": "the same without a client is in make test",

@@ -149,7 +149,11 @@ def _forgetting(agent: AgentMemory, entry: MemoryEntry) -> None:
         st.text(tables.visible(query.cue))
         st.caption(widgets.plain(tables.forgetting(one)))
     st.plotly_chart(
-        figures.forecast([one for _, one in told], widgets.ink()),
+        figures.forecast(
+            [one for _, one in told],
+            widgets.ink(),
+            compared="confidence" if agent.settings.scoring.confident else "score",
+        ),
         config={"displayModeBar": False},
         key=f"forgetting-{entry.id}",
         alt="The score of this memory for each saved cue as time passes, beside the threshold",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 import textwrap
 import zlib
 from collections.abc import Mapping, Sequence
@@ -45,7 +46,8 @@ def breakdown(candidates: pd.DataFrame, threshold: float, static_threshold: floa
     """Each candidate as a bar stacked from its weighted parts; the number at its end is their sum.
 
     Rows come as given, the first on top. What was not recalled is drawn at 35 % opacity, and each label says
-    which tier it is from, in ``ink``. The dashed line is the threshold, the dotted one static memory's own.
+    which tier it is from, in ``ink``. The dashed line is the threshold, the dotted one static memory's own; there is
+    none where a confidence has to pass, which then stands beside the number.
     """
     figure = go.Figure()
     rows = list(range(len(candidates)))
@@ -69,14 +71,16 @@ def breakdown(candidates: pd.DataFrame, threshold: float, static_threshold: floa
             hovertext=hover,
             hovertemplate="%{hovertext}<extra></extra>",
         )
-    marks = [_threshold(threshold, "dash", f"threshold {threshold:.2f}", row=1)]
-    if candidates["tier"].eq("static").any():
-        marks.append(_threshold(static_threshold, "dot", f"static {static_threshold:.2f}", row=0))
+    marks = []
+    if candidates["confidence"].isna().all():
+        marks.append(_threshold(threshold, "dash", f"threshold {threshold:.2f}", row=1))
+        if candidates["tier"].eq("static").any():
+            marks.append(_threshold(static_threshold, "dot", f"static {static_threshold:.2f}", row=0))
     # as traces: each of them as an annotation would take the browser ten times as long to draw
     labels = [html.escape(f"{one['tier']} · {short(one['memory'], _LABEL)}", quote=False) for one in records]
     pale = [1.0 if recalled else 0.7 for recalled in candidates["recalled"]]
     _write(figure, [0.0] * len(rows), [row - 0.39 for row in rows], labels, _faded(ink, pale))
-    numbers = [f" {score:.2f}" for score in candidates["score"]]
+    numbers = [f" {one['score']:.2f}{_sure(one['confidence'])}" for one in records]
     _write(figure, list(candidates["score"]), [row + 0.02 for row in rows], numbers, [ink] * len(rows))
     figure.update_layout(
         shapes=[line for line, _ in marks],
@@ -114,7 +118,10 @@ def _faded(ink: str, shares: list[float]) -> list[str]:
 
 
 def waterfall(score: Score, threshold: float, ink: str = _GREY) -> go.Figure:
-    """How the parts of one score add up to it, relevancy by its own parts where it has any; the line to exceed."""
+    """How the parts of one score add up to it, relevancy by its own parts where it has any; the line to exceed.
+
+    There is no line where a confidence has to pass.
+    """
     steps = [(name, value) for name, value in score.parts.items() if name != "relevancy"]
     weight = 1.0 if score.recency is None else score.weights.relevancy
     made_of = {f"relevancy: {name}": weight * value for name, value in score.sub_parts.items()}
@@ -140,10 +147,10 @@ def waterfall(score: Score, threshold: float, ink: str = _GREY) -> go.Figure:
             hoverinfo="skip",
         )
     )
-    line, label = _threshold(threshold, "dash", f"threshold {threshold:.2f}", row=0)
+    marks = [_threshold(threshold, "dash", f"threshold {threshold:.2f}", row=0)] if score.confidence is None else []
     figure.update_layout(
-        shapes=[line],
-        annotations=[label],
+        shapes=[line for line, _ in marks],
+        annotations=[label for _, label in marks],
         height=34 * (len(steps) + 1) + 60,
         margin={"l": 4, "r": 48, "t": 26, "b": 24},
         xaxis={"rangemode": "tozero", "fixedrange": True, "zeroline": False},
@@ -153,8 +160,8 @@ def waterfall(score: Score, threshold: float, ink: str = _GREY) -> go.Figure:
     return figure
 
 
-def forecast(told: Sequence[Forecast], ink: str = _GREY) -> go.Figure:
-    """Scores as time passes, and the threshold; a cross where a memory falls out of the answer."""
+def forecast(told: Sequence[Forecast], ink: str = _GREY, *, compared: str = "score") -> go.Figure:
+    """What is compared with the threshold as time passes; a cross where a memory falls out of the answer."""
     figure = go.Figure()
     for number, one in enumerate(told):
         colour = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"][number % 6]
@@ -179,10 +186,14 @@ def forecast(told: Sequence[Forecast], ink: str = _GREY) -> go.Figure:
         height=190,
         margin={"l": 8, "r": 8, "t": 8, "b": 24},
         showlegend=False,
-        yaxis={"rangemode": "tozero", "fixedrange": True, "title": "score", "tickfont": {"color": ink}},
+        yaxis={"rangemode": "tozero", "fixedrange": True, "title": compared, "tickfont": {"color": ink}},
         xaxis={"fixedrange": True, "tickfont": {"color": ink}},
     )
     return figure
+
+
+def _sure(confidence: float | None) -> str:
+    return "" if confidence is None or math.isnan(confidence) else f" · confidence {confidence:.2f}"
 
 
 def _threshold(at: float, dash: str, words: str, *, row: int) -> tuple[dict[str, Any], dict[str, Any]]:

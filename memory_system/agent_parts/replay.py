@@ -330,6 +330,8 @@ def parameters(then: Query, now: Query) -> tuple[str, ...]:
         told.append(f"The parts were {_scaled(then)} and are {_scaled(now)}.")
     if then.scoring.decay_form != now.scoring.decay_form:
         told.append(f"The form of decay was {then.scoring.decay_form} and is {now.scoring.decay_form}.")
+    if then.scoring.passing != now.scoring.passing:
+        told.append(f"The threshold was one of the {then.scoring.passing} and is one of the {now.scoring.passing}.")
     if then.scoring.seats != now.scoring.seats:
         told.append(f"The seats went by {then.scoring.seats} and go by {now.scoring.seats}.")
     return tuple(told)

@@ -1,7 +1,8 @@
 """Gathering: what of an agent's life, of what was said and of its documents is most relevant to a question.
 
 Of its life, what ``query_memory`` would find above the agent's thresholds counts, whatever its tier. Messages and
-documents do not fade: as static memory they are scored by relevancy alone, and have to exceed its threshold.
+documents do not fade: as static memory they are scored by relevancy alone, and have to exceed its threshold, or
+``RELEVANT`` where that is one of a confidence.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from .searching import archival_search, conversation_search
 
 Remembering = AgentMemory
 """An agent as it is, or as it was at a moment."""
+RELEVANT = 0.35
+"""The relevancy that messages and documents have to exceed where the agent's thresholds are those of a confidence."""
 _ALL = 100
 """Results on the largest page; a search of the archive finds at most two such pages."""
 
@@ -59,7 +62,7 @@ def _life(answer: Explanation, most: int) -> list[Hit]:
     found: list[tuple[float, str]] = []
     for tier in answer.candidates.tiers:
         relevancies = tier.parts.relevancy
-        above = np.flatnonzero(tier.totals > answer.query.threshold_of(tier.tier))
+        above = np.flatnonzero(tier.parts.passing > answer.query.threshold_of(tier.tier))
         best = above[np.argsort(-relevancies[above], kind="stable")]
         last = relevancies[best[most - 1]] if len(best) > most else -np.inf
         found += [(-float(relevancies[row]), tier.ids[row]) for row in best.tolist() if relevancies[row] >= last]
@@ -81,6 +84,7 @@ def _holds(agent: Remembering, tier: Tier) -> bool:
 
 def _of(agent: Remembering, page: Page, tier: Tier) -> list[Hit]:
     """What of a page is of one tier, and relevant enough."""
-    threshold = agent.settings.static_threshold
+    settings = agent.settings
+    threshold = RELEVANT if settings.scoring.confident else settings.static_threshold
     held = ((agent.find(one.entry_id), one.score) for one in page.found if one.score > threshold)
     return [Hit(entry, score, score) for entry, score in held if entry is not None and entry.tier is tier]

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from .scoring import Measure, Scoring, Seats, Weights
+from .scoring import Measure, Passing, Scoring, Seats, Weights
 
 
 @dataclass(frozen=True)
 class Preset:
     """One way of scoring, with thresholds that fit it and where it comes from.
 
-    A threshold belongs to a measure of relevancy: unrelated texts have a similarity of about 1/3, and next to
-    nothing by the hybrid measure.
+    A threshold belongs to what is compared with it: unrelated texts have a similarity of about 1/3, and next to
+    nothing by the hybrid measure; a confidence is a chance.
     """
 
     scoring: Scoring
@@ -38,9 +38,15 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             "Park et al. 2023 (arXiv 2304.03442), section 4.1: equal weights, each part scaled by its min and max.",
         ),
         "balanced": Preset(
-            Scoring(Weights(0.02, 0.05, 1.0), decay=0.999, measure=Measure.HYBRID, seats=Seats.RANKING),
-            0.45,
-            0.35,
+            Scoring(
+                Weights(0.02, 0.05, 1.0),
+                decay=0.999,
+                measure=Measure.HYBRID,
+                seats=Seats.RANKING,
+                passing=Passing.CONFIDENCE,
+            ),
+            0.5,
+            0.5,
             "Hybrid relevancy; recency and importance decide between equals. Tuned on LoCoMo, checked on Smallville.",
         ),
     }

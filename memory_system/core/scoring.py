@@ -93,9 +93,16 @@ class Seats(StrEnum):
     RANKING = "ranking"
 
 
+class Passing(StrEnum):
+    """What has to exceed the threshold: the score, or the confidence that memory holds an answer."""
+
+    SCORE = "score"
+    CONFIDENCE = "confidence"
+
+
 @dataclass(frozen=True)
 class Scoring:
-    """Weights, the decay k of recency per hour (0 < k < 1) and its form, how relevancy is measured, who gets the seats.
+    """Weights, decay k of recency per hour (0 < k < 1) and its form, measure of relevancy, seats, and what passes.
 
     With ``normalise`` each part is brought to 0..1 by min and max over the tier before it is weighed, as in Park
     et al. 2023 (arXiv 2304.03442, section 4.1); a part that is the same everywhere counts 0.5. Under the ranking that
@@ -109,6 +116,8 @@ class Scoring:
     seats: Seats = Seats.CASCADE
     """The cascade is the rule of settings and queries that were saved before there was another one."""
     decay_form: DecayForm = DecayForm.EXPONENTIAL
+    passing: Passing = Passing.SCORE
+    """The score is what was compared before there was a confidence; by similarity, for which none is fitted, it is."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.weights, Weights):
@@ -132,6 +141,12 @@ class Scoring:
             raise InvalidParameter(
                 f"There is no form of decay {shown(self.decay_form)}; there are {', '.join(DecayForm)}."
             ) from error
+        try:
+            object.__setattr__(self, "passing", Passing(self.passing))
+        except ValueError as error:
+            raise InvalidParameter(
+                f"Nothing called {shown(self.passing)} passes a threshold; there are {', '.join(Passing)}."
+            ) from error
         if not isinstance(self.normalise, bool):
             raise InvalidParameter(f"'normalise' must be true or false, not {shown(self.normalise)}.")
 
@@ -139,6 +154,11 @@ class Scoring:
     def curve(self) -> Curve:
         """How recency falls with time."""
         return Curve(self.decay, self.decay_form)
+
+    @property
+    def confident(self) -> bool:
+        """Whether a confidence, 0 to 1, is compared with the threshold."""
+        return self.passing is Passing.CONFIDENCE and self.measure is Measure.HYBRID
 
 
 @dataclass(frozen=True)
@@ -148,6 +168,7 @@ class Score:
     ``recency`` and ``importance`` are ``None`` when the memory has no importance or no time: it is then
     scored by relevancy alone, unweighted. The weighted parts, added in the order of ``parts``, are ``total``
     exactly. ``sub_parts`` are what relevancy is made of, by name, where it is measured in more than one way.
+    ``confidence``, 0 to 1, is what is compared with the threshold; ``None`` where that is ``total``.
     """
 
     relevancy: float
@@ -155,6 +176,7 @@ class Score:
     importance: float | None = None
     weights: Weights = Weights()
     sub_parts: Mapping[str, float] = field(default_factory=dict, hash=False)
+    confidence: float | None = None
 
     @property
     def parts(self) -> dict[str, float]:
@@ -172,6 +194,11 @@ class Score:
         """The score."""
         parts = self.parts
         return parts["recency"] + parts["importance"] + parts["relevancy"]
+
+    @property
+    def passing(self) -> float:
+        """What has to exceed the threshold."""
+        return self.total if self.confidence is None else self.confidence
 
 
 def recency(last_access: Floats, happened: Floats, now: float, curve: Curve) -> Floats:
@@ -228,13 +255,22 @@ def relevancy(vectors: NDArray[np.float32], cue: NDArray[np.float32], lengths: F
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts of n scores as arrays of shape (n,); NaN where a memory is scored by relevancy alone."""
+    """The parts of n scores as arrays of shape (n,); NaN where a memory is scored by relevancy alone.
+
+    ``confidence`` is ``None`` where the scores themselves have to exceed the threshold.
+    """
 
     recency: Floats
     importance: Floats
     relevancy: Floats
     weights: Weights
     sub_parts: Mapping[str, Floats] = field(default_factory=dict)
+    confidence: Floats | None = None
+
+    @property
+    def passing(self) -> Floats:
+        """Shape (n,): what has to exceed the threshold."""
+        return self.totals if self.confidence is None else self.confidence
 
     @property
     def totals(self) -> Floats:
@@ -246,15 +282,19 @@ class Parts:
     def taken(self, rows: NDArray[np.intp]) -> Parts:
         """The parts of some rows, in their order."""
         sub_parts = {name: values[rows] for name, values in self.sub_parts.items()}
-        return Parts(self.recency[rows], self.importance[rows], self.relevancy[rows], self.weights, sub_parts)
+        confidence = None if self.confidence is None else self.confidence[rows]
+        return Parts(
+            self.recency[rows], self.importance[rows], self.relevancy[rows], self.weights, sub_parts, confidence
+        )
 
     def one(self, row: int) -> Score:
         """The score of one row."""
         recency_, importance = float(self.recency[row]), float(self.importance[row])
         sub_parts = {name: float(values[row]) for name, values in self.sub_parts.items()}
+        confidence = None if self.confidence is None else float(self.confidence[row])
         if math.isnan(recency_) or math.isnan(importance):
-            return Score(float(self.relevancy[row]), weights=self.weights, sub_parts=sub_parts)
-        return Score(float(self.relevancy[row]), recency_, importance, self.weights, sub_parts)
+            return Score(float(self.relevancy[row]), None, None, self.weights, sub_parts, confidence)
+        return Score(float(self.relevancy[row]), recency_, importance, self.weights, sub_parts, confidence)
 
 
 def score(

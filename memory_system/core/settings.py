@@ -152,7 +152,7 @@ class AgentSettings:
     Args:
         stm_size: entries that STM holds before migration takes the overflow, 1 to 100,000.
         top_k: memories that a query recalls, 0 to 10,000.
-        threshold: the score that a memory has to exceed, 0 to 30.
+        threshold: the confidence, or the score, that a memory has to exceed, as ``scoring.passing`` says, 0 to 30.
         static_threshold: the same for static memory, 0 to 1.
         static_share: the share of the seats that static memory may take while others wait, 0 to 1.
         retention: by what overflow is judged worth keeping in LTM; ``importance`` in settings saved without it.

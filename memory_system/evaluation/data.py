@@ -55,6 +55,7 @@ class DataSet:
         questions: in the order of the file.
         lived: whether a question sees only what was told before its time (a replay), or all memories.
         notes: what was left out, and why, in half sentences.
+        unanswerable: questions that nothing answers, which have no part in recall.
     """
 
     name: str
@@ -63,6 +64,7 @@ class DataSet:
     questions: tuple[Question, ...]
     lived: bool = False
     notes: tuple[str, ...] = ()
+    unanswerable: tuple[Question, ...] = ()
 
     @property
     def memories(self) -> int:

@@ -3,7 +3,8 @@
 After Maharana et al. 2024 (arXiv 2402.17753), one conversation a file: ``{"id", "turns": [{"id", "session",
 "speaker", "text", "caption", "time"}], "qa": [{"q", "a", "cat", "ev": [turn ids]}]}``. Every turn is one memory,
 "speaker: text". Questions of the category ``adversarial`` ask for what was never said, so that no turn answers
-them; they are left out, as are questions without evidence. All are asked at the end of the last session.
+them; they have no part in recall. Questions without evidence are left out. All are asked at the end of the last
+session.
 """
 
 from __future__ import annotations
@@ -36,9 +37,10 @@ def read_locomo(source: Source, *, captions: bool) -> DataSet:
     entries = _turns(source.document["turns"], conversation, problems, captions=captions)
     problems.refuse()
     now = max(entry.timestamp for entry in entries if entry.timestamp is not None)
-    questions, notes = _questions(source.document["qa"], {entry.id for entry in entries}, now, problems)
+    asked, notes = _questions(source.document["qa"], {entry.id for entry in entries}, now, problems)
     problems.refuse()
-    return DataSet(source.name, Form.LOCOMO, tuple(entries), tuple(questions), notes=notes)
+    right, none = (tuple(one for one in asked if bool(one.right) is answered) for answered in (True, False))
+    return DataSet(source.name, Form.LOCOMO, tuple(entries), right, notes=notes, unanswerable=none)
 
 
 def _turns(turns: object, conversation: str, problems: Problems, *, captions: bool) -> list[MemoryEntry]:
@@ -96,11 +98,12 @@ def _questions(
         left_out["unknown"] += len(evidence - known)
         if category == ADVERSARIAL:
             left_out[ADVERSARIAL] += 1
+            questions.append(Question(cue, now, frozenset(), category=category))
         elif not right:
             left_out["without"] += 1
         else:
             questions.append(Question(cue, now, right, category=category))
-    if not questions and not len(problems):
+    if not any(one.right for one in questions) and not len(problems):
         problems.at(("qa",), "no question names a turn that answers it")
     return questions, _notes(left_out)
 

@@ -1,13 +1,15 @@
 """Threshold: how many cues are answered, and how many that nothing answers are answered by nothing, at each threshold.
 
-A file of the form ``{"paraphrases": [{"memory", "cue"}], "unrelated": [cues]}``: every cue is asked of all its memories
-together, a day after they happened, each of middling importance, by the preset ``balanced``.
+Of a file of the form ``{"paraphrases": [{"memory", "cue"}], "unrelated": [cues]}`` every cue is asked of all its
+memories together, a day after they happened; of a data set every question of all its memories. All are of middling
+importance in one long-term memory, asked by the preset ``balanced``, so that it is the confidence that has to exceed
+the threshold.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -25,21 +27,37 @@ from ..recall.measures import Hybrid
 from ..recall.query import Query
 from ..recall.rank import answer
 from ..recall.table import Table
-from .data import UNRATED
+from ..recall.verdicts import Candidate
+from .data import UNRATED, DataSet, Form, Question
 from .forms import MAX_FILE
 
 _NOW = datetime(2026, 3, 27, 18, 0, tzinfo=UTC)
-STEPS = tuple(step / 100 for step in range(10, 61, 5))
-_SEATS = 5
+STEPS = tuple(step / 20 for step in range(1, 20))
+SEATS = 5
+"""An answer counts if it is among the first five, the default."""
 
 
 @dataclass(frozen=True)
 class Pairs:
     """Memories with a cue each that asks for it in other words, and cues that none of them answers."""
 
+    name: str
     memories: tuple[str, ...]
     cues: tuple[str, ...]
     unrelated: tuple[str, ...]
+
+    def part(self, first: int, step: int) -> DataSet:
+        """Every ``step``-th memory from the ``first`` on, with its cue and as many of the others."""
+        numbers = range(first, len(self.memories), step)
+        entries = tuple(
+            MemoryEntry(
+                self.memories[one], id=f"{one:06}", tier=Tier.LTM, timestamp=_NOW - timedelta(days=1), rating=UNRATED
+            )
+            for one in numbers
+        )
+        asked = tuple(Question(self.cues[one], _NOW, frozenset([f"{one:06}"])) for one in numbers)
+        others = tuple(Question(cue, _NOW, frozenset()) for cue in self.unrelated[first::step])
+        return DataSet(self.name, Form.PLAIN, entries, asked, unanswerable=others)
 
 
 @dataclass(frozen=True)
@@ -47,14 +65,32 @@ class Point:
     """What a threshold does, each a share from 0 to 1.
 
     Args:
-        threshold: the score to exceed.
-        answered: of the paraphrases, whose memory is among the first five and above it.
-        nothing: of the unrelated cues, which are answered by nothing.
+        threshold: the confidence to exceed.
+        answered: of the cues that have an answer, for which one is among the first five and above it.
+        nothing: of the cues that have none, which are answered by nothing.
     """
 
     threshold: float
     answered: float
     nothing: float
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What each threshold does to a data set with so many cues that have an answer, and that have none."""
+
+    name: str
+    answerable: int
+    unanswerable: int
+    points: tuple[Point, ...]
+
+
+def holds_pairs(path: Path) -> bool:
+    """Whether a file holds paraphrases, and is no other form of data."""
+    try:
+        return path.is_file() and b'"paraphrases"' in read_at_most(path, 1000)
+    except OSError:
+        return False
 
 
 def read_pairs(path: Path) -> Pairs:
@@ -66,7 +102,8 @@ def read_pairs(path: Path) -> Pairs:
     try:
         told = json.loads(read_at_most(path, MAX_FILE))
         pairs = [(one["memory"], one["cue"]) for one in told["paraphrases"]]
-        found = Pairs(tuple(memory for memory, _ in pairs), tuple(cue for _, cue in pairs), tuple(told["unrelated"]))
+        memories, cues = tuple(memory for memory, _ in pairs), tuple(cue for _, cue in pairs)
+        found = Pairs(path.stem, memories, cues, tuple(told["unrelated"]))
     except (OSError, ValueError, KeyError, TypeError) as error:
         problem = Problem(
             "", f'it is not of the form {{"paraphrases": [{{"memory", "cue"}}], "unrelated": []}}: {error}'
@@ -78,33 +115,49 @@ def read_pairs(path: Path) -> Pairs:
     return found
 
 
-def curve(pairs: Pairs, embedder: Embedder, thresholds: Sequence[float] = STEPS) -> list[Point]:
-    """What each threshold does.
+def asked(
+    data: DataSet, questions: Sequence[Question], embedder: Embedder, tokens: TokenStates, seats: int = SEATS
+) -> Iterator[tuple[tuple[Candidate, ...], Floats]]:
+    """The best of each question, whatever their confidence, and every memory's similarity to the cue, shape (n,).
 
     Raises:
         EmbedderError: texts could not be embedded.
     """
     tables = {tier: Table() for tier in Tier}
-    happened = _NOW - timedelta(days=1)
-    for number, (text, vector) in enumerate(zip(pairs.memories, embedder.embed(pairs.memories), strict=True)):
-        entry = MemoryEntry(text, id=f"{number:06}", tier=Tier.LTM, timestamp=happened, rating=UNRATED)
+    for entry, vector in zip(data.entries, embedder.embed([one.document for one in data.entries]), strict=True):
         tables[Tier.LTM].put(entry, vector)
-    hybrid = Hybrid(TokenStates.of(embedder))
-
-    def hits(cue: str) -> dict[str, float]:
-        query = Query(cue, _NOW, top_k=_SEATS, threshold=0.0, scoring=DEFAULT.scoring)
-        (vector,) = embedder.embed([cue])
+    hybrid = Hybrid(tokens)
+    for question, vector in zip(questions, embedder.embed([one.cue for one in questions]), strict=True):
+        query = Query(question.cue, question.now, top_k=seats, threshold=0.0, scoring=DEFAULT.scoring)
         found = answer(query, vector, tables, "", explain=False, measured=hybrid.measure(query, vector, tables))
-        return {hit.entry.id: hit.score.total for hit in found.hits}
-
-    own: Floats = np.array([hits(cue).get(f"{number:06}", -np.inf) for number, cue in enumerate(pairs.cues)])
-    best: Floats = np.array([max(hits(cue).values(), default=-np.inf) for cue in pairs.unrelated])
-    return [Point(one, float((own > one).mean()), float((best <= one).mean())) for one in thresholds]
+        yield found.hits, tables[Tier.LTM].relevancies(vector)
 
 
-def as_markdown(points: Sequence[Point]) -> str:
+def curve(data: DataSet, embedder: Embedder, thresholds: Sequence[float] = STEPS) -> Curve:
+    """What each threshold does.
+
+    Raises:
+        EmbedderError: texts could not be embedded.
+    """
+    tokens = TokenStates.of(embedder)
+
+    def best(questions: Sequence[Question]) -> Floats:
+        """The highest confidence of a right memory; of any, where nothing is right."""
+        found = zip(questions, asked(data, questions, embedder, tokens), strict=True)
+        return np.array(
+            [
+                max((hit.score.passing for hit in hits if not one.right or hit.entry.id in one.right), default=0.0)
+                for one, (hits, _) in found
+            ]
+        )
+
+    own, other = best(data.questions), best(data.unanswerable)
+    points = tuple(Point(one, float((own > one).mean()), float((other <= one).mean())) for one in thresholds)
+    return Curve(data.name, len(own), len(other), points)
+
+
+def as_markdown(found: Curve) -> str:
     """A table in per cent."""
-    rows = [f"| {one.threshold:.2f} | {100 * one.answered:.0f} | {100 * one.nothing:.0f} |" for one in points]
-    return "\n".join(
-        ["| threshold | paraphrases answered | unrelated answered by nothing |", "|---:|---:|---:|", *rows, ""]
-    )
+    rows = [f"| {one.threshold:.2f} | {100 * one.answered:.0f} | {100 * one.nothing:.0f} |" for one in found.points]
+    head = f"| threshold | {found.answerable} cues of {found.name} answered | {found.unanswerable} others by nothing |"
+    return "\n".join([head, "|---:|---:|---:|", *rows, ""])

@@ -16,7 +16,7 @@ from ..core.decay import DecayForm
 from ..core.entry import MAX_DOCUMENT, Kind
 from ..core.kinds import MAX_ID
 from ..core.names import MAX_NAME
-from ..core.scoring import Measure, Scoring, Seats
+from ..core.scoring import Measure, Passing, Scoring, Seats
 from ..core.settings import AgentSettings, Retention
 from ..recall.query import MAX_CUE, MAX_REQUERY, MAX_TOP_K, Facets, Query
 
@@ -73,7 +73,7 @@ class WeightsBody(Body):
 
 
 class ScoringBody(Body):
-    """Weights, decay per hour and its form, measure, and who gets the seats; the agent's own way where left out."""
+    """Weights, decay and its form, measure, who gets the seats, what passes; the agent's own way where left out."""
 
     weights: WeightsBody = WeightsBody()
     decay: Annotated[Number, Field(gt=0, lt=1)] | None = None
@@ -81,6 +81,7 @@ class ScoringBody(Body):
     measure: Measure | None = None
     normalise: StrictBool | None = None
     seats: Seats | None = None
+    passing: Passing | None = None
 
     def over(self, own: Scoring) -> Scoring:
         """The agent's own way of scoring, with what is named here in its place."""
@@ -102,7 +103,8 @@ class SettingsBody(Body):
         Annotated[int, Field(strict=True, ge=0, le=MAX_TOP_K)] | None, Says("Most memories that a query recalls.")
     ] = None
     threshold: Annotated[
-        Annotated[Number, Field(ge=0, le=30)] | None, Says("The score that a memory has to exceed to be recalled.")
+        Annotated[Number, Field(ge=0, le=30)] | None,
+        Says("The confidence, or score, that a memory has to exceed to be recalled."),
     ] = None
     static_threshold: Annotated[Share | None, Says("The same for static memory.")] = None
     static_share: Annotated[Share | None, Says("The share of the places that static memory may take.")] = None
@@ -230,7 +232,8 @@ class Asked(Body):
     cue: Annotated[Cue, Says("What memory is asked.")]
     top_k: Annotated[TopK | None, Says("Most memories to recall; the agent's setting if not given.")] = None
     threshold: Annotated[
-        Annotated[Number, Field(ge=0, le=30)] | None, Says("The score to exceed; the agent's setting if not given.")
+        Annotated[Number, Field(ge=0, le=30)] | None,
+        Says("The confidence, or score, to exceed; the agent's setting if not given."),
     ] = None
     static_threshold: Annotated[Share | None, Says("The same for static memory.")] = None
     static_share: Annotated[Share | None, Says("The share of the places that static memory may take.")] = None

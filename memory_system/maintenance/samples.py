@@ -30,7 +30,7 @@ from ..core.change_set import Change, ChangeSet
 from ..core.entry import MemoryEntry, Tier
 from ..core.names import MAX_NAME
 from ..core.presets import DEFAULT
-from ..core.scoring import Seats
+from ..core.scoring import Passing, Seats
 from ..core.settings import AgentSettings, Retention
 from ..core.shipped import personalities as shipped
 from ..core.times import parse_time, real_clock
@@ -168,7 +168,7 @@ SETTINGS = AgentSettings(
     static_threshold=0.35,
     retention=Retention.IMPORTANCE,
     migration_threshold=0.25,
-    scoring=dataclasses.replace(DEFAULT.scoring, seats=Seats.CASCADE),
+    scoring=dataclasses.replace(DEFAULT.scoring, seats=Seats.CASCADE, passing=Passing.SCORE),
 )
 """How the characters of the story remember: all but what is purely mundane, recalled by the rule they lived with."""
 _ANY_CUE = "What happened?"

@@ -147,8 +147,9 @@ class Forecast:
         entry_id: which memory.
         leaves: from when on it is not recalled, to the minute; ``None`` = not within the horizon.
         because: why, in a sentence.
-        curve: its score at times from the question to the horizon, the earliest first.
-        threshold: what the score has to exceed.
+        curve: its score, or its confidence where that has to pass, at times from the question to the horizon, the
+            earliest first.
+        threshold: what the score or the confidence has to exceed.
     """
 
     entry_id: str
@@ -236,7 +237,7 @@ class _Ahead:
             curve = self._query.scoring.curve
             return tuple((when, score_at(hit.score, hit.entry, when.timestamp(), curve)) for _, when in times)
         points = [(when, self.explained(hit.entry.id, minutes)) for minutes, when in times]
-        return tuple((when, one.score.total) for when, one in points if one is not None)
+        return tuple((when, one.score.passing) for when, one in points if one is not None)
 
     def _crossing(self, hit: Candidate) -> float | None:
         """The minute at which it is no longer above the threshold, infinite = never, ``None`` = no closed form."""

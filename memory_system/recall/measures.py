@@ -39,7 +39,7 @@ class Hybrid:
         self._joint: tuple[Hashable, Joint] | None = None
 
     def measure(self, query: Query, vector: Vectors, tables: Mapping[Tier, Table]) -> Measured:
-        """What answers the relevancies of a table and their parts, for one query.
+        """What answers the relevancies of a table, their parts and how the cue stands, for one query.
 
         Args:
             query: what is asked.
@@ -54,7 +54,7 @@ class Hybrid:
 
             def apart(_tier: Tier, table: Table) -> Relevancy:
                 found = self._found(cue, vector, table.texts, table)
-                return found.values, found.parts
+                return found.values, found.parts, found.outset
 
             return apart
         asked, cue = [tables[tier] for tier in LIVED], self._cue(query, tables)
@@ -63,7 +63,7 @@ class Hybrid:
             found = self._found(cue, vector, self._texts(tables), *asked)
             end = sum(len(tables[one]) for one in LIVED[: LIVED.index(tier) + 1])
             rows = slice(end - len(tables[tier]), end)
-            return found.values[rows], {name: part[rows] for name, part in found.parts.items()}
+            return found.values[rows], {name: part[rows] for name, part in found.parts.items()}, found.outset
 
         return together
 

@@ -6,8 +6,8 @@ Static memory never decays and is scored by relevancy alone, so that it has a th
 Re-query: the best hits become cues of a second round, for the seats that the first one left free.
 
 The first round's answer stays as it is, so a second one never takes a hit away (recall at k cannot fall). What a hit
-leads to has the relevancy of the hit times its cosine to the hit: a path is never stronger than its first step. It is
-the spreading of activation (Collins and Loftus 1975, Psychological Review 82) by one step.
+leads to has the relevancy, and the confidence, of the hit times its cosine to the hit: a path is never stronger than
+its first step. It is the spreading of activation (Collins and Loftus 1975, Psychological Review 82) by one step.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, overload
 
 import numpy as np
@@ -28,6 +29,7 @@ from ..core.memory import Vectors
 from ..core.scoring import Floats, Measure, Parts, Score, Seats, Weights
 from ..core.times import ago, stamp
 from .candidates import Candidates, Judged
+from .hybrid import confidences
 from .query import Query
 from .seats import seated
 from .table import Table, WhatIf
@@ -59,9 +61,10 @@ def second_round(
             # of unit vectors 1 / (1 + distance) is 1 / (3 - 2 cos)
             cosines = 1.5 - 0.5 / formulas.relevancy(table.vectors, vector, table.columns["squares"][: len(table)])
             relevancies = hit.score.relevancy * np.clip(cosines, 0, 1)  # not scaled again, where parts are scaled
-            parts = dataclasses.replace(scored[tier], relevancy=relevancies, sub_parts={})
+            sure = None if hit.score.confidence is None else hit.score.confidence * np.clip(cosines, 0, 1)
+            parts = dataclasses.replace(scored[tier], relevancy=relevancies, sub_parts={}, confidence=sure)
             totals = parts.totals
-            able = (totals > query.threshold) & admitted.get(tier, True)
+            able = (parts.passing > query.threshold) & admitted.get(tier, True)
             for row in np.flatnonzero(able).tolist():
                 entry_id = table.ids[row]
                 if entry_id not in held and (entry_id not in best or totals[row] > best[entry_id][0]):
@@ -73,10 +76,10 @@ def second_round(
             score,
             rank,
             Verdict.RECALLED,
-            f"Found by way of “{hit.entry.document[:60]}”, {gap(total - query.threshold)} above the threshold.",
+            f"Found by way of “{hit.entry.document[:60]}”, {gap(score.passing - query.threshold)} above the threshold.",
             hit.entry.id,
         )
-        for rank, (_, (total, score, hit, tier, row)) in enumerate(ordered, start=1)
+        for rank, (_, (_, score, hit, tier, row)) in enumerate(ordered, start=1)
     )
 
 
@@ -85,8 +88,8 @@ FEW = 512
 
 _NOTHING = Parts(np.zeros(0), np.zeros(0), np.zeros(0), Weights())
 
-Relevancy = tuple[Floats, Mapping[str, Floats]]
-"""The relevancies of a tier's rows, shape (n,), and what they are made of, by name."""
+Relevancy = tuple[Floats, Mapping[str, Floats], float]
+"""The relevancies of a tier's rows, shape (n,), what they are made of, by name, and the outset of the confidence."""
 Measured = Callable[[Tier, Table], Relevancy]
 """Measures the relevancies of one tier."""
 
@@ -251,7 +254,7 @@ class _Asked:
         found: list[tuple[float, str, Tier, int]] = []
         scored = self._all_parts()
         for tier, parts in scored.items():
-            lacking = np.where(self._admitted(tier), self.query.threshold_of(tier) - parts.totals, np.nan)
+            lacking = np.where(self._admitted(tier), self.query.threshold_of(tier) - parts.passing, np.nan)
             if not np.isnan(lacking).all():
                 least = np.nanmin(lacking)
                 rows = np.flatnonzero(lacking == least).tolist()
@@ -268,11 +271,12 @@ class _Asked:
         scored = self._all_parts()
         admitted = {tier: self._admitted(tier) for tier in LIVED}
         totals = {tier: scored[tier].totals for tier in LIVED}
+        above = {tier: scored[tier].passing > self.query.threshold_of(tier) for tier in LIVED}
         orders, best = {}, {}
         for tier in LIVED:
             by_score = np.where(np.isnan(totals[tier]), np.inf, -totals[tier])
-            orders[tier] = np.lexsort((self.tables[tier].id_ranks, by_score, ~admitted[tier]))
-            able = int((admitted[tier] & (totals[tier] > self.query.threshold_of(tier))).sum())
+            orders[tier] = np.lexsort((self.tables[tier].id_ranks, by_score, ~above[tier], ~admitted[tier]))
+            able = int((admitted[tier] & above[tier]).sum())
             best[tier] = orders[tier][: min(able, self.query.top_k)]
         ids = {tier: [self.tables[tier].ids[row] for row in rows.tolist()] for tier, rows in best.items()}
         given = seated(self.query, {tier: totals[tier][rows] for tier, rows in best.items()}, ids)
@@ -281,7 +285,7 @@ class _Asked:
             table = self.tables[tier]
             ranks = np.empty(len(table), np.intp)
             ranks[orders[tier]] = np.arange(1, len(table) + 1)
-            verdicts = verdicts_of(tier, totals[tier], ranks, admitted[tier], given, self.query)
+            verdicts = verdicts_of(tier, totals[tier], ranks, admitted[tier], above[tier], given, self.query)
             judged.append(
                 Judged(tier, table.entries.copied(), list(table.ids), scored[tier], totals[tier], ranks, verdicts)
             )
@@ -298,30 +302,47 @@ class _Asked:
             sought = Sought(self.cue, query.now, query.scoring, query.threshold_of(tier), query.top_k, admitted)
             if self.measured is None:
                 return _Ranked(tier, table, *top_rows(table, sought))
-            return _Ranked(tier, table, *top_measured(table, sought, *self.measured(tier, table)))
+            (relevancies, made_of, _), sure = self._found(tier), self._sure(tier)
+            return _Ranked(tier, table, *top_measured(table, sought, relevancies, made_of, sure))
         parts = self._all_parts()[tier] if query.scoring.normalise else self._parts(tier)
         totals = parts.totals
-        above = totals > query.threshold_of(tier)
+        above = parts.passing > query.threshold_of(tier)
         if query.facets:
             above &= self._admitted(tier)
         best = best_of(np.flatnonzero(above), totals, table.ids, query.top_k)
         return _Ranked(tier, table, best, parts.taken(np.array(best, np.intp)))
 
     def _parts(self, tier: Tier) -> Parts:
-        relevancies, importance, last_access, happened, made_of = self._measures(tier)
-        now, scoring = self.query.now, self.query.scoring
-        return formulas.score(relevancies, importance, last_access, happened, now, scoring, made_of)
+        (relevancies, made_of, _), aged = self._found(tier), self._aged(tier)
+        parts = formulas.score(relevancies, *aged, self.query.now, self.query.scoring, made_of)
+        return dataclasses.replace(parts, confidence=self._sure(tier))
 
-    def _measures(self, tier: Tier) -> tuple[Floats, Floats, Floats, Floats, Mapping[str, Floats]]:
-        """A tier's relevancies, importance, last accesses, times, and what the relevancies are made of."""
+    def _found(self, tier: Tier) -> Relevancy:
+        """The relevancies of a tier's rows, and what they are made of."""
+        if self.measured is None:
+            return self.tables[tier].relevancies(self.cue), {}, 0.0
+        return self.measured(tier, self.held[tier])
+
+    def _sure(self, tier: Tier) -> Floats | None:
+        """The confidences of a tier's rows, shape (n,); ``None`` where it is the scores that have to pass."""
+        if not self.query.scoring.confident:
+            return None
+        relevancies, _, odds = self._found(tier)
+        return confidences(odds, relevancies, self._best)
+
+    @cached_property
+    def _best(self) -> float:
+        """The highest relevancy of all that the facets admit; 0 where there is none."""
+        found = [self._found(tier)[0][self._admitted(tier)] for tier in LIVED]
+        return max((float(np.nanmax(some)) for some in found if not np.isnan(some).all()), default=0.0)
+
+    def _aged(self, tier: Tier) -> tuple[Floats, Floats, Floats]:
+        """The importance, last accesses and times of a tier's rows."""
         table = self.tables[tier]
-        relevancies, made_of = (
-            (table.relevancies(self.cue), {}) if self.measured is None else self.measured(tier, self.held[tier])
-        )
         importance, last_access = table.importance.copy(), table.last_access  # kept by an answer that is read later
         if tier is Tier.STATIC:  # always by relevancy alone
             importance = last_access = np.full(len(table), math.nan)
-        return relevancies, importance, last_access, table.happened, made_of
+        return importance, last_access, table.happened
 
     def _all_parts(self) -> dict[Tier, Parts]:
         """The parts of every tier; under the ranking they are scaled over STM and LTM together."""
@@ -329,12 +350,13 @@ class _Asked:
         query = self.query
         if not query.scoring.normalise or query.scoring.seats is Seats.CASCADE:
             return found
-        stm, ltm = (self._measures(tier) for tier in (Tier.STM, Tier.LTM))
-        relevancies, importance, last_access, happened = map(np.concatenate, zip(stm[:4], ltm[:4], strict=True))
+        stm, ltm = ((self._found(tier)[0], *self._aged(tier)) for tier in (Tier.STM, Tier.LTM))
+        relevancies, importance, last_access, happened = map(np.concatenate, zip(stm, ltm, strict=True))
         both = formulas.score(relevancies, importance, last_access, happened, query.now, query.scoring)
         rows, split = np.arange(len(relevancies)), len(stm[0])
-        for tier, some, made_of in ((Tier.STM, rows[:split], stm[4]), (Tier.LTM, rows[split:], ltm[4])):
-            found[tier] = dataclasses.replace(both.taken(some), sub_parts=made_of)
+        for tier, some in ((Tier.STM, rows[:split]), (Tier.LTM, rows[split:])):
+            one = found[tier]
+            found[tier] = dataclasses.replace(both.taken(some), sub_parts=one.sub_parts, confidence=one.confidence)
         return found
 
     def _admitted(self, tier: Tier) -> NDArray[np.bool_]:

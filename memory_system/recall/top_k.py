@@ -11,6 +11,7 @@ changes by no more than the distance does.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -100,7 +101,7 @@ def parts_of(table: Table, rows: RowNumbers, sought: Sought) -> Parts:
 
 
 def top_measured(
-    table: Table, sought: Sought, relevancies: Floats, made_of: Mapping[str, Floats]
+    table: Table, sought: Sought, relevancies: Floats, made_of: Mapping[str, Floats], sure: Floats | None = None
 ) -> tuple[list[int], Parts]:
     """As ``top_rows``, of relevancies that are known: recency, 0 to 1, is worked out only where it may decide.
 
@@ -109,7 +110,12 @@ def top_measured(
         sought: see there; the cue plays no part.
         relevancies: shape (n,), 0 to 1; NaN for an entry without a vector.
         made_of: what they are made of, by name, shape (n,) each.
+        sure: the confidences, shape (n,), where they have to exceed the threshold and not the scores.
     """
+    if sure is not None:
+        passing = sure > sought.threshold
+        admitted = passing if sought.admitted is None else passing & sought.admitted
+        sought = dataclasses.replace(sought, threshold=-np.inf, admitted=admitted)
     weights = sought.scoring.weights
     rounding = 64 * 2.0**-53 * (sum(vars(weights).values()) + 1.0)
     least = weights.relevancy * relevancies + weights.importance * table.importance
@@ -135,6 +141,8 @@ def top_measured(
         sought.scoring,
         {name: values[rows] for name, values in made_of.items()},
     )
+    if sure is not None:
+        parts = dataclasses.replace(parts, confidence=sure[rows])
     return _chosen(table, sought, rows, parts)
 
 

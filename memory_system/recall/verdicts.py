@@ -65,6 +65,7 @@ def verdicts_of(
     totals: Floats,
     ranks: NDArray[np.intp],
     admitted: NDArray[np.bool_],
+    passing: NDArray[np.bool_],
     given: Seated,
     query: Query,
 ) -> NDArray[np.uint8]:
@@ -75,6 +76,7 @@ def verdicts_of(
         totals: scores, shape (n,); NaN = no vector.
         ranks: 1 = the highest of those that the facets admit, shape (n,).
         admitted: whether the facets admit it, shape (n,).
+        passing: whether it exceeds its threshold, shape (n,).
         given: who has a seat.
         query: what was asked.
     """
@@ -84,7 +86,7 @@ def verdicts_of(
     told: list[tuple[NDArray[np.bool_] | bool, Verdict]] = [
         (~admitted, Verdict.FILTERED_OUT),
         (np.isnan(totals), Verdict.NO_VECTOR),
-        (~(totals > query.threshold_of(tier)), Verdict.BELOW_THRESHOLD),
+        (~passing, Verdict.BELOW_THRESHOLD),
         (ranks <= given.of[tier], Verdict.RECALLED),
         (above & static, Verdict.BEYOND_SEATS),
         (np.full(len(totals), cascade and not static and taken >= query.top_k > 0), Verdict.NOT_REACHED),
@@ -117,7 +119,9 @@ def because(
         case Verdict.BELOW_THRESHOLD:
             return below(tier, score, query.threshold_of(tier))
         case Verdict.RECALLED:
-            above = gap(score.total - query.threshold_of(tier))
+            above = gap(score.passing - query.threshold_of(tier))
+            if score.confidence is not None:
+                above = f"confidence {score.confidence:.2f}, {above}"
             if ranking:
                 own = "its own threshold; static memory has at most " if tier is Tier.STATIC else "the threshold"
                 share = f"{given.static} of {query.top_k} seats" if tier is Tier.STATIC else ""
@@ -145,12 +149,15 @@ def gap(size: float) -> str:
 
 
 def below(tier: Tier, score: Score, threshold: float) -> str:
-    """By how much a score misses a threshold, and for want of what, in a sentence."""
-    lacking = threshold - score.total
+    """By how much a score, or a confidence, misses a threshold, and for want of what, in a sentence."""
+    lacking = threshold - score.passing
     kind = "static threshold" if tier is Tier.STATIC else "threshold"
     if lacking == 0:
-        return f"Its score is the {kind} of {threshold:.2f} exactly; it has to be above."
+        compared = "score" if score.confidence is None else "confidence"
+        return f"Its {compared} is the {kind} of {threshold:.2f} exactly; it has to be above."
     amount = gap(lacking)
+    if score.confidence is not None:
+        return f"Its confidence of {score.confidence:.2f} is {amount} below the {kind} of {threshold:.2f}."
     if score.recency is None:
         return f"{amount} below the {kind} of {threshold:.2f}; it is scored by relevancy alone."
     limits = {

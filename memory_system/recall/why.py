@@ -47,19 +47,19 @@ class Field:
         self._tiers = candidates.tiers
         self._own = next(judged for judged in self._tiers if entry_id in judged.ids)
         self._row = self._own.ids.index(entry_id)
-        self._ranked: tuple[Weights, dict[Tier, Floats], dict[Tier, int]] | None = None
+        self._ranked: tuple[Weights, dict[Tier, Floats], dict[Tier, Floats], dict[Tier, list[int]]] | None = None
 
     def recalls(self, query: Query) -> bool:
         """Whether the first round of a query recalls the memory."""
-        totals, equal = self._under(query.scoring.weights)
+        totals, sure, equal = self._under(query.scoring.weights)
         tier = self._own.tier
         score = totals[tier][self._row]
-        if not score > query.threshold_of(tier):
+        passing = {one: (sure or totals)[one] > query.threshold_of(one) for one in totals}
+        if not passing[tier][self._row]:
             return False
-        above = {one: int(np.count_nonzero(scores > query.threshold_of(one))) for one, scores in totals.items()}
+        above = {one: int(np.count_nonzero(rows)) for one, rows in passing.items()}
         ahead = {
-            one: int(np.count_nonzero(scores > max(score, query.threshold_of(one))))
-            + (equal[one] if score > query.threshold_of(one) else 0)
+            one: int(np.count_nonzero((scores > score) & passing[one]) + np.count_nonzero(passing[one][equal[one]]))
             for one, scores in totals.items()
         }
         if query.scoring.seats is Seats.CASCADE:
@@ -70,8 +70,11 @@ class Field:
             return False
         return min(ahead[Tier.STATIC], most) + ahead[Tier.STM] + ahead[Tier.LTM] < query.top_k
 
-    def _under(self, weights: Weights) -> tuple[dict[Tier, Floats], dict[Tier, int]]:
-        """The scores of every tier, NaN for what cannot be found, and how many equal the memory's with a lower id."""
+    def _under(self, weights: Weights) -> tuple[dict[Tier, Floats], dict[Tier, Floats], dict[Tier, list[int]]]:
+        """The scores and confidences, if any, of every tier, NaN for what cannot be found, and what goes before it.
+
+        That is the rows whose score is equal to the memory's, with a lower id.
+        """
         if self._ranked is None or self._ranked[0] != weights:
             totals = {
                 judged.tier: np.where(
@@ -79,13 +82,20 @@ class Field:
                 )
                 for judged in self._tiers
             }
+            sure = {
+                judged.tier: np.where(judged.verdicts == _FILTERED, np.nan, judged.parts.confidence)
+                for judged in self._tiers
+                if judged.parts.confidence is not None
+            }
             own, name = totals[self._own.tier][self._row], self._own.ids[self._row]
             equal = {
-                judged.tier: sum(judged.ids[row] < name for row in np.flatnonzero(totals[judged.tier] == own).tolist())
+                judged.tier: [
+                    row for row in np.flatnonzero(totals[judged.tier] == own).tolist() if judged.ids[row] < name
+                ]
                 for judged in self._tiers
             }
-            self._ranked = weights, totals, equal
-        return self._ranked[1], self._ranked[2]
+            self._ranked = weights, totals, sure, equal
+        return self._ranked[1:]
 
 
 RUNS = 150

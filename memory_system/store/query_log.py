@@ -160,11 +160,11 @@ def _hit_to_json(hit: Candidate) -> list[Any]:
         hit.entry.id,
         hit.entry.tier,
         hit.rank,
-        [score.relevancy, score.recency, score.importance, dict(score.sub_parts)],
+        [score.relevancy, score.recency, score.importance, dict(score.sub_parts), score.confidence],
         hit.via,
     ]
 
 
 def _hit_from_json(hit: list[Any], weights: Weights) -> LoggedHit:
-    entry_id, tier, rank, (relevancy, recency, importance, sub_parts), via = hit
-    return LoggedHit(entry_id, Tier(tier), rank, Score(relevancy, recency, importance, weights, sub_parts), via)
+    entry_id, tier, rank, (relevancy, recency, importance, sub_parts, *sure), via = hit  # once there was no confidence
+    return LoggedHit(entry_id, Tier(tier), rank, Score(relevancy, recency, importance, weights, sub_parts, *sure), via)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 import zipfile
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -77,3 +79,18 @@ def test_an_agent_without_settings_of_its_own_keeps_the_defaults_of_its_version(
         assert tom.settings.scoring.seats == "ranking"
         tom.undo(tom.revision)
         assert tom.settings.scoring.seats == "cascade"
+
+
+def test_an_agent_made_before_there_was_a_confidence_keeps_comparing_its_score(tmp_path: Path) -> None:
+    settings = Settings(database=tmp_path / "database", personalities=tmp_path / "personalities", llm="offline")
+    with World(settings) as world:
+        world.create_agent("ana").add_short_term({"document": "Saw smoke over the north field"})
+        assert world.agent("ana").settings.scoring.passing == "confidence"
+    (journal,) = (tmp_path / "database").rglob("ana/journal.sqlite3")
+    with closing(sqlite3.connect(journal)) as db, db:
+        db.execute("DELETE FROM version WHERE number > 5")
+    with World(settings) as world:
+        ana = world.agent("ana")
+        assert (ana.settings.scoring.passing, ana.settings.threshold) == ("score", 0.45)
+        assert (ana.settings.scoring.seats, ana.settings.retention) == ("ranking", "learned")
+        assert world.create_agent("tom").settings.scoring.passing == "confidence"

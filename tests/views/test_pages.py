@@ -91,13 +91,15 @@ def test_recall_obeys_its_sliders(open_page: OpenPage) -> None:
     assert "0 recalled of" in shown(page)
 
 
-def test_recall_and_settings_say_by_which_rule_the_seats_are_given(open_page: OpenPage) -> None:
+def test_recall_and_settings_say_by_which_rules_a_memory_passes_and_has_a_seat(open_page: OpenPage) -> None:
     recall = open_page("recall", cue="Who has the key?")
     chosen = next(one for one in recall.button_group if one.label == words.SEATS_BY)
     assert chosen.value == mira().settings.scoring.seats.value
+    passing = next(one for one in recall.button_group if one.label == words.THRESHOLD_IS_OF)
+    assert passing.value == mira().settings.scoring.passing.value
     settings = open_page("settings")
-    assert words.SEATS_BY in [one.label for one in settings.button_group]
-    assert words.SEATS_HELP in [one.value for one in settings.caption]
+    assert {words.SEATS_BY, words.THRESHOLD_IS_OF} <= {one.label for one in settings.button_group}
+    assert {words.SEATS_HELP, words.THRESHOLD_HELP} <= {one.value for one in settings.caption}
 
 
 def test_the_form_of_decay_is_chosen_on_settings_and_tried_on_recall(open_page: OpenPage) -> None:

@@ -31,8 +31,9 @@ def recall_python(agent: str, query: Query, wanted: Wanted | None, settings: Set
         "scoring": (
             f"Scoring(\n            Weights({weights.recency!r}, {weights.importance!r}, {weights.relevancy!r}), "
             f"{scoring.decay!r}, Measure({scoring.measure.value!r}), "
-            f"normalise={scoring.normalise!r}, seats=Seats({scoring.seats.value!r}), "
-            f"decay_form=DecayForm({scoring.decay_form.value!r}),\n        )"
+            f"normalise={scoring.normalise!r}, seats=Seats({scoring.seats.value!r}),\n"
+            f"            decay_form=DecayForm({scoring.decay_form.value!r}), "
+            f"passing=Passing({scoring.passing.value!r}),\n        )"
         ),
         "facets": _facets(query.facets) if query.facets else "",
         "requery": repr(query.requery) if query.requery else "",
@@ -41,7 +42,7 @@ def recall_python(agent: str, query: Query, wanted: Wanted | None, settings: Set
     }
     given = "".join(f"        {name}={value},\n" for name, value in named.items() if value)
     made = world_python(settings)
-    imported = ["DecayForm"] + ["Facets"] * bool(query.facets) + ["Measure", "Scoring"]
+    imported = ["DecayForm"] + ["Facets"] * bool(query.facets) + ["Measure", "Passing", "Scoring"]
     imported += ["Seats"] + ["Settings"] * ("Settings" in made) + ["Weights", "World"]
     past = "" if wanted is None else f".{wanted.python()}"
     return (
@@ -76,6 +77,7 @@ def recall_curl(agent: str, query: Query, wanted: Wanted | None, settings: Setti
             "measure": scoring.measure.value,
             "normalise": scoring.normalise,
             "seats": scoring.seats.value,
+            "passing": scoring.passing.value,
         },
         "now": _moment(query.now),
         "touch": False,

@@ -16,6 +16,7 @@ from memory_system import (
     Facets,
     Kind,
     Measure,
+    Passing,
     Preset,
     Query,
     Scoring,
@@ -139,6 +140,7 @@ def _values(preset: Preset) -> dict[str, Any]:
         "normalise": preset.scoring.normalise,
         "seats": preset.scoring.seats.value,
         "decay_form": preset.scoring.decay_form.value,
+        "passing": preset.scoring.passing.value,
     }
 
 
@@ -180,6 +182,10 @@ def _scoring(agent: AgentMemory) -> tuple[Scoring, float, float]:
         key=f"decay_form-{session.place()}", persist_state="session", help=words.DECAY_HELP,
     )  # fmt: skip
     left, middle, right = st.columns(3, vertical_alignment="bottom")
+    passing = left.segmented_control(
+        words.THRESHOLD_IS_OF, [one.value for one in Passing], default=own.scoring.passing.value, required=True,
+        key=f"passing-{session.place()}", persist_state="session", help=words.THRESHOLD_HELP,
+    )  # fmt: skip
     seats = middle.segmented_control(
         words.SEATS_BY, [one.value for one in Seats], default=own.scoring.seats.value, required=True,
         key=f"seats-{session.place()}", persist_state="session", help=words.SEATS_HELP,
@@ -193,9 +199,8 @@ def _scoring(agent: AgentMemory) -> tuple[Scoring, float, float]:
         words.SCALE_EACH_PART, own.scoring.normalise, key=f"normalise-{session.place()}",
         help="As in the paper on generative agents.", persist_state="session",
     )  # fmt: skip
-    scoring = Scoring(
-        Weights(*weights), decay, Measure(str(measure)), normalise, Seats(str(seats)), DecayForm(str(decay_form))
-    )
+    rules = Seats(str(seats)), DecayForm(str(decay_form)), Passing(str(passing))
+    scoring = Scoring(Weights(*weights), decay, Measure(str(measure)), normalise, *rules)
     return scoring, static_threshold, static_share
 
 

@@ -109,8 +109,10 @@ def _rule(query: Query) -> str:
         if query.scoring.seats is Seats.RANKING
         else "Seats by cascade: static, short-term, long-term, each while seats are free."
     )
+    compared = "Its confidence" if query.scoring.confident else "Its score"
     return (
-        f"{first} Static memory has its own threshold, {query.static_threshold:.2f}, "
+        f"{first} {compared} must exceed {query.threshold:.2f}. "
+        f"Static memory has its own threshold, {query.static_threshold:.2f}, "
         f"and at most {query.static_seats} of {query.top_k} seats while others wait."
     )
 
@@ -142,11 +144,23 @@ def _table(agent: AgentMemory, found: Explanation, shown: list[int], frame: pd.D
         on_select="rerun",
         selection_mode="single-row",
         key=f"candidates-{turn}",
-        column_order=["memory", "score", "why", "verdict", "tier", "recency", "importance", "relevancy", "marks"],
+        column_order=[
+            "memory",
+            "score",
+            *["confidence"] * found.query.scoring.confident,
+            "why",
+            "verdict",
+            "tier",
+            "recency",
+            "importance",
+            "relevancy",
+            "marks",
+        ],
         column_config={
             "marks": st.column_config.ListColumn("Marks", width=150),
             "memory": st.column_config.TextColumn("Memory", width=330),
             "score": st.column_config.ProgressColumn("Score", min_value=0, max_value=1.5, format="%.2f", width=90),
+            "confidence": st.column_config.NumberColumn("Confidence", format="%.2f", width=105),
             "why": st.column_config.TextColumn("Why, or why not", width=400),
             "verdict": st.column_config.TextColumn("Verdict", width=125),
             "tier": st.column_config.TextColumn("From", width=95),

@@ -63,7 +63,7 @@ def _forecast(agent: AgentMemory, query: Query, candidate: Candidate) -> None:
         st.markdown("**If nothing happens**")
         st.caption(widgets.plain(tables.forgetting(told)))
         st.plotly_chart(
-            figures.forecast([told], widgets.ink()),
+            figures.forecast([told], widgets.ink(), compared="confidence" if query.scoring.confident else "score"),
             config={"displayModeBar": False},
             key="forecast",
             alt="The score of this memory as time passes, beside the threshold",

@@ -96,6 +96,7 @@ _PARAMETERS: dict[str, Callable[[Query], str]] = {
     "relevancy by": lambda query: query.scoring.measure.value,
     "parts scaled by their min and max": lambda query: "yes" if query.scoring.normalise else "no",
     "seats by": lambda query: query.scoring.seats.value,
+    "threshold of the": lambda query: query.scoring.passing.value,
     "hits for a second round": lambda query: f"{query.requery}",
 }
 

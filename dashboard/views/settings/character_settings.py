@@ -13,6 +13,7 @@ from memory_system import (
     DecayForm,
     Measure,
     MemorySystemError,
+    Passing,
     Scoring,
     Seats,
     Weights,
@@ -49,10 +50,10 @@ _FIELDS: dict[str, tuple[str, str, float, float, float]] = {
         0.05,
     ),
     "top_k": ("Top-k", "The most memories that a query recalls.", 0, 100, 1),
-    "threshold": ("Threshold", "Score that a short- or long-term memory must exceed.", 0.0, 30.0, 0.05),
+    "threshold": ("Threshold", "What a short- or long-term memory must exceed.", 0.0, 30.0, 0.05),
     "static_threshold": (
         words.STATIC_THRESHOLD,
-        "Relevancy that a fact of the personality must exceed.",
+        "What a fact of the personality must exceed.",
         0.0,
         1.0,
         0.05,
@@ -78,6 +79,7 @@ _LABELS = {name: label for name, (label, *_) in _FIELDS.items()} | {
     "normalise": words.SCALE_EACH_PART,
     "seats": words.SEATS_BY,
     "decay_form": words.DECAY_BY,
+    "passing": words.THRESHOLD_IS_OF,
 }
 
 
@@ -142,6 +144,11 @@ def _measures(values: dict[str, Any], draft: drafts.Draft) -> None:
             persist_state="session",
         )  # fmt: skip
         st.caption(words.SEATS_HELP)
+        values["passing"] = st.segmented_control(
+            words.THRESHOLD_IS_OF, [one.value for one in Passing], required=True, key=draft.field("passing"),
+            persist_state="session",
+        )  # fmt: skip
+        st.caption(words.THRESHOLD_HELP)
     with left:
         values["measure"] = st.segmented_control(
             "Relevancy by", [one.value for one in Measure], required=True, key=draft.field("measure"),
@@ -200,6 +207,7 @@ def _flat(settings: AgentSettings) -> dict[str, Any]:
         "seats": settings.scoring.seats.value,
         "decay_form": settings.scoring.decay_form.value,
         "bin_days": settings.bin_days,
+        "passing": settings.scoring.passing.value,
         "query_log": settings.query_log,
     }
 
@@ -210,7 +218,7 @@ def _save(
     """Store the values, say so, and begin the page anew; what is written into other fields than these stays."""
     rest = dict(values)
     weights = Weights(*(rest.pop(name) for name in ("recency", "importance", "relevancy")))
-    named = {name: rest.pop(name) for name in ("decay", "measure", "normalise", "seats", "decay_form")}
+    named = {name: rest.pop(name) for name in ("decay", "measure", "normalise", "seats", "decay_form", "passing")}
     scoring = Scoring(weights, **named)
     try:
         agent.configure(**rest, scoring=scoring)

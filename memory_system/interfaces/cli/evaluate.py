@@ -9,7 +9,7 @@ import json
 import math
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from json import dumps
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,11 +21,12 @@ from ...core.decay import DecayForm
 from ...embedding import fetched
 from ...embedding.embedder import CachedEmbedder, Embedder
 from ...evaluation import lived as lives
+from ...evaluation.confidence import behind, fitted, told
 from ...evaluation.data import counted
 from ...evaluation.metrics import CONFIDENCE, DEPTH, NAMES, RESAMPLES, SEED, Estimate, estimates
 from ...evaluation.sources import data_sets
-from ...evaluation.threshold import as_markdown as points_as_markdown
-from ...evaluation.threshold import curve, read_pairs
+from ...evaluation.threshold import Curve, curve, holds_pairs, read_pairs
+from ...evaluation.threshold import as_markdown as curve_as_markdown
 from ...evaluation.trial import SCORINGS, Outcome, Say, checked, run
 from ...world.world import TOKENS
 from .arguments import EmbedderName, Json, errors_told, settings_of
@@ -222,7 +223,10 @@ def evaluate(
         bool, typer.Option("--lived", help="Tell the data to an agent as it happened, and ask it at the end.")
     ] = False,
     threshold: Annotated[
-        bool, typer.Option("--threshold", help="What each threshold answers, of paraphrases and unrelated cues.")
+        bool, typer.Option("--threshold", help="What each threshold answers, of cues that have an answer and others.")
+    ] = False,
+    fit_confidence: Annotated[
+        bool, typer.Option("--fit-confidence", help="Fit the weights of the confidence on paraphrases and data sets.")
     ] = False,
     json: Json = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
@@ -238,27 +242,31 @@ def evaluate(
     if decay_form is not DecayForm.EXPONENTIAL and (lived or threshold):
         raise typer.BadParameter("--decay-form is for the evaluation without --lived or --threshold")
     progress = _Progress()
+    if fit_confidence:
+        with errors_told(json=json):
+            found_signs = signs(data, fetched(settings_of(embedder_name), progress.say), progress.say)
+        progress.end()
+        typer.echo(dumps(found_signs, indent=2))
+        return
     if threshold:
         with errors_told(json=json):
-            pairs = [read_pairs(path) for path in data]
-            embedder = fetched(settings_of(embedder_name), progress.say)
-            curves = [curve(one, embedder) for one in pairs]
+            curves = threshold_curves(data, fetched(settings_of(embedder_name), progress.say))
         if json:
-            typer.echo(dumps([[vars(point) for point in points] for points in curves], indent=2))
+            typer.echo(dumps([asdict(one) for one in curves], indent=2))
         else:
-            typer.echo("\n".join(map(points_as_markdown, curves)), nl=False)
+            typer.echo("\n".join(map(curve_as_markdown, curves)), nl=False)
         return
     if lived:
         try:
             with errors_told(json=json):
                 settings = settings_of(embedder_name)
                 folder = settings.cache / "evaluation"
-                told = lived_table(
+                lines = lived_table(
                     data, fetched(settings, progress.say), folder, progress.say, limit=limit, captions=captions
                 )
         finally:
             progress.end()
-        typer.echo(lives.as_json(told) if json else lives.as_markdown(told), nl=False)
+        typer.echo(lives.as_json(lines) if json else lives.as_markdown(lines), nl=False)
         return
     try:
         with errors_told(json=json):
@@ -277,6 +285,33 @@ def evaluate(
         typer.echo(as_json(found, embedder.identity), nl=False)
     else:
         typer.echo(as_markdown(found) if markdown else as_text(found), nl=False)
+
+
+def signs(data: Sequence[Path], embedder: Embedder, say: Say) -> list[dict[str, Any]]:
+    """The weights of the confidence, as files of paraphrases have them, and ``behind``, as data sets have it.
+
+    Raises:
+        InvalidFile: a path holds no data, or a file is not as it should be.
+        EmbedderError: texts could not be embedded.
+    """
+    pairs = [path for path in data if holds_pairs(path)]
+    others = [path for path in data if path not in pairs]
+    found = [{"data": path.stem, **vars(fitted(told(read_pairs(path), embedder, say)))} for path in pairs]
+    sets = data_sets(others, captions=False) if others else []
+    return [*found, *({"data": one.name, "behind": behind(one, embedder)} for one in sets)]
+
+
+def threshold_curves(data: Sequence[Path], embedder: Embedder) -> list[Curve]:
+    """What each threshold does to files of paraphrases, and to data sets with questions that nothing answers.
+
+    Raises:
+        InvalidFile: a path holds no data, or a file is not as it should be.
+        EmbedderError: texts could not be embedded.
+    """
+    pairs = [read_pairs(path).part(0, 1) for path in data if holds_pairs(path)]
+    others = [path for path in data if not holds_pairs(path)]
+    sets = data_sets(others, captions=False) if others else []
+    return [curve(one, embedder) for one in (*pairs, *sets)]
 
 
 def lived_table(

@@ -37,7 +37,9 @@ class RecallArguments(Arguments):
 
     cue: Cue = Field(description="What to remember: a question, a name, a situation.")
     top_k: int | None = Field(None, ge=1, le=MOST, description="Most memories to recall.")
-    threshold: float | None = Field(None, ge=0, le=30, description="The score that a memory has to exceed.")
+    threshold: float | None = Field(
+        None, ge=0, le=30, description="The confidence, or score, that a memory has to exceed."
+    )
     kinds: list[Kind] = Field(default_factory=list, description="Only memories of these kinds; all if empty.")
     tags: list[Tag] = Field(default_factory=list, max_length=100, description="Only memories with one of these tags.")
     since: AwareDatetime | None = Field(None, description="Only what happened then or later; a time with its zone.")

@@ -1,6 +1,7 @@
 """Relevancy from more than the vector: words, tokens, names, times and neighbours. Nothing here reads a clock."""
 
 from .cache import Kept
+from .confidence import confidences
 from .cue import Cue
 from .evidence import DateMatch, Evidence, TokenPair, WordMatch, evidence
 from .index import TextIndex
@@ -22,6 +23,7 @@ __all__ = [
     "TokenPair",
     "TokenStates",
     "WordMatch",
+    "confidences",
     "evidence",
     "hybrid",
 ]

@@ -17,6 +17,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from .confidence import outset
 from .cue import Cue
 from .joint import Texts
 from .late import late
@@ -59,11 +60,13 @@ class Relevancy:
         parts: by name, in the order of ``PARTS``, what each part has of the value, shape (n,); added in this order
             they are ``values`` exactly.
         pool: the rows that late interaction was worked out for, ascending.
+        outset: the log odds that there is an answer, before it is known how much of the best memory met the cue.
     """
 
     values: Floats
     parts: Mapping[str, Floats]
     pool: NDArray[np.intp]
+    outset: float
 
     @property
     def size(self) -> int:
@@ -88,6 +91,7 @@ def hybrid(cue: Cue, similarity: Floats, index: Texts, tokens: TokenStates) -> R
         raise ValueError(f"{len(index)} rows need as many similarities, not {similarity.shape}.")
     lacking = np.isnan(similarity)
     cosine = np.where(lacking, 0.0, np.clip(1.5 - 0.5 / np.where(lacking, 1.0, similarity), 0.0, 1.0))
+    odds = outset(np.where(lacking, np.nan, cosine))
     words = index.words(cue.stems)
     pairing = index.neighbours.pairing
     own = {"similarity": cosine, "words": words, "late": np.zeros(len(index))}
@@ -115,7 +119,7 @@ def hybrid(cue: Cue, similarity: Floats, index: Texts, tokens: TokenStates) -> R
     z = _sum(raw)
     share = np.where(lacking, np.nan, np.where(z > 0, -np.expm1(-z) / np.where(z > 0, z, 1.0), 1.0))
     parts = {name: _slim(raw[name] * share) for name in PARTS}
-    return Relevancy(_sum(parts), MappingProxyType(parts), pool)
+    return Relevancy(_sum(parts), MappingProxyType(parts), pool, odds)
 
 
 def _sum(parts: Mapping[str, Floats]) -> Floats:

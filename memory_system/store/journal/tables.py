@@ -144,6 +144,13 @@ _DEFAULTS_BEFORE = (
     '"token_budget": 0, "top_k": 5}'
 )
 """The settings of an agent that had saved none, up to version 0.2."""
+_DEFAULTS_BY_SCORE = (
+    '{"cost_budget": 0.0, "migration_threshold": 0.35, "query_log": 1000, "reflection_trigger": 150.0, "retention": '
+    '"learned", "retention_threshold": 0.04, "scoring": {"decay": 0.999, "measure": "hybrid", "normalise": false, '
+    '"seats": "ranking", "weights": {"importance": 0.05, "recency": 0.02, "relevancy": 1.0}}, "static_share": 0.4, '
+    '"static_threshold": 0.35, "stm_size": 20, "threshold": 0.45, "token_budget": 0, "top_k": 5}'
+)
+"""The same while the threshold was compared with the score."""
 DEFAULTS = "defaults"
 """The text that holds an older agent's default settings."""
 
@@ -154,7 +161,14 @@ def _fifth(db: sa.Connection) -> None:
         db.execute(sa.insert(TEXTS).values(name=DEFAULTS, body=_DEFAULTS_BEFORE))
 
 
-MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (_first, _second, _third, _fourth, _fifth)
+def _sixth(db: sa.Connection) -> None:
+    """The same of an agent that was made since, before the threshold was compared with the confidence."""
+    known = db.scalar(sa.select(TEXTS.c.name).where(TEXTS.c.name == DEFAULTS))
+    if known is None and db.scalar(sa.select(sa.func.max(CHANGE_SETS.c.revision))):
+        db.execute(sa.insert(TEXTS).values(name=DEFAULTS, body=_DEFAULTS_BY_SCORE))
+
+
+MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (_first, _second, _third, _fourth, _fifth, _sixth)
 """Migration n takes a journal from version n to n + 1. Add at the end; never change one that was released."""
 
 

@@ -1,0 +1,89 @@
+"""Confidence: the chance that a memory answers a cue, told apart from how memories rank.
+
+A logistic regression (Berkson 1944). How the cue stands to everything that is remembered, and how much of the best
+memory met it, decide whether there is an answer at all: a cue about none of it is about equally far from all, and
+nothing stands out. The others lose confidence by how far they lie behind the best. Within one answer confidence grows
+with relevancy, and with nothing else, so that what is less relevant never passes where what is more relevant does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Signs:
+    """What each sign of an answer counts, in log odds.
+
+    Args:
+        start: before any sign.
+        met: how much of the best memory met the cue, the weighted sum behind its relevancy, 0 and up.
+        stands_out: the cosine of the closest memory, less the mean of all.
+        spread: the standard deviation of all cosines.
+        behind: how much less of a memory met the cue than of the best; it counts against it.
+    """
+
+    start: float
+    met: float
+    stands_out: float
+    spread: float
+    behind: float = 8.0
+
+
+FITTED = Signs(start=-8.3, met=2.38, stands_out=7.08, spread=92.1)
+"""Fitted by ``python -m memory_system evaluate tests/data/confidence.json --fit-confidence`` on 120 memories with a cue
+each and 120 cues that none of them answers, among 1 to 120 memories. ``start`` is set so that at a confidence of .5 as
+many cues with an answer are answered as cues without one are not. ``behind`` is what the same command finds on LoCoMo
+conversations (8.6 to 11.6, by which of ten memories is evidence), rounded down, since it costs evidence."""
+
+_USUAL_MEAN, _USUAL_SPREAD, _COUNTED = 0.06, 0.07, 5
+"""Cosines of unrelated sentences, and for how many memories they count: a few say little of what is usual."""
+
+
+def standing(cosines: Floats) -> tuple[float, float]:
+    """How a cue stands to everything remembered: how far the closest memory stands out, and the spread of all.
+
+    Args:
+        cosines: of the cue with each memory, shape (n,), 0 to 1; NaN for a memory without a vector.
+    """
+    known = np.sort(cosines[~np.isnan(cosines)])  # so that the order of the memories plays no part in the last bits
+    if not len(known):
+        return 0.0, _USUAL_SPREAD
+    mean = (known.sum() + _COUNTED * _USUAL_MEAN) / (len(known) + _COUNTED)
+    squares = ((known - mean) ** 2).sum() + _COUNTED * _USUAL_SPREAD**2
+    return float(known[-1] - mean), float(np.sqrt(squares / (len(known) + _COUNTED)))
+
+
+def outset(cosines: Floats) -> float:
+    """The log odds that there is an answer, before it is known how much of the best memory met the cue.
+
+    Args:
+        cosines: see ``standing``.
+    """
+    stands_out, spread = standing(cosines)
+    return FITTED.start + FITTED.stands_out * stands_out + FITTED.spread * spread
+
+
+def met_of(relevancies: Floats) -> Floats:
+    """The weighted sums behind relevancies of any shape, 0 to below 1: how much of each memory met the cue."""
+    met: Floats = -np.log1p(-relevancies)
+    return met
+
+
+def confidences(odds: float, relevancies: Floats, best: float) -> Floats:
+    """The chance that each memory answers the cue, shape (n,), 0 to 1.
+
+    Args:
+        odds: see ``outset``.
+        relevancies: of the memories, shape (n,), 0 to below 1; NaN, which stays, without a vector.
+        best: the highest relevancy of those that may be found.
+    """
+    best_met, met = float(met_of(np.array(best))), met_of(relevancies)
+    told = odds + FITTED.met * best_met + FITTED.behind * (met - best_met)
+    chance: Floats = 1 / (1 + np.exp(-told))
+    return chance

@@ -1,0 +1,134 @@
+"""Confidence: what it is made of, and that it decides what passes and nothing else."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memory_system import AgentMemory, Facets, Passing, Scoring, Tier, Verdict, Weights
+from memory_system.core.presets import DEFAULT, PRESETS
+from memory_system.embedding.embedder import CachedEmbedder
+from memory_system.evaluation.confidence import fitted, regression, told
+from memory_system.evaluation.threshold import read_pairs
+from memory_system.recall.hybrid.confidence import FITTED, confidences, outset, standing
+
+PAIRS = Path(__file__).parents[1] / "data" / "confidence.json"
+CUE = "Who has the brass key to the tide mill?"
+
+
+@pytest.fixture
+def told_mira(agent: AgentMemory, remember: Callable[..., str]) -> AgentMemory:
+    """Mira with four events."""
+    remember("Lent Tobias the brass key to the tide mill", id="key", rating=8, hours_ago=30)
+    remember("Baked forty loaves", id="loaves", rating=2, hours_ago=3)
+    remember("Saw smoke over the north field", id="smoke", hours_ago=5)
+    remember("It rained on the quay", id="rain", rating=None, hours_ago=2)
+    return agent
+
+
+def test_how_a_cue_stands_is_counted_with_five_usual_memories() -> None:
+    stands_out, spread = standing(np.array([0.36, math.nan, 0.06]))
+    mean = (0.36 + 0.06 + 5 * 0.06) / 7
+    assert stands_out == pytest.approx(0.36 - mean)
+    assert spread == pytest.approx(math.sqrt(((0.36 - mean) ** 2 + (0.06 - mean) ** 2 + 5 * 0.07**2) / 7))
+    assert standing(np.array([math.nan])) == (0.0, 0.07)
+
+
+def test_the_order_of_the_memories_plays_no_part() -> None:
+    cosines = np.random.default_rng(7).random(1000)
+    assert standing(cosines) == standing(cosines[::-1]) == standing(np.sort(cosines))
+
+
+def test_the_best_has_the_odds_of_the_answer_and_the_others_lose_by_how_far_they_lie_behind() -> None:
+    best, other, lost = confidences(
+        1.0, np.array([1 - math.exp(-1.5), 1 - math.exp(-1.0), math.nan]), 1 - math.exp(-1.5)
+    )
+    odds = 1.0 + FITTED.met * 1.5
+    assert best == pytest.approx(1 / (1 + math.exp(-odds)))
+    assert other == pytest.approx(1 / (1 + math.exp(-(odds - FITTED.behind * 0.5))))
+    assert math.isnan(lost)
+
+
+def test_a_cue_about_nothing_that_is_remembered_has_low_odds() -> None:
+    about_one = np.array([0.6, *[0.05] * 40])
+    assert outset(about_one) > outset(np.full(41, 0.05)) + 4
+
+
+def test_a_regression_finds_the_weights_that_made_its_data() -> None:
+    random = np.random.default_rng(3)
+    signs = random.normal(size=(20_000, 2))
+    right = random.random(20_000) < 1 / (1 + np.exp(-(signs @ [1.5, -0.5] - 1)))
+    assert regression(signs, right, np.ones(20_000)) == pytest.approx([1.5, -0.5], abs=0.1)
+
+
+def test_the_shipped_weights_are_what_the_command_fits(embedder: CachedEmbedder) -> None:
+    found = fitted(told(read_pairs(PAIRS), embedder, lambda _line: None))
+    for name, value in vars(FITTED).items():
+        assert getattr(found, name) == pytest.approx(value, rel=0.02), name
+
+
+def test_the_confidence_passes_the_threshold_and_the_score_ranks(told_mira: AgentMemory) -> None:
+    everyone = told_mira.explain(CUE, 20, static_share=1).candidates
+    for one in everyone:
+        assert one.score.confidence is not None
+        assert (one.score.confidence > DEFAULT.threshold) is one.recalled
+    totals = [one.score.total for one in everyone if one.recalled]
+    assert totals == sorted(totals, reverse=True)
+    assert everyone[0].entry.id == "key"
+
+
+def test_recency_and_importance_move_no_memory_over_the_threshold(told_mira: AgentMemory) -> None:
+    heavy = replace(DEFAULT.scoring, weights=Weights(9, 9, 0.1), decay=0.9)
+    light = told_mira.explain(CUE, 20).candidates
+    for one in told_mira.explain(CUE, 20, scoring=heavy).candidates:
+        before = light.of(one.entry.id)
+        assert before is not None
+        assert one.score.confidence == before.score.confidence
+
+
+def test_a_cue_that_nothing_answers_is_answered_by_nothing_and_told_what_came_nearest(told_mira: AgentMemory) -> None:
+    found = told_mira.query_memory("Which element has the atomic number 79?")
+    assert not found.hits
+    assert found.nearest is not None
+    assert found.nearest.score.confidence is not None
+    assert found.nearest.score.confidence < DEFAULT.threshold
+    assert f"{found.nearest.score.confidence:.2f}" in found.nearest.because
+
+
+def test_what_the_facets_leave_out_sets_no_measure_for_the_others(told_mira: AgentMemory) -> None:
+    beside = told_mira.explain(CUE).candidates.of("smoke")
+    without = told_mira.explain(CUE, facets=Facets(without=("key",))).candidates.of("smoke")
+    assert beside is not None
+    assert without is not None
+    assert (without.score.confidence or 0) > (beside.score.confidence or 0)
+
+
+def test_classic_paper_and_what_was_saved_before_compare_the_score(told_mira: AgentMemory) -> None:
+    for name in ("classic", "paper"):
+        assert PRESETS[name].scoring.passing is Passing.SCORE
+    found = told_mira.query(CUE).by(PRESETS["classic"])
+    for one in told_mira.explanation(found).candidates:
+        assert one.score.confidence is None
+        above = one.score.total > found.threshold_of(one.entry.tier)
+        assert above is (one.verdict != Verdict.BELOW_THRESHOLD)
+
+
+def test_by_similarity_the_score_is_compared_since_no_confidence_is_fitted_for_it(told_mira: AgentMemory) -> None:
+    by_similarity = Scoring(passing=Passing.CONFIDENCE)
+    assert {one.score.confidence for one in told_mira.explain(CUE, scoring=by_similarity).candidates} == {None}
+
+
+def test_many_memories_pass_as_few_do(agent: AgentMemory) -> None:
+    """Above some number of rows only those that may decide are scored; the answer is that of all."""
+    told_of = (f"Counted {number} sacks of {('rye', 'oats', 'salt')[number % 3]} at the mill" for number in range(600))
+    agent.add_short_term([{"document": text, "rating": 5} for text in told_of])
+    for top_k, threshold in ((5, 0.4), (30, 0.9), (100, 0.05)):
+        explained = agent.explain("How many sacks of salt were there?", top_k, threshold)
+        found = agent.query_memory("How many sacks of salt were there?", top_k, threshold, touch=False)
+        assert found.hits == explained.hits
+        assert any(hit.entry.tier is not Tier.STATIC for hit in found)
