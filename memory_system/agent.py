@@ -406,9 +406,9 @@ class AgentMemory:
         Args:
             prompt: the cue, 1 to 32,000 characters.
             top_k: most memories to recall, 0 to 10,000; the agent's setting (5) if not given, as for all below.
-            threshold: the confidence to exceed, 0 to 1 (0.5), or the score, 0 to 30, as ``scoring.passing`` says.
+            threshold: the confidence to exceed, 0 to 1 (0.4), or the score, 0 to 30, as ``scoring.passing`` says.
             touch: whether what is recalled counts as accessed now, which renews its recency.
-            options: ``now``, the world's time; ``static_threshold``, what static memory has to exceed, 0 to 1 (0.5);
+            options: ``now``, the world's time; ``static_threshold``, what static memory has to exceed, 0 to 1 (0.4);
                 ``static_share``, the share of the seats that static memory may take while others wait, 0 to 1
                 (0.4); ``scoring``, weights, decay, measure and rules (the preset ``balanced``); ``facets``, which
                 memories may be found at all (all); ``requery``, how many of the best hits become cues of a second

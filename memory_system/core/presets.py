@@ -45,8 +45,8 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 seats=Seats.RANKING,
                 passing=Passing.CONFIDENCE,
             ),
-            0.5,
-            0.5,
+            0.4,
+            0.4,
             "Hybrid relevancy; recency and importance decide between equals. Tuned on LoCoMo, checked on Smallville.",
         ),
     }
