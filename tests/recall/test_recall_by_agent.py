@@ -40,7 +40,7 @@ def test_explaining_touches_nothing(told: AgentMemory) -> None:
 
 def test_a_query_touches_what_it_recalled_of_stm_and_ltm_and_nothing_else(told: AgentMemory) -> None:
     stamp = told.stamp
-    recall = told.query_memory("Who has the brass key to the tide mill?", top_k=5, threshold=0.8, static_threshold=0.4)
+    recall = told.query_memory("Who has the brass key to the tide mill?", top_k=5, threshold=0.8, static_threshold=0)
     assert [hit.entry.id for hit in recall if hit.entry.tier is not Tier.STATIC] == ["key"]
     assert any(hit.entry.tier is Tier.STATIC for hit in recall)
     assert {name: at for name, at in accesses(told).items() if at} == {"key": NOW}
