@@ -76,9 +76,8 @@ def fitted(cues: Told) -> Signs:
             shares[alike] = len(shares) / (2 * len(SIZES) * max(alike.sum(), 1))
     weights = regression(cues.signs, cues.answerable, shares)
     # where the line is drawn: the right memory has to pass it, which may not be the best
-    best = cues.signs[:, 0]
-    behind = np.where(cues.answerable, best - cues.own, 0.0)
-    summed = cues.signs @ weights - Signs.behind * behind
+    lag = np.where(cues.answerable, cues.signs[:, 0] - cues.own, 0.0)
+    summed = cues.signs @ weights - Signs.behind * lag
     many = cues.size >= MANY
     own, others = np.sort(summed[many & cues.answerable]), np.sort(summed[many & ~cues.answerable])
     cuts = others[np.isfinite(others)]

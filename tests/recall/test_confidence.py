@@ -15,7 +15,7 @@ from memory_system.core.presets import DEFAULT, PRESETS
 from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.evaluation.confidence import fitted, regression, told
 from memory_system.evaluation.threshold import read_pairs
-from memory_system.recall.hybrid.confidence import FITTED, confidences, outset, standing
+from memory_system.recall.hybrid.confidence import FITTED, SUREST, confidences, outset, standing
 
 PAIRS = Path(__file__).parents[1] / "data" / "confidence.json"
 CUE = "Who has the brass key to the tide mill?"
@@ -45,13 +45,13 @@ def test_the_order_of_the_memories_plays_no_part() -> None:
 
 
 def test_the_best_has_the_odds_of_the_answer_and_the_others_lose_by_how_far_they_lie_behind() -> None:
-    best, other, lost = confidences(
-        1.0, np.array([1 - math.exp(-1.5), 1 - math.exp(-1.0), math.nan]), 1 - math.exp(-1.5)
-    )
+    relevancies = np.array([1 - math.exp(-1.5), 1 - math.exp(-1.0), math.nan])
+    best, other, lost = confidences(1.0, relevancies, relevancies[0])
     odds = 1.0 + FITTED.met * 1.5
     assert best == pytest.approx(1 / (1 + math.exp(-odds)))
     assert other == pytest.approx(1 / (1 + math.exp(-(odds - FITTED.behind * 0.5))))
     assert math.isnan(lost)
+    assert confidences(99.0, relevancies, relevancies[0])[0] == pytest.approx(1 / (1 + math.exp(-SUREST)))
 
 
 def test_a_cue_about_nothing_that_is_remembered_has_low_odds() -> None:

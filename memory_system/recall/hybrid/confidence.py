@@ -41,6 +41,10 @@ each and 120 cues that none of them answers, among 1 to 120 memories. ``start`` 
 many cues with an answer are answered as cues without one are not. ``behind`` is what the same command finds on LoCoMo
 conversations (8.6 to 11.6, by which of ten memories is evidence), rounded down, since it costs evidence."""
 
+SUREST = 5.0
+"""The most log odds that the signs add up to, a chance of 99.3 %: standing out more helps no other memory.
+LoCoMo loses .1 point of recall@10 by it at the default threshold, and small memories answer with fewer that are wrong."""
+
 _USUAL_MEAN, _USUAL_SPREAD, _COUNTED = 0.06, 0.07, 5
 """Cosines of unrelated sentences, and for how many memories they count: a few say little of what is usual."""
 
@@ -84,6 +88,6 @@ def confidences(odds: float, relevancies: Floats, best: float) -> Floats:
         best: the highest relevancy of those that may be found.
     """
     best_met, met = float(met_of(np.array(best))), met_of(relevancies)
-    told = odds + FITTED.met * best_met + FITTED.behind * (met - best_met)
+    told = min(odds + FITTED.met * best_met, SUREST) + FITTED.behind * (met - best_met)
     chance: Floats = 1 / (1 + np.exp(-told))
     return chance
