@@ -43,7 +43,7 @@ conversations (8.6 to 11.6, by which of ten memories is evidence), rounded down,
 
 SUREST = 5.0
 """The most log odds that the signs add up to, a chance of 99.3 %: standing out more helps no other memory.
-LoCoMo loses .1 point of recall@10 by it at the default threshold, and small memories answer with fewer that are wrong."""
+LoCoMo loses .1 point of recall@10 by it at the default threshold; small memories answer with fewer that are wrong."""
 
 _USUAL_MEAN, _USUAL_SPREAD, _COUNTED = 0.06, 0.07, 5
 """Cosines of unrelated sentences, and for how many memories they count: a few say little of what is usual."""
