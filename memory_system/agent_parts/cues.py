@@ -45,15 +45,19 @@ _WORDS = {True: "right", False: "wrong"}
 
 def _measured_once(hybrid: Hybrid, tables: Mapping[Tier, Table]) -> Callable[[Query, Vectors], Measured]:
     """How tables that stay as they are measure relevancy: for each cue once, whatever else it is asked with."""
-    held: dict[tuple[str, Tier], Floats] = {}
+    held: dict[tuple[str, Tier], tuple[Floats, float]] = {}
 
     def measure(query: Query, cue: Vectors) -> Measured:
         def measured(tier: Tier, table: Table) -> Relevancy:
             if (query.cue, tier) not in held:
                 beside = query.scoring.measure is Measure.HYBRID
-                values = hybrid.measure(query, cue, tables)(tier, table)[0] if beside else table.relevancies(cue)
-                held[query.cue, tier] = values
-            return held[query.cue, tier], {}
+                if beside:
+                    values, _, odds = hybrid.measure(query, cue, tables)(tier, table)
+                else:
+                    values, odds = table.relevancies(cue), 0.0
+                held[query.cue, tier] = values, odds
+            values, odds = held[query.cue, tier]
+            return values, {}, odds
 
         return measured
 
