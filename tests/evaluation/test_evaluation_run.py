@@ -8,13 +8,13 @@ import os
 import signal
 import subprocess
 import sys
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from memory_system import MemoryEntry
+from memory_system import DecayForm, MemoryEntry
 from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import InvalidParameter
 from memory_system.evaluation.data import DataSet, Form, Question, remembered
@@ -107,6 +107,21 @@ def test_the_classic_weights_prefer_what_was_just_now(plain: Path, embedder: Cac
     assert ranker.rank("Nothing.", NOW, COSINE) == ["new", "old"]  # a tie: in the order of the ids
     ranker.drop("new")
     assert ranker.rank("Nothing.", NOW, "classic") == ["old"]
+
+
+@pytest.mark.parametrize(
+    ("form", "first"), [(DecayForm.EXPONENTIAL, "new"), (DecayForm.POWER, "old"), (DecayForm.SPACED, "new")]
+)
+def test_a_preset_is_tried_by_the_form_of_decay_that_is_asked_for(
+    embedder: CachedEmbedder, form: DecayForm, first: str
+) -> None:
+    # relevancies 1 and 1 / (3 - 2 * 0.867) = 0.79; of recency 0.99 ** 300 = 0.05 is left, or (1 + 3 * 300 / 69) ** -0.5
+    ranker = TierRanker(embedder, form)
+    for name, hours, x in (("old", 300, 1.0), ("new", 0, 0.867)):
+        entry = remembered(MemoryEntry(name, id=name, rating=5, timestamp=NOW - timedelta(hours=hours)))
+        ranker.put(entry, np.array([x, math.sqrt(1 - x * x)], np.float32))
+    ranker.know("cue", np.array([1, 0], np.float32))
+    assert ranker.rank("cue", NOW, "classic")[0] == first
 
 
 def test_a_replay_knows_neither_the_future_nor_the_cue_itself(embedder: CachedEmbedder) -> None:
