@@ -7,7 +7,8 @@
 | `locomo` `smallville` `plain` | the three forms |
 | `metrics` | pure: recall@k, MRR, nDCG, bootstrap intervals |
 | `lived` `personality` | a data set told to an agent as it happened, and asked through the public interface |
-| `threshold` | what each threshold answers, of paraphrases and of unrelated cues |
+| `threshold` | what each threshold answers, of cues that have an answer and of cues that have none |
+| `confidence` `weights` | the fits behind the weights of the confidence and of hybrid relevancy |
 | `trial` | every question under every preset, ranked by the product's own recall over one long-term tier |
 
 No agent's memory is opened: the memories live in one table while they are asked, or in a world of their own in a

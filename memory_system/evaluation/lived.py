@@ -32,12 +32,19 @@ from ..world.world import TOKENS, World
 from .data import UNRATED, DataSet, Form, Question, counted
 from .metrics import Estimate, Floats, estimates, recall_at
 from .personality import personality
-from .trial import COSINE, Say, run
+from .trial import COSINE, TIME_WEIGHTED, Say, run
 
-SIZES = (20, 50)
-"""How many entries STM holds in the lives that are reported."""
 UNBOUNDED = 100_000
 """STM of this size never overflows, so that nothing is forgotten."""
+FACTS = 40
+SIZES = ((20, FACTS), (50, FACTS), (20, 10), (20, 0), (UNBOUNDED, FACTS))
+"""How many entries STM holds, and how many facts the personality has, in the lives that are reported."""
+BESIDE = {
+    "balanced": "one ranking, not lived",
+    COSINE: "plain similarity, as Chroma's",
+    TIME_WEIGHTED: "LangChain's time-weighted",
+}
+"""What is reported beside them, of the same texts in one memory."""
 NAMES = ("evidence kept", "found of kept", "recall@5", "recall@10")
 """What is measured of each question, in this order; the share of the evidence, 0 to 1."""
 
@@ -63,7 +70,7 @@ class Life:
     way: Way
     stm_size: int
     settings: Mapping[str, Any]
-    facts: int = 40
+    facts: int = FACTS
 
 
 @dataclass(frozen=True)
@@ -91,6 +98,7 @@ class Line:
         data: the data set's name.
         told: how the agent was told, or that nothing was lived.
         stm: entries that STM holds, in words.
+        facts: of the personality, in words.
         count: questions that have a right answer.
         figures: an estimate for each of ``NAMES``; NaN where one does not apply.
     """
@@ -98,6 +106,7 @@ class Line:
     data: str
     told: str
     stm: str
+    facts: str
     count: int
     figures: tuple[Estimate, ...]
 
@@ -114,36 +123,35 @@ def table(sets: Sequence[DataSet], embedder: Embedder, say: Say, tokens: Path | 
     Raises:
         EmbedderError: texts could not be embedded.
     """
-    found: dict[tuple[str, str], list[tuple[str, Floats]]] = {}
+    found: dict[tuple[str, str, str], list[tuple[str, Floats]]] = {}
     for data in sets:
         for way in ways_of(data):
-            for size, stm in (*((size, str(size)) for size in SIZES), (UNBOUNDED, "nothing forgotten")):
-                values = lived(data, Life(way, size, {}), embedder, say, tokens).values
-                found.setdefault((way, stm), []).append((data.name, values))
-        ranked = run(data, (COSINE, "balanced"), embedder, say).values
-        for preset, name in (
-            (COSINE, "plain similarity, as of a vector store"),
-            ("balanced", "one ranking, not lived"),
-        ):
+            for size, facts in SIZES:
+                values = lived(data, Life(way, size, {}, facts), embedder, say, tokens).values
+                stm = "nothing forgotten" if size == UNBOUNDED else str(size)
+                found.setdefault((way, stm, str(facts)), []).append((data.name, values))
+        ranked = run(data, tuple(BESIDE), embedder, say).values
+        for preset, name in BESIDE.items():
             values = np.full((len(data.questions), len(NAMES)), np.nan)
             values[:, 2:] = ranked[preset][:, :2]
-            found.setdefault((name, "–"), []).append((data.name, values))
+            found.setdefault((name, "–", "–"), []).append((data.name, values))
     lines = []
-    for (told, stm), some in found.items():
+    for (told, held, known), some in found.items():
         together = [("all", np.concatenate([values for _, values in some]))] if len(some) > 1 else []
         for name, values in (*together, *some):
             count = int((~np.isnan(values[:, 2])).sum())
-            lines.append(Line(name, told, stm, count, tuple(estimates(values))))
+            lines.append(Line(name, told, held, known, count, tuple(estimates(values))))
     return lines
 
 
 def as_markdown(lines: Sequence[Line]) -> str:
     """A table in per cent with its intervals."""
-    head = ["data", "told as", "STM", "n", *NAMES]
+    head = ["data", "told as", "STM", "facts", "n", *NAMES]
     rows = [
-        [line.data, line.told, line.stm, f"{line.count:,}", *(_shown(one) for one in line.figures)] for line in lines
+        [line.data, line.told, line.stm, line.facts, f"{line.count:,}", *(_shown(one) for one in line.figures)]
+        for line in lines
     ]
-    rule = ["---"] * 3 + ["---:"] * (len(head) - 3)
+    rule = ["---"] * 4 + ["---:"] * (len(head) - 4)
     return "".join(f"| {' | '.join(row)} |\n" for row in (head, rule, *rows))
 
 
@@ -154,6 +162,7 @@ def as_json(lines: Sequence[Line]) -> str:
             "data": line.data,
             "told_as": line.told,
             "stm": line.stm,
+            "facts": line.facts,
             "n": line.count,
             "measures": {
                 name: None if math.isnan(one.value) else {"value": one.value, "low": one.low, "high": one.high}

@@ -32,11 +32,15 @@ from .metrics import DEPTH, NAMES, Floats, measures
 COSINE, ALONE = "cosine", "hybrid alone"
 """Not presets of the product: the vectors alone, with which every preset has to compare, and hybrid relevancy without
 recency and importance."""
+TIME_WEIGHTED = "time-weighted"
+"""LangChain's TimeWeightedVectorStoreRetriever by its defaults: .99 to the power of the hours since the last access and
+the relevancy, which its store makes of the distance, once each."""
 
 SCORINGS: Mapping[str, Scoring] = MappingProxyType(
     {
         COSINE: Scoring(Weights(recency=0.0, importance=0.0, relevancy=1.0)),
         ALONE: Scoring(Weights(recency=0.0, importance=0.0, relevancy=1.0), measure=Measure.HYBRID),
+        TIME_WEIGHTED: Scoring(Weights(recency=1.0, importance=0.0, relevancy=1.0), decay=0.99),
     }
     | {name: preset.scoring for name, preset in PRESETS.items()}
 )
@@ -44,7 +48,7 @@ SCORINGS: Mapping[str, Scoring] = MappingProxyType(
 
 
 def checked(names: Sequence[str]) -> tuple[str, ...]:
-    """These names of presets, each once; all of them if none is named.
+    """These names of presets, each once; if none is named, all of them but for ``TIME_WEIGHTED``.
 
     Raises:
         InvalidParameter: there is no such preset.
@@ -52,7 +56,7 @@ def checked(names: Sequence[str]) -> tuple[str, ...]:
     for name in names:
         if name not in SCORINGS:
             raise InvalidParameter(f"There is no preset {name!r:.60}; there are {', '.join(SCORINGS)}.")
-    return tuple(dict.fromkeys(names)) or tuple(SCORINGS)
+    return tuple(dict.fromkeys(names)) or tuple(name for name in SCORINGS if name != TIME_WEIGHTED)
 
 
 class Ranker(Protocol):

@@ -18,8 +18,9 @@ from memory_system import DecayForm, MemoryEntry
 from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import InvalidParameter
 from memory_system.evaluation.data import DataSet, Form, Question, remembered
+from memory_system.evaluation.lived import BESIDE, Way
 from memory_system.evaluation.metrics import Estimate
-from memory_system.evaluation.trial import COSINE, SCORINGS, TierRanker, run
+from memory_system.evaluation.trial import COSINE, SCORINGS, TIME_WEIGHTED, TierRanker, run
 from memory_system.interfaces.cli.evaluate import Row, Section, as_json, as_markdown, as_text, outcome
 from tests import programs
 from tests.conftest import ROOT, SHARED
@@ -56,7 +57,7 @@ def test_a_small_file_is_evaluated_from_end_to_end(plain: Path, embedder: Cached
     said: list[str] = []
     (section,) = outcome([plain], [], embedder, said.append)
     assert (section.title, section.memories, section.questions) == ("mine (plain)", 3, 3)
-    assert {row.preset for row in section.rows} == set(SCORINGS)
+    assert {row.preset for row in section.rows} == set(SCORINGS) - {TIME_WEIGHTED}
     assert {row.category for row in section.rows} == {"overall", "food", "weather", "people"}
     overall = figures(section, COSINE)
     assert overall.count == 3
@@ -185,6 +186,15 @@ def test_the_command_prints_json_alone_and_writes_nothing(plain: Path) -> None:
     assert sorted(plain.parent.rglob("*")) == before
 
 
+def test_the_command_tells_what_is_found_as_it_is_lived(plain: Path) -> None:
+    done = ran(plain.parent, plain, "--json")
+    assert done.returncode == 0, done.stderr
+    lines = {(one["told_as"], one["stm"], one["facts"]): one for one in json.loads(done.stdout)["lived"]}
+    assert {facts for told, _, facts in lines if told == Way.EVENTS} == {"0", "10", "40"}
+    assert set(BESIDE.values()) < {told for told, _, _ in lines}
+    assert lines[Way.EVENTS, "20", "40"]["measures"]["recall@10"]["value"] > 0.6
+
+
 def test_the_command_tells_a_bad_file_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "bad.jsonl").write_text('{"cue": "Who?", "right": ["a"]}\n{"cue"', encoding="utf-8")
     done = ran(tmp_path, tmp_path / "bad.jsonl")
@@ -204,7 +214,7 @@ def test_ctrl_c_stops_it_with_130_and_no_table(tmp_path: Path) -> None:
         json.dumps({"id": str(number), "document": f"Walk {number} " + "on and on " * 40}) for number in range(5000)
     ]
     (tmp_path / "many.jsonl").write_text("\n".join([*lines, '{"cue": "Walk", "right": ["1"]}']), encoding="utf-8")
-    command = [sys.executable, "-m", "memory_system", "evaluate", str(tmp_path)]
+    command = [sys.executable, "-m", "memory_system", "evaluate", str(tmp_path), "--presets"]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, cwd=ROOT, stdout=pipe, stderr=pipe, text=True) as child:
         try:

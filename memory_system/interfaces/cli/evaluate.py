@@ -21,6 +21,7 @@ from ...core.decay import DecayForm
 from ...embedding import fetched
 from ...embedding.embedder import CachedEmbedder, Embedder
 from ...evaluation import lived as lives
+from ...evaluation import weights
 from ...evaluation.confidence import behind, fitted, told
 from ...evaluation.data import counted
 from ...evaluation.metrics import CONFIDENCE, DEPTH, NAMES, RESAMPLES, SEED, Estimate, estimates
@@ -211,7 +212,7 @@ def _or_none(value: float) -> float | None:
 def evaluate(
     data: Annotated[list[Path], typer.Argument(help="Files of questions and memories, or folders of them.")],
     preset: Annotated[
-        list[str] | None, typer.Option(help=f"A preset to try; all if none is named: {', '.join(SCORINGS)}.")
+        list[str] | None, typer.Option(help=f"A preset to try by itself, not lived: {', '.join(SCORINGS)}.")
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first questions of each data set.")] = None,
     captions: Annotated[bool, typer.Option(help="Whether captions of pictures are part of LoCoMo memories.")] = False,
@@ -220,13 +221,21 @@ def evaluate(
         DecayForm, typer.Option(help="By which curve recency falls, whatever the preset.")
     ] = DecayForm.EXPONENTIAL,
     lived: Annotated[
-        bool, typer.Option("--lived", help="Tell the data to an agent as it happened, and ask it at the end.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--lived/--presets",
+            help="Tell the data to an agent as it happened, and ask it at the end; or rank it by each preset.",
+            show_default="lived, unless a preset is named",
+        ),
+    ] = None,
     threshold: Annotated[
         bool, typer.Option("--threshold", help="What each threshold answers, of cues that have an answer and others.")
     ] = False,
     fit_confidence: Annotated[
         bool, typer.Option("--fit-confidence", help="Fit the weights of the confidence on paraphrases and data sets.")
+    ] = False,
+    fit_weights: Annotated[
+        bool, typer.Option("--fit", help="Fit the weights of hybrid relevancy on data sets, each scored by the others.")
     ] = False,
     json: Json = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
@@ -248,6 +257,12 @@ def evaluate(
         progress.end()
         typer.echo(dumps(found_signs, indent=2))
         return
+    if fit_weights:
+        with errors_told(json=json):
+            found_fit = fitted_weights(data, fetched(settings_of(embedder_name), progress.say), progress.say)
+        progress.end()
+        typer.echo(dumps(asdict(found_fit), indent=2))
+        return
     if threshold:
         with errors_told(json=json):
             curves = threshold_curves(data, fetched(settings_of(embedder_name), progress.say))
@@ -256,7 +271,7 @@ def evaluate(
         else:
             typer.echo("\n".join(map(curve_as_markdown, curves)), nl=False)
         return
-    if lived:
+    if not preset if lived is None else lived:
         try:
             with errors_told(json=json):
                 settings = settings_of(embedder_name)
@@ -285,6 +300,17 @@ def evaluate(
         typer.echo(as_json(found, embedder.identity), nl=False)
     else:
         typer.echo(as_markdown(found) if markdown else as_text(found), nl=False)
+
+
+def fitted_weights(data: Sequence[Path], embedder: Embedder, say: Say) -> weights.Fit:
+    """The weights of hybrid relevancy, fitted on data sets.
+
+    Raises:
+        InvalidFile: a path holds no data, or a file is not as it should be.
+        InvalidParameter: there are not two data sets.
+        EmbedderError: texts could not be embedded.
+    """
+    return weights.fit(data_sets(data, captions=False), CachedEmbedder(embedder, size=1_000_000), say)
 
 
 def signs(data: Sequence[Path], embedder: Embedder, say: Say) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ depends on the cue, the index and the time alone.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -74,6 +74,70 @@ class Relevancy:
         return sum(one.nbytes for one in (self.values, self.pool, *self.parts.values()) if any(one.strides))
 
 
+@dataclass(frozen=True)
+class Signals:
+    """The parts before they are weighted, 0 to 1.
+
+    Args:
+        own: similarity, words and late of each memory, by name, shape (n,) each.
+        near: the same of its best neighbour.
+        names: whether it is of who is named, shape (n,).
+        dates: whether it lies in a time that is named, shape (n,).
+        tells_when: whether it tells a time, of a cue that asks for one, shape (n,).
+    """
+
+    own: Mapping[str, Floats]
+    near: Mapping[str, Floats]
+    names: Floats
+    dates: Floats
+    tells_when: Floats
+
+    @property
+    def columns(self) -> Floats:
+        """Shape (n, 6): what each weight of a mix counts, in its order."""
+        best = [np.maximum(self.own[name], self.near[name]) for name in self.own]
+        return np.column_stack([*best, self.names, self.dates, self.tells_when])
+
+    def weighted(self, mix: Mix) -> dict[str, Floats]:
+        """The parts by the names of ``PARTS``, weighted, shape (n,) each."""
+        raw = {name: getattr(mix, name) * values for name, values in self.own.items()}
+        raw["names"] = mix.names * self.names
+        raw["times"] = mix.dates * self.dates + mix.tells_when * self.tells_when
+        raw["neighbours"] = sum(
+            (getattr(mix, name) * np.maximum(self.near[name] - self.own[name], 0.0) for name in self.own),
+            np.zeros(len(self.names)),
+        )
+        return raw
+
+    def read(self, cue: Cue, index: Texts, pool: NDArray[np.intp], tokens: TokenStates) -> Signals:
+        """The same with the token states of the pool read.
+
+        Raises:
+            EmbedderError: token states could not be computed.
+        """
+        own = {name: values.copy() for name, values in self.own.items()}
+        near = {name: values.copy() for name, values in self.near.items()}
+        found = late(cue, index, pool, tokens)
+        own["similarity"][pool], near["similarity"][pool] = found.sentence, found.near_sentence
+        own["late"][pool], near["late"][pool] = found.late, found.near_late
+        return replace(self, own=own, near=near)
+
+
+def signals(cue: Cue, similarity: Floats, index: Texts) -> Signals:
+    """The parts that can be had without token states; the arguments are those of ``hybrid``."""
+    lacking = np.isnan(similarity)
+    cosine = np.where(lacking, 0.0, np.clip(1.5 - 0.5 / np.where(lacking, 1.0, similarity), 0.0, 1.0))
+    words, nothing = index.words(cue.stems), np.zeros(len(index))
+    pairing = index.neighbours.pairing
+    return Signals(
+        {"similarity": cosine, "words": words, "late": nothing},
+        {"similarity": pairing.best(cosine), "words": pairing.best(words), "late": nothing},
+        index.named(cue.names),
+        index.within(cue.asked),
+        index.telling_times() if cue.asks_when else nothing,
+    )
+
+
 def hybrid(cue: Cue, similarity: Floats, index: Texts, tokens: TokenStates) -> Relevancy:
     """The hybrid relevancy of every row of an index.
 
@@ -90,32 +154,12 @@ def hybrid(cue: Cue, similarity: Floats, index: Texts, tokens: TokenStates) -> R
     if similarity.shape != (len(index),):
         raise ValueError(f"{len(index)} rows need as many similarities, not {similarity.shape}.")
     lacking = np.isnan(similarity)
-    cosine = np.where(lacking, 0.0, np.clip(1.5 - 0.5 / np.where(lacking, 1.0, similarity), 0.0, 1.0))
-    odds = outset(np.where(lacking, np.nan, cosine))
-    words = index.words(cue.stems)
-    pairing = index.neighbours.pairing
-    own = {"similarity": cosine, "words": words, "late": np.zeros(len(index))}
-    near = {"similarity": pairing.best(cosine), "words": pairing.best(words), "late": np.zeros(len(index))}
-    names, dates = index.named(cue.names), index.within(cue.asked)
-    tells_when = index.telling_times() if cue.asks_when else np.zeros(len(index))
-
-    def weighted(mix: Mix) -> dict[str, Floats]:
-        raw = {name: getattr(mix, name) * values for name, values in own.items()}
-        raw["names"] = mix.names * names
-        raw["times"] = mix.dates * dates + mix.tells_when * tells_when
-        raw["neighbours"] = sum(
-            (getattr(mix, name) * np.maximum(near[name] - own[name], 0.0) for name in own), np.zeros(len(index))
-        )
-        return raw
-
-    raw = weighted(FIRST)
-    pool = np.zeros(0, np.intp)
+    signs = signals(cue, similarity, index)
+    odds = outset(np.where(lacking, np.nan, signs.own["similarity"]))
+    raw, pool = signs.weighted(FIRST), np.zeros(0, np.intp)
     if tokens.available:
-        pool = _best(np.where(lacking, -1.0, _sum(raw)), index)
-        found = late(cue, index, pool, tokens)
-        own["similarity"][pool], near["similarity"][pool] = found.sentence, found.near_sentence
-        own["late"][pool], near["late"][pool] = found.late, found.near_late
-        raw = weighted(FULL)
+        pool = best_of_first(np.where(lacking, -1.0, _sum(raw)), index)
+        raw = signs.read(cue, index, pool, tokens).weighted(FULL)
     z = _sum(raw)
     share = np.where(lacking, np.nan, np.where(z > 0, -np.expm1(-z) / np.where(z > 0, z, 1.0), 1.0))
     parts = {name: _slim(raw[name] * share) for name in PARTS}
@@ -135,7 +179,7 @@ def _slim(part: Floats) -> Floats:
     return part if part.any() else np.broadcast_to(np.zeros(()), part.shape)
 
 
-def _best(first: Floats, index: Texts) -> NDArray[np.intp]:
+def best_of_first(first: Floats, index: Texts) -> NDArray[np.intp]:
     """The rows of the pool, ascending; of those that tie for its last place, the lowest ids."""
     if len(first) <= POOL:
         return np.arange(len(first))

@@ -1,0 +1,145 @@
+"""The fit of hybrid relevancy: questions with their right memories in, the weights of its parts out.
+
+A conditional logit (McFadden 1974): the weights under which the right memories are the likeliest to be chosen of all,
+at first without token states, then with those of the pool. Only the order counts in recall, so that the weights are
+scaled to the sum of those that are shipped. Each conversation is scored with weights that were fitted on the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.entry import Tier
+from ..core.scoring import Floats
+from ..embedding.embedder import Embedder
+from ..errors import InvalidParameter
+from ..recall.hybrid import Cue, Joint, TokenStates
+from ..recall.hybrid.mix import FIRST, FULL, Mix, best_of_first, signals
+from ..recall.table import Table
+from .data import DataSet, counted
+from .metrics import recall_at
+from .trial import Say
+
+_ROUNDS = 40
+_RIDGE = 1.0
+_SEATS = 10
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What was fitted.
+
+    Args:
+        first: the weights without token states, fitted on all data sets.
+        full: the weights with them.
+        recall: recall@10 of each data set by weights fitted on the others, by name.
+        overall: the same over all questions.
+    """
+
+    first: Mix
+    full: Mix
+    recall: dict[str, float]
+    overall: float
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """The parts of n memories, each of shape (n, 6) in the order of ``Mix``, and the rows of the right ones."""
+
+    first: Floats
+    full: Floats
+    right: NDArray[np.intp]
+
+
+def fit(sets: Sequence[DataSet], embedder: Embedder, say: Say) -> Fit:
+    """What each part counts.
+
+    Args:
+        sets: at least two; weights are fitted on all but one, and scored on that one.
+        embedder: texts to vectors, with token states.
+        say: is told how far it is.
+
+    Raises:
+        EmbedderError: texts could not be embedded.
+        InvalidParameter: there are not two data sets.
+    """
+    if len(sets) < 2:
+        raise InvalidParameter("Weights are fitted on some data sets and scored on another; name two at least.")
+    tokens = TokenStates.of(embedder)
+    choices = {data.name: list(_choices(data, embedder, tokens, FIRST, say)) for data in sets}
+    found: dict[str, list[float]] = {}
+    for data in sets:
+        others = [one for name, some in choices.items() if name != data.name for one in some]
+        first, full = _fitted(others)
+        tried = _choices(data, embedder, tokens, first, say)
+        found[data.name] = [_recall(one, full) for one in tried]
+    first, full = _fitted([one for some in choices.values() for one in some])
+    recall = {name: float(np.mean(values)) for name, values in found.items()}
+    return Fit(first, full, recall, float(np.mean([value for values in found.values() for value in values])))
+
+
+def _choices(data: DataSet, embedder: Embedder, tokens: TokenStates, first: Mix, say: Say) -> Iterator[_Choice]:
+    """What the questions of a data set, of which none is lived, find of its memories with this choice of the pool."""
+    table = Table()
+    for entry, vector in zip(data.entries, embedder.embed([one.document for one in data.entries]), strict=True):
+        table.put(entry.evolve(tier=Tier.LTM), vector)
+    texts = Joint(Table().texts, table.texts)
+    cues = embedder.embed([one.cue for one in data.questions])
+    for done, (question, vector) in enumerate(zip(data.questions, cues, strict=True)):
+        if done % 50 == 0:
+            say(f"{data.name}: asked {done:,} of {counted(len(cues), 'question')}")
+        cue = Cue.read(question.cue, question.now, texts.speakers)
+        signs = signals(cue, table.relevancies(vector), texts)
+        before = signs.columns
+        pool = best_of_first(before @ np.array(astuple(first)), texts)
+        after = signs.read(cue, texts, pool, tokens).columns
+        rows = [row for row in map(table.row, question.right) if row is not None]
+        yield _Choice(before, after, np.array(rows, np.intp))
+
+
+def _fitted(choices: Sequence[_Choice]) -> tuple[Mix, Mix]:
+    without_late = np.array([field.name != "late" for field in fields(Mix)])
+    first = conditional_logit([(one.first[:, without_late], one.right) for one in choices])
+    full = conditional_logit([(one.full, one.right) for one in choices])
+    weights = np.zeros(len(without_late))
+    weights[without_late] = first
+    return _scaled(weights, FIRST), _scaled(full, FULL)
+
+
+def _scaled(weights: Floats, like: Mix) -> Mix:
+    return Mix(*map(float, weights * (sum(astuple(like)) / weights.sum())))
+
+
+def conditional_logit(choices: Sequence[tuple[Floats, NDArray[np.intp]]]) -> Floats:
+    """The weights, shape (d,), under which the chosen of each choice are the likeliest, by Newton's method.
+
+    Args:
+        choices: for each the signs of what can be chosen, shape (n, d), and the rows that are right; a row counts for
+            one over their number, so that each choice counts alike.
+    """
+    count = choices[0][0].shape[1]
+    weights = np.zeros(count)
+    for _ in range(_ROUNDS):
+        slope, bend = -_RIDGE * weights, _RIDGE * np.eye(count)
+        for signs, right in choices:
+            told = signs @ weights
+            chance = np.exp(told - told.max())
+            chance /= chance.sum()
+            mean = chance @ signs
+            slope += signs[right].mean(axis=0) - mean
+            bend += (signs * chance[:, None]).T @ signs - np.outer(mean, mean)
+        step = np.linalg.solve(bend, slope)
+        weights = weights + step
+        if np.abs(step).max() < 1e-6:
+            break
+    return weights
+
+
+def _recall(one: _Choice, mix: Mix) -> float:
+    told = one.full @ np.array(astuple(mix))
+    ranked = np.argsort(-told, kind="stable")[:_SEATS]
+    return recall_at(_SEATS, [str(row) for row in ranked.tolist()], {str(row) for row in one.right.tolist()})
