@@ -14,6 +14,8 @@ from ..llm import tasks
 from .context import Ground, cited
 
 CONTEXT = 15
+_ROUTINE = 3
+"""Items of a routine that a note names."""
 RATING = 5
 """Plans are not asked about: the published code gives them 5."""
 
@@ -48,6 +50,8 @@ def plan(ground: Ground, routine: Sequence[RoutineItem]) -> ChangeSet:
             raise ModelNonsense(f"The language model's plan cannot be used: {problem} Nothing was changed.")
     if not actions:
         note = "Nothing is left to do today: no routine and no appointment lies ahead."
+        if ahead := [item for item in routine if (item.until or item.time) > f"{now:%H:%M}"]:
+            note = f"The language model planned nothing, although the routine lies ahead: {_told(ahead)}."
         return ground.plan("plan", "Nothing to plan", [], calls=tuple(calls), notes=(note,))
     day = now.date().isoformat()
     earlier = [old for old in ground.ltm if old.kind is Kind.PLAN and old.extras.get("plan_day") == day]
@@ -63,6 +67,16 @@ def plan(ground: Ground, routine: Sequence[RoutineItem]) -> ChangeSet:
     notes = (f"{over} new actions would overlap what stands of the earlier plan, and were left out.",) if over else ()
     title = f"Plan {now:%A} {now.day} {now:%B}: {len(free)} actions"
     return ground.plan("plan", title, changes, calls=tuple(calls), kept=kept, notes=notes)
+
+
+def is_ahead(entry: MemoryEntry, now: datetime) -> bool:
+    """Whether a memory is a planned action of a day that is not over, in the zone of ``now``."""
+    return entry.kind is Kind.PLAN and str(entry.extras.get("plan_day", "")) >= now.date().isoformat()
+
+
+def _told(routine: Sequence[RoutineItem]) -> str:
+    told = [f"{item.time} {item.activity}" for item in routine[:_ROUTINE]]
+    return "; ".join(told) + (f" and {len(routine) - _ROUTINE} more" if len(routine) > _ROUTINE else "")
 
 
 def _overlaps(action: tasks.Action, old: MemoryEntry) -> bool:

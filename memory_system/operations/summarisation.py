@@ -8,6 +8,7 @@ from ..core.change_set import Change, ChangeSet
 from ..core.entry import Kind, MemoryEntry, Tier, new_id
 from ..llm import tasks
 from .context import Ground, by_age
+from .planning import is_ahead
 
 MARKED = "marked “by a person”"
 
@@ -17,16 +18,17 @@ def plan(ground: Ground, count: int) -> ChangeSet:
 
     The summary keeps its sources' ids (``evidence``) and dates; it stands at the date of its latest source and
     is as important as its most important one. The sources leave recall and stay in the journal, from where
-    they can be restored. Pinned, protected and authored entries are never chosen, nor are unrated ones, whose
-    importance nobody knows.
+    they can be restored. Pinned, protected and authored entries are never chosen, nor is what is planned for a day
+    that is not over, nor are unrated ones, whose importance nobody knows.
 
     Raises:
         ModelError: the language model did not help. Nothing was changed.
     """
-    free = [e for e in ground.ltm if not (e.pinned or e.protected or e.authored) and e.importance is not None]
+    fixed = (e.pinned or e.protected or e.authored or is_ahead(e, ground.now) for e in ground.ltm)
+    free = [e for e, stays in zip(ground.ltm, fixed, strict=True) if not stays and e.importance is not None]
     chosen = sorted(free, key=lambda entry: (entry.importance or 0, *by_age(entry)))[:count]
     if len(chosen) < 2:
-        return ground.plan("summarise", "Nothing to summarise", [], notes=(_too_few(ground.ltm, len(free)),))
+        return ground.plan("summarise", "Nothing to summarise", [], notes=(_too_few(ground, len(free)),))
     chosen.sort(key=by_age)
     ground.progress(0.1, f"Summarising {len(chosen)} memories")
     done = ground.model.complete(tasks.summarise(ground.who, chosen))
@@ -43,14 +45,16 @@ def plan(ground: Ground, count: int) -> ChangeSet:
     return ground.plan("summarise", f"Summarise {len(chosen)} memories into one", changes, calls=(done.call,))
 
 
-def _too_few(held: Sequence[MemoryEntry], free: int) -> str:
+def _too_few(ground: Ground, free: int) -> str:
     """Why there is nothing to summarise: how many memories are left out for which reason, and what can be done."""
+    held = ground.ltm
     marked = sum(one.authored for one in held)
     left_out = {
         MARKED: marked,
         "pinned": sum(one.pinned for one in held),
         "protected": sum(one.protected for one in held),
         "unrated": sum(one.importance is None for one in held),
+        "of today's plan": sum(is_ahead(one, ground.now) for one in held),
     }
     words = ", ".join(f"{count:,} {why}" for why, count in left_out.items() if count)
     told = f"Long-term memory holds {len(held):,} memories, of which {free} can be summarised; it takes two."

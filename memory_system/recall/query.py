@@ -26,6 +26,8 @@ from .table import KINDS, Table
 _MOST = 100
 _MOST_WITHOUT = 10_000
 _MAX_CONTAINS = 1000
+_PLANNED = "plan"
+"""The tag of plans."""
 
 
 @dataclass(frozen=True)
@@ -205,6 +207,23 @@ class Query:
     def static_seats(self) -> int:
         """How many seats static memory may take while other memories wait for one."""
         return math.ceil(self.top_k * self.static_share - 1e-9)
+
+    def admitted(self, table: Table) -> NDArray[np.bool_] | None:
+        """Which rows of a table may be found, shape (n,); ``None`` = all of them.
+
+        The facets say it. Plans of days that are over, in the zone of ``now``, are found only where plans are asked
+        for: what was intended then is not what is to be done now.
+        """
+        found = self.facets.admit(table) if self.facets else None
+        if Kind.PLAN in self.facets.kinds or _PLANNED in self.facets.tags:
+            return found
+        columns = table.columns.used(len(table))
+        plans: NDArray[np.bool_] = columns["kind"] == KINDS.index(Kind.PLAN)
+        if not plans.any():
+            return found
+        today = self.now.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
+        stand: NDArray[np.bool_] = ~(plans & (columns["timestamp"] < today))
+        return stand if found is None else found & stand
 
     def threshold_of(self, tier: Tier) -> float:
         """The threshold that a memory of this tier has to exceed."""

@@ -50,7 +50,7 @@ def second_round(
     """
     held = {one.entry.id for one in found}
     best: dict[str, tuple[float, Score, Candidate, Tier, int]] = {}
-    admitted = {tier: query.facets.admit(tables[tier]) for tier in (Tier.STM, Tier.LTM)} if query.facets else {}
+    admitted = {tier: query.admitted(tables[tier]) for tier in (Tier.STM, Tier.LTM)}
     first = sorted(found, key=lambda one: (-one.score.total, one.entry.id))[: query.requery]
     for hit in first:
         vector = tables[hit.entry.tier].vector(hit.entry.id)
@@ -64,7 +64,9 @@ def second_round(
             sure = None if hit.score.confidence is None else hit.score.confidence * np.clip(cosines, 0, 1)
             parts = dataclasses.replace(scored[tier], relevancy=relevancies, sub_parts={}, confidence=sure)
             totals = parts.totals
-            able = (parts.passing > query.threshold) & admitted.get(tier, True)
+            able = parts.passing > query.threshold
+            if (allowed := admitted[tier]) is not None:
+                able &= allowed
             for row in np.flatnonzero(able).tolist():
                 entry_id = table.ids[row]
                 if entry_id not in held and (entry_id not in best or totals[row] > best[entry_id][0]):
@@ -298,7 +300,7 @@ class _Asked:
         if not len(table):
             return _Ranked(tier, table, [], _NOTHING)
         if tier is not Tier.STATIC and not query.scoring.normalise and len(table) > FEW and table is self.held[tier]:
-            admitted = self._admitted(tier) if query.facets else None
+            admitted = query.admitted(table)
             sought = Sought(self.cue, query.now, query.scoring, query.threshold_of(tier), query.top_k, admitted)
             if self.measured is None:
                 return _Ranked(tier, table, *top_rows(table, sought))
@@ -307,8 +309,8 @@ class _Asked:
         parts = self._all_parts()[tier] if query.scoring.normalise else self._parts(tier)
         totals = parts.totals
         above = parts.passing > query.threshold_of(tier)
-        if query.facets:
-            above &= self._admitted(tier)
+        if (allowed := query.admitted(table)) is not None:
+            above &= allowed
         best = best_of(np.flatnonzero(above), totals, table.ids, query.top_k)
         return _Ranked(tier, table, best, parts.taken(np.array(best, np.intp)))
 
@@ -361,7 +363,8 @@ class _Asked:
 
     def _admitted(self, tier: Tier) -> NDArray[np.bool_]:
         table = self.tables[tier]
-        return self.query.facets.admit(table) if self.query.facets else np.ones(len(table), np.bool_)
+        allowed = self.query.admitted(table)
+        return np.ones(len(table), np.bool_) if allowed is None else allowed
 
     def _guided(self, found: Sequence[Candidate]) -> tuple[Candidate, ...]:
         if not self.query.requery or len(found) >= self.query.top_k:

@@ -95,6 +95,12 @@ def verdicts_of(
     return np.select([np.asarray(rows) for rows, _ in told], numbers, np.uint8(VERDICTS.index(Verdict.BEYOND_TOP_K)))
 
 
+_FILTERED = {
+    True: "The facets that were asked for do not admit it.",
+    False: "It is a plan of a day that is over; ask for plans, by the facet of kinds, to find it.",
+}
+
+
 def because(
     verdict: Verdict, tier: Tier, score: Score, rank: int, given: Seated, query: Query, seat: int | None = None
 ) -> str:
@@ -115,7 +121,7 @@ def because(
         case Verdict.NO_VECTOR:
             return "It has no vector, so nothing can be said of its relevancy."
         case Verdict.FILTERED_OUT:
-            return "The facets that were asked for do not admit it."
+            return _FILTERED[bool(query.facets)]
         case Verdict.BELOW_THRESHOLD:
             return below(tier, score, query.threshold_of(tier))
         case Verdict.RECALLED:

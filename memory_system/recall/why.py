@@ -20,6 +20,7 @@ from enum import StrEnum
 import numpy as np
 
 from ..core.entry import LIVED, Tier
+from ..core.kinds import Kind
 from ..core.scoring import FRESH_SECONDS, Floats, Seats, Weights
 from ..core.times import stamp
 from ..errors import EntryNotFound, shown
@@ -296,6 +297,10 @@ class _Search:
         if self._one.verdict is not Verdict.FILTERED_OUT:
             return []
         asked, none = self._query.facets, Facets()
+        if not asked:
+            plans = replace(asked, kinds=(Kind.PLAN,))
+            query = replace(self._query, facets=plans)
+            return [Way(Lever.FACETS, plans, "Ask for plans.", 1 / len(_FACETS), query)] if self.recalls(query) else []
         for names, words in _FACETS:
             left = replace(asked, **{name: getattr(none, name) for name in names})
             if left != asked and self.recalls(query := replace(self._query, facets=left)):
