@@ -82,6 +82,16 @@ def time_given(name: str, value: Any) -> datetime:
         raise InvalidParameter(f"{name} {error}.") from error
 
 
+def naive(value: Any) -> datetime | None:
+    """The time that a value is where it is one without a zone; ``None`` for all others, and for what is no time."""
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value.strip())
+        except ValueError:
+            return None
+    return value if isinstance(value, datetime) and value.utcoffset() is None else None
+
+
 def moment_given(name: str, at: object) -> datetime:
     """As ``time_given``, of a parameter that takes a datetime and nothing else.
 

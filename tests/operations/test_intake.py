@@ -152,7 +152,6 @@ def test_an_id_of_the_personality_is_refused(agent: AgentMemory, unchanged: Call
         ([SMOKE, "Saw fire"], "Event 2 of 2: An event must be a mapping with a document, not a str"),
         ([SMOKE, None], "Event 2 of 2: An event must be a mapping with a document, not nothing"),
         ([SMOKE, {"document": "x", "rating": 11}], "Event 2 of 2: .*rating is 11"),
-        ([SMOKE, {"document": "x", "timestamp": "2026-03-27T06:00"}], "Event 2 of 2: .*has no zone"),
         ({"document": "x", "id": "a", "tier": "ltm"}, "^Memory 'a': events go to short-term memory.*write ltm memory"),
         ([SMOKE, {"document": "x", "tier": "static"}], "Event 2 of 2: .*write static memory"),
         (MemoryEntry("x", tier=Tier.LTM), "events go to short-term memory"),

@@ -21,6 +21,11 @@ QUICK, SLOW, WATCHING = 12, 8, 2
 """Threads: for what takes milliseconds, for what may wait a minute for a language model, and for looking for news."""
 
 
+def _never(**_given: Any) -> bool:
+    """Nothing is known of what is asked."""
+    return False
+
+
 class Lanes:
     """The threads of one server."""
 
@@ -35,22 +40,30 @@ class Lanes:
         """An endpoint that may ask a language model."""
         return _in_thread(endpoint, self._slow)
 
-    def told(self, endpoint: Callable[..., Response]) -> Callable[..., Awaitable[Response]]:
+    def told(
+        self, endpoint: Callable[..., Response], light: Callable[..., bool] = _never
+    ) -> Callable[..., Awaitable[Response]]:
         """An endpoint that may take long, and tells how far it is to whoever asks for ``text/event-stream``.
 
         Its first parameter is ``tell``. A listener who leaves stops what is not applied yet.
+
+        Args:
+            endpoint: answers a request.
+            light: of what is asked, whether it is known to ask no language model; it then waits for none that others
+                have asked.
         """
 
         async def run(request: Request, **given: Any) -> Response:
+            lane = self._quick if light(**given) else self._slow
             if EVENTS not in request.headers.get("accept", ""):
-                return await to_thread.run_sync(functools.partial(endpoint, untold, **given), limiter=self._slow)
+                return await to_thread.run_sync(functools.partial(endpoint, untold, **given), limiter=lane)
             if "idempotency-key" in request.headers:
                 raise InvalidParameter(
                     "What is told as it comes about takes no Idempotency-Key: ask for application/json to send one."
                 )
 
             async def begin(work: Callable[[], None]) -> None:
-                await to_thread.run_sync(work, limiter=self._slow)
+                await to_thread.run_sync(work, limiter=lane)
 
             def work(tell: Tell) -> Response:
                 return endpoint(tell, **given)

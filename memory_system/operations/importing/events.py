@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,12 @@ from ...core.change_set import ChangeSet
 from ...core.entry import Kind, MemoryEntry, Tier
 from ...core.files import read_at_most
 from ...core.json_source import parse_strict
+from ...core.times import naive
 from ...errors import InvalidEntry, InvalidFile, shown
 
 MAX_FILE = 50_000_000
 MAX_BATCH = 50_000
+_TIMES = ("timestamp", "last_access")
 
 Events = MemoryEntry | Mapping[str, Any] | Sequence[MemoryEntry | Mapping[str, Any]] | str | Path
 """One event, several, or the path of a JSON file ``{"documents": [...], "metadatas": [...], "ids": [...]}``."""
@@ -34,6 +36,14 @@ class Outcome:
 
 
 @dataclass(frozen=True)
+class Taken:
+    """The entries of events, and in sentences what was read otherwise than it was written."""
+
+    entries: list[MemoryEntry]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Added:
     """What became of each event, in the order in which they came, and the change set: applied, or only planned."""
 
@@ -46,8 +56,14 @@ class Added:
         return tuple(outcome.id for outcome in self.outcomes if not outcome.rated and outcome.action != "skipped")
 
 
-def read(events: Events, now: datetime | None) -> list[MemoryEntry]:
+def read(events: Events, now: datetime | None, zone: Callable[[], tzinfo | None] | None = None) -> Taken:
     """The entries for STM that these events are; one without a time happened now, or has none where now is not known.
+
+    Args:
+        events: in any of the forms that are taken. An ``importance_score`` is a rating / 10, 0.1 to 1.0; where one of
+            them is above 1, all of them are ratings, 1 to 10. A time may lack a zone.
+        now: the world's time.
+        zone: of times that have none; that of ``now`` if not given.
 
     Raises:
         InvalidEntry: an event cannot be taken, or an id stands twice; none is taken then.
@@ -65,6 +81,8 @@ def read(events: Events, now: datetime | None) -> list[MemoryEntry]:
         raise InvalidEntry(f"Events come as an entry, a mapping, a list or a file, not as a {type(events).__name__}.")
     if len(items) > MAX_BATCH:
         raise InvalidEntry(f"That are {len(items):,} events; at most {MAX_BATCH:,} are taken at once.")
+    items, on_ten = _rated_on_ten(items)
+    items, zoned = _zoned(items, zone or (lambda: None if now is None else now.tzinfo))
     entries = []
     for number, item in enumerate(items, start=1):
         try:
@@ -76,7 +94,51 @@ def read(events: Events, now: datetime | None) -> list[MemoryEntry]:
     twins = [entry_id for entry_id, count in Counter(entry.id for entry in entries).items() if count > 1]
     if twins:
         raise InvalidEntry(f"The id {twins[0]!r} stands twice in one batch; give each event an id of its own.")
-    return entries
+    return Taken(entries, (*on_ten, *zoned))
+
+
+def _rated_on_ten(items: Sequence[Any]) -> tuple[Sequence[Any], tuple[str, ...]]:
+    """The events with what is above 1, and all beside it, as ratings of 1 to 10, and a note of that."""
+    scores = [found["importance_score"] for item in items for found in _fields(item) if "importance_score" in found]
+    numbers = [one for one in scores if isinstance(one, int | float) and not isinstance(one, bool)]
+    if not any(1 < one <= 10 for one in numbers):
+        return items, ()
+    renamed = [
+        _changed(item, lambda name, value: ("rating" if name == "importance_score" else name, value)) for item in items
+    ]
+    return renamed, ("'importance_score' was read as a rating from 1 to 10, since one of them is above 1.",)
+
+
+def _zoned(items: Sequence[Any], zone: Callable[[], tzinfo | None]) -> tuple[Sequence[Any], tuple[str, ...]]:
+    """The events with the world's zone where a time has none, and a note of that."""
+    lacking = sum(naive(found.get(name)) is not None for item in items for found in _fields(item) for name in _TIMES)
+    of = zone() if lacking else None
+    if of is None:
+        return items, ()
+
+    def change(name: str, value: Any) -> tuple[str, Any]:
+        moment = naive(value) if name in _TIMES else None
+        return name, value if moment is None else moment.replace(tzinfo=of)
+
+    many = f"{lacking:,} times have" if lacking > 1 else "A time has"
+    return [_changed(item, change) for item in items], (f"{many} no zone, and were read in the world's, {of}.",)
+
+
+def _fields(item: Any) -> Iterator[Mapping[str, Any]]:
+    """Where an event may have typed fields: it, and its metadata."""
+    if isinstance(item, Mapping):
+        yield item
+        if isinstance(item.get("metadata"), Mapping):
+            yield item["metadata"]
+
+
+def _changed(item: Any, change: Callable[[str, Any], tuple[str, Any]]) -> Any:
+    if not isinstance(item, Mapping):
+        return item
+    found = dict(change(name, value) for name, value in item.items())
+    if isinstance(held := found.get("metadata"), Mapping):
+        found["metadata"] = dict(change(name, value) for name, value in held.items())
+    return found
 
 
 def event_entry(item: Any, now: datetime | None) -> MemoryEntry:

@@ -11,7 +11,6 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
-from pydantic import AwareDatetime
 from starlette.exceptions import HTTPException
 
 from ....core.json_source import parse_strict
@@ -26,6 +25,8 @@ from ..sse import TOLD, Tell, progress
 
 LINES = "application/x-ndjson"
 _MANY = 500
+_LIGHT, _LIGHT_BYTES = 50, 100_000
+"""Events, and bytes of them, whose vectors are made in well under a second or two."""
 
 
 def routes(desk: Desk) -> APIRouter:
@@ -36,6 +37,8 @@ def routes(desk: Desk) -> APIRouter:
         tell: Tell, name: str, events: list[Any], overwrite: bool, rate: bool, now: datetime | None, preview: bool
     ) -> JSONResponse:
         agent = desk.agent(name)
+        if now is not None and now.utcoffset() is None:
+            now = now.replace(tzinfo=agent.now.tzinfo)
         done = agent.add_short_term(
             events, overwrite_existing=overwrite, rate=rate, now=now, preview=preview, progress=progress(tell)
         )
@@ -51,7 +54,7 @@ def routes(desk: Desk) -> APIRouter:
         One that cannot be rated is stored all the same, unrated. With an Idempotency-Key an event without an id gets
         one that follows from the key, so that sending it again never doubles it, not even after a restart.
         """
-        events = [_keyed(event.given(), name, key, number) for number, event in enumerate(body.events)]
+        events = [_keyed(event, name, key, number) for number, event in enumerate(body.given())]
         return added(
             tell, name, events, overwrite=body.overwrite_existing, rate=body.rate, now=body.now, preview=preview
         )
@@ -69,14 +72,14 @@ def routes(desk: Desk) -> APIRouter:
         events = [_keyed(event, name, key, number) for number, event in enumerate(_lines_of(text))]
         return added(tell, name, events, overwrite=overwrite, rate=rate, now=now, preview=preview)
 
-    run_lines = desk.lanes.told(add_lines)
+    run_lines = desk.lanes.told(add_lines, light=lambda rate, text, **_given: not rate and len(text) < _LIGHT_BYTES)
 
     async def stream(
         request: Request,
         name: AgentName,
         overwrite_existing: bool = True,
         rate: bool = True,
-        now: AwareDatetime | None = None,
+        now: datetime | None = None,
         preview: Preview = False,
         key: Key = None,
     ) -> Response:
@@ -95,12 +98,18 @@ def routes(desk: Desk) -> APIRouter:
         return StreamingResponse(_pieces(chain([first], lines)), media_type=LINES, headers=tag(agent.stamp[0]))
 
     quick, of = desk.lanes.quick, "/agents/{name}"
-    router.post(f"{of}/events", response_model=model(Added), responses=TOLD)(desk.lanes.told(add))
+    router.post(f"{of}/events", response_model=model(Added), responses=TOLD)(desk.lanes.told(add, light=_asks_nothing))
     taken = {"requestBody": {"required": True, "content": {LINES: {"schema": {"type": "string"}}}}}
     router.post(f"{of}/events.ndjson", response_model=model(Added), responses=TOLD, openapi_extra=taken)(stream)
     told: dict[int | str, dict[str, Any]] = {200: {"content": {LINES: {"schema": {"type": "string"}}}}}
     router.get(f"{of}/export", response_class=StreamingResponse, responses=told)(quick(exported))
     return router
+
+
+def _asks_nothing(body: EventsBody, **_given: Any) -> bool:
+    """Whether events are few and none is to be rated: those wait for no language model that others wait for."""
+    count = len(body.events if body.events is not None else body.documents or ())
+    return count <= _LIGHT and (not body.rate or all(body.rated()))
 
 
 def _keyed(event: Any, name: str, key: str | None, number: int) -> Any:
