@@ -13,6 +13,7 @@ CHARACTERS = "New, copy, rename, delete"
 
 # character_settings.py
 SHORT_TERM_SIZE = "Size of short-term memory"
+MIGRATE_BY_ITSELF = "Overflow migrates by itself"
 STATIC_THRESHOLD = "Static threshold"
 WEIGHT_OF_RECENCY = "Weight of recency"
 WEIGHT_OF_IMPORTANCE = "Weight of importance"

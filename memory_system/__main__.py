@@ -146,7 +146,7 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
         "add": add,
         "import": import_,
         "rate": rate,
-        **{name: _MADE.pop(name) for name in ("remember-conversation", "whisper")},
+        **{name: _MADE.pop(name) for name in ("remember-conversation", "whisper", "describe-person")},
         **{name: _MADE.pop(name) for name in ("migrate", "reflect", "summarise", "plan")},
     },
     CURATE: {},

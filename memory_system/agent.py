@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import wraps
 from pathlib import Path
@@ -21,7 +22,7 @@ from .agent_parts.rating import Rating
 from .agent_parts.replay import Replay
 from .agent_parts.retrieval import Retrieval, ground
 from .agent_parts.trash import Trash
-from .core.authors import running_script
+from .core.authors import BY_ITSELF, running_script
 from .core.change_set import ChangeSet, is_text
 from .core.dismissed import Dismissed
 from .core.entry import MemoryEntry, Tier
@@ -33,7 +34,7 @@ from .core.settings import MEMORY, AgentSettings, Retention, Settings
 from .core.times import Clock
 from .embedding import registry as embedders
 from .embedding.embedder import CachedEmbedder, Embedder
-from .errors import AgentNotFound, InvalidParameter
+from .errors import AgentNotFound, InvalidParameter, StaleChange
 from .llm import LanguageModel, tasks
 from .llm.metered import Metered, Once
 from .llm.offline.model import OfflineModel
@@ -537,11 +538,21 @@ class AgentMemory:
     def apply(self, change_set: ChangeSet) -> ChangeSet:
         """Carry out a previewed change set, once; answers it with its revision.
 
+        Where ``AgentSettings.auto_migrate`` says so, what then overflows short-term memory migrates at once, as a
+        change set of its own.
+
         Raises:
             NotAllowed, ReadOnlyPast, ReadOnly: nothing may be changed.
             StaleChange: what it touches has changed since; with going back, anything. Nothing was changed.
         """
-        return self._context.apply(change_set)
+        done = self._context.apply(change_set)
+        if self.settings.auto_migrate and migration.fills(done):
+            world = self.acting_as(BY_ITSELF)
+            plan = world.migrate_stm2ltm(now=done.planned_at, preview=True)
+            why = f"Short-term memory overflowed by revision {done.revision}."
+            with suppress(StaleChange):  # somebody else makes room at the same moment
+                world.apply(dataclasses.replace(plan, reason=why))
+        return done
 
     def edit(self, entry_id: str, *, preview: bool = False, **fields: Any) -> ChangeSet:
         """Change fields of one memory; see ``operations.edit.EDITABLE``.
@@ -619,7 +630,9 @@ class AgentMemory:
 
         Args:
             events: an entry, a mapping, a list of either, or the path of a JSON file in the form
-                ``{"documents": [...], "metadatas": [...], "ids": [...]}``.
+                ``{"documents": [...], "metadatas": [...], "ids": [...]}``. A time without a zone is in the world's;
+                an ``importance_score`` is 0.1 to 1.0, or, where one of them is above 1, all are 1 to 10. Where that
+                was so, the notes of the change set say it.
             overwrite_existing: whether an id that STM holds is overwritten; it is skipped otherwise.
             rate: whether the language model is asked about events without a rating.
             now: the time of events that have none.
@@ -635,12 +648,13 @@ class AgentMemory:
             InvalidEntry, InvalidFile: an event cannot be taken; none is taken then.
             Immutable: an id belongs to static memory.
         """
-        entries = read(events, self._context.time(now))
-        planned_on = ground(self._context, now, progress)
+        taken = read(events, self._context.time(now))
+        find, planned_on = self._context.ledger.find, ground(self._context, now, progress)
         plan, outcomes = edit.add(
-            planned_on, entries, self._context.ledger.find, overwrite=overwrite_existing, rate=rate, cancelled=cancelled
+            planned_on, taken.entries, find, overwrite=overwrite_existing, rate=rate, cancelled=cancelled
         )
-        return Added(outcomes, self._context.done(plan, preview))
+        plan = dataclasses.replace(plan, notes=(*taken.notes, *plan.notes))
+        return Added(outcomes, plan if preview else self.apply(plan))
 
     def remember_conversation(
         self,
@@ -653,9 +667,9 @@ class AgentMemory:
     ) -> ChangeSet:
         """Remember a conversation in STM: each turn, and a synopsis of what it shows, linked to its turns.
 
-        The synopsis says what was asked, what was done, how a speaker felt, what they prefer and why an answer
-        was given, as far as the conversation shows it. Where the language model fails the turns are stored all
-        the same, without a synopsis, and the notes say so.
+        The synopsis says what was told, asked and done, how a speaker felt, what they prefer and why an answer was
+        given, as far as the conversation shows it. Where the language model fails the turns are stored all the same,
+        without a synopsis, and the notes say so.
 
         Args:
             turns: at most 2,000: mappings ``{"speaker": ..., "text": ..., "timestamp": ...}``, pairs of speaker
@@ -672,16 +686,17 @@ class AgentMemory:
         planned_on = ground(self._context, now, progress)
         share = 0.8 if rate else 0.0
         added, _ = edit.add(_step(planned_on, 0, share), entries, self._context.ledger.find, overwrite=False, rate=rate)
-        return self._context.done(synopsis.plan(_step(planned_on, share, 1), added), preview)
+        plan = synopsis.plan(_step(planned_on, share, 1), added)
+        return plan if preview else self.apply(plan)
 
     def rate(self, text: str) -> tasks.Rating:
-        """How poignant a text is, 1 to 10, and why; stores nothing.
+        """How poignant a text is for this agent, by who it is: 1 to 10, and why; stores nothing.
 
         Raises:
             InvalidEntry: the text cannot be a memory.
             ModelError: the language model did not help.
         """
-        return self.model.complete(tasks.rate(MemoryEntry(text, id="to be rated").document)).answer
+        return self.model.complete(tasks.rate(MemoryEntry(text, id="to be rated").document, self._context.who())).answer
 
     def migrate_stm2ltm(
         self,

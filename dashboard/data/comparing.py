@@ -30,6 +30,11 @@ _MOST = 160
 """Characters of a value in a line that tells what it was and is."""
 
 
+def called(name: str) -> str:
+    """What a text is called on a page."""
+    return TEXTS.get(name, history_tables.text_words(name))
+
+
 def label(name: str, purpose: str | None) -> str:
     """What an agent is called where agents are chosen; ``purpose`` is a rehearsal's, ``None`` = it is none."""
     if purpose is None:
@@ -78,7 +83,7 @@ def line(what: str, before: str, after: str) -> str:
 def summary(apart: Apart, original: str) -> str:
     """How much differs, in a sentence."""
     parts = [tables.counted(len(apart.memories), "memory", "memories")] if apart.memories else []
-    parts += [f"the {TEXTS[one.name].lower()}" for one in apart.texts]
+    parts += [f"the {called(one.name).lower()}" for one in apart.texts]
     words = f"{', '.join(parts[:-1])}{' and ' if parts[1:] else ''}{parts[-1]}"
     one = len(apart.memories) + len(apart.texts) == 1 and apart.memories
     clashing = sum(each.clash for each in apart.memories) + sum(each.clash for each in apart.texts)
@@ -97,7 +102,7 @@ def outcome(planned: ChangeSet, original: str) -> str:
         for verb, words in (("add", "more"), ("update", "changed"), ("move", "moved"), ("forget", "forgotten"))
         if (number := sum(one.verb == verb for one in lived))
     ]
-    names = [TEXTS.get(text.name, history_tables.text_words(text.name)) for text in planned.texts]
+    names = [called(text.name) for text in planned.texts]
     parts += [f"the {name.lower()} changed" for name in names]
     return f"{original} would have: {', '.join(parts)}." if parts else f"Nothing would change in {original}."
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from memory_system import ChangeSet
-from memory_system.core import CONVERSATION, CORE, HELD, OF_A_CONVERSATION
+from memory_system.core import CONVERSATION, CORE, HELD, OF_A_CONVERSATION, PERSON
 from memory_system.store.journal import Applied, Forgotten
 
 from .. import words
@@ -120,4 +120,5 @@ _TEXT_WORDS = {
     CONVERSATION: "conversation's state",
     CORE: "core memory",
     HELD: "conversation's settings",
+    PERSON: "record of a person",
 }

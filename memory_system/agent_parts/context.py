@@ -182,7 +182,11 @@ class Context:
         """The language model, whose calls are counted."""
         if self.account is None:
             return self.bare_model
-        return Metered(self.bare_model, self.account, self._terms, self.once)
+        return Metered(self.bare_model, self.account, self._terms, self.once, self.who)
+
+    def who(self) -> str:
+        """Whose memory it is, in words, for ratings."""
+        return static_memory.personal(self.personality) if self.personality else ""
 
     def _terms(self) -> Terms:
         settings = self.settings

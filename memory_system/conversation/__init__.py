@@ -17,10 +17,24 @@ from .duet import MAX_TURNS, Duet, Said
 from .functions import DEFINITIONS, FunctionRun
 from .interview import CATEGORIES, Difference, Interview, sit, whisper
 from .noting import note
+from .people import Person, describe_person, people
 from .playing import checked_blocks
 from .searching import archival_search, conversation_search, conversation_search_date
 from .steps import Step
-from .talk import LEAST_VIRTUAL, MAX_TEMPLATE, SEND, TRANSCRIPT, Blocks, Message, Role, Strategy, Talk, TalkSettings
+from .talk import (
+    LEAST_VIRTUAL,
+    MAX_TEMPLATE,
+    NOBODY,
+    SEND,
+    TRANSCRIPT,
+    Blocks,
+    Message,
+    Remember,
+    Role,
+    Strategy,
+    Talk,
+    TalkSettings,
+)
 from .tool import MemoryTool, memory_search
 
 __all__ = [
@@ -34,6 +48,7 @@ __all__ = [
     "MAX_TITLE",
     "MAX_TURNS",
     "NEW",
+    "NOBODY",
     "QUEUE",
     "RECALLED",
     "SEND",
@@ -52,6 +67,8 @@ __all__ = [
     "Loaded",
     "MemoryTool",
     "Message",
+    "Person",
+    "Remember",
     "Role",
     "Said",
     "Section",
@@ -64,11 +81,13 @@ __all__ = [
     "compare",
     "conversation_search",
     "conversation_search_date",
+    "describe_person",
     "documents",
     "interview",
     "load_document",
     "memory_search",
     "note",
+    "people",
     "remove_document",
     "sit",
     "whence",

@@ -14,7 +14,8 @@ from ..core.change_set import ModelCall
 from ..errors import InvalidParameter
 from ..operations.context import Progress, no_progress
 from .context import QUEUE, SUMMARY, Scene, build, counted
-from .playing import nature, scene_of
+from .people import nature
+from .playing import scene_of
 from .strategies import STRATEGIES, Relief
 from .summarising import Summariser
 from .talk import Blocks, Message, Role, Strategy, Talk, TalkSettings

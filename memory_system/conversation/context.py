@@ -18,7 +18,7 @@ from ..core.times import stamp
 from ..llm.base import ToolCall
 from ..llm.prompts import SHIPPED, Prompts, filled
 from ..llm.tokens import MESSAGE, PREAMBLE, Correction, estimate, of_message, of_tools
-from .functions import DEFINITIONS, cut
+from .functions import BRIEF, DEFINITIONS, cut
 from .talk import Message, Role, Strategy, Talk
 
 INSTRUCTIONS, TOOLS, CORE, SUMMARY = "instructions", "functions", "core memory", "summary"
@@ -37,7 +37,9 @@ _FEWEST = 40
 _LEAST_LEFT = 0.12
 """The share of the budget that functions must leave; where a server counts so many tokens that they do not, they are
 left out, and the agent answers in plain text."""
-_TOOLS = of_tools(DEFINITIONS)
+_DESCRIBED = 4000
+"""Tokens of budget from which on each argument of a function is described."""
+_OF_TOOLS = {True: of_tools(DEFINITIONS), False: of_tools(BRIEF)}
 _CUTS = (4000, 2000, 1000, 500, 250, 120, 60, 24)
 """Characters to which texts are cut, one after the other, until what is new has room."""
 
@@ -93,7 +95,9 @@ class Context:
     @property
     def tools(self) -> tuple[Mapping[str, Any], ...]:
         """The functions that are offered."""
-        return DEFINITIONS if any(section.name == TOOLS for section in self.sections) else ()
+        if not any(section.name == TOOLS for section in self.sections):
+            return ()
+        return DEFINITIONS if self.budget >= _DESCRIBED else BRIEF
 
     @property
     def messages(self) -> tuple[Mapping[str, Any], ...]:
@@ -147,8 +151,9 @@ def build(scene: Scene, talk: Talk, new: Sequence[Message]) -> Context:
     room, measure = talk.budget, Measure(talk.scale)
     virtual = talk.settings.strategy is Strategy.VIRTUAL
     sections = [_instructions(scene, talk, room, measure)]
-    if virtual and measure.of(_TOOLS) + sections[0].tokens < (1 - _LEAST_LEFT) * room:
-        sections.append(Section(TOOLS, "", (), measure.of(_TOOLS)))
+    tools = measure.of(_OF_TOOLS[room >= _DESCRIBED])
+    if virtual and tools + sections[0].tokens < (1 - _LEAST_LEFT) * room:
+        sections.append(Section(TOOLS, "", (), tools))
     fixed, needed, whole, taken = sections, sum(map(measure.message, new)), 0, 0
     for shares in _SHARES:
         sections = [*fixed, *_flexible(scene, talk, room_left(fixed, room, shares), measure)]
@@ -175,7 +180,9 @@ def room_left(fixed: Sequence[Section], room: int, shares: Mapping[str, float] =
 
 def summary_room(talk: Talk) -> int:
     """Tokens that a talk's summary may have, estimated and not corrected."""
-    fixed = _TOOLS + 300 if talk.settings.strategy is Strategy.VIRTUAL else talk.budget // 4
+    fixed = (
+        _OF_TOOLS[talk.budget >= _DESCRIBED] + 300 if talk.settings.strategy is Strategy.VIRTUAL else talk.budget // 4
+    )
     return max(40, int((talk.budget - fixed) * SHARES[SUMMARY]) - 12)
 
 
@@ -311,7 +318,7 @@ def _cut(message: Message, most: int) -> Message:
         call if len(call.arguments) <= most else ToolCall(call.id, call.name, _cut_json(call.arguments, most))
         for call in message.calls
     )
-    return counted(replace(message, text=cut(message.text, most), calls=calls))
+    return counted(replace(message, text=cut(message.text, most), thought=cut(message.thought, most), calls=calls))
 
 
 def _cut_json(arguments: str, most: int) -> str:

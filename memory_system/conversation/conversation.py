@@ -1,107 +1,54 @@
 """Conversation: a talk with an agent that is kept: every step a change set, every message found again.
 
-Taking leave: what a talk leaves in memory when it ends, and how the whole of it is taken back.
+How a talk is left, and how the whole of it is taken back.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Self
 
 from ..agent import AgentMemory
-from ..core.change_set import Change, ChangeSet, Kept, short
-from ..core.entry import LIVED, MAX_DOCUMENT, Kind, MemoryEntry, Tier, new_id
+from ..core.change_set import Change, ChangeSet, Kept, TextChange, short
+from ..core.entry import LIVED, MemoryEntry, Tier, new_id
 from ..core.scoring import whole
 from ..core.times import moment_given
 from ..errors import Conflict, InvalidParameter
 from ..llm.base import Heard, unheard
-from ..operations import synopsis
-from ..operations.context import Ground, Progress, bare, no_progress, rated
+from ..operations.context import Progress, bare, no_progress
 from ..operations.edit import lasting, listed
-from ..operations.importing.turns import MAX_SPEAKER, MAX_TURNS
-from . import storage
+from ..operations.importing.turns import MAX_SPEAKER
+from . import people, remembering, storage
 from .context import Context
 from .playing import Ask, Played, checked_blocks, first_blocks, looked_at, play
 from .replaying import Replay, replayed
 from .stepping import Told, untold
 from .steps import MUTED, OPERATION, WITHOUT, Step, planned, step_of
 from .storage import conversations, entry_of, message_id, read, removal
-from .talk import SCENE, Message, Talk, TalkSettings, checked_settings
+from .talk import NOBODY, Message, Talk, TalkSettings, checked_settings
 
 SYNOPSIS = "synopsis"
 """The operation under which the history tells of a talk that was remembered."""
-Slice = Callable[[int, int], tuple[Message, ...]]
-"""Messages from a number on, at most so many."""
-
-
-def synopsis_of(agent: AgentMemory, talk: Talk, messages: Slice, now: datetime, progress: Progress) -> ChangeSet:
-    """What a talk shows since its last synopsis, as one memory that rests on its messages; see ``synopsis.entry``.
-
-    Raises:
-        Conflict: nothing was said since.
-    """
-    start = max(talk.remembered, talk.next_number - MAX_TURNS)
-    said = [message for message in messages(start, MAX_TURNS) if message.said and message.speaker != SCENE]
-    if not said:
-        raise Conflict("Nothing was said in this talk that is not remembered yet.")
-    turns = [_turn(talk, message) for message in said]
-    speakers = list(dict.fromkeys(message.speaker for message in said))
-    ground = Ground(
-        agent.display_name,
-        now,
-        agent.stamp[0],
-        agent.author,
-        (),
-        (),
-        agent.settings,
-        agent.model,
-        lambda _cue, _top_k: [],
-        progress,
-        agent.name,
-    )
-    told = synopsis.read(ground, turns, speakers)
-    after = replace(talk, remembered=talk.next_number)
-    changes, calls = list[Change](), list(told.calls)
-    if told.shown:
-        entry, call = rated(synopsis.entry(told.shown, turns, speakers), agent.model)
-        calls.append(call)
-        entry = entry.evolve(id=f"synopsis-{talk.id}-{talk.next_number}")
-        changes.append(Change(None, entry, f"What the talk shows, from {len(turns)} messages."))
-    return planned(
-        agent,
-        f"Remember the talk “{short(talk.title)}”",
-        now,
-        tuple(changes),
-        operation=SYNOPSIS,
-        texts=storage.text_changes(agent, after) if changes else (),
-        calls=tuple(calls),
-        notes=told.notes,
-    )
 
 
 def removed(agent: AgentMemory, talk: Talk, now: datetime, *, events: bool) -> ChangeSet:
-    """What takes a conversation out of memory; pinned and protected events stay."""
+    """What takes a conversation out of memory; pinned and protected events stay.
+
+    With its events goes what the agent learned of whom it talked with, unless they talked at another time, too.
+    """
     plan = replace(removal(agent, talk.id, author=agent.author), planned_at=now)
     if not events:
         return plan
+    others = [one for one in storage.conversations(agent) if one.human == talk.human and one.id != talk.id]
+    if not others:
+        plan = replace(plan, texts=(*plan.texts, *people.forgotten(agent, talk.human)))
     lived = (entry for tier in LIVED if tier is not Tier.STATIC for entry in agent.entries(tier))
     stored = (one for one in lived if one.extras.get("conversation") == talk.id and lasting(one) is None)
     gone = tuple(Change(bare(entry), None, "It came of a conversation that was removed.") for entry in stored)
     return replace(plan, changes=(*plan.changes, *gone))
-
-
-def _turn(talk: Talk, message: Message) -> MemoryEntry:
-    """A message as synopses read turns."""
-    return MemoryEntry(
-        f"{message.speaker}: {message.said}"[:MAX_DOCUMENT],
-        {"conversation": talk.id, "turn": message.number, "speaker": message.speaker},
-        message_id(talk.id, message.number),
-        kind=Kind.CONVERSATION,
-        timestamp=message.at,
-    )
 
 
 MAX_TITLE = 200
@@ -124,7 +71,7 @@ class Conversation:
         agent: AgentMemory,
         *,
         title: str = "",
-        human: str = "You",
+        human: str = NOBODY,
         settings: TalkSettings | None = None,
         persona: str | None = None,
         human_block: str | None = None,
@@ -139,7 +86,7 @@ class Conversation:
             settings: how it is held.
             persona: the first text of that block of core memory; the static memory, as far as it has room, if not
                 given.
-            human_block: the first text of the other block; empty if not given.
+            human_block: the first text of the other block; what the agent knows of them if not given, see ``people``.
             now: the world's time.
 
         Raises:
@@ -254,8 +201,9 @@ class Conversation:
             touch=not preview,
             speaker=by,
         )
-        played = play(self.agent, self.talk, ask)
-        plan = self._planned(played, ask, hold=hold)
+        talk = self.talk
+        played = play(self.agent, talk, ask)
+        plan = self._planned(talk, played, ask, hold=hold)
         offered = [self._offered(event, ask.now) for event in played.events] if hold else []
         return step_of(played, plan if preview else self.agent.apply(plan), tuple(offered))
 
@@ -308,15 +256,28 @@ class Conversation:
     def synopsis(
         self, *, now: datetime | None = None, preview: bool = False, progress: Progress = no_progress
     ) -> ChangeSet:
-        """Remember the talk: what it shows, as one memory of STM that rests on its messages.
+        """Leave the talk: what it shows becomes one memory of STM that rests on its messages.
 
-        It takes in what was said since the last synopsis, at most the last 2,000 messages of it; see
-        ``AgentMemory.remember_conversation`` for what it says.
+        It takes in what was said since the last synopsis, at most the last 2,000 messages of it, and the place of the
+        notes that were taken of it; see ``AgentMemory.remember_conversation`` for what it says. One can go on talking.
 
         Raises:
             Conflict: nothing was said since.
         """
-        plan = synopsis_of(self.agent, self.head, self.messages, self._time(now), progress)
+        talk, moment = self.head, self._time(now)
+        told = remembering.synopsis_of(self.agent, talk, self.messages, moment, progress)
+        if not told.said:
+            raise Conflict("Nothing was said in this talk that is not remembered yet.")
+        plan = planned(
+            self.agent,
+            f"Remember the talk “{short(talk.title)}”",
+            moment,
+            told.changes,
+            operation=SYNOPSIS,
+            texts=storage.text_changes(self.agent, told.talk),
+            calls=told.calls,
+            notes=told.notes,
+        )
         return plan if preview else self.agent.apply(plan)
 
     def remove(self, *, events: bool = False, now: datetime | None = None, preview: bool = False) -> ChangeSet:
@@ -333,21 +294,26 @@ class Conversation:
     # -- how ---------------------------------------------------------------------------------------------
 
     def _set(self, title: str, talk: Talk, preview: bool, now: datetime | None) -> ChangeSet:
-        plan = planned(self.agent, title, self._time(now), texts=storage.text_changes(self.agent, talk))
+        plan = planned(self.agent, title, self._time(now), texts=self._texts(self.head, talk))
         return plan if preview else self.agent.apply(plan)
 
-    def _planned(self, played: Played, ask: Ask, *, hold: bool) -> ChangeSet:
+    def _texts(self, before: Talk, after: Talk) -> tuple[TextChange, ...]:
+        known = people.text_changes(self.agent, after.human, before.blocks, after.blocks)
+        return (*storage.text_changes(self.agent, after), *known)
+
+    def _planned(self, before: Talk, played: Played, ask: Ask, *, hold: bool) -> ChangeSet:
         outcome = played.outcome
+        talk, notes = remembering.noted(self.agent, outcome.talk, outcome.messages, ask.now)
         said = [Change(None, entry_of(self.id, message), "It was said.") for message in outcome.messages]
         events = [] if hold else [Change(None, event, _STORED) for event in played.events]
-        summary = storage.summary_change(self.agent, outcome.talk, ask.now)
+        summary = storage.summary_change(self.agent, talk, ask.now)
         problem = (f"No answer: {outcome.problem}",) if outcome.problem else ()
         return planned(
             self.agent,
             f"Talk: “{short(ask.text)}”",
             ask.now,
-            (*said, *summary, *events),
-            texts=storage.text_changes(self.agent, outcome.talk),
+            (*said, *summary, *notes, *events),
+            texts=self._texts(before, talk),
             kept=tuple(Kept(entry_id, MUTED) for entry_id in ask.muted),
             calls=outcome.calls,
             notes=(*problem, *(WITHOUT.format(name) for name in ask.without), *outcome.notes),

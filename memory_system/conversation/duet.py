@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Self
+from functools import singledispatch
+from typing import Any, Protocol, Self
 
 from ..agent import AgentMemory
 from ..core.change_set import ChangeSet, is_text
@@ -32,23 +33,77 @@ class Said:
     step: Step
 
 
+class Character(Protocol):
+    """Who can talk: an agent of this process or of a server."""
+
+    @property
+    def name(self) -> str:
+        """The agent's name."""
+
+    @property
+    def display_name(self) -> str:
+        """The name in the personality."""
+
+    @property
+    def now(self) -> datetime:
+        """The world's time."""
+
+
+class Part(Protocol):
+    """One side of a talk of several: a ``Conversation``, or one of a server."""
+
+    @property
+    def id(self) -> str:
+        """Of the conversation."""
+
+    @property
+    def agent(self) -> Character:
+        """In whose memory it is."""
+
+    def messages(self, start: int = 0, count: int = 100) -> tuple[Message, ...]:
+        """As ``Conversation.messages``."""
+
+    def step(self, text: str, *, now: datetime | None = None, heard: Heard = unheard, speaker: str = "") -> Step:
+        """As ``Conversation.step``."""
+
+    def remove(self, *, events: bool = False, now: datetime | None = None, preview: bool = False) -> ChangeSet:
+        """As ``Conversation.remove``."""
+
+
+@singledispatch
+def part(agent: object, **how: Any) -> Part:  # noqa: ARG001 - the registered ones begin with it
+    """A new conversation of whatever is an agent; what is another kind of agent registers how it begins one.
+
+    Raises:
+        InvalidParameter: it is no agent.
+    """
+    raise InvalidParameter("Two characters talk: Duet.begin(world.agent(...), world.agent(...)).")
+
+
+@part.register
+def _(agent: AgentMemory, **how: Any) -> Part:
+    return Conversation.begin(agent, **how)
+
+
 class Duet:
     """Two conversations, one in each memory, that answer each other.
+
+    Either may be of another process: ``Conversation`` and ``interfaces.client``'s go together.
 
     Args:
         first: the conversation of who begins.
         second: that of the other one.
     """
 
-    def __init__(self, first: Conversation, second: Conversation) -> None:
+    def __init__(self, first: Part, second: Part) -> None:
         self.first = first
         self.second = second
 
     @classmethod
     def begin(
         cls,
-        first: AgentMemory,
-        second: AgentMemory,
+        first: Character,
+        second: Character,
         *,
         title: str = "",
         settings: TalkSettings | None = None,
@@ -59,13 +114,13 @@ class Duet:
         Raises:
             InvalidParameter: it is the same character twice, or a parameter cannot be taken.
         """
-        if not (isinstance(first, AgentMemory) and isinstance(second, AgentMemory)):
-            raise InvalidParameter("Two characters talk: Duet.begin(world.agent(...), world.agent(...)).")
+        for one in (first, second):
+            if part.dispatch(type(one)) is part.dispatch(object):
+                part(one)  # it says why not
         if first.name == second.name:
             raise InvalidParameter("A character cannot talk with itself; choose two.")
-        one = Conversation.begin(first, title=title, human=second.display_name, settings=settings, now=now)
-        other = Conversation.begin(second, title=title, human=first.display_name, settings=settings, now=now)
-        return cls(one, other)
+        how: dict[str, Any] = {"title": title, "settings": settings, "now": now}
+        return cls(part(first, human=second.display_name, **how), part(second, human=first.display_name, **how))
 
     def talk(
         self,
@@ -75,11 +130,28 @@ class Duet:
         now: datetime | None = None,
         heard: Heard = unheard,
         cancelled: Callable[[], bool] = lambda: False,
-    ) -> Iterator[Said]:
-        """Let them talk; each thing that is said is answered as soon as it was said, and stored by then.
+    ) -> tuple[Said, ...]:
+        """Let them talk, and answer what was said once they have; the arguments are those of ``stream``.
 
-        It ends after ``turns``, when it is cancelled, or when one has no answer; the last ``Said`` then tells why in
-        ``step.problem``. Called again it goes on from where it ended.
+        Raises:
+            InvalidParameter: the number is out of its range, or the opening is no text. Nothing was said.
+        """
+        return tuple(self.stream(turns, opening=opening, now=now, heard=heard, cancelled=cancelled))
+
+    def stream(
+        self,
+        turns: int,
+        *,
+        opening: str = "",
+        now: datetime | None = None,
+        heard: Heard = unheard,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Iterator[Said]:
+        """Let them talk while somebody listens: each thing that is said is told as soon as it is stored.
+
+        Nothing is said until the next one is asked for; ``talk`` does not wait for that. It ends after ``turns``, when
+        it is cancelled, or when one has no answer; the last ``Said`` then tells why in ``step.problem``. Called again
+        it goes on from where that ended.
 
         Args:
             turns: how many things are said at most, 1 to 200.
@@ -93,9 +165,13 @@ class Duet:
         """
         if not is_text(opening):
             raise InvalidParameter("The opening must be a text: what makes the first one speak.")
-        most = whole("turns", turns, 1, MAX_TURNS)
+        return self._stream(whole("turns", turns, 1, MAX_TURNS), opening, now, heard, cancelled)
+
+    def _stream(
+        self, turns: int, opening: str, now: datetime | None, heard: Heard, cancelled: Callable[[], bool]
+    ) -> Iterator[Said]:
         speaking, listening, text, by_scene = self._next(opening)
-        for _ in range(most):
+        for _ in range(turns):
             if cancelled():
                 return
             step = speaking.step(text, now=now, heard=heard, speaker=SCENE if by_scene else "")
@@ -108,7 +184,7 @@ class Duet:
         """Take all of it back, in both memories: what was said, and the events that came of it. It can be undone."""
         return self.first.remove(events=True, preview=preview), self.second.remove(events=True, preview=preview)
 
-    def _next(self, opening: str) -> tuple[Conversation, Conversation, str, bool]:
+    def _next(self, opening: str) -> tuple[Part, Part, str, bool]:
         """Who is to speak next, to whom, what was said to them last, and whether by nobody of the two."""
         mine, others = ([m for m in one.messages(-_BACK) if m.said] for one in (self.first, self.second))
         name = self.second.agent.display_name

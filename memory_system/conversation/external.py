@@ -8,7 +8,7 @@ from ..agent import AgentMemory
 from ..core.entry import MAX_DOCUMENT, Kind, MemoryEntry
 from ..errors import InvalidEntry
 from .functions import Found, Page
-from .searching import archival_search, conversation_search, conversation_search_date
+from .searching import NEAR, archival_search, conversation_search, conversation_search_date
 from .talk import Message, Mode
 
 
@@ -44,7 +44,7 @@ class AgentExternal:
     def search(self, query: str, page: int) -> Page:
         """As ``External.search``: by text and meaning, over all conversations of the agent."""
         found = conversation_search(self._agent, query, page, at=self._now, size=self._size, muted=self._muted)
-        words = {word.casefold().strip("?!.,;:") for word in query.split() if len(word) > 3}
+        words = _words(query)
         said = [one for one in self._fleeting if one.said and any(word in one.said.casefold() for word in words)]
         if page or not said:
             return found
@@ -56,8 +56,23 @@ class AgentExternal:
         return conversation_search_date(self._agent, start, end, page, at=self._now, size=self._size, muted=self._muted)
 
     def archive(self, query: str, page: int) -> Page:
-        """As ``External.archive``: the agent's life by its recall score, documents by relevancy."""
-        return archival_search(self._agent, query, page, at=self._now, size=self._size, muted=self._muted)
+        """As ``External.archive``: the agent's life by its recall score, documents by relevancy.
+
+        What was inserted in this step is not stored yet; what of it answers stands before the rest, on the first page.
+        """
+        found = archival_search(self._agent, query, page, at=self._now, size=self._size, muted=self._muted)
+        if not self.inserted or page:
+            return found
+        vectors = self._agent.contents.embedded([query, *self.inserted])
+        near = (vectors[1:] @ vectors[0]).tolist()
+        words = _words(query)
+        held = [
+            (closeness, Found(text, self._now, "short-term memory", "", closeness))
+            for text, closeness in zip(self.inserted, near, strict=True)
+            if closeness >= NEAR or any(word in text.casefold() for word in words)
+        ]
+        fresh = tuple(one for _, one in sorted(held, key=lambda pair: -pair[0]))
+        return Page((*fresh, *found.found), 0, found.total + len(fresh), found.size)
 
     def insert(self, text: str) -> str:
         """As ``External.insert``."""
@@ -68,3 +83,7 @@ class AgentExternal:
         if self._mode is Mode.INTERVIEW:
             return "Noted for this interview only; nothing of it is kept."
         return "It goes into short-term memory, as any event."
+
+
+def _words(query: str) -> set[str]:
+    return {word.casefold().strip("?!.,;:") for word in query.split() if len(word) > 3}

@@ -25,39 +25,55 @@ from .talk import SEND, Blocks
 HEARTBEAT = "request_heartbeat"
 """The argument by which a model asks to go on once a function has answered, before it is the other's turn."""
 
-_BLOCK = {"enum": ["persona", "human"]}
-_TEXT = {"type": "string"}
-_PAGE = {"type": "integer"}
+_BLOCK = {"type": "string", "enum": ["persona", "human"], "description": "You, or the other."}
+_PAGE = {"type": "integer", "description": "From 0."}
+_DAY = "A date, or 2026-03-27T18:00."
+
+
+def _text(description: str) -> dict[str, str]:
+    return {"type": "string", "description": description}
+
+
+_QUERY = _text("What to look for.")
 
 
 def _definition(name: str, description: str, required: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     properties = {**required, **more}
     if name != SEND:
-        properties[HEARTBEAT] = {"type": "boolean"}
+        properties[HEARTBEAT] = {"type": "boolean", "description": "Go on afterwards."}
     parameters = {"type": "object", "properties": properties, "required": list(required)}
     return {"type": "function", "function": {"name": name, "description": description, "parameters": parameters}}
 
 
+def _brief(definition: Mapping[str, Any]) -> dict[str, Any]:
+    told = definition["function"]
+    taken = told["parameters"]["properties"].items()
+    bare = {name: {key: value for key, value in one.items() if key != "description"} for name, one in taken}
+    return {"type": "function", "function": {**told, "parameters": {**told["parameters"], "properties": bare}}}
+
+
 DEFINITIONS: tuple[Mapping[str, Any], ...] = (
-    _definition(SEND, "Say something.", {"message": _TEXT}, {}),
-    _definition("core_memory_append", "Add to core memory.", {"name": _BLOCK, "content": _TEXT}, {}),
+    _definition(SEND, "Say something.", {"message": _text("What you say.")}, {}),
+    _definition("core_memory_append", "Add to core memory.", {"name": _BLOCK, "content": _text("A line.")}, {}),
     _definition(
         "core_memory_replace",
         "Replace exact text in core memory.",
-        {"name": _BLOCK, "old_content": _TEXT, "new_content": _TEXT},
+        {"name": _BLOCK, "old_content": _text("Every place of it."), "new_content": _text("Empty to delete.")},
         {},
     ),
-    _definition("conversation_search", "Search all that was ever said.", {"query": _TEXT}, {"page": _PAGE}),
+    _definition("conversation_search", "Search all that was ever said.", {"query": _QUERY}, {"page": _PAGE}),
     _definition(
         "conversation_search_date",
-        "What was said between two ISO 8601 dates.",
-        {"start_date": _TEXT, "end_date": _TEXT},
+        "What was said between two dates such as 2026-03-27.",
+        {"start_date": _text(_DAY), "end_date": _text(_DAY)},
         {"page": _PAGE},
     ),
-    _definition("archival_memory_insert", "Remember an event.", {"content": _TEXT}, {}),
-    _definition("archival_memory_search", "Search your life and documents.", {"query": _TEXT}, {"page": _PAGE}),
+    _definition("archival_memory_insert", "Remember an event.", {"content": _text("What happened.")}, {}),
+    _definition("archival_memory_search", "Search your life and documents.", {"query": _QUERY}, {"page": _PAGE}),
 )
 """The functions in the form of OpenAI's tools; each but ``send_message`` takes ``request_heartbeat`` too."""
+BRIEF: tuple[Mapping[str, Any], ...] = tuple(_brief(one) for one in DEFINITIONS)
+"""The same without a description of each argument, for prompts that are short of room."""
 NAMES = tuple(str(one["function"]["name"]) for one in DEFINITIONS)
 PARAMETERS = {name: one["function"]["parameters"] for name, one in zip(NAMES, DEFINITIONS, strict=True)}
 
@@ -184,7 +200,8 @@ class Functions:
                 said, result = _filled(given, "message"), _done()
             elif call.name in _CORE:
                 after = _CORE[call.name](self, blocks, given)
-                result = _done()
+                places = getattr(blocks, given["name"]).count(given["old_content"]) if "old_content" in given else 1
+                result = _done(f"Replaced in {places} places." if places > 1 else "")
             else:
                 result = _OUTSIDE[call.name](self, given)
         except _Wrong as error:
@@ -203,14 +220,14 @@ class Functions:
         return self._with(blocks, name, f"{held}\n{text}" if held else text)
 
     def replace(self, blocks: Blocks, given: Mapping[str, Any]) -> Blocks:
-        """Core memory with the first place of a text in a block replaced."""
+        """Core memory with a text in a block replaced wherever it stands, as MemGPT's reference does."""
         name, held = self._block(blocks, given)
         old = given["old_content"]
         if not old:
             raise _Wrong("'old_content' is empty; use core_memory_append to add.")
         if old not in held:
             raise _Wrong(f"The block {name} does not hold {shown(old)}; it must be its exact text.")
-        return self._with(blocks, name, held.replace(old, given["new_content"], 1).strip())
+        return self._with(blocks, name, held.replace(old, given["new_content"]).strip())
 
     def search(self, given: Mapping[str, Any]) -> str:
         """The result of ``conversation_search``."""

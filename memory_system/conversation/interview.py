@@ -25,7 +25,7 @@ from .context import Context
 from .playing import Ask, first_blocks, looked_at, play
 from .stepping import Told, untold
 from .steps import Step, planned, step_of
-from .talk import Message, Mode, Talk, TalkSettings, checked_settings
+from .talk import NOBODY, Message, Mode, Talk, TalkSettings, checked_settings
 
 WHISPER = "whisper"
 """The operation under which the history tells of a planted thought, and its tag."""
@@ -54,7 +54,7 @@ class Interview:
         agent: AgentMemory,
         settings: TalkSettings | None = None,
         *,
-        human: str = "You",
+        human: str = NOBODY,
         talk: Talk | None = None,
     ) -> None:
         self.agent = agent

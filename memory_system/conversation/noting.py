@@ -12,6 +12,7 @@ from ..errors import InvalidEntry
 from . import storage
 from .context import counted
 from .conversation import Conversation
+from .remembering import noted
 from .steps import planned
 from .storage import entry_of
 from .talk import Message, Role
@@ -56,11 +57,12 @@ def note(
     if not messages:
         raise InvalidEntry("The message is empty: say something.")
     after = dataclasses.replace(talk, queue=(*talk.queue, *messages), next_number=talk.next_number + len(messages))
+    after, notes = noted(agent, after, messages, moment)
     plan = planned(
         agent,
         f"Note what was said: “{short(messages[0].text)}”",
         moment,
-        tuple(Change(None, entry_of(talk.id, message), "It was said.") for message in messages),
+        (*(Change(None, entry_of(talk.id, message), "It was said.") for message in messages), *notes),
         operation=NOTE,
         texts=storage.text_changes(agent, after),
     )

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from ..agent import AgentMemory
-from ..core import personality as static_memory
 from ..core.change_set import ModelCall, is_text
 from ..core.entry import MAX_DOCUMENT, Kind, MemoryEntry
 from ..core.times import stamp
@@ -18,9 +17,11 @@ from ..llm.prompts import prompts_of
 from ..operations.context import rated
 from ..recall.query import Facets
 from ..recall.rank import Recall
+from . import people
 from .context import Context, Scene, build
 from .external import AgentExternal
 from .functions import Functions
+from .remembering import notes_of
 from .stepping import Outcome, Stepper, Told, untold
 from .summarising import Summariser
 from .talk import Blocks, Message, Mode, Strategy, Talk
@@ -106,7 +107,8 @@ def run(agent: AgentMemory, talk: Talk, ask: Ask) -> Played:
     model = ask.model or agent.model
     recalled = recall(agent, talk, ask)
     room = _result_room(talk)
-    external = AgentExternal(agent, ask.now, ask.mode, ask.muted, ask.said, min(_PAGE, max(1, room // _SHORTEST)))
+    unseen = (*ask.muted, *notes_of(agent, talk.id))
+    external = AgentExternal(agent, ask.now, ask.mode, unseen, ask.said, min(_PAGE, max(1, room // _SHORTEST)))
     functions = Functions(external, talk.settings.block_room, room, ask.without)
     scene = scene_of(agent, talk, ask.now, recalled, ask.without)
     summariser = Summariser(agent.display_name, model)
@@ -123,7 +125,8 @@ def looked_at(agent: AgentMemory, talk: Talk, now: datetime) -> Context:
 
 def recall(agent: AgentMemory, talk: Talk, ask: Ask) -> Recall:
     """What comes to the agent's mind; only a normal talk touches and logs it."""
-    facets, top_k = Facets(without=ask.muted), talk.settings.recalled
+    here = notes_of(agent, talk.id)  # what is in the talk need not come to mind as well
+    facets, top_k = Facets(without=(*ask.muted, *here)), talk.settings.recalled
     if ask.mode is Mode.PLAY and ask.touch:
         return agent.query_memory(ask.text, top_k, now=ask.now, facets=facets)
     return agent.answer(agent.query(ask.text, top_k, now=ask.now, facets=facets))
@@ -132,21 +135,8 @@ def recall(agent: AgentMemory, talk: Talk, ask: Ask) -> Recall:
 def scene_of(agent: AgentMemory, talk: Talk, now: datetime, recalled: Recall | None, without: Sequence[str]) -> Scene:
     """What a prompt is made of beside the talk."""
     lines = tuple(_line(hit.entry) for hit in recalled) if recalled else ()
-    whole = "" if talk.settings.strategy is Strategy.VIRTUAL else nature(agent, talk.settings.block_limit)
+    whole = "" if talk.settings.strategy is Strategy.VIRTUAL else people.nature(agent, talk.settings.block_limit)
     return Scene(agent.display_name, whole, now, lines, tuple(without), prompts_of(agent.model))
-
-
-def nature(agent: AgentMemory, most: int) -> str:
-    """The static memory in words, fact by fact, as many as have room in ``most`` characters."""
-    lines: list[str] = []
-    facts = static_memory.facts(agent.personality) if agent.personality else []
-    left = most
-    for fact in facts:
-        left -= len(fact.document) + 1
-        if left < 0:
-            break
-        lines.append(" ".join(fact.document.split()))
-    return "\n".join(lines)
 
 
 def first_blocks(agent: AgentMemory, talk: Talk, persona: str | None, human: str | None) -> Blocks:
@@ -156,8 +146,11 @@ def first_blocks(agent: AgentMemory, talk: Talk, persona: str | None, human: str
         InvalidParameter: a block is no text, or longer than it may be.
     """
     room = talk.settings.block_room
-    given = nature(agent, room) if persona is None else persona
-    return checked_blocks(Blocks(given, human or ""), room)
+    checked_blocks(Blocks(persona or "", human or ""), room)
+    return Blocks(
+        people.nature(agent, room) if persona is None else persona,
+        people.known(agent, talk.human) if human is None else human,
+    )
 
 
 def checked_blocks(blocks: Blocks, room: int) -> Blocks:

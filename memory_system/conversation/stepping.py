@@ -253,7 +253,10 @@ class Stepper:
         runs = [self._run(call) for call in calls[:room]]
         said = storable("\n\n".join(run.said for run in runs if run.said))
         kept = tuple(replace(call, arguments=_kept(call.arguments)) for call in calls)
-        self._add(Role.ASSISTANT, cut(said or reply.text.strip(), MAX_DOCUMENT), self.scene.who, kept)
+        thought = cut(storable(reply.text.strip()), MAX_DOCUMENT)
+        self._add(
+            Role.ASSISTANT, cut(said, MAX_DOCUMENT) or thought, self.scene.who, kept, thought=thought if said else ""
+        )
         for run in runs:
             self._add(Role.TOOL, run.result, call_id=run.call_id)
         for call in calls[room:]:
@@ -276,9 +279,16 @@ class Stepper:
         self._said.append(text)
 
     def _add(
-        self, role: Role, text: str, speaker: str = "", calls: tuple[ToolCall, ...] = (), call_id: str = ""
+        self,
+        role: Role,
+        text: str,
+        speaker: str = "",
+        calls: tuple[ToolCall, ...] = (),
+        call_id: str = "",
+        thought: str = "",
     ) -> None:
-        message = Message(self.talk.next_number, role, storable(text), self.now, speaker, calls, call_id)
+        number = self.talk.next_number
+        message = Message(number, role, storable(text), self.now, speaker, calls, call_id, thought=thought)
         self._new.append(counted(message))
         self.talk = replace(self.talk, next_number=message.number + 1)
 

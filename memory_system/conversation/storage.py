@@ -41,7 +41,13 @@ _MOST_BYTES = 2_000_000
 _MOST_NUMBER = 99_999_999
 """Messages have eight digits in their ids."""
 _SETTINGS = TalkSettings()
-_NUMBERS = {"summarised": _MOST_NUMBER, "next_number": _MOST_NUMBER, "remembered": _MOST_NUMBER, "ceiling": 10_000_000}
+_NUMBERS = {
+    "summarised": _MOST_NUMBER,
+    "next_number": _MOST_NUMBER,
+    "remembered": _MOST_NUMBER,
+    "noted": _MOST_NUMBER,
+    "ceiling": 10_000_000,
+}
 
 
 def dump_held(talk: Talk) -> str:
@@ -194,6 +200,7 @@ def entry_of(talk_id: str, message: Message) -> MemoryEntry:
     given: dict[str, Scalar] = {
         "speaker": storable(message.speaker)[:200],
         "call_id": message.call_id,
+        "thought": message.thought,
         "tokens": message.tokens,
     }
     extras |= {name: value for name, value in given.items() if value}
@@ -240,6 +247,7 @@ def message_of(entry: MemoryEntry) -> Message:
             calls,
             _text(extras.get("call_id", "")),
             _number(extras.get("tokens", 0)),
+            _text(extras.get("thought", "")),
         )
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise StoreDamaged(f"The message {entry.id!r:.80} is not as it was written: {error!s:.100}.") from error

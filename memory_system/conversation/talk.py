@@ -24,6 +24,10 @@ SCENE = "Scene"
 """The speaker of what sets a scene, such as that two characters meet; nobody of the two."""
 
 
+NOBODY = "You"
+"""Whom an agent talks with, where nobody gives a name."""
+
+
 class Role(StrEnum):
     """Who a message is from, in the words of OpenAI's chat completions."""
 
@@ -48,6 +52,7 @@ class Message:
         calls: the functions that an assistant calls.
         call_id: of a tool's message, the call that it answers.
         tokens: how long it is; see ``tokens``.
+        thought: what an assistant thought aloud beside what it says by ``send_message``; nobody hears it.
     """
 
     number: int
@@ -58,6 +63,7 @@ class Message:
     calls: tuple[ToolCall, ...] = ()
     call_id: str = ""
     tokens: int = 0
+    thought: str = ""
 
     @property
     def sends(self) -> bool:
@@ -72,7 +78,7 @@ class Message:
 
     def openai(self) -> Mapping[str, Any]:
         """The message as chat completions take it; what a call says already is not said twice."""
-        body: dict[str, Any] = {"role": self.role.value, "content": "" if self.sends else self.text}
+        body: dict[str, Any] = {"role": self.role.value, "content": self.thought if self.sends else self.text}
         if self.calls:
             body["tool_calls"] = [
                 {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
@@ -103,6 +109,17 @@ class Strategy(StrEnum):
     """MemGPT's virtual context (arXiv 2310.08560, section 2): core memory, a queue, a recursive summary, functions."""
 
 
+class Remember(StrEnum):
+    """What a talk leaves in memory, beside its messages."""
+
+    SYNOPSIS = "synopsis"
+    """What was said as one memory, or several of a long talk; when the talk is left a synopsis takes their place."""
+    TURNS = "turns"
+    """Each turn as a memory, and a synopsis when the talk is left."""
+    NOTHING = "nothing"
+    """Nothing by itself."""
+
+
 class Mode(StrEnum):
     """What a conversation leaves behind."""
 
@@ -128,6 +145,7 @@ class TalkSettings:
         block_limit: characters that a block of core memory may have, 100 to 20,000.
         most_calls: functions that the model may call in one step, 1 to 100.
         recalled: memories of the agent's life that each message brings to mind, 0 to 50.
+        remember: what the talk leaves in memory; an interview leaves nothing.
 
     Raises:
         InvalidParameter: one is out of its range.
@@ -143,6 +161,7 @@ class TalkSettings:
     block_limit: int = 2000
     most_calls: int = 12
     recalled: int = 5
+    remember: Remember = Remember.SYNOPSIS
 
     def __post_init__(self) -> None:
         try:
@@ -150,6 +169,12 @@ class TalkSettings:
         except ValueError as error:
             raise InvalidParameter(
                 f"There is no strategy {shown(self.strategy)}; there are {', '.join(Strategy)}."
+            ) from error
+        try:
+            object.__setattr__(self, "remember", Remember(self.remember))
+        except ValueError as error:
+            raise InvalidParameter(
+                f"'remember' must be one of {', '.join(Remember)}, not {shown(self.remember)}."
             ) from error
         least = LEAST_VIRTUAL if self.strategy is Strategy.VIRTUAL else 500
         warn = in_range("'warn_at'", self.warn_at, 0, 1)
@@ -215,13 +240,14 @@ class Talk:
         next_number: the number of the next message.
         warned: whether the model was warned of memory pressure since the last eviction.
         remembered: messages before this number have gone into a synopsis.
+        noted: the number of the first message in the note that was taken last.
         scale: what an estimate of tokens is multiplied by: what the server counted, divided by what was estimated.
         ceiling: tokens that a prompt may have at most, as a server that refused longer ones taught; 0 = not known.
     """
 
     id: str
     title: str = ""
-    human: str = "You"
+    human: str = NOBODY
     settings: TalkSettings = field(default_factory=TalkSettings)
     blocks: Blocks = field(default_factory=Blocks)
     summary: str = ""
@@ -230,6 +256,7 @@ class Talk:
     next_number: int = 0
     warned: bool = False
     remembered: int = 0
+    noted: int = 0
     scale: float = 1.0
     ceiling: int = 0
 

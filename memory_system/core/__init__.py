@@ -1,7 +1,7 @@
 """Values and small rules that everything else is written in. Nothing here reads a store or asks a model."""
 
 from . import shipped
-from .change_set import CONVERSATION, CORE, HELD, OF_A_CONVERSATION, TextChange, entry_from_json, entry_to_json
+from .change_set import CONVERSATION, CORE, HELD, OF_A_CONVERSATION, PERSON, TextChange, entry_from_json, entry_to_json
 from .entry import LIVED
 from .findings import Finding, State
 from .memory import Page
@@ -17,6 +17,7 @@ __all__ = [
     "HELD",
     "LIVED",
     "OF_A_CONVERSATION",
+    "PERSON",
     "Answered",
     "Finding",
     "Page",

@@ -7,6 +7,8 @@ from pathlib import Path
 
 API = "API"
 COMMAND_LINE = "command line"
+BY_ITSELF = "the world"
+"""Who is behind what happens by itself."""
 _MOST = 60
 
 

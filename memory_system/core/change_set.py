@@ -50,10 +50,10 @@ class Change:
 
 TEXTS = ("personality", "settings", "cues", "judgments", "dismissed", "interviews")
 """What the journal keeps beside memories of every agent, by name."""
-CONVERSATION, CORE, HELD = "conversation:", "core:", "talk:"
+CONVERSATION, CORE, HELD, PERSON = "conversation:", "core:", "talk:", "person:"
 """How the names of the texts begin that a conversation is kept by, before its id: how far it is, which changes with
-every step; its core memory; and how it is held."""
-OF_A_CONVERSATION = (CONVERSATION, CORE, HELD)
+every step; its core memory; and how it is held. And before a name: what is known of whom an agent talks with."""
+OF_A_CONVERSATION = (CONVERSATION, CORE, HELD, PERSON)
 _OF_A_CONVERSATION = re.compile(rf"(?:{'|'.join(OF_A_CONVERSATION)})[0-9A-Za-z_-]{{1,64}}")
 
 

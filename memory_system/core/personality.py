@@ -180,6 +180,22 @@ def facts(personality: Personality) -> list[MemoryEntry]:
     return [_memory(path, entry_id, words) for path, entry_id, words in _facts(personality)]
 
 
+def personal(personality: Personality, most: int = 2000) -> str:
+    """Who somebody is, in words: what tells how much an event means to them, in at most so many characters.
+
+    That is identity, goals, relationships, traits and facts; places, rules and the routine of a day are left out.
+    """
+    told, left = list[str](), most
+    sections = ("identity", "long_term_goals", "relationships", "traits", "facts")
+    held = facts(personality)
+    for fact in (one for section in sections for one in held if one.extras["section"] == section):
+        left -= len(fact.document) + 1
+        if left < 0:
+            break
+        told.append(" ".join(fact.document.split()))
+    return "\n".join(told)
+
+
 _Path = tuple[str | int, ...]
 
 

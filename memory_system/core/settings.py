@@ -164,6 +164,7 @@ class AgentSettings:
         bin_days: for how many days of the world's time what was forgotten can be restored, 1 to 36,500; 0 = for ever.
         query_log: how many of the last queries are kept to be lived through again, 0 (none) to 100,000.
         token_budget: the most tokens that its calls of a language model may take in all, 0 (no limit) to a trillion.
+        auto_migrate: whether what overflows STM migrates by itself, as soon as something is added.
         cost_budget: the most that they may cost, in the currency of the prices, 0 (no limit) to a billion.
 
     Raises:
@@ -184,6 +185,7 @@ class AgentSettings:
     query_log: int = 1_000
     token_budget: int = 0
     cost_budget: float = 0.0
+    auto_migrate: bool = False
 
     def __post_init__(self) -> None:
         checked = {
@@ -203,6 +205,8 @@ class AgentSettings:
         }
         for name, value in checked.items():  # in their plain kinds, whatever came in
             object.__setattr__(self, name, value)
+        if not isinstance(self.auto_migrate, bool):
+            raise InvalidParameter(f"'auto_migrate' must be true or false, not {shown(self.auto_migrate)}.")
         if not isinstance(self.scoring, Scoring):
             raise InvalidParameter("'scoring' must be a Scoring(Weights(...), decay).")
 

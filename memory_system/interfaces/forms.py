@@ -136,6 +136,10 @@ class SettingsBody(Body):
         Annotated[int, Field(strict=True, ge=0, le=10**12)] | None,
         Says("Most tokens that its calls of a language model may take; 0 = no limit."),
     ] = None
+    auto_migrate: Annotated[
+        StrictBool | None,
+        Says("Whether what overflows short-term memory migrates by itself, as soon as something is added."),
+    ] = None
     cost_budget: Annotated[
         Annotated[Number, Field(ge=0, le=10**9)] | None,
         Says("The most that these calls may cost, in the currency of the prices; 0 = no limit."),

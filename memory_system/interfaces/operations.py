@@ -13,17 +13,19 @@ from typing import Annotated, Any, Literal
 from pydantic import AwareDatetime, Field, StrictBool, StringConstraints
 
 from ..agent import AgentMemory
-from ..conversation import whisper
+from ..conversation import describe_person, whisper
+from ..conversation.storage import MAX_BLOCK
 from ..core.change_set import ChangeSet
 from ..core.entry import MAX_DOCUMENT
 from ..core.presets import PRESETS
 from ..core.settings import AgentSettings, Retention
 from ..operations.context import Progress
-from ..operations.importing.turns import MAX_TURNS
+from ..operations.importing.turns import MAX_SPEAKER, MAX_TURNS
 from .forms import RETENTION, Body, EditBody, Id, Ids, Says, SettingsBody, Share
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_DOCUMENT)]
 CueName = Annotated[str, StringConstraints(min_length=1, max_length=80)]
+PersonName = Annotated[str, StringConstraints(min_length=1, max_length=MAX_SPEAKER)]
 Whole = Annotated[int, Field(strict=True, ge=1, le=2**62)]
 Keys = Annotated[list[Annotated[str, StringConstraints(max_length=200)]], Field(max_length=10_000)]
 CueIds = Annotated[list[Id], Field(max_length=100)]
@@ -141,6 +143,16 @@ class Whisper(Timed):
     """The thought."""
 
     text: Annotated[Text, Says("The thought, in the words in which the agent is to think it.", piped=True)]
+
+
+class DescribePerson(Timed):
+    """Whom the agent knows, and what it knows of them."""
+
+    name: Annotated[PersonName, Says("The name by which they talk with the agent.")]
+    text: Annotated[
+        Annotated[str, StringConstraints(max_length=MAX_BLOCK)],
+        Says("What the agent knows of them; empty for nothing.", piped=True),
+    ]
 
 
 class SaveCue(Body):
@@ -345,6 +357,15 @@ OPERATIONS = (
         "'The mill is not safe tonight.'",
         slow=True,
         call="conversation.whisper",
+    ),
+    Operation(
+        "describe-person",
+        "Describe a person",
+        "Write down what an agent knows of a person; the next talk with them begins with that.",
+        DescribePerson,
+        lambda agent, body: describe_person(agent, body.name, body.text, now=body.now, preview=True),
+        "'Tobias Finch' 'He mends clocks, and has my key.'",
+        call="conversation.describe_person",
     ),
     Operation(
         "rate-again",

@@ -112,13 +112,27 @@ class Metered:
         account: where its calls are counted.
         terms: answers budget and prices; asked at the first call.
         once: the ratings that are kept.
+        who: whose memories are rated, in words; asked at the first rating. Empty for nobody's.
     """
 
-    def __init__(self, inner: LanguageModel, account: Account, terms: Callable[[], Terms], once: Once) -> None:
+    def __init__(
+        self,
+        inner: LanguageModel,
+        account: Account,
+        terms: Callable[[], Terms],
+        once: Once,
+        who: Callable[[], str] = str,
+    ) -> None:
         self.inner = inner
         self._account = account
         self._ask_terms = terms
         self._once = once
+        self._ask_who = who
+
+    @cached_property
+    def who(self) -> str:
+        """Whose memories are rated, in words."""
+        return self._ask_who()
 
     @property
     def name(self) -> str:

@@ -38,6 +38,7 @@ class Story(AnswerForm):
 class Shown(AnswerForm):
     """What a conversation shows: of each sort the statements, none where it shows nothing."""
 
+    told: list[Statement] = Field(default_factory=list, max_length=50)
     asked: list[Statement] = Field(max_length=50)
     done: list[Statement] = Field(max_length=50)
     felt: list[Statement] = Field(max_length=50)

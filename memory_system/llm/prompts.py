@@ -50,7 +50,9 @@ _ALL = (
         "Sent for every event that comes without a rating.",
         "You judge memories. On a scale of 1 to 10, where 1 is purely mundane (brushing teeth, making a bed) and "
         "10 is extremely poignant (a break-up, a college acceptance), how poignant is the memory likely to be for "
-        "the one who has it? First explain in one sentence, then give the rating as a whole number.",
+        "the one who has it? Where 'character' says who that is, what touches those they love, their goals or their "
+        "fears weighs more, and what does not concern them less. First explain in one sentence, then give the rating "
+        "as a whole number.",
     ),
     Prompt(
         "questions",
@@ -97,9 +99,10 @@ _ALL = (
         "synopsis",
         "Remember a conversation",
         "Sent with the turns of a conversation that becomes a memory.",
-        "Read this conversation, and state in short sentences what it shows: 'asked', what somebody asked or wanted; "
-        "'done', what was done, promised or answered; 'felt', how a speaker felt, if it is said; 'preferred', what a "
-        "speaker likes, dislikes or prefers; 'reasons', why an answer was given. Name the speaker in each. Add "
+        "Read this conversation, and state in short sentences what it shows: 'told', news and facts that a speaker "
+        "told; 'asked', what somebody asked or wanted; 'done', what was done, promised or answered; 'felt', how a "
+        "speaker felt, if it is said; 'preferred', what a speaker likes, dislikes or prefers; 'reasons', why an answer "
+        "was given. Name the speaker in each. Add "
         "nothing, and leave a list empty where the conversation shows nothing of its sort. List under 'because_of' "
         "the numbers of all turns that a statement rests on, also those from which it has a name, number or date.",
     ),

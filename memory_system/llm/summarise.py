@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,6 +17,10 @@ PLACE = "{transcript}"
 TEMPLATE = shipped("fold")
 """The template that is used where none is given; after MemGPT's recursive summary (arXiv 2310.08560, section 2.2)."""
 FEWEST_WORDS, MOST_WORDS = 10, 1000
+_NUMBERS = "one two three four five six seven eight nine ten eleven twelve"
+_WORDS = {name: number for number, name in enumerate(_NUMBERS.split(), start=1)}
+_WORDS |= {"fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "hundred": 100}
+_LIMIT = re.compile(rf"\b(\d{{1,4}}|{'|'.join(_WORDS)})\s+words?\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,8 @@ def fold(who: str, summary: str, lines: Sequence[Line], words: int, template: st
         who: the character in whose memory the conversation is.
         summary: what was said before, in words; may be empty.
         lines: what was said since, in order.
-        words: that the new summary may have, 10 to 1,000. A model may not keep to it: cut what it answers.
+        words: that the new summary may have, 10 to 1,000; fewer where the template says so. A model may not keep to
+            it: cut what it answers.
         template: the prompt, with ``{transcript}``; empty = ``TEMPLATE``, or what the world says in its place.
 
     Raises:
@@ -58,15 +64,22 @@ def fold(who: str, summary: str, lines: Sequence[Line], words: int, template: st
     """
     if not FEWEST_WORDS <= words <= MOST_WORDS:
         raise InvalidParameter(f"A summary may have {FEWEST_WORDS} to {MOST_WORDS} words, not {words}.")
+    most = min(words, limit(template) or words)
     return Task(
         "fold",
         Summary,
         check_template(template),
-        {"character": who, "words": words, "summary": summary, "lines": [_line(line) for line in lines]},
-        {PLACE.strip("{}"): "(it stands in the user message)"},
-        "\nThe transcript is what 'summary' says of the conversation's beginning, and the 'lines' that "
-        f"followed. Your text takes the place of both, has at most {words} words, and adds nothing.",
+        {"character": who, "words": most, "summary": summary, "lines": [_line(line) for line in lines]},
+        more="\nThe transcript is what 'summary' says of the conversation's beginning, and the 'lines' that "
+        f"followed. Your text takes the place of both, has at most {most} words, and adds nothing.",
+        place=PLACE.strip("{}"),
     )
+
+
+def limit(template: str) -> int | None:
+    """The most words that a template itself allows, such as "in 40 words" or "Ten words at most"; ``None`` if any."""
+    found = [_WORDS.get(one.casefold()) or int(one) for one in _LIMIT.findall(template)]
+    return min((one for one in found if one), default=None)
 
 
 def parts(lines: Iterable[Line], most: int, size: Callable[[str], int]) -> Iterator[list[Line]]:

@@ -101,8 +101,11 @@ def cited(numbers: Sequence[int], context: Sequence[MemoryEntry]) -> list[Memory
 
 
 def tried(entry: MemoryEntry, model: LanguageModel) -> tuple[MemoryEntry, ModelCall, ModelError | None]:
-    """The entry with the model's rating; marked as still to be rated, and the error, if the model did not help."""
-    task = tasks.rate(entry.document).worded(prompts_of(model))
+    """The entry with the model's rating, by whose memory the model knows it to be.
+
+    Marked as still to be rated, with the error, if the model did not help.
+    """
+    task = tasks.rate(entry.document, str(getattr(model, "who", ""))).worded(prompts_of(model))
     try:
         done = model.complete(task)
     except ModelError as error:

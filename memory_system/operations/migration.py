@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..core.change_set import Change, ChangeSet, Kept
-from ..core.entry import MemoryEntry, Tier
+from ..core.entry import Kind, MemoryEntry, Tier
 from ..errors import EntryNotFound
+from ..store.staleness import TAKING_BACK
 from .context import Ground
 from .retention import BESIDE, Rule, Verdict
 
@@ -16,7 +17,8 @@ MIGRATE = "migrate"
 def plan(ground: Ground, rule: Rule, chosen: Sequence[str] | None = None) -> ChangeSet:
     """Plan a migration.
 
-    STM's overflow is as many entries as it holds beyond ``stm_size``. The first that may leave, in the order of
+    STM's overflow is as many entries as it holds beyond ``stm_size``; what was said in talks has as much room of its
+    own, so that a long talk drives no event out. The first that may leave, in the order of
     the rule, make it up. Pinned and protected entries may not leave; unrated ones wait for their rating; and
     what is marked "by a person" is moved, but never forgotten by itself.
 
@@ -30,25 +32,27 @@ def plan(ground: Ground, rule: Rule, chosen: Sequence[str] | None = None) -> Cha
     """
     if chosen is not None:
         return _plan_chosen(ground, chosen)
-    overflow = len(ground.stm) - ground.settings.stm_size
-    if overflow <= 0:
-        room = -overflow
-        note = (
-            f"Short-term memory holds {len(ground.stm)} of {ground.settings.stm_size}: nothing overflows ({room} free)."
-        )
+    size, held = ground.settings.stm_size, list(ground.stm)
+    said = [entry for entry in held if _was_said(entry)]
+    lived = [entry for entry in held if not _was_said(entry)]
+    overflow = sum(max(0, len(some) - size) for some in (lived, said))
+    if not overflow:
+        note = f"Short-term memory holds {len(lived)} of {size}: nothing overflows ({size - len(lived)} free)."
         return ground.plan(MIGRATE, "Nothing to migrate", [], notes=(note,))
     changes: list[Change] = []
     kept: list[Kept] = []
-    held = list(ground.stm)
     verdicts = rule.judge([entry for entry in held if entry.importance is not None], ground.newest(BESIDE))
-    for entry in rule.order(held, verdicts, ground.settings.stm_size):
-        if len(changes) == overflow:
-            break
-        verdict = verdicts.get(entry.id)
-        if (why := _stays(entry, verdict)) is not None or verdict is None:
-            kept.append(Kept(entry.id, why or ""))
-        else:
-            changes.append(_change(entry, verdict, rule))
+    for some in (lived, said):
+        left = len(some) - size
+        for entry in rule.order(some, verdicts, size) if left > 0 else ():
+            if not left:
+                break
+            verdict = verdicts.get(entry.id)
+            if (why := _stays(entry, verdict)) is not None or verdict is None:
+                kept.append(Kept(entry.id, why or ""))
+            else:
+                changes.append(_change(entry, verdict, rule))
+                left -= 1
     moved = sum(1 for change in changes if change.after is not None)
     doing = [f"move {moved} to long-term memory"] if moved else []
     doing += [f"forget {len(changes) - moved}"] if moved < len(changes) else []
@@ -65,6 +69,18 @@ def _stays(entry: MemoryEntry, verdict: Verdict | None) -> str | None:
     if entry.authored and not verdict.kept:
         return "It is marked “by a person”, so it is not forgotten by itself."
     return None
+
+
+def fills(done: ChangeSet) -> bool:
+    """Whether a change set brings something new into STM; what is taken back or restored is what a person wants."""
+    if done.undoes is not None or done.operation in TAKING_BACK:
+        return False
+    return any(one.after is not None and one.after.tier is Tier.STM and one.before is None for one in done.changes)
+
+
+def _was_said(entry: MemoryEntry) -> bool:
+    """Whether it is a turn of a conversation, or the note of one."""
+    return entry.kind is Kind.CONVERSATION and "conversation" in entry.extras
 
 
 def _fixed(entry: MemoryEntry) -> str | None:

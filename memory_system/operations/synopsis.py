@@ -16,6 +16,7 @@ from .context import Ground
 from .grounding import checked, names
 
 SORTS = {
+    "told": "Told",
     "asked": "Asked",
     "done": "Done",
     "felt": "Felt",
@@ -65,7 +66,7 @@ def plan(ground: Ground, added: ChangeSet) -> ChangeSet:
     """
     turns = [change.after for change in added.changes if change.after is not None]
     speakers = list(dict.fromkeys(str(turn.extras["speaker"]) for turn in turns))
-    title = f"Remember a conversation of {_listed(speakers)}: {len(turns)} turn{'s' if len(turns) != 1 else ''}"
+    title = f"Remember a conversation of {listed(speakers)}: {len(turns)} turn{'s' if len(turns) != 1 else ''}"
     base = dataclasses.replace(added, operation="conversation", title=title)
     failure = next((call.error for call in added.calls if call.error), None)
     told = Read({}, (), tuple(_notes(failure, {}, [], []))) if failure else read(ground, turns, speakers)
@@ -109,7 +110,7 @@ def entry(shown: Part, turns: Sequence[MemoryEntry], speakers: Sequence[str]) ->
     """The memory of what a conversation shows: at the time of its latest turn, resting on all of them."""
     times = [turn.timestamp for turn in turns if turn.timestamp is not None]
     days = list(dict.fromkeys(f"{moment.day} {moment:%B %Y}" for moment in (min(times), max(times))))
-    lines = [f"Conversation of {_listed(speakers)}, {' to '.join(days)}."]
+    lines = [f"Conversation of {listed(speakers)}, {' to '.join(days)}."]
     lines += [f"{word}: {' '.join(one.text for one in shown[sort])}" for sort, word in SORTS.items() if sort in shown]
     conversation = str(turns[0].extras["conversation"])
     metadata: dict[str, Scalar] = {
@@ -177,7 +178,7 @@ def _notes(failure: str | None, shown: Part, found: Sequence[Part], dropped: Seq
         yield f"{left_out} statements found no room in the synopsis, which has at most {MOST} of a sort."
 
 
-def _listed(speakers: Sequence[str]) -> str:
+def listed(speakers: Sequence[str]) -> str:
     """The names as a list in words; of many the first few and a number."""
     if len(speakers) > _SPEAKERS:
         return f"{', '.join(speakers[:_SPEAKERS])} and {len(speakers) - _SPEAKERS} more"

@@ -17,10 +17,10 @@ from ..core.entry import MemoryEntry
 REDERIVE = "rederive"
 KEEP = "keep"
 """The operations that say: by the evidence as it is now, this memory is right."""
-FADING = ("migrate", "summarise", "plan")
+FADING = ("migrate", "summarise", "plan", "synopsis")
 """Operations whose forgetting takes nothing back of what was concluded before."""
 
-_TAKING_BACK = ("undo", "restore", "go back")
+TAKING_BACK = ("undo", "restore", "go back")
 """Operations that bring back what was, if need be across many changes at once."""
 
 
@@ -127,7 +127,7 @@ def standing(traces: Sequence[Trace]) -> list[Trace]:
 
 def _brought_back(one: Trace, traces: Sequence[Trace]) -> int | None:
     """The revision of the state that a change brought back, if that is what it did."""
-    if one.operation not in _TAKING_BACK:
+    if one.operation not in TAKING_BACK:
         return None
     earlier = [other for other in traces if other.revision < one.revision and other.after == one.after]
     return earlier[-1].revision if earlier else None

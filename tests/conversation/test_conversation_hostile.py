@@ -64,7 +64,7 @@ ATTACKS: dict[str, Attack] = {
     "a title of interviews that is none": lambda c: keep(c.agent, sit(c.agent, [("m", "Why?")], title="x" * 300)),
     "an interview that is not kept": lambda c: drop(c.agent, "x"),
     "a comparison of nothing": lambda c: compare(c.agent, [], [TalkSettings()]),
-    "turns without end": lambda c: list(Duet(c, c).talk(HUGE)),
+    "turns without end": lambda c: Duet(c, c).talk(HUGE),
     "a synopsis of nothing": lambda c: c.synopsis(),
 }
 

@@ -216,7 +216,7 @@ def test_two_characters_answer_each_other(agent: AgentMemory, tobias: AgentMemor
     tobias.model = agent.model
     script(server, *[answers(text) for text in ("Good day, Tobias.", "Good day, Mira.", "Bread?", "Gladly.")])
     duet = Duet.begin(agent, tobias, settings=TalkSettings(budget=4000))
-    said = list(duet.talk(4))
+    said = duet.talk(4)
     assert [(one.speaker, one.text) for one in said] == [
         ("Mira Holloway", "Good day, Tobias."),
         ("Tobias Finch", "Good day, Mira."),
@@ -235,6 +235,21 @@ def test_two_characters_answer_each_other(agent: AgentMemory, tobias: AgentMemor
         "Bread?",
     ]
     assert "Tobias Finch" in chats(server)[0]["messages"][0]["content"]
+
+
+def test_talking_needs_nobody_who_listens_and_streaming_waits_for_who_does(
+    agent: AgentMemory, tobias: AgentMemory
+) -> None:
+    duet = Duet.begin(agent, tobias)
+    duet.talk(4)
+    before = agent.revision + tobias.revision
+    assert len(duet.first.messages()) >= 4
+    stream = duet.stream(2)
+    assert agent.revision + tobias.revision == before
+    next(stream)
+    assert agent.revision + tobias.revision == before + 1
+    with pytest.raises(InvalidParameter):
+        duet.stream(0)
 
 
 @pytest.mark.parametrize("pieces", [(1, 1, 1, 1, 1), (2, 3), (3, 2), (4, 1)])
@@ -262,7 +277,7 @@ def test_two_characters_go_on_after_a_failure(
     replies = [answers(text) for text in ("One.", "Two.", "Three.")]
     script(server, *replies[:failing], error(401), *replies[failing:])
     duet = Duet.begin(agent, tobias)
-    first = list(duet.talk(3))
+    first = duet.talk(3)
     assert first[-1].step.problem
     said = [one for one in (*first, *duet.talk(3 - failing)) if one.text]
     assert [one.text for one in said] == ["One.", "Two.", "Three."]
@@ -278,7 +293,7 @@ def test_two_characters_are_stopped_and_all_is_undone(
     duet = Duet.begin(agent, tobias, settings=TalkSettings(budget=4000, most_calls=2))
     stopped: list[bool] = []
     said = []
-    for one in duet.talk(50, cancelled=lambda: bool(stopped)):
+    for one in duet.stream(50, cancelled=lambda: bool(stopped)):
         said.append(one.text)
         if len(said) == 3:
             stopped.append(True)
@@ -301,10 +316,10 @@ def test_two_characters_end_where_one_has_no_answer(
     tobias.model = agent.model
     script(server, answers("Hello."), error(401, "busy"))
     duet = Duet.begin(agent, tobias)
-    said = list(duet.talk(10))
+    said = duet.talk(10)
     assert len(said) == 2
     assert KEY_REFUSED in said[-1].step.problem
-    again = list(duet.talk(1))
+    again = duet.talk(1)
     assert again[0].speaker == "Tobias Finch"
 
 
@@ -312,12 +327,12 @@ def test_a_character_does_not_talk_with_itself(agent: AgentMemory) -> None:
     with pytest.raises(InvalidParameter):
         Duet.begin(agent, agent)
     with pytest.raises(InvalidParameter):
-        list(Duet(Conversation.begin(agent), Conversation.begin(agent)).talk(0))
+        Duet(Conversation.begin(agent), Conversation.begin(agent)).talk(0)
 
 
 def test_two_characters_talk_offline(agent: AgentMemory, tobias: AgentMemory) -> None:
     settings = dataclasses.replace(TalkSettings(), strategy=Strategy.WINDOW)
-    said = list(Duet.begin(agent, tobias, settings=settings).talk(4, opening="Talk about bread."))
+    said = Duet.begin(agent, tobias, settings=settings).talk(4, opening="Talk about bread.")
     assert len(said) == 4
     assert all(one.text and not one.step.problem for one in said)
 
@@ -329,7 +344,7 @@ def test_what_sets_the_scene_is_not_remembered_as_said(
     tobias.model = agent.model
     server.on("*", answers("I love rye bread."))
     duet = Duet.begin(agent, tobias)
-    list(duet.talk(2, opening="You meet at the well."))
+    duet.talk(2, opening="You meet at the well.")
     agent.model = tobias.model = OfflineModel(agent.embedder)
     [synopsis] = duet.first.synopsis().of("add")
     assert synopsis.after is not None

@@ -214,7 +214,7 @@ def test_a_talk_takes_nothing_from_memory_whatever_the_memories_order(
     assert not touched(step.change_set)
     made = [change.after for change in step.change_set.changes if change.after is not None]
     assert {entry.tier for entry in made} <= {Tier.RECALL, Tier.STM}
-    assert {entry.kind for entry in made if entry.tier is Tier.STM} <= {Kind.OBSERVATION}
+    assert {entry.kind for entry in made if entry.tier is Tier.STM} <= {Kind.OBSERVATION, Kind.CONVERSATION}
     assert not [entry for entry in made if entry.authored or entry.pinned or entry.protected]
     stamp = mira.stamp
     Interview(mira, TalkSettings(strategy=strategy, recalled=50)).step("And today?")

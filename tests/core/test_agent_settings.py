@@ -55,7 +55,10 @@ def test_numbers_of_numpy_are_kept_as_plain_ones(agent: AgentMemory) -> None:
         ({"reflection_trigger": 0}, "The reflection trigger"),
         ({"scoring": 7}, "'scoring' must be a Scoring"),
         ({"scoring": None}, "'scoring' must be a Scoring"),
-        ({"colour": 1}, "There is no setting 'colour'; there are cost_budget, migration_threshold, "),
+        (
+            {"colour": 1},
+            "There is no setting 'colour'; there are auto_migrate, bin_days, cost_budget, migration_threshold, ",
+        ),
     ],
     ids=str,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sqlite3
 import zipfile
@@ -20,6 +21,12 @@ DATA = Path(__file__).resolve().parents[1] / "data"
 VERSIONS = sorted(path.name for path in DATA.glob("world-*.zip"))
 """Each a world with ``answers.json``: requests of the HTTP API with what the version that wrote the world answered."""
 OF_THE_MOMENT = {"milliseconds"}
+ON_PURPOSE = re.compile(
+    r"/(?:context|replay)\S*\.(?:tokens|wanted): "  # each argument of a function is described
+    r"|/search/conversations\?\S*: "  # only what answers is found, and what only asks comes after it
+    r"|/prompts\.items\[\d+\]\.(?:text|shipped): "  # they ask for more
+)
+"""What is answered otherwise than then, and is meant to be."""
 ROUNDING = 1e-5
 """Processors add up 32-bit numbers in different orders: the same cue's score differed by 2e-6 between two of them."""
 
@@ -57,7 +64,8 @@ def test_a_world_of_an_older_version_answers_as_it_did_then(version: str, stores
         wrong = []
         for method, address, body, then in asked:
             answer = client.request(method, f"/v1{address}", json=body)
-            wrong += [f"{method} {address}{line}" for line in differences(answer.json(), then)]
+            told = [f"{method} {address}{line}" for line in differences(answer.json(), then)]
+            wrong += [line for line in told if not ON_PURPOSE.search(line)]
     if stores == "made from the journals":
         told = [line for line in wrong if "to match the journal" in line]
         assert len(told) == 2  # what was done at opening, for each of two characters

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memory_system import AgentMemory, Facets, Scoring, Settings, Tier, Weights, World
-from memory_system.conversation import Conversation, Duet
+from memory_system.conversation import Conversation
 from memory_system.errors import (
     AgentNotFound,
     AlreadyExists,
@@ -25,7 +25,6 @@ from memory_system.errors import (
     StaleChange,
 )
 from memory_system.interfaces.client import RemoteAgent, RemoteWorld
-from memory_system.interfaces.client.asking import RemoteDuet
 from memory_system.interfaces.client.talking import RemoteConversation
 from memory_system.world.auth import Door, Role
 from tests.conftest import NOW
@@ -82,7 +81,7 @@ def test_the_operations_are_all_there() -> None:
 
 ALIKE = [
     (there, name, here)
-    for there, here in ((RemoteWorld, World), (RemoteConversation, Conversation), (RemoteDuet, Duet))
+    for there, here in ((RemoteWorld, World), (RemoteConversation, Conversation))
     for name in vars(there)
     if not name.startswith("_") and callable(getattr(there, name)) and hasattr(here, name)
 ]

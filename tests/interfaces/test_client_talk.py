@@ -182,11 +182,21 @@ def test_a_whispered_thought_is_a_memory(mira: RemoteAgent, agent: AgentMemory) 
 def test_two_characters_talk(there: RemoteWorld, mira: RemoteAgent, world: World) -> None:
     there.create_agent("tobias")
     duet = Duet.begin(mira, there.agent("tobias"))
-    said = list(duet.talk(3, opening="You meet at the mill."))
+    said = duet.talk(3, opening="You meet at the mill.")
     assert [one.speaker for one in said] == ["Mira Holloway", "tobias", "Mira Holloway"]
     assert all(one.step.change_set and one.step.change_set.revision for one in said)
     duet.undo()
     assert Here.all(world.agent("tobias")) == ()
+
+
+def test_a_character_of_a_server_talks_with_one_of_this_process(mira: RemoteAgent, world: World) -> None:
+    nora = world.create_agent("nora")
+    duet = Duet.begin(mira, nora)
+    said = duet.talk(4, opening="You meet at the mill.")
+    assert [one.speaker for one in said] == ["Mira Holloway", "nora"] * 2
+    assert Here.all(world.agent("mira"))
+    duet.undo()
+    assert Here.all(nora) == ()
 
 
 def test_ready_questions_are_put_and_kept(mira: RemoteAgent, agent: AgentMemory) -> None:

@@ -65,7 +65,8 @@ def test_the_client_s_model_keeps_its_memory_as_memgpt_does(agent: AgentMemory, 
         "Sorry, I am Mike.",
         "Oops! Happy birthday, Mike!",
     ]
-    assert agent.entries(Tier.STM) == []
+    (note,) = agent.entries(Tier.STM)
+    assert note.tags == ("talk",)
     told = agent.history(10)
     assert {one.change_set.author for one in told if one.change_set.operation in ("talk", "note")} == {
         "MCP a companion"

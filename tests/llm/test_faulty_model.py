@@ -171,7 +171,7 @@ def talk(stand: Stand) -> str:
 
 
 def duet(stand: Stand) -> str:
-    said = list(Duet.begin(stand.tobias, stand.mira).talk(2))
+    said = Duet.begin(stand.tobias, stand.mira).talk(2)
     stand.heard(said)
     assert len(said) == (2 if said[0].text else 1)
     return _spoken(said[-1].text, said[-1].step.problem)

@@ -115,17 +115,35 @@ def test_nothing_said_is_said_to_be_nothing(offline: OfflineModel) -> None:
     assert folded(offline, "", [], 50) == "Nothing was said."
 
 
-def test_a_template_stands_in_the_instructions_and_the_transcript_in_the_data(server: FakeServer) -> None:
+def test_the_transcript_stands_in_the_template_where_that_says(server: FakeServer) -> None:
     server.queue(says({"summary": "Mike, whose mother is Brenda."}))
     task = fold("Sam", "Before.", SCENE, 50, "List every name in {transcript}, one a line.")
     assert server.model().complete(task).answer.summary == "Mike, whose mother is Brenda."
     system, user = server.requests[0]["messages"]
-    assert "List every name in (it stands in the user message), one a line." in system["content"]
     assert "at most 50 words" in system["content"]
     assert "Brenda" not in system["content"]
-    data = json.loads(user["content"])
+    before, after = "List every name in ", ", one a line."
+    assert user["content"].startswith(before)
+    assert user["content"].endswith(after)
+    data = json.loads(user["content"].removeprefix(before).removesuffix(after))
     assert data["summary"] == "Before."
     assert data["lines"][2]["human"] is True
+
+
+@pytest.mark.parametrize(
+    ("template", "most"),
+    [
+        ("In max 10 words: {transcript}", 10),
+        ("Twelve words at most: {transcript}", 12),
+        ("At most 900 words. {transcript}", 50),
+        ("Be short: {transcript}", 50),
+        ("In 0 words: {transcript}", 50),
+    ],
+)
+def test_there_is_one_limit_of_words(template: str, most: int) -> None:
+    task = fold("Sam", "", SCENE, 50, template)
+    assert f"at most {most} words" in task.prompt()
+    assert task.data["words"] == most
 
 
 @pytest.mark.parametrize(("template", "words"), [("Sum it up.", "{transcript}"), ("{transcript}" * 1000, "4000")])

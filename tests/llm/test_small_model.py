@@ -149,7 +149,7 @@ def test_an_interview_is_answered_piece_by_piece(mira: AgentMemory, settings: Ta
 
 def test_two_characters_talk_and_each_remembers_it(villagers: World, mira: AgentMemory) -> None:
     duet = Duet.begin(villagers.agent("tobias"), mira, settings=WINDOW)
-    said = list(duet.talk(2))
+    said = duet.talk(2)
     assert [one.speaker for one in said] == ["Tobias Finch", "Mira Holloway"]
     assert all(one.text for one in said)
     assert said[0].text in [message.text for message in Conversation.open(mira, duet.second.id).messages()]

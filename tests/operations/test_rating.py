@@ -81,8 +81,23 @@ def test_the_same_text_is_asked_about_once_within_a_batch_and_across(talker: Age
     assert [call.tokens for call in again.change_set.calls] == [0]
 
 
-def test_agents_of_a_world_share_what_was_rated(world: World, talker: AgentMemory, server: FakeServer) -> None:
-    other = world.create_agent("ana")
+def test_a_memory_is_rated_for_whom_it_means_something(world: World, talker: AgentMemory, server: FakeServer) -> None:
+    dog = '{"identity": {"name": "Bo Reed"}, "facts": ["Bo has a dog, Rex, whom he loves."]}'
+    bo, stranger, twin = (world.create_agent(name, dog if name != "cy" else None) for name in ("bo", "cy", "twin"))
+    for one in (bo, stranger, twin):
+        one.model = server.model()
+        assert one.add_short_term({"document": "Rex died."}).unrated == ()
+    of_bo, of_stranger = (request["messages"][1]["content"] for request in server.requests)
+    assert "whom he loves" in of_bo
+    assert "whom he loves" not in of_stranger
+    assert "cy" in of_stranger
+    bo.save_personality(dog.replace("loves", "fears"))
+    bo.rate("Rex died.")
+    assert "whom he fears" in server.requests[-1]["messages"][1]["content"]
+
+
+def test_agents_who_are_alike_share_what_was_rated(world: World, talker: AgentMemory, server: FakeServer) -> None:
+    other = world.create_agent("ana", talker.personality_text)
     other.model = server.model()
     talker.rate("He lied.")
     assert other.rate("He lied.").rating == 7
@@ -109,7 +124,7 @@ def test_one_text_asked_about_by_many_at_the_same_time_is_asked_once(talker: Age
 
 
 def test_somebody_elses_budget_is_no_reason_to_fail(world: World, talker: AgentMemory) -> None:
-    other = world.create_agent("ana")
+    other = world.create_agent("ana", talker.personality_text)
     other.model = talker.model
     other.configure(token_budget=1)
     assert len(other.add_short_term({"document": "He lied."}).unrated) == 1

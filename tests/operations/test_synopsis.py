@@ -271,7 +271,7 @@ def test_the_synopsis_migrates_as_its_most_important_turn_does_and_outlives_the_
     scripted.on("synopsis", says(NOTHING | {"asked": [_said("Mira asked for the key.", 1)]}))
     done = agent.remember_conversation(TALK)
     agent.configure(stm_size=1)
-    agent.edit(_turns(agent)[0].id, rating=2)
+    agent.edit(_turns(agent)[0].id, rating=2, timestamp=NOW - timedelta(hours=1))
     agent.add_short_term({"document": "Slept.", "rating": 1, "timestamp": NOW + timedelta(hours=8)})
     agent.migrate_stm2ltm(0.3)
     synopsis = _synopsis(agent)

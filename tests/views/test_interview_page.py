@@ -16,10 +16,10 @@ from memory_system import AgentMemory, Tier
 from memory_system.conversation.conversation import Conversation
 from memory_system.conversation.documents import documents
 from memory_system.conversation.interview import sittings
+from memory_system.conversation.people import people
 from memory_system.conversation.talk import Strategy, TalkSettings
 from memory_system.llm.offline.model import OfflineModel
 from memory_system.llm.openai.errors import KEY_REFUSED
-from memory_system.operations.synopsis import NOT_WRITTEN
 from tests.fake_server import FakeServer, calling, error, pieces, says, streamed, talks
 from tests.waiting import LAST_RESORT, until
 
@@ -123,17 +123,15 @@ def test_a_talk_is_kept_undone_and_remembered(open_page: OpenPage) -> None:
     assert "Mike" not in talk.head.blocks.human
     assert "John" in talk.head.blocks.human
     assert [message.text for message in talk.messages() if message.speaker == "John"] == [LAVA]
-    held = {entry.id for entry in mira().entries(Tier.STM)}
-    press(page, words.LEAVE_AND_REMEMBER)
-    assert NOT_WRITTEN in shown(page)
-    assert not [button for button in page.button if button.label == words.REMEMBER_IT]
     say(page, "Where can I leave the cake until tonight?")
+    held = {entry.id for entry in mira().entries(Tier.STM)}
     press(page, words.LEAVE_AND_REMEMBER)
     assert {entry.id for entry in mira().entries(Tier.STM)} == held, "a preview changes nothing"
     press(page, words.REMEMBER_IT)
     (synopsis,) = [entry for entry in mira().entries(Tier.STM) if entry.id not in held]
     assert "John" in synopsis.document
-    assert "The character remembers this talk." in shown(page)
+    assert "The character remembers this talk" in shown(page)
+    assert "talk" not in {tag for entry in mira().entries(Tier.STM) for tag in entry.tags}
 
 
 def test_a_memory_that_the_talk_would_write_is_kept_or_dropped(open_page: OpenPage, server: FakeServer) -> None:
@@ -145,15 +143,21 @@ def test_a_memory_that_the_talk_would_write_is_kept_or_dropped(open_page: OpenPa
             talks(None, calling("send_message", {"message": "I shall remember."})),
             says({"explanation": "A promise.", "rating": 6}),
         )
-    before = {entry.id for entry in mira().entries(Tier.STM)}
+
+    def stored() -> set[str]:
+        return {entry.id for entry in mira().entries(Tier.STM) if "talk" not in entry.tags}
+
+    before = stored()
     page = say(open_page("interview", talk=talk.id), "I come at noon")
     assert "John will come at noon" in shown(page)
-    assert {entry.id for entry in mira().entries(Tier.STM)} == before
+    assert stored() == before
     press(page, "Keep")
     say(page, "I like bread")
     press(page, "Drop")
-    added = [entry.document for entry in mira().entries(Tier.STM) if entry.id not in before]
-    assert added == ["John will come at noon"]
+    (added,) = stored() - before
+    kept = mira().find(added)
+    assert kept is not None
+    assert kept.document == "John will come at noon"
     assert not [button for button in page.button if button.label in ("Keep", "Drop")]
 
 
@@ -359,3 +363,16 @@ def test_a_document_is_loaded_searched_undone_and_removed(open_page: OpenPage) -
     assert not documents(mira())
     press(page, "Undo")
     assert len(documents(mira())) == 1
+
+
+def test_whom_a_character_knows_is_shown_and_edited(open_page: OpenPage) -> None:
+    page = open_page("interview", show="people")
+    assert "Tobias Finch" in shown(page)
+    field = next(field for field in page.text_area if "Tobias Finch" in field.label)
+    field.set_value("He owes me a loaf.").run()
+    press(page, "Save")
+    (known,) = [one for one in people(mira()) if one.name == "Tobias Finch"]
+    assert known.text == "He owes me a loaf."
+    next(field for field in page.text_input if field.label == "Name").set_value("Juno").run()
+    press(page, "Add")
+    assert [one.text for one in people(mira()) if one.name == "Juno"] == [""]

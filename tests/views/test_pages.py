@@ -115,6 +115,13 @@ def test_the_form_of_decay_is_chosen_on_settings_and_tried_on_recall(open_page: 
     assert any('"decay_form": "power"' in block.value for block in recall.code)
 
 
+def test_overflow_migrates_by_itself_where_a_switch_says_so(open_page: OpenPage) -> None:
+    settings = open_page("settings")
+    next(one for one in settings.toggle if one.label == words.MIGRATE_BY_ITSELF).set_value(True).run()
+    press(settings, "Save")
+    assert mira().settings.auto_migrate is True
+
+
 def test_tuning_is_previewed_on_operations_and_says_what_it_needs(open_page: OpenPage) -> None:
     page = open_page("operations", operation=words.TUNE)
     press(page, "Preview")

@@ -41,7 +41,7 @@ class Stage:
         self.turns = len(self.said) + turns
 
         def do(tell: Progress, stopped: Callable[[], bool]) -> None:
-            for one in self.duet.talk(turns, opening=opening, cancelled=stopped):
+            for one in self.duet.stream(turns, opening=opening, cancelled=stopped):
                 self.said.append(one)
                 tell(len(self.said) / self.turns, f"{len(self.said)} of {self.turns}")
 

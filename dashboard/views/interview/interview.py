@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from dashboard import session, words
 from dashboard.components import tabs, widgets
-from dashboard.views.interview import ablation, documents, duet, questions, room, strategies
+from dashboard.views.interview import ablation, documents, duet, people, questions, room, strategies
 from memory_system import AgentMemory, MemorySystemError
 
 SHOWN = {  # by its word in the link
@@ -12,6 +12,7 @@ SHOWN = {  # by its word in the link
     "ablation": words.MUTE_AND_ASK_AGAIN,
     "questions": "Ready questions",
     "duet": "Two characters",
+    "people": "People",
     "strategies": "Strategies",
     "documents": "Documents",
 }
@@ -25,6 +26,7 @@ SHOW: dict[str, Callable[[AgentMemory], None]] = {
     "ablation": ablation.show,
     "questions": questions.show,
     "duet": duet.show,
+    "people": people.show,
     "strategies": strategies.show,
     "documents": documents.show,
 }

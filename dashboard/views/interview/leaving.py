@@ -20,13 +20,13 @@ def show(agent: AgentMemory, held: Held) -> None:
     key = f"synopsis-{talk.id}"
     new = talk.next_number - talk.remembered
     if not new:
-        st.caption("The character remembers this talk." if talk.next_number else "")
+        st.caption("The character remembers this talk by its synopsis." if talk.next_number else "")
         return
     if st.button(
         words.LEAVE_AND_REMEMBER,
         icon=":material/waving_hand:",
         key=f"leave-{talk.id}",
-        help="Writes a synopsis and shows it first. In Python: Conversation.synopsis",
+        help="A synopsis takes the place of the notes of the talk; it is shown first. In Python: Conversation.synopsis",
     ):
         try:
             with st.spinner("Writing the synopsis …"):

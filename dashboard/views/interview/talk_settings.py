@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from memory_system import MemorySystemError
-from memory_system.conversation import LEAST_VIRTUAL, MAX_TEMPLATE, TRANSCRIPT, Strategy, TalkSettings
+from memory_system.conversation import LEAST_VIRTUAL, MAX_TEMPLATE, TRANSCRIPT, Remember, Strategy, TalkSettings
 
 from ...components import widgets
 
@@ -18,6 +18,7 @@ STRATEGIES = {
     Strategy.WINDOW: "Window",
     Strategy.BUFFER: "Buffer",
 }
+REMEMBER = {Remember.SYNOPSIS: "A synopsis", Remember.TURNS: "Each turn", Remember.NOTHING: "Nothing"}
 ABOUT = {
     Strategy.VIRTUAL: "Core memory, the last messages and a running summary; the character edits and searches the rest "
     "by functions, so that the prompt never overflows (MemGPT).",
@@ -56,7 +57,13 @@ def fields(key: str, held: TalkSettings) -> TalkSettings | None:
         persist_state="session",
         help="At each message, at most.",
     )
+    remember = st.segmented_control(
+        "What a talk leaves in memory", list(REMEMBER), default=held.remember, format_func=REMEMBER.__getitem__,
+        key=f"{key}-remember", persist_state="session", required=True,
+        help="An interview leaves nothing. In Python: TalkSettings.remember",
+    )  # fmt: skip
     chosen: dict[str, Any] = {"strategy": strategy, "budget": int(budget), "recalled": int(recalled)}
+    chosen["remember"] = remember or held.remember
     chosen |= _own(key, held, strategy)
     try:
         return replace(held, **chosen)

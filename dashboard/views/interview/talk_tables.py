@@ -113,8 +113,8 @@ def turns(messages: Sequence[Message]) -> list[Turn]:
         else:
             if message.said:
                 turn.answer = "\n\n".join(filter(None, [turn.answer, message.said]))
-            elif message.text:
-                turn.thoughts.append(message.text)
+            if thought := message.thought or ("" if message.said else message.text):
+                turn.thoughts.append(thought)
             for call in message.calls:
                 if call.name != SEND:
                     waiting[call.id] = len(turn.calls)

@@ -117,7 +117,7 @@ def _memory(mark: Rehearsal, one: MemoryApart, whom: str) -> bool:
 def _text(mark: Rehearsal, one: TextApart, whom: str) -> bool:
     with st.container(border=True, gap="small"):
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            st.badge(comparing.TEXTS[one.name], icon=":material/tune:", color="blue")
+            st.badge(comparing.called(one.name), icon=":material/tune:", color="blue")
             if one.clash:
                 st.badge("clashes", icon=":material/call_split:", color="orange")
             ticked = _box(mark, one)

@@ -32,6 +32,7 @@ _NO_PART_OF_A_PRESET = (
     "reflection_trigger",
     "bin_days",
     "query_log",
+    "auto_migrate",
 )
 _FIELDS: dict[str, tuple[str, str, float, float, float]] = {
     "stm_size": (words.SHORT_TERM_SIZE, "Events it holds before migration takes the overflow.", 1, 100_000, 1),
@@ -77,6 +78,7 @@ _LABELS = {name: label for name, (label, *_) in _FIELDS.items()} | {
     "measure": "Relevancy by",
     "retention": widgets.KEEP_BY,
     "normalise": words.SCALE_EACH_PART,
+    "auto_migrate": words.MIGRATE_BY_ITSELF,
     "seats": words.SEATS_BY,
     "decay_form": words.DECAY_BY,
     "passing": words.THRESHOLD_IS_OF,
@@ -167,6 +169,10 @@ def _measures(values: dict[str, Any], draft: drafts.Draft) -> None:
         st.caption(words.DECAY_HELP)
     with right:
         values["retention"] = widgets.keep_by(draft.field("retention")).value
+        values["auto_migrate"] = st.toggle(
+            words.MIGRATE_BY_ITSELF, key=draft.field("auto_migrate"), persist_state="session"
+        )
+        st.caption("As soon as something is added; each migration is a change of its own, which can be undone.")
 
 
 def _presets(agent: AgentMemory, now: dict[str, Any], draft: drafts.Draft) -> None:
@@ -209,6 +215,7 @@ def _flat(settings: AgentSettings) -> dict[str, Any]:
         "bin_days": settings.bin_days,
         "passing": settings.scoring.passing.value,
         "query_log": settings.query_log,
+        "auto_migrate": settings.auto_migrate,
     }
 
 

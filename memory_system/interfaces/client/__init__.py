@@ -10,7 +10,16 @@ with RemoteWorld("http://127.0.0.1:5000") as world:
 
 from ..serialize import RemoteChangeSet, RemoteExplanation
 from .agent import RemoteAgent
+from .talking import RemoteConversation
 from .view import RemoteView
 from .world import RemoteBackup, RemoteWorld
 
-__all__ = ["RemoteAgent", "RemoteBackup", "RemoteChangeSet", "RemoteExplanation", "RemoteView", "RemoteWorld"]
+__all__ = [
+    "RemoteAgent",
+    "RemoteBackup",
+    "RemoteChangeSet",
+    "RemoteConversation",
+    "RemoteExplanation",
+    "RemoteView",
+    "RemoteWorld",
+]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Self
 
@@ -231,15 +232,19 @@ class RemoteAgent(RemoteOperating):
         progress: Progress = no_progress,
     ) -> Added:
         """As ``AgentMemory.add_short_term``; a file is read here, not on the server."""
-        sent = [event(entry) for entry in intake.read(events, None)]
+        taken = intake.read(events, None, lambda: self.now.tzinfo)
+        sent = [event(entry) for entry in taken.entries]
         how = {"overwrite_existing": overwrite_existing, "rate": rate}
         said = {"preview": str(preview).lower()}
         if len(sent) > _LINES:
             text = "\n".join(json.dumps(one) for one in sent).encode()
             said |= {name: str(value).lower() for name, value in how.items()} | given(now=now)
-            return read(Added, self._long("POST", f"{self._of}/events.ndjson", text, progress, **said))
-        body = {"events": sent, **how, **given(now=now)}
-        return read(Added, self._long("POST", f"{self._of}/events", body, progress, **said))
+            added = read(Added, self._long("POST", f"{self._of}/events.ndjson", text, progress, **said))
+        else:
+            body = {"events": sent, **how, **given(now=now)}
+            added = read(Added, self._long("POST", f"{self._of}/events", body, progress, **said))
+        done = added.change_set
+        return replace(added, change_set=replace(done, notes=(*taken.notes, *done.notes)))
 
     def acting_as(self, author: str, applying: None = None) -> Self:
         """The same memory, whose changes the history tells as "API" and this author's.

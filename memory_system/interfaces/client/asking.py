@@ -1,20 +1,19 @@
-"""Asking an agent on a server: interviews, duets and whispers; its documents, and searches of what was said."""
+"""Asking an agent on a server: interviews and whispers; its documents, and searches of what was said."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from ...conversation import Step, TalkSettings
 from ...conversation.documents import Loaded
-from ...conversation.duet import Said
 from ...conversation.functions import Page
+from ...conversation.people import Person
 from ...conversation.stepping import Told as Hearing
 from ...conversation.stepping import untold
 from ...conversation.talk import Message
-from ...core.change_set import ChangeSet
 from ...core.entry import MemoryEntry
 from ...core.files import as_store_errors
 from ...core.saved_interviews import Sitting
@@ -90,66 +89,27 @@ class RemoteInterview:
         return read(Step, done)
 
 
-class RemoteDuet:
-    """Two conversations of a server, one in each memory, that answer each other; see ``Duet``."""
-
-    def __init__(self, first: RemoteConversation, second: RemoteConversation) -> None:
-        self.first = first
-        self.second = second
-
-    @classmethod
-    def begin(
-        cls,
-        first: RemoteAgent,
-        second: RemoteAgent,
-        *,
-        title: str = "",
-        settings: TalkSettings | None = None,
-        now: datetime | None = None,
-    ) -> Self:
-        """As ``Duet.begin``."""
-        wire, _ = first.reached
-        body = given(first=first.name, second=second.name, title=title, settings=settings, now=now)
-        told = wire.write("POST", "/v1/duets", body)
-        halves = zip((first, second), (told["first"], told["second"]), strict=True)
-        return cls(*(RemoteConversation(agent, half["conversation"]) for agent, half in halves))
-
-    def talk(
-        self,
-        turns: int,
-        *,
-        opening: str = "",
-        now: datetime | None = None,
-        heard: Heard = unheard,
-        cancelled: Callable[[], bool] = lambda: False,
-    ) -> Iterator[Said]:
-        """As ``Duet.talk``: each thing that is said is answered as soon as it was said, and stored by then."""
-        wire, _ = self.first.agent.reached
-        for _number in range(turns):
-            if cancelled():
-                return
-            body: dict[str, Any] = {
-                side: {"agent": one.agent.name, "conversation": one.id}
-                for side, one in (("first", self.first), ("second", self.second))
-            }
-            asked = body | given(turns=1, opening=opening, now=now)
-            opening = ""
-            for told in answered(wire, "/v1/duets/turns", asked, heard, untold)["items"]:
-                done = read(Said, told)
-                yield done
-                if not done.text:
-                    return
-
-    def undo(self, *, preview: bool = False) -> tuple[ChangeSet, ChangeSet]:
-        """As ``Duet.undo``."""
-        return self.first.remove(events=True, preview=preview), self.second.remove(events=True, preview=preview)
-
-
 def whisper(agent: RemoteAgent, text: str, *, now: datetime | None = None, preview: bool = False) -> RemoteChangeSet:
     """As ``memory_system.conversation.whisper``: plant a thought."""
     wire, of = agent.reached
     address = f"{of}/operations/whisper"
     return read(RemoteChangeSet, wire.write("POST", address, given(text=text, now=now), preview=str(preview).lower()))
+
+
+def people(agent: RemoteAgent) -> tuple[Person, ...]:
+    """As ``memory_system.conversation.people``: everybody whom the agent knows."""
+    wire, of = agent.reached
+    return tuple(read(Person, one) for one in wire.get(f"{of}/people")["items"])
+
+
+def describe_person(
+    agent: RemoteAgent, name: str, text: str, *, now: datetime | None = None, preview: bool = False
+) -> RemoteChangeSet:
+    """As ``memory_system.conversation.describe_person``: write down what an agent knows of a person."""
+    wire, of = agent.reached
+    body = given(name=name, text=text, now=now)
+    address = f"{of}/operations/describe-person"
+    return read(RemoteChangeSet, wire.write("POST", address, body, preview=str(preview).lower()))
 
 
 _PAGE = 5

@@ -8,18 +8,19 @@ with World() as world:
     print(talk.step("My name is John. Who has the mill key?", heard=print).answer)
 """
 
-from ...conversation import Step, Strategy, TalkSettings
-from .asking import RemoteDuet as Duet
+from ...conversation import Duet, Step, Strategy, TalkSettings
 from .asking import RemoteInterview as Interview
 from .asking import (
     archival_search,
     conversation_search,
     conversation_search_date,
+    describe_person,
     documents,
     load_document,
     memory_search,
     memory_tool,
     passages,
+    people,
     remove_document,
     sittings,
     whisper,
@@ -36,11 +37,13 @@ __all__ = [
     "archival_search",
     "conversation_search",
     "conversation_search_date",
+    "describe_person",
     "documents",
     "load_document",
     "memory_search",
     "memory_tool",
     "passages",
+    "people",
     "remove_document",
     "sittings",
     "whisper",

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from ...conversation import Step, TalkSettings
 from ...conversation.context import Context
+from ...conversation.duet import part
 from ...conversation.functions import FunctionRun
 from ...conversation.replaying import Replay
 from ...conversation.stepping import Told as Hearing
@@ -138,6 +139,9 @@ class RemoteConversation:
     def _changed(self, method: str, part: str, body: Any, preview: bool, **query: Any) -> RemoteChangeSet:
         told = self._wire.write(method, f"{self._of}/{part}", body, preview=str(preview).lower(), **query)
         return read(RemoteChangeSet, told)
+
+
+part.register(RemoteAgent)(RemoteConversation.begin)
 
 
 def spoken(wire: Wire, path: str, body: Any, heard: Heard, told: Hearing, **query: Any) -> Step:

@@ -14,6 +14,7 @@ from ...conversation.documents import Loaded, documents, passages
 from ...conversation.functions import Page
 from ...conversation.gathering import Where
 from ...conversation.interview import sittings
+from ...conversation.people import Person, people
 from ...conversation.replaying import Replay
 from ...conversation.storage import Listed, conversations, loaded
 from ...conversation.talk import Message, Talk
@@ -193,6 +194,17 @@ READS = (
         tag="conversations",
         slow=True,
         call="conversation.Conversation.replay",
+    ),
+    Read(
+        "people",
+        "Whom an agent knows",
+        "Everybody whom the agent knows, by its personality or from talks, with what it knows of them.",
+        Form,
+        lambda agent, _form: {"items": people(agent)},
+        items("People", "Everybody whom an agent knows: whom it talked with last first.", Person),
+        "people",
+        tag="conversations",
+        call="conversation.people",
     ),
     Read(
         "interviews",

@@ -15,6 +15,8 @@ _QUOTE = 200
 """Characters of a quotation, cut between words."""
 _MOST = 3
 """Quotations of one sort from one part of a conversation."""
+_MOST_TOLD = 8
+"""Quotations of what was told and is of no other sort."""
 _FEWEST_WORDS = 3
 """A sentence of fewer words ("Really?") shows nothing."""
 _SPEAKER = 60
@@ -54,7 +56,7 @@ _SORTS = (
     ("reasons", _REASON),
     ("done", _DEED),
 )
-"""A sentence is of the first sort that it fits, so that nothing is quoted twice."""
+"""A sentence is of the first sort that it fits, so that nothing is quoted twice; of no sort, it tells something."""
 
 Embed = Callable[[list[str]], Vectors]
 
@@ -70,22 +72,22 @@ def digest(data: Mapping[str, Any]) -> Story:
 
 def read_conversation(data: Mapping[str, Any], embed: Embed) -> Shown:
     """Sentences that show something by their form, quoted with who said them; the most central where many do."""
-    found: dict[str, list[tuple[str, Statement]]] = {sort: [] for sort, _ in _SORTS}
+    found: dict[str, list[tuple[str, Statement]]] = {sort: [] for sort, _ in (*_SORTS, ("told", None))}
     for turn in data["turns"]:
         for sentence in _sentences(turn["text"]):
-            sort = next((sort for sort, form in _SORTS if form.search(sentence)), None)
-            if sort is not None:
-                speaker = f"{_cut(turn['speaker'], _SPEAKER)}{' asked' if sort == 'asked' else ''}"
-                said = Statement(text=f"{speaker}: {_quoted(sentence)}.", because_of=[turn["number"]])
-                found[sort].append((sentence, said))
-    return Shown(**{sort: _telling(statements, embed) for sort, statements in found.items()})
+            sort = next((sort for sort, form in _SORTS if form.search(sentence)), "told")
+            speaker = f"{_cut(turn['speaker'], _SPEAKER)}{' asked' if sort == 'asked' else ''}"
+            said = Statement(text=f"{speaker}: {_quoted(sentence)}.", because_of=[turn["number"]])
+            found[sort].append((sentence, said))
+    most = {"told": _MOST_TOLD}
+    return Shown(**{sort: _telling(statements, most.get(sort, _MOST), embed) for sort, statements in found.items()})
 
 
-def _telling(found: Sequence[tuple[str, Statement]], embed: Embed) -> list[Statement]:
+def _telling(found: Sequence[tuple[str, Statement]], most: int, embed: Embed) -> list[Statement]:
     rows: Sequence[int] = range(len(found))
-    if len(found) > _MOST:
+    if len(found) > most:
         vectors = embed([sentence for sentence, _ in found])
-        rows = sorted(choose(vectors, centrality(vectors), _MOST))
+        rows = sorted(choose(vectors, centrality(vectors), most))
     return [found[row][1] for row in rows]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ...agent import AgentMemory
-from ...core.change_set import TEXTS, Change, ChangeSet, dump_entry
+from ...core.change_set import PERSON, TEXTS, Change, ChangeSet, dump_entry
 from ...core.entry import MemoryEntry, Tier
 from ...operations.context import bare
 from ...store.journal.as_of import Event
@@ -52,7 +52,7 @@ class TextApart:
     """The settings, the personality, the saved cues or the judgments, where the rehearsal has them otherwise.
 
     Args:
-        name: one of ``changes.TEXTS``.
+        name: one of ``changes.TEXTS``, or that of a record of a person.
         base: as it was when the rehearsal was begun.
         mine: as the rehearsal has it.
         theirs: as the original has it.
@@ -66,6 +66,12 @@ class TextApart:
     theirs: str | None
     kept: str | None
     clashes: tuple[str, ...]
+
+    @property
+    def called(self) -> str:
+        """What it is called in a sentence."""
+        person = self.name.removeprefix(PERSON)
+        return self.name if person == self.name else f"record of {person.rpartition('-')[0] or person}"
 
     @property
     def clash(self) -> bool:
@@ -153,18 +159,18 @@ def _texts(
 ) -> Iterable[TextApart]:
     bases, mine, theirs = branch.timeline.texts_at(rehearsal.revision), branch.texts(), original.texts()
     told = branch.timeline.told_since(rehearsal.revision)
-    for name in TEXTS:
-        own = text_versions(name, told)
-        if mine[name] == theirs[name] or not own:
+    for name in (*TEXTS, *sorted(name for name in mine if name.startswith(PERSON))):
+        own, ours, others = text_versions(name, told), mine[name], theirs.get(name)
+        if ours == others or not own:
             continue
-        behind = theirs[name] in own
-        if not behind and mine[name] in text_versions(name, since):
+        behind = others in own
+        if not behind and ours in text_versions(name, since):
             continue
-        base = theirs[name] if behind else bases[name]
-        merged = merge(name, base, mine[name], theirs[name])
-        same = merged.text == theirs[name] or (name != "personality" and not differing(name, theirs[name], merged.text))
+        root = bases.get(name)
+        merged = merge(name, others if behind else root, ours, others)
+        same = merged.text == others or (name != "personality" and not differing(name, others, merged.text))
         if not same:
-            yield TextApart(name, bases[name], mine[name], theirs[name], merged.text, merged.clashes)
+            yield TextApart(name, root, ours, others, merged.text, merged.clashes)
 
 
 def text_versions(name: str, told: Iterable[ChangeSet]) -> set[str | None]:

@@ -58,7 +58,7 @@ def by_memory(
         if one.clash and one.entry_id not in overwrite
     ]
     problems += [
-        f"the {one.name}: both changed {', '.join(one.clashes)}."
+        f"the {one.called}: both changed {', '.join(one.clashes)}."
         for one in kept_texts
         if one.clash and one.name not in overwrite
     ]
@@ -67,7 +67,7 @@ def by_memory(
     revisions = {step.revision for one in memories for step in one.steps}
     told = branch.timeline.told_since(apart.rehearsal.revision)
     calls = [call for one in told if one.revision in revisions for call in one.calls]
-    names = [one.name for one in kept_texts]
+    names = [one.called for one in kept_texts]
     return original.curation.plan_to_take(
         _title(changes, names),
         changes,

@@ -179,7 +179,7 @@ def routes(desk: Desk) -> APIRouter:
             Conversation.open(desk.agent(one.agent), one.conversation) for one in (body.first, body.second)
         )
         items = []
-        for one in Duet(first, second).talk(
+        for one in Duet(first, second).stream(
             body.turns, opening=body.opening, now=body.now, heard=pieces(tell)["heard"]
         ):
             told = serialize.plain(one)

@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, Field, StrictBool, StringConstraints
 
 from ....conversation import TalkSettings
-from ....conversation.talk import MAX_TEMPLATE, Strategy
+from ....conversation.talk import MAX_TEMPLATE, Remember, Strategy
 from ....core.entry import MAX_DOCUMENT, Kind
+from ....errors import InvalidEntry
 from ....llm.prompts import MOST as MOST_OF_A_PROMPT
+from ....operations.importing.events import columns
 from ...forms import Body, Id, Ids, Name, Number, Share, Words
 
 
 class Event(Body):
-    """One event. What has no time happened now; what has no rating is rated on arrival."""
+    """One event. What has no time happened now; what has no rating is rated on arrival.
+
+    A time without a zone is in the world's. ``importance_score`` is rating / 10, 0.1 to 1.0, or, where one of those
+    that come together is above 1, the rating. What was read so is said in the ``notes`` of the change set.
+    """
 
     document: Annotated[str, StringConstraints(min_length=1, max_length=MAX_DOCUMENT)]
     id: Id | None = None
     kind: Kind = Kind.OBSERVATION
-    timestamp: AwareDatetime | None = None
+    timestamp: datetime | None = None
+    importance_score: Annotated[Number, Field(ge=0.1, le=10)] | None = None
     rating: Annotated[Number, Field(ge=1, le=10)] | None = None
     explanation: Annotated[str, StringConstraints(max_length=4000)] = ""
     tags: Annotated[list[str], Field(max_length=50)] = Field(default_factory=list)
@@ -35,13 +44,46 @@ class Event(Body):
         return self.model_dump(exclude_defaults=True) | {"document": self.document}
 
 
-class EventsBody(Body):
-    """One event or several, taken as a whole or not at all."""
+_RATED = {"rating", "importance_score"}
 
-    events: Annotated[list[Event], Field(max_length=10_000)]
+
+class EventsBody(Body):
+    """One event or several, taken as a whole or not at all: as ``events``, or as columns of equal length."""
+
+    events: Annotated[list[Event], Field(max_length=10_000)] | None = None
+    documents: Annotated[list[str], Field(max_length=10_000)] | None = None
+    metadatas: Annotated[list[dict[str, Any] | None], Field(max_length=10_000)] | None = None
+    ids: Annotated[list[Id | None], Field(max_length=10_000)] | None = None
     overwrite_existing: StrictBool = True
     rate: StrictBool = True
-    now: AwareDatetime | None = None
+    now: datetime | None = None
+
+    def rated(self) -> Iterator[bool]:
+        """Of each event whether it comes with its rating."""
+        for event in self.events or ():
+            yield (
+                event.rating is not None
+                or event.importance_score is not None
+                or _RATED & event.metadata.keys() != set()
+            )
+        for row in range(len(self.documents or ())):
+            metadata = self.metadatas[row] if self.metadatas and row < len(self.metadatas) else None
+            yield bool(metadata and _RATED & metadata.keys())
+
+    def given(self) -> list[dict[str, Any]]:
+        """The events as ``add_short_term`` takes them.
+
+        Raises:
+            InvalidEntry: they come in both forms, or in none, or as columns that do not fit together.
+        """
+        apart = {name: told for name in ("documents", "metadatas", "ids") if (told := getattr(self, name)) is not None}
+        if (self.events is None) == (not apart):
+            raise InvalidEntry("Events come as 'events', or as 'documents' with 'metadatas' and 'ids'.")
+        if self.events is not None:
+            return [event.given() for event in self.events]
+        if "documents" not in apart:
+            raise InvalidEntry("'metadatas' and 'ids' belong to 'documents', which are not there.")
+        return columns(apart, "the body")
 
 
 class NewAgent(Body):
@@ -118,6 +160,7 @@ class TalkSettingsBody(Body):
     block_limit: Annotated[int, _whole(100, 20_000)] | None = None
     most_calls: Annotated[int, _whole(1, 100)] | None = None
     recalled: Annotated[int, _whole(0, 50)] | None = None
+    remember: Remember | None = None
 
     def over(self, settings: TalkSettings) -> TalkSettings:
         """These settings with what is named here.

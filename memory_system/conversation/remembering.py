@@ -1,0 +1,187 @@
+"""Remembering: what a talk leaves in memory, so that recall finds it at once.
+
+With each step what was said goes into a note in STM: one memory that grows with the talk, says who said what, and
+rests on the messages; a long talk makes several. When the talk is left, one synopsis of what it shows takes their
+place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from ..agent import AgentMemory
+from ..core.change_set import Change, ModelCall
+from ..core.entry import MAX_DOCUMENT, Kind, MemoryEntry, Tier
+from ..llm.offline.model import OfflineModel
+from ..llm.offline.prompt import SIGN
+from ..operations import synopsis
+from ..operations.context import Ground, Progress, bare, rated
+from ..operations.importing.turns import MAX_TURNS
+from .functions import cut
+from .storage import message_id
+from .talk import NOBODY, SCENE, Message, Remember, Talk
+
+ROOM = 1500
+"""Characters of a note; what is said after that begins another, so that each is about few things."""
+_LINE = 600
+"""Characters of one message in a note; its message has the rest."""
+_SOMEBODY = "Somebody"
+"""Who speaks where no name is given; in the memory of a character "You" would be somebody else."""
+_SAID = "It was said in a talk."
+
+Slice = Callable[[int, int], tuple[Message, ...]]
+"""Messages from a number on, at most so many."""
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """What becomes of memory by a synopsis.
+
+    Args:
+        talk: as it stands afterwards.
+        changes: the synopsis, and the notes whose place it takes; none where the talk shows nothing.
+        calls: of language models.
+        notes: what else is to be told.
+        said: how many messages it was made of.
+    """
+
+    talk: Talk
+    changes: tuple[Change, ...] = ()
+    calls: tuple[ModelCall, ...] = ()
+    notes: tuple[str, ...] = ()
+    said: int = 0
+
+
+def noted(agent: AgentMemory, talk: Talk, messages: Sequence[Message], now: datetime) -> tuple[Talk, list[Change]]:
+    """The talk with what was just said noted in memory, as its settings want it; no language model is asked.
+
+    Args:
+        agent: whose talk it is.
+        talk: as it stands after the step.
+        messages: those of the step.
+        now: the world's time.
+    """
+    said = _said(messages)
+    if not said or talk.settings.remember is Remember.NOTHING:
+        return talk, []
+    if talk.settings.remember is Remember.TURNS:
+        turns = [turn_of(talk, one, f"turn-{talk.id}") for one in said]
+        return talk, [Change(None, _by_rules(agent, turn, turn.document), _SAID) for turn in turns]
+    lines = [f"{_speaker(one.speaker)}: {cut(_text(one), _LINE)}" for one in said]
+    held = agent.find(_note_id(talk.id, talk.noted))
+    ids = tuple(message_id(talk.id, one.number) for one in said)
+    if held is not None and not held.protected and len(held.document) + sum(map(len, lines)) <= ROOM:
+        before = bare(held)
+        text = "\n".join([before.document, *lines])
+        grown = before.evolve(document=text, evidence=(*before.evidence, *ids), timestamp=now)
+        return talk, [Change(before, _by_rules(agent, grown, "\n".join(lines)), _SAID)]
+    talk = replace(talk, noted=said[0].number)
+    who = synopsis.listed(list(dict.fromkeys((_speaker(talk.human), agent.display_name))))
+    note = MemoryEntry(
+        "\n".join([f"Conversation of {who}, {now.day} {now:%B %Y}.", *lines]),
+        {"conversation": talk.id},
+        _note_id(talk.id, talk.noted),
+        kind=Kind.CONVERSATION,
+        timestamp=now,
+        tags=("talk",),
+        evidence=ids,
+        depth=1,
+    )
+    return talk, [Change(None, _by_rules(agent, note, "\n".join(lines)), _SAID)]
+
+
+def notes_of(agent: AgentMemory, talk_id: str) -> tuple[str, ...]:
+    """The ids of the notes of a talk that are in STM: what the prompt of the talk itself has no need of."""
+    with agent.contents.shelf(Tier.STM) as table:
+        return tuple(one for one in table.ids if one.startswith((f"note-{talk_id}-", f"turn-{talk_id}-")))
+
+
+def synopsis_of(agent: AgentMemory, talk: Talk, messages: Slice, now: datetime, progress: Progress) -> Remembered:
+    """What a talk shows since its last synopsis, as one memory that rests on its messages; see ``synopsis.entry``.
+
+    Args:
+        agent: whose talk it is.
+        talk: as it stands.
+        messages: reads them.
+        now: the world's time.
+        progress: told how far it is.
+    """
+    said = _said(messages(max(talk.remembered, talk.next_number - MAX_TURNS), MAX_TURNS))
+    if not said:
+        return Remembered(talk)
+    turns = [turn_of(talk, message) for message in said]
+    speakers = list(dict.fromkeys(str(turn.extras["speaker"]) for turn in turns))
+    ground = Ground(
+        agent.display_name,
+        now,
+        agent.stamp[0],
+        agent.author,
+        (),
+        (),
+        agent.settings,
+        agent.model,
+        lambda _cue, _top_k: [],
+        progress,
+        agent.name,
+    )
+    told = synopsis.read(ground, turns, speakers)
+    if not told.shown:
+        return Remembered(talk, (), tuple(told.calls), told.notes, len(said))
+    entry, call = rated(synopsis.entry(told.shown, turns, speakers), agent.model)
+    entry = entry.evolve(id=f"synopsis-{talk.id}-{talk.next_number}")
+    made = Change(None, entry, f"What the talk shows, from {len(turns)} messages.")
+    gone = (Change(bare(note), None, "The synopsis of the talk takes its place.") for note in _notes(agent, talk))
+    return Remembered(
+        replace(talk, remembered=talk.next_number), (made, *gone), (*told.calls, call), told.notes, len(said)
+    )
+
+
+def turn_of(talk: Talk, message: Message, start: str = "") -> MemoryEntry:
+    """A message as a memory; by its own id, or one that begins with ``start``."""
+    speaker = _speaker(message.speaker)
+    entry_id = message_id(start or talk.id, message.number)
+    return MemoryEntry(
+        f"{speaker}: {_text(message)}"[:MAX_DOCUMENT],
+        {"conversation": talk.id, "turn": message.number, "speaker": speaker},
+        entry_id,
+        kind=Kind.CONVERSATION,
+        timestamp=message.at,
+        evidence=(message_id(talk.id, message.number),) if start else (),
+        depth=1 if start else 0,
+    )
+
+
+def _notes(agent: AgentMemory, talk: Talk) -> Iterator[MemoryEntry]:
+    """The notes of a talk, wherever they are kept; not those that a person took up."""
+    for tier in (Tier.STM, Tier.LTM):
+        with agent.contents.shelf(tier) as table:
+            ids = [one for one in table.ids if one.startswith(f"note-{talk.id}-")]
+        for entry in filter(None, map(agent.find, ids)):
+            if not (entry.pinned or entry.protected or entry.authored):
+                yield entry
+
+
+def _said(messages: Sequence[Message]) -> list[Message]:
+    return [one for one in messages if one.said.strip() and one.speaker != SCENE]
+
+
+def _text(message: Message) -> str:
+    return message.said.strip().removeprefix(SIGN).strip() or message.said
+
+
+def _speaker(name: str) -> str:
+    return _SOMEBODY if name == NOBODY else name
+
+
+def _note_id(talk_id: str, number: int) -> str:
+    return f"note-{message_id(talk_id, number)}"
+
+
+def _by_rules(agent: AgentMemory, entry: MemoryEntry, new: str) -> MemoryEntry:
+    """Rated by the offline rules, since a step does not wait for a model again: as high as the highest of its parts."""
+    judged, _ = rated(MemoryEntry(new), OfflineModel(agent.embedder))
+    if entry.rating is not None and entry.rating >= (judged.rating or 0):
+        return entry
+    return entry.evolve(rating=judged.rating, explanation=judged.explanation)
