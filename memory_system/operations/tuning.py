@@ -7,7 +7,9 @@ Rijsbergen 1979, "Information Retrieval", chapter 7; of a cue without a right me
 Labels are given to what was recalled, so that any other answer has fewer memories that are known to be wrong. That
 would speak for every change; so what the settings in use do not recall, and nobody judged, counts as wrong too (as in
 TREC, where what was not judged is not relevant). To gain, right memories have to come in, or wrong ones to stay out and
-leave their seats empty.
+leave their seats empty. A right memory that is not recalled can only be gained, though; so what is taken off is what
+memories drawn at random into the new seats would gain (their expectation, as in the adjusted Rand index: Hubert and
+Arabie 1985, Journal of Classification 2).
 
 The settings are searched one at a time over a few values each, from those in use, twice over; a value is taken only
 where the answers match better. How much that gains is measured on cues that the search has not seen (5-fold
@@ -203,6 +205,7 @@ class _Tried:
         self._progress = progress
         self._held: dict[Point, tuple[Floats, list[frozenset[str]]]] = {}
         self._shown = self._recalled(Point.of(settings))
+        self._memories = sum(map(len, asker.tables.values()))
 
     def values(self, point: Point) -> Floats:
         """How well each cue's answer matches its labels, shape (n,), 0 to 1."""
@@ -219,7 +222,8 @@ class _Tried:
             most = 1 + _SWEEPS * sum(map(len, _VALUES.values()))
             self._progress(min(0.99, len(self._held) / most), f"tried {len(self._held)} settings")
             recalled = self._recalled(point)
-            matches = [_match(*one) for one in zip(self._labels, recalled, self._shown, strict=True)]
+            cues = zip(self._labels, recalled, self._shown, strict=True)
+            matches = [_match(*one, self._memories) for one in cues]
             self._held[point] = np.array(matches), recalled
         return self._held[point]
 
@@ -229,13 +233,17 @@ class _Tried:
         return [frozenset(hit.entry.id for hit in self._asker.answer(query)) for query in asked]
 
 
-def _match(labels: Labelled, recalled: frozenset[str], shown: frozenset[str]) -> float:
-    """The F measure of an answer, where what is neither judged nor shown by the settings in use counts as wrong."""
-    found = len(labels.right & recalled)
-    wrong = len(recalled - labels.right - (shown - labels.wrong))
+def _match(labels: Labelled, recalled: frozenset[str], shown: frozenset[str], memories: int) -> float:
+    """The F measure of an answer, less what newcomers that were drawn from all memories would have.
+
+    What is neither judged nor shown by the settings in use counts as wrong.
+    """
+    newcomers, wrong = len(recalled - shown), len(recalled - labels.right - (shown - labels.wrong))
     if not labels.right:
         return float(not wrong)
-    return 2 * found / (found + wrong + len(labels.right))
+    by_chance = len(labels.right - shown) * newcomers / max(1, memories - len(shown))
+    found = len(labels.right & recalled) - by_chance
+    return 2 * found / (len(labels.right & recalled) + wrong + len(labels.right))
 
 
 def plan(
