@@ -26,6 +26,7 @@ from .trial import Say
 
 _ROUNDS = 40
 _RIDGE = 1.0
+_SMALLEST = 1e-6
 _SEATS = 10
 
 
@@ -132,11 +133,22 @@ def conditional_logit(choices: Sequence[tuple[Floats, NDArray[np.intp]]]) -> Flo
             mean = chance @ signs
             slope += signs[right].mean(axis=0) - mean
             bend += (signs * chance[:, None]).T @ signs - np.outer(mean, mean)
-        step = np.linalg.solve(bend, slope)
+        step, now = np.linalg.solve(bend, slope), _likelihood(choices, weights)
+        while _likelihood(choices, weights + step) < now and np.abs(step).max() >= _SMALLEST:
+            step = step / 2  # Newton's step may be far too long where a weight is far from its place
         weights = weights + step
-        if np.abs(step).max() < 1e-6:
+        if np.abs(step).max() < _SMALLEST:
             break
     return weights
+
+
+def _likelihood(choices: Sequence[tuple[Floats, NDArray[np.intp]]], weights: Floats) -> float:
+    """The logarithm of how likely what is right is to be chosen, less the ridge."""
+    total = -_RIDGE / 2 * float(weights @ weights)
+    for signs, right in choices:
+        told = signs @ weights
+        total += float(told[right].mean() - told.max() - np.log(np.exp(told - told.max()).sum()))
+    return total
 
 
 def _recall(one: _Choice, mix: Mix) -> float:

@@ -75,7 +75,9 @@ def test_the_limit_is_on_questions_and_not_on_memories(plain: Path, embedder: Ca
 
 
 def test_an_unknown_preset_is_refused_before_anything_is_read(embedder: CachedEmbedder) -> None:
-    with pytest.raises(InvalidParameter, match="There is no preset 'best'; there are cosine, hybrid alone, time-weighted"):
+    with pytest.raises(
+        InvalidParameter, match="There is no preset 'best'; there are cosine, hybrid alone, time-weighted"
+    ):
         outcome([Path("nowhere")], ["best"], embedder, quiet)
 
 

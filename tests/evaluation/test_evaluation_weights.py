@@ -42,6 +42,19 @@ def test_a_conditional_logit_finds_the_weights_by_which_was_chosen() -> None:
     assert conditional_logit(choices) == pytest.approx([4.0, -2.0], abs=0.3)
 
 
+def test_a_step_that_is_too_long_is_shortened() -> None:
+    """What tells the right ones apart nearly always has a weight far from 0, which Newton's first steps overshoot."""
+    random = np.random.default_rng(6)
+    choices = []
+    for _ in range(400):
+        signs = random.random((200, 2)) * [1.0, 0.05]
+        signs[7, 0] = 1.5
+        choices.append((signs, np.array([7])))
+    weights = conditional_logit(choices)
+    assert np.isfinite(weights).all()
+    assert weights[0] > 5
+
+
 def test_each_data_set_is_scored_by_weights_of_the_others(embedder: CachedEmbedder) -> None:
     sets = [
         DataSet(
