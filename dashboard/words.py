@@ -76,6 +76,7 @@ RESTORE_THE_SHIPPED_TEXT = "Restore the shipped text"
 
 # operations.py
 TUNE = "Tune"
+LOOK_UP = "Look up"
 
 # recall_compare.py
 BLIND_TEST = "Blind test"

@@ -23,10 +23,9 @@ from .interfaces import endings
 from .interfaces.cli.agents import agents, create, delete, rename, undelete
 from .interfaces.cli.arguments import DryRun, EmbedderName, Json, errors_told, exit_code, settings_of, the_world
 from .interfaces.cli.completion import VARIABLE, completion, know_shells
-from .interfaces.cli.doctor import doctor
 from .interfaces.cli.evaluate import evaluate
 from .interfaces.cli.history import as_of, history, undo
-from .interfaces.cli.maintenance import backup, export, reembed, restore
+from .interfaces.cli.maintenance import backup, doctor, export, reembed, restore
 from .interfaces.cli.operating import commands, looks, rate, spent
 from .interfaces.cli.recall import check, explain, recall
 from .interfaces.cli.remembering import add, import_

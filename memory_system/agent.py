@@ -564,6 +564,7 @@ class AgentMemory:
 
     def edit_many(
         self,
+        /,
         ids: str | Sequence[str],
         *,
         add_tags: str | Sequence[str] = (),

@@ -8,44 +8,25 @@ import pandas as pd
 
 from memory_system import ChangeSet
 from memory_system.core import CONVERSATION, CORE, HELD, OF_A_CONVERSATION, PERSON
+from memory_system.interfaces.operations import history_labels
 from memory_system.store.journal import Applied, Forgotten
 
-from .. import words
 from .tables import TIERS, counted, visible
 
-OPERATIONS = {
+_BESIDE = {
     "add": "Remember",
-    "edit": "Edit",
-    "forget": "Forget",
-    "restore": "Restore",
-    "rate": "Rate",
-    "migrate": "Migrate",
-    "reflect": "Reflect",
-    "summarise": "Summarise",
-    "plan": "Plan the day",
     "personality": "Personality",
-    "settings": "Settings",
-    "tune": "Tune",
-    "cues": words.SAVED_CUES,
-    "judgments": "Judgments",
-    "undo": "Undo",
-    "redo": "Redo",
-    "go back": "Go back",
-    "reset": "Reset",
-    "purge": "Purge",
     "reembed": "Embed again",
     "rescue": "Rescue",
-    "merge": "Merge",
-    "dismiss": "Both stay",
-    "rederive": words.DERIVE_AGAIN,
-    "keep": words.KEEP_AS_IT_IS,
     "take over": "Take over",
 }
+"""What else may stand in the history: what is not declared as an operation."""
+LABELS = history_labels() | _BESIDE
 
 
 def operation(name: str) -> str:
     """The kind of a change in words; a script may have made up its own."""
-    return OPERATIONS.get(name, visible(name)[:1].upper() + visible(name)[1:])
+    return LABELS.get(name, visible(name)[:1].upper() + visible(name)[1:])
 
 
 def history(told: Sequence[Applied]) -> pd.DataFrame:

@@ -120,8 +120,10 @@ class Context:
     @property
     def settings(self) -> AgentSettings:
         """The agent's own settings; where it has saved none, the defaults of when it was made."""
-        name = "settings" if self.ledger.text("settings") is not None else DEFAULTS
-        return self.parsed(name, AgentSettings.from_json)
+        return self.parsed("settings", self._settings)
+
+    def _settings(self, text: str | None) -> AgentSettings:
+        return AgentSettings.from_json(self.ledger.text(DEFAULTS) if text is None else text)
 
     @property
     def personality(self) -> Personality | None:

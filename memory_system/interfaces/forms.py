@@ -5,11 +5,13 @@ The words stand beside the fields and not in them: the description of the HTTP A
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Literal
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StrictBool, StringConstraints
+from pydantic.fields import FieldInfo
 
 from ..agent import AgentMemory
 from ..core.decay import DecayForm
@@ -48,6 +50,87 @@ def says(form: type[BaseModel]) -> dict[str, Says]:
             if isinstance(one, Says):
                 told[name] = one
     return told
+
+
+@dataclass(frozen=True)
+class FormField:
+    """A field of a form, as a front end asks for it.
+
+    Args:
+        name: what it is called.
+        kind: its type, without what bounds it and without ``None``.
+        several: whether it is a list of these.
+        required: whether the form cannot do without it.
+        optional: whether it may be ``None``.
+        default: what it is where it is not given.
+        said: what is said of it; nothing is said of fields that only programs fill in.
+        least: the least that a number may be, where that tells people something.
+        most: the most that it may be.
+    """
+
+    name: str
+    kind: Any
+    several: bool
+    required: bool
+    optional: bool
+    default: Any
+    said: Says
+    least: float | None
+    most: float | None
+
+    @property
+    def is_json(self) -> bool:
+        """Whether it has parts of its own, which only JSON can say."""
+        return get_origin(self.kind) is dict or (isinstance(self.kind, type) and issubclass(self.kind, BaseModel))
+
+    @property
+    def is_id(self) -> bool:
+        """Whether it names memories."""
+        return self.name in _OF_IDS
+
+
+_OF_IDS = frozenset({"id", "ids", "keep", "overwrite", "must", "must_not", "memory", "entry_id"})
+_LARGEST = 10**12
+"""Bounds above it are those of files, and tell people nothing."""
+
+
+def fields(form: type[BaseModel], without: Collection[str] = ()) -> dict[str, FormField]:
+    """The fields of a form by name, but for those that are never taken."""
+    said, found = says(form), {}
+    for name, known in form.model_fields.items():
+        kind, several, beside = _plain(known.annotation, known.metadata)
+        flat = [inner for one in beside for inner in (one.metadata if isinstance(one, FieldInfo) else (one,))]
+        bounds = {
+            end: next((at for one in flat if (at := getattr(one, end, None)) is not None and at <= _LARGEST), None)
+            for end in ("ge", "le")
+        }
+        found[name] = FormField(
+            name,
+            kind,
+            several,
+            known.is_required(),
+            type(None) in get_args(known.annotation),
+            known.get_default(call_default_factory=True),
+            said.get(name, Says("")),
+            bounds["ge"],
+            bounds["le"],
+        )
+    return {name: one for name, one in found.items() if name not in without}
+
+
+def _plain(annotation: Any, beside: Any) -> tuple[Any, bool, tuple[Any, ...]]:
+    """A field's type without what else is said of it, whether there are several, and what bounds it."""
+    several, bounds = False, tuple(beside)
+    while True:
+        origin, arguments = get_origin(annotation), get_args(annotation)
+        if origin is Annotated:
+            annotation, bounds = arguments[0], (*bounds, *annotation.__metadata__)
+        elif origin in (Union, UnionType):
+            (annotation,) = (one for one in arguments if one is not type(None))
+        elif origin is list:
+            annotation, several = arguments[0], True
+        else:
+            return annotation, several, bounds
 
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)]

@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, cached_property, partial
+from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType, UnionType
 from typing import Annotated, Any, ClassVar, Self, TypeVar, Union, cast, get_args, get_origin, get_type_hints
@@ -26,7 +27,6 @@ from pydantic import (
     AliasChoices,
     AliasPath,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     PlainSerializer,
@@ -116,7 +116,9 @@ class _Declared:
         about: what it is.
         leave: fields that JSON leaves out.
         names: what fields are called in JSON, where that is not their own name; ``entry_id`` is always ``id``.
-        taken: from which attribute something comes, by its name in JSON, where that is not its own.
+        taken: from which attribute something comes, by its name in JSON, where that is not its own; a dot leads on to
+            an attribute of the attribute.
+        changed: how an attribute is turned into what JSON has, by its name in JSON.
         back: makes the value of all that JSON tells; ``None`` where it is made of the dataclass's fields alone.
         more: what is told beside the fields, or told as another type; by its name in JSON.
     """
@@ -126,23 +128,29 @@ class _Declared:
     about: str
     leave: Collection[str]
     names: Mapping[str, str]
-    taken: Mapping[str, str | AliasPath]
+    taken: Mapping[str, str]
+    changed: Mapping[str, Callable[[Any], Any]]
     back: Callable[..., Any] | None
     more: Mapping[str, Any]
 
-    def made(self) -> type[Value]:
-        """Its model."""
-        hints = get_type_hints(self.kind, include_extras=True)
-        fields_of = {
+    @property
+    def fields_of(self) -> dict[str, str]:
+        """Which field of the dataclass each name in JSON is."""
+        return {
             self.names.get(one.name, "id" if one.name == "entry_id" else one.name): one.name
             for one in dataclasses.fields(self.kind)
             if one.name not in self.leave
         }
+
+    def made(self) -> type[Value]:
+        """Its model."""
+        hints = get_type_hints(self.kind, include_extras=True)
+        fields_of = self.fields_of
         forms = {name: hints[of] for name, of in fields_of.items()} | dict(self.more)
         choices: dict[str, tuple[str | AliasPath, str]] = {
             name: (name, of) for name, of in fields_of.items() if name != of
         }
-        choices |= {name: (of, name) for name, of in self.taken.items()}
+        choices |= {name: (AliasPath(*of.split(".")) if "." in of else of, name) for name, of in self.taken.items()}
         fields: dict[str, Any] = {
             name: (
                 form_of(form),
@@ -158,6 +166,30 @@ class _Declared:
         worked_out = {name: name for name in forms if name not in {*fields_of, *fields_of.values()}}
         made.fields_of = fields_of | worked_out if self.back else fields_of
         return made
+
+    def writer(self, kind: type) -> Callable[[Any], Json]:
+        """What turns a value of this kind, or of a subclass, into its JSON by name, without validating it again."""
+        fields_of, known = self.fields_of, {one.name for one in dataclasses.fields(kind)}
+
+        def has(name: str) -> bool:
+            return name in known or hasattr(kind, name)
+
+        names = dict.fromkeys([*fields_of, *self.more])
+        absent = {name: None for name in names if name in _OPTIONAL and not has(name)}
+        given = [name for name in names if name not in absent]
+        attributes: Callable[[Any], Any] = attrgetter(
+            *(self.taken.get(name) or (name if has(name) else fields_of[name]) for name in given)
+        )
+        if self.changed:
+            return lambda value: {
+                name: self.changed[name](part) if name in self.changed else part
+                for name, part in zip(given, attributes(value), strict=True)
+            }
+        if absent:
+            return lambda value: dict(zip(given, attributes(value), strict=True)) | absent
+        if len(given) == 1:
+            return lambda value: {given[0]: attributes(value)}
+        return lambda value: dict(zip(given, attributes(value), strict=True))
 
     def _default(self, name: str, fields_of: Mapping[str, str]) -> Json:
         """What stands for a field that an older server does not tell, where the value itself knows that."""
@@ -234,7 +266,7 @@ class Shape:
 
     def dumped(self, **told: Any) -> bytes:
         """It as JSON, of its values."""
-        return dumped(self.model.model_validate(told))
+        return dumped({name: told[name] for name in self.fields})
 
 
 def items(name: str, about: str, kind: Any, **more: Any) -> Shape:
@@ -248,33 +280,62 @@ def pages(name: str, about: str, kind: Any, **more: Any) -> Shape:
 
 
 @cache
-def _written(kind: Any) -> type[Value] | TypeAdapter[Any]:
-    """How a kind of value is written and read; a subclass as the nearest class that is declared here."""
-    known = next((one for one in kind.__mro__ if one in _DECLARED), None)
-    return model(known) if known else TypeAdapter(kind)
+def _reader(kind: Any) -> type[Value] | TypeAdapter[Any]:
+    """How a kind of value is read; a subclass as the nearest class that is declared here."""
+    known = _declared(kind)
+    return model(known.kind) if known else TypeAdapter(kind)
+
+
+def _declared(kind: type) -> _Declared | None:
+    return next((_DECLARED[one] for one in kind.__mro__ if one in _DECLARED), None)
+
+
+@cache
+def _writer(kind: type) -> Callable[[Any], Any]:
+    """How a value of this type is turned into what orjson knows.
+
+    Raises:
+        TypeError: it has no JSON.
+    """
+    if known := _declared(kind):
+        return known.writer(kind)
+    if issubclass(kind, datetime):
+        return cast("Callable[[Any], Any]", kind.isoformat)
+    if issubclass(kind, BaseModel):
+        return lambda value: value.model_dump(mode="json")
+    if dataclasses.is_dataclass(kind):
+        adapter: TypeAdapter[Any] = TypeAdapter(kind)
+        return lambda value: adapter.dump_python(value, mode="json")
+    for form, known_forms in ((dict, Mapping), (list, Iterable)):
+        if issubclass(kind, known_forms):
+            return form
+    raise TypeError(f"{kind.__name__} has no JSON.")
+
+
+def _told(value: Any) -> Any:
+    return _writer(cast("Any", type(value)))(value)
+
+
+_OPTIONS = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_SERIALIZE_NUMPY
 
 
 def dumped(value: Any) -> bytes:
-    """A value as JSON in UTF-8, on one line; a number that there is not is ``null``."""
-    if isinstance(value, BaseModel):
-        return value.__pydantic_serializer__.to_json(value)
-    kind: Any = type(value)
-    written = _written(kind)
-    if isinstance(written, TypeAdapter):
-        return written.dump_json(value)
-    return written.__pydantic_serializer__.to_json(written.__pydantic_validator__.validate_python(value))
+    """A value as JSON in UTF-8, on one line; a number that is not finite is ``null``.
+
+    Raises:
+        TypeError: something in it has no JSON.
+    """
+    return orjson.dumps(value, _told, _OPTIONS)
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it, of texts, numbers, lists and mappings."""
-    if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
-    return None if value is None else orjson.loads(dumped(value))
+    """A value as JSON has it: texts, numbers, lists and mappings."""
+    return orjson.loads(dumped(value))
 
 
 def read(kind: type[T], written: Any) -> T:
     """The value that was written so."""
-    reader = _written(cast("Any", kind))
+    reader = _reader(cast("Any", kind))
     if isinstance(reader, TypeAdapter):
         return cast("T", reader.validate_python(written))
     return cast("T", reader.model_validate(written).unwritten())
@@ -287,11 +348,12 @@ def _json(
     /,
     leave: Collection[str] = (),
     names: Mapping[str, str] = MappingProxyType({}),
-    taken: Mapping[str, str | AliasPath] = MappingProxyType({}),
+    taken: Mapping[str, str] = MappingProxyType({}),
+    changed: Mapping[str, Callable[[Any], Any]] = MappingProxyType({}),
     back: Callable[..., Any] | None = None,
     **more: Any,
 ) -> None:
-    _DECLARED[kind] = _Declared(kind, name, about, leave, names, taken, back, more)
+    _DECLARED[kind] = _Declared(kind, name, about, leave, names, taken, changed, back, more)
 
 
 # -- what is lost on the way: what the server keeps to itself ------------------------------------------------
@@ -492,7 +554,7 @@ _json(
     "A saved cue, and what became of it when it was asked now.",
     leave=("saved",),
     back=_cue_result,
-    taken={name: AliasPath("saved", name) for name in ("name", "cue", "must", "must_not")},
+    taken={name: f"saved.{name}" for name in ("name", "cue", "must", "must_not")},
     name=str,
     cue=str,
     must=list[str],
@@ -519,11 +581,12 @@ _json(
     "A query of the log: what was asked, when, by whom, and the ids of what was recalled.\n\n"
     "``query`` is complete; ``given`` are the parameters that the caller named. ``answer`` has at most 200 memories.",
     names={"hits": "answer"},
-    taken={"cue": AliasPath("query", "cue"), "now": AliasPath("query", "now")},
+    taken={"cue": "query.cue", "now": "query.now"},
+    changed={"hits": lambda hits: [one.entry_id for one in hits]},
     back=_logged,
     cue=str,
     now=datetime,
-    hits=Annotated[list[str], BeforeValidator(lambda hits: [getattr(one, "entry_id", one) for one in hits])],
+    hits=list[str],
 )
 _json(
     Difference,
@@ -543,9 +606,10 @@ _json(
     "One change that would recall a memory, and the query with it; a smaller ``size`` is a smaller change.\n\n"
     "``value`` is a number or a time, and ``null`` where it is the facets that change.",
     leave=("what_if",),
+    changed={"value": lambda value: None if isinstance(value, Facets) else value},
     back=_way,
     lever=str,
-    value=Annotated[float | Time | None, BeforeValidator(lambda value: None if isinstance(value, Facets) else value)],
+    value=float | Time | None,
 )
 _json(Forecast, "ForecastTold", "When a memory falls out of an answer; ``null`` = not within the horizon.")
 

@@ -57,10 +57,14 @@ class Hybrid:
                 return found.values, found.parts, found.outset
 
             return apart
-        asked, cue = [tables[tier] for tier in LIVED], self._cue(query, tables)
+        texts = self._texts(tables)
+        cue = _reading(query, texts.speakers)
+        worked_out: list[relevancy.Relevancy] = []
 
         def together(tier: Tier, _table: Table) -> Relevancy:
-            found = self._found(cue, vector, self._texts(tables), *asked)
+            if not worked_out:  # once for all tiers
+                worked_out.append(self._found(cue, vector, texts, *(tables[one] for one in LIVED)))
+            found = worked_out[0]
             end = sum(len(tables[one]) for one in LIVED[: LIVED.index(tier) + 1])
             rows = slice(end - len(tables[tier]), end)
             return found.values[rows], {name: part[rows] for name, part in found.parts.items()}, found.outset

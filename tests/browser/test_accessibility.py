@@ -132,7 +132,7 @@ def test_a_conversation_before_it_is_remembered_has_no_violation_of_ours(tinted:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("name", "role", "number"), [("settings", "tab", 4), ("operations", "radio", 5)])
+@pytest.mark.parametrize(("name", "role", "number"), [("settings", "tab", 4), ("operations", "radio", 7)])
 def test_on_a_phone_every_part_of_a_page_can_be_chosen_from_one_line(
     page: Page, dashboard: Dashboard, name: str, role: Literal["tab", "radio"], number: int
 ) -> None:

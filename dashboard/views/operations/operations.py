@@ -1,12 +1,15 @@
 """Operations: preview what migration, reflection, summarising and planning would do, apply it, undo it."""
 
 from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
 from dashboard import session, words
-from dashboard.components import bulk, spending, unrated, widgets
+from dashboard.components import bulk, declared_form, spending, unrated, widgets
 from memory_system import ChangeSet, MemorySystemError, Retention
+from memory_system.interfaces.operations import BESIDE, OPERATIONS, Operation
+from memory_system.interfaces.reads import READS, Read
 
 agent = session.agent()
 settings = agent.settings
@@ -23,7 +26,12 @@ if session.moment() is not None:
     widgets.closed(agent)
     st.stop()
 
-NAMES = ["Migrate", "Reflect", "Summarise", "Plan", words.TUNE, unrated.OPERATION]
+MORE = "More"
+DECLARED = {one.name: one for one in (*OPERATIONS, *BESIDE)}
+USUAL = {name.capitalize(): DECLARED[name] for name in ("migrate", "reflect", "summarise", "plan")} | {
+    words.TUNE: DECLARED["tune"]
+}
+NAMES = [*USUAL, unrated.OPERATION, MORE]
 st.session_state.setdefault("operation", session.from_link("operation", NAMES[0]))
 if st.session_state["operation"] not in NAMES:
     st.session_state["operation"] = NAMES[0]
@@ -34,14 +42,37 @@ if name == unrated.OPERATION:
     spending.section(agent)
     st.stop()
 
+
+def look_up(read: Read) -> None:
+    """A read with its form, and its answer."""
+    asked = declared_form.form(read.form, agent if read.of_agent else None, f"read-{agent.name}-{read.name}")
+    if asked is None or not st.button(words.LOOK_UP, type="primary", icon=":material/search:"):
+        return
+    try:
+        with st.spinner("Looking …"):
+            answer, _ = read.asked(session.world(), agent, asked, lambda _done, _doing: None)
+    except MemorySystemError as error:
+        widgets.problem(error)
+    else:
+        st.json(answer.decode())
+
+
 Show = Callable[[float, str], None]
-plan: Callable[[Show], ChangeSet]
+plan: Callable[[Show], ChangeSet] | None = None
+chosen: Operation | Read = USUAL.get(name, DECLARED["migrate"])
+if name == MORE:
+    others: list[Operation | Read] = [*(one for one in DECLARED.values() if one not in USUAL.values()), *READS]
+    chosen = st.selectbox(
+        "What to do, or to look up", others, key=f"more-{agent.name}",
+        format_func=lambda one: one.title if isinstance(one, Operation) else f"{words.LOOK_UP}: {one.title}",
+    )  # fmt: skip
+st.text(chosen.about.replace("``", ""))
+if isinstance(chosen, Read):
+    look_up(chosen)
+    st.stop()
+operation: Operation = chosen
 asked_with = ""
-if name == "Migrate":
-    st.text(
-        f"Short-term memory has room for {settings.stm_size}. Those beyond that move to long-term memory if they are "
-        "worth keeping, otherwise they are forgotten. Pinned ones stay."
-    )
+if operation is USUAL["Migrate"]:
     kept_by = widgets.keep_by(f"retention-{agent.name}-{settings.retention}", settings.retention)
     learned = kept_by is Retention.LEARNED
     usual = settings.retention_threshold if learned else settings.migration_threshold
@@ -50,32 +81,16 @@ if name == "Migrate":
         key=f"migrate-{agent.name}-{kept_by}-{usual}", persist_state="session",
     )  # fmt: skip
     asked_with = f"{kept_by} {threshold:g}"
-    plan = lambda _show: agent.migrate_stm2ltm(threshold, retention=kept_by, preview=True)  # noqa: E731 - one of four
-elif name == "Reflect":
-    st.text(
-        "Questions are drawn from recent memories and answered from what is recalled; each insight keeps its evidence."
-    )
-    plan = lambda show: agent.reflect_from_recent_memory(preview=True, progress=show)  # noqa: E731
-elif name == "Summarise":
-    st.text(
-        "The least important long-term memories become one summary. The originals leave recall, and can be restored."
-    )
-    count = st.number_input("How many", 2, 500, 10, key=f"summarise-{agent.name}", persist_state="session")
-    asked_with = f"{count}"
-    plan = lambda show: agent.summarize_and_forget(int(count), preview=True, progress=show)  # noqa: E731
-elif name == words.TUNE:
-    st.text(
-        "Weights, decay and threshold are fitted to the thumbs and saved cues of the Recall page. Something is "
-        "proposed only if it also answers cues better that it was not fitted to. It takes a minute or so."
-    )
-    plan = lambda show: agent.tune(preview=True, progress=show)  # noqa: E731
+    plan = lambda _show: agent.migrate_stm2ltm(threshold, retention=kept_by, preview=True)  # noqa: E731
 else:
-    st.text("The rest of today as timed actions, from routine and promises. It replaces an earlier plan for the day.")
-    plan = lambda show: agent.plan_from_memory(preview=True, progress=show)  # noqa: E731
+    body = declared_form.form(operation.form, agent, f"form-{agent.name}-{operation.name}", operation.refuses)
+    if body is not None:
+        asked_with = body.model_dump_json(exclude_unset=True)
+        plan = partial(operation.planned, agent, body)
 
 st.caption(widgets.plain(f"Language model: {agent.model.label}"))
-key = f"plan-{agent.name}-{name}-{asked_with}"  # with another value it is another plan
-if st.button("Preview", type="primary", icon=":material/visibility:"):
+key = f"plan-{agent.name}-{operation.name}-{asked_with}"  # with another value it is another plan
+if st.button("Preview", type="primary", icon=":material/visibility:", disabled=plan is None) and plan is not None:
     st.session_state.pop(f"applied-{agent.name}", None)
     waiting = st.empty()
     with waiting.container(horizontal=True, vertical_alignment="center"):
@@ -99,19 +114,20 @@ if planned is not None:
     refused = widgets.change_set(planned, choose=len(planned.changes) > 1)
     accepted = planned.without(refused) if refused else planned
     if refused:
-        counted = f"{len(accepted.changes)} of {len(planned.changes)} accepted."
+        counts = f"{len(accepted.changes)} of {len(planned.changes)} accepted."
         if planned.operation == "plan":
-            counted = f"{len(accepted.of('add'))} of {len(planned.of('add'))} accepted."
+            counts = f"{len(accepted.of('add'))} of {len(planned.of('add'))} accepted."
         elif planned.operation == "summarise":
-            counted += " Without its summary a memory is not forgotten; without its memory a summary does not cite it."
-        st.caption(counted)
+            counts += " Without its summary a memory is not forgotten; without its memory a summary does not cite it."
+        st.caption(counts)
     if planned.operation == "summarise" and not planned:
         bulk.offer_to_unmark(agent, key)
+    sure = not operation.destroys or st.checkbox("Nothing can bring this back. I am sure.", key=f"sure-{planned.id}")
     if planned and st.button(
         "Apply",
         icon=":material/check:",
         type="primary",
-        disabled=not accepted or (planned.operation == "plan" and not accepted.of("add")),
+        disabled=not sure or not accepted or (planned.operation == "plan" and not accepted.of("add")),
     ):
         try:
             done = agent.apply(accepted)

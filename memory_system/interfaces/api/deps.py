@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+import inspect
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, ParamSpec, TypeVar
 from urllib.parse import unquote
 
-from fastapi import Header, Path, Query
-from fastapi.responses import JSONResponse
+from anyio import CapacityLimiter, to_thread
+from fastapi import Header, Path, Query, Request
+from fastapi.responses import JSONResponse, Response
 from pydantic import StrictStr
 
 from ...agent import AgentMemory
@@ -18,13 +24,12 @@ from ...conversation import Step
 from ...core.authors import API, authored_by
 from ...core.change_set import ChangeSet
 from ...core.names import MAX_NAME
-from ...errors import StaleRevision
+from ...errors import ChangeSetNotFound, Conflict, InvalidParameter, StaleRevision
 from ...world.world import World
 from .. import serialize
 from ..cursors import MAX_CURSOR
 from .idempotency import MAX_KEY
-from .previews import Previews
-from .threads import Lanes
+from .sse import EVENTS, Pieces, Tell, untold
 
 AgentName = Annotated[str, Path(min_length=1, max_length=MAX_NAME, description="The agent's name.")]
 Preview = Annotated[
@@ -71,6 +76,188 @@ def documents_key(_key: Key = None) -> None:
 def tag(revision: int) -> dict[str, str]:
     """The headers that name a revision."""
     return {"ETag": f'"{revision}"'}
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+QUICK, SLOW, WATCHING = 12, 8, 2
+"""Threads: for what takes milliseconds, for what may wait a minute for a language model, and for looking for news."""
+
+
+def _never(**_given: Any) -> bool:
+    """Nothing is known of what is asked."""
+    return False
+
+
+class Lanes:
+    """The threads of one server."""
+
+    def __init__(self) -> None:
+        self._quick, self._slow, self._watching = (CapacityLimiter(count) for count in (QUICK, SLOW, WATCHING))
+
+    def quick(self, endpoint: Callable[P, T]) -> Callable[P, Awaitable[T]]:
+        """An endpoint that answers from memory or writes a change."""
+        return _in_thread(endpoint, self._quick)
+
+    def slow(self, endpoint: Callable[P, T]) -> Callable[P, Awaitable[T]]:
+        """An endpoint that may ask a language model."""
+        return _in_thread(endpoint, self._slow)
+
+    def told(
+        self, endpoint: Callable[..., Response], light: Callable[..., bool] = _never
+    ) -> Callable[..., Awaitable[Response]]:
+        """An endpoint that may take long, and tells how far it is to whoever asks for ``text/event-stream``.
+
+        Its first parameter is ``tell``. A listener who leaves stops what is not applied yet.
+
+        Args:
+            endpoint: answers a request.
+            light: of what is asked, whether it is known to ask no language model; it then waits for none that others
+                have asked.
+        """
+
+        async def run(request: Request, **given: Any) -> Response:
+            lane = self._quick if light(**given) else self._slow
+            if EVENTS not in request.headers.get("accept", ""):
+                return await to_thread.run_sync(functools.partial(endpoint, untold, **given), limiter=lane)
+            if "idempotency-key" in request.headers:
+                raise InvalidParameter(
+                    "What is told as it comes about takes no Idempotency-Key: ask for application/json to send one."
+                )
+
+            async def begin(work: Callable[[], None]) -> None:
+                await to_thread.run_sync(work, limiter=lane)
+
+            def work(tell: Tell) -> Response:
+                return endpoint(tell, **given)
+
+            return await Pieces(begin, work).response()
+
+        described = inspect.signature(endpoint, eval_str=True)
+        request = inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Request)
+        own = [one for name, one in described.parameters.items() if name != "tell"]
+        functools.update_wrapper(run, endpoint)
+        told: Any = run
+        told.__signature__ = described.replace(parameters=[request, *own])
+        return run
+
+    async def watch(self, look: Callable[[], T]) -> T:
+        """What a look for news finds."""
+        return await to_thread.run_sync(look, limiter=self._watching)
+
+
+def _in_thread(endpoint: Callable[P, T], limiter: CapacityLimiter) -> Callable[P, Awaitable[T]]:
+    @functools.wraps(endpoint)
+    async def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        return await to_thread.run_sync(functools.partial(endpoint, *args, **kwargs), limiter=limiter)
+
+    told: Any = run
+    told.__signature__ = inspect.signature(endpoint, eval_str=True)  # FastAPI reads the parameters from it
+    return run
+
+
+PREVIEW_SECONDS = 3600.0
+MOST, MOST_CHANGES = 1000, 250_000
+
+
+@dataclass
+class _Waiting:
+    agent: str
+    planned: ChangeSet
+    until: float
+    refused: frozenset[str] = frozenset()
+    done: ChangeSet | None = None
+
+
+class Previews:
+    """Waiting change sets by id. Thread-safe; the oldest give way to the new.
+
+    Args:
+        seconds: how long one is kept.
+        most: how many are kept.
+        most_changes: how many memories they may touch together.
+        clock: seconds that only go forward.
+    """
+
+    def __init__(
+        self,
+        seconds: float = PREVIEW_SECONDS,
+        most: int = MOST,
+        most_changes: int = MOST_CHANGES,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.seconds = seconds
+        self._most, self._most_changes, self._clock = most, most_changes, clock
+        self._held: OrderedDict[str, _Waiting] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def keep(self, agent: str, planned: ChangeSet) -> None:
+        """Keep a change set that was shown; the newest is kept whatever its size."""
+        with self._lock:
+            self._held[planned.id] = _Waiting(agent, planned, self._clock() + self.seconds)
+            self._tidy()
+
+    def get(self, agent: str, preview_id: str) -> ChangeSet:
+        """The change set of this id, unapplied or applied.
+
+        Raises:
+            ChangeSetNotFound: it was never shown, or too long ago.
+        """
+        with self._lock:
+            waiting = self._waiting(agent, preview_id)
+            return waiting.done or waiting.planned
+
+    def drop(self, agent: str, preview_id: str) -> None:
+        """Forget one.
+
+        Raises:
+            ChangeSetNotFound: it was never shown, or too long ago.
+        """
+        with self._lock:
+            self._waiting(agent, preview_id)
+            del self._held[preview_id]
+
+    def apply(
+        self, agent: str, preview_id: str, refused: Collection[str], carry_out: Callable[[ChangeSet], ChangeSet]
+    ) -> ChangeSet:
+        """Carry one out, without the memories that were refused. Asked again for the same, it answers what was done.
+
+        Raises:
+            ChangeSetNotFound: it was never shown, or too long ago.
+            Conflict: it has been applied with other memories refused.
+            MemorySystemError: what ``carry_out`` raises; it can then be tried again.
+        """
+        wanted = frozenset(refused)
+        with self._lock:
+            waiting = self._waiting(agent, preview_id)
+            if waiting.done is not None:
+                if waiting.refused != wanted:
+                    raise Conflict("This preview has been applied already, with another choice. Preview it anew.")
+                return waiting.done
+        done = carry_out(waiting.planned.without(wanted) if wanted else waiting.planned)
+        with self._lock:
+            waiting.refused, waiting.done = wanted, done
+        return done
+
+    def _waiting(self, agent: str, preview_id: str) -> _Waiting:
+        self._tidy()
+        waiting = self._held.get(preview_id)
+        if waiting is None or waiting.agent != agent:
+            raise ChangeSetNotFound(
+                f"No preview of this id waits here; one is kept for {self.seconds / 60:.0f} minutes. Preview it anew."
+            )
+        return waiting
+
+    def _tidy(self) -> None:
+        now, touched = self._clock(), sum(len(one.planned.changes) for one in self._held.values())
+        for key, one in list(self._held.items()):
+            if one.until > now and len(self._held) <= self._most and touched <= self._most_changes:
+                break
+            if one.until > now and len(self._held) == 1:
+                break
+            touched -= len(one.planned.changes)
+            del self._held[key]
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from ..forms import QueryBody
 from .deps import Desk
 from .idempotency import again, whole_body
 from .problems import told
-from .routes.recall import answered
+from .routes.memories import answered
 
 THREADS = 4
 """More would only wait for each other: an agent answers one after the other."""

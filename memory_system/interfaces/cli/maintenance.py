@@ -12,12 +12,14 @@ import typer
 
 from ...core.authors import COMMAND_LINE
 from ...core.entry import LIVED
+from ...core.findings import Finding, State
 from ...core.times import stamp
 from ...errors import AlreadyExists, InvalidParameter
 from ...maintenance import backup as backups
 from ...maintenance import backup_reading
 from ...maintenance import export as exporting
 from ...maintenance.backup_manifest import Manifest
+from ...maintenance.doctor import examine
 from ...maintenance.restore import Restored, put_back
 from ...maintenance.restore import restore as restored_from
 from ...operations.reembed import Reembedded
@@ -25,7 +27,7 @@ from ...world import swap
 from ...world.world import World
 from .arguments import DryRun, EmbedderName, Json, errors_told, the_world
 from .progress import STOPPED, ProgressLine, stopped_by_ctrl_c
-from .terminal import safe_json, say, show_json
+from .terminal import json_of, safe_json, say, seen, show_json
 
 
 def backup(
@@ -239,3 +241,48 @@ def _reembedded(told: dict[str, Any], embedder: str, *, dry_run: bool) -> str:
         anew = ", and the store made anew" if told["store_made_anew"] else ""
         return f"{name}: {told['embedded']:,} embedded with {embedder}{anew}."
     return f"{name}: every memory has its vector of {embedder}."
+
+
+def doctor(
+    repair: Annotated[bool, typer.Option("--repair", help="Repair what is wrong.")] = False,
+    json: Json = False,
+) -> None:
+    """Look at every agent of the world. Example: python -m memory_system doctor --repair.
+
+    Without --repair nothing is changed. The exit code is 1 if something is wrong and was not repaired.
+    """
+    with the_world(json=json) as world:
+        found = examine(world, repair=repair)
+        typer.echo(report_as_json(world.name, found) if json else report_as_text(world.name, found, repair=repair))
+    if any(one.state is State.WRONG for one in found):
+        raise typer.Exit(1)
+
+
+def report_as_text(world: str, found: Sequence[Finding], *, repair: bool) -> str:
+    """For the terminal: a line for each thing that was looked at, and a last one that sums up."""
+    rows = [(one.agent or f"world {world}", one.what, _shown(one.state), seen(one.sentence)) for one in found]
+    widths = [max((len(row[column]) for row in rows), default=0) for column in range(3)]
+    lines = [
+        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3]]) for row in rows
+    ]
+    wrong = sum(one.state is State.WRONG for one in found)
+    repaired = sum(one.state is State.REPAIRED for one in found)
+    last = f"{wrong} wrong" if wrong else "All is well"
+    last += f", {repaired} repaired." if repaired else "."
+    if wrong and not repair:
+        last += " Repair with: python -m memory_system doctor --repair"
+    return "\n".join([*lines, "", last])
+
+
+def _shown(state: State) -> str:
+    return "WRONG" if state is State.WRONG else state.value
+
+
+def report_as_json(world: str, found: Sequence[Finding]) -> str:
+    """For programs: everything that was looked at, and whether nothing is wrong."""
+    told = {
+        "world": world,
+        "right": not any(one.state is State.WRONG for one in found),
+        "findings": [asdict(one) for one in found],
+    }
+    return json_of(told)

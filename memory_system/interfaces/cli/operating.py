@@ -6,22 +6,20 @@ Ids and texts that an operation cannot do without are the command's arguments; e
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import Enum
 from inspect import Parameter, Signature
 from json import loads
-from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin
 
 import typer
 from pydantic import AwareDatetime, BaseModel, ValidationError
-from pydantic.fields import FieldInfo
 
 from ...agent import AgentMemory
 from ...core.change_set import ChangeSet
 from ...llm.usage import total
-from ..forms import Body, Says, says
+from ..forms import Body, FormField, Says, fields
 from ..operations import BESIDE, OPERATIONS, Operation, Turn
 from ..reads import READS, Read
 from .arguments import FAILED, Agent, DryRun, Json, errors_told, moment, opened, the_world
@@ -30,8 +28,6 @@ from .remembering import piped, spoken
 from .terminal import Column, one_line, say, show_change_set, show_json, show_table, show_told
 
 Form = TypeVar("Form", bound=BaseModel)
-_LARGEST = 10**12
-"""Bounds above it are those of files, and tell people nothing."""
 _NONE = "none"
 """The word that empties what can be empty."""
 _WHOSE = "mira"
@@ -85,9 +81,7 @@ def _look(read: Read) -> Callable[..., None]:
 
 
 def _asked(form: type[BaseModel], refuses: Collection[str]) -> dict[str, _Asked]:
-    said = says(form)
-    fields = form.model_fields.items()
-    return {name: _Asked(name, known, said[name]) for name, known in fields if name not in refuses}
+    return {name: _Asked(one) for name, one in fields(form, refuses).items()}
 
 
 def _parameters(asked: Mapping[str, _Asked]) -> list[Parameter]:
@@ -130,21 +124,29 @@ def _body(form: type[Form], asked: Mapping[str, _Asked], given: Mapping[str, Any
 
 @dataclass(frozen=True)
 class _Asked:
-    """A field of an operation's form, as the command line asks for it."""
+    """A field of a form, as the command line asks for it."""
 
-    name: str
-    known: FieldInfo
-    said: Says
+    field: FormField
+
+    @property
+    def name(self) -> str:
+        """What it is called in the form."""
+        return self.field.name
+
+    @property
+    def said(self) -> Says:
+        """What is said of it."""
+        return self.field.said
 
     @property
     def needed(self) -> bool:
-        """Whether the operation cannot do without it."""
-        return self.known.is_required()
+        """Whether the form cannot do without it."""
+        return self.field.required
 
     @property
     def many(self) -> bool:
         """Whether there may be several."""
-        return _plain(self.known.annotation)[1]
+        return self.field.several
 
     @property
     def shown(self) -> str:
@@ -155,14 +157,14 @@ class _Asked:
 
     def argument(self) -> Any:
         """The annotation of an argument."""
-        kind, several, _ = _plain(self.known.annotation, self.known.metadata)
+        kind, several = self.field.kind, self.many
         if kind is Turn:
             told = f"{self.said.help} JSON, JSON lines, or lines 'Name: what is said'; - reads a pipe."
             return Annotated[str, typer.Argument(metavar="FILE", help=told)]
         if self.said.words:
             told = f"{self.said.help} One of {', '.join(self.said.words)}."
             return Annotated[self._choice(self.said.words), typer.Argument(metavar=self._metavar(), help=told)]
-        bounds = _bounds(self.known) if kind in (int, float) else {}
+        bounds = self._bounds() if kind in (int, float) else {}
         return Annotated[
             list[kind] if several else kind,  # type: ignore[valid-type]  # it is one, made here
             typer.Argument(metavar=self._metavar(), help=self._help(), **bounds),
@@ -170,29 +172,29 @@ class _Asked:
 
     def option(self) -> tuple[Any, Any]:
         """The annotation of an option, and what it is where it is not given."""
-        kind, several, _ = _plain(self.known.annotation, self.known.metadata)
+        kind, several = self.field.kind, self.many
         flag, told = self._flag(), self._help()
-        if kind is bool and isinstance(self.known.default, bool):
+        if kind is bool and isinstance(self.field.default, bool):
             return Annotated[bool, typer.Option(flag, help=told)], False
         if kind is bool:
             return Annotated[bool | None, typer.Option(f"{flag}/--no-{flag[2:]}", help=told)], None
         more: dict[str, Any] = {"help": told}
-        if kind is AwareDatetime or self.said.empties or _is_json(kind):
+        if kind is AwareDatetime or self.said.empties or self.field.is_json:
             more |= {"parser": self._parser(kind), "metavar": _METAVARS.get(kind, "JSON")}
             kind = str
         elif get_origin(kind) is Literal:
             kind = self._choice({word: word for word in get_args(kind)})
         elif kind in (int, float):
-            more |= _bounds(self.known)
+            more |= self._bounds()
         elif self.name in _OF_IDS:
             more |= {"metavar": "ID"}
         if several:
             return Annotated[list[kind] | None, typer.Option(flag, **more)], None  # type: ignore[valid-type]
-        return Annotated[kind | None, typer.Option(flag, **more)], self.known.default
+        return Annotated[kind | None, typer.Option(flag, **more)], self.field.default
 
     def is_given(self, value: Any) -> bool:
         """Whether something was said; an option that may be repeated and was not is an empty list to typer."""
-        if isinstance(value, bool) and isinstance(self.known.default, bool):
+        if isinstance(value, bool) and isinstance(self.field.default, bool):
             return value
         return value is not None and value not in ([], ())
 
@@ -202,11 +204,11 @@ class _Asked:
             return None
         if self.said.words:
             return self.said.words[given.value]
-        if isinstance(self.known.default, bool):
-            return not self.known.default
+        if isinstance(self.field.default, bool):
+            return not self.field.default
         if self.said.piped:
             return piped(given)
-        if _plain(self.known.annotation)[0] is Turn:
+        if self.field.kind is Turn:
             return spoken(given)
         if isinstance(given, list):
             return [one.value if isinstance(one, Enum) else one for one in given]
@@ -214,14 +216,14 @@ class _Asked:
 
     def _flag(self) -> str:
         flag = self.said.option or f"--{self.name.replace('_', '-')}"
-        return f"--no-{flag[2:]}" if self.known.default is True else flag
+        return f"--no-{flag[2:]}" if self.field.default is True else flag
 
     def _metavar(self) -> str:
         return "ID" if self.name in _OF_IDS else self.name.upper()
 
     def _help(self) -> str:
         told = self.said.help
-        if self.known.default is True:
+        if self.field.default is True:
             told = f"Do not {told[0].lower()}{told[1:]}"
         if self.many and not self.needed:
             told += " May be repeated."
@@ -236,6 +238,10 @@ class _Asked:
             return _Emptied if self.said.empties and text == _NONE else read(text)
 
         return parser
+
+    def _bounds(self) -> dict[str, Any]:
+        ends = {"min": self.field.least, "max": self.field.most}
+        return {name: end for name, end in ends.items() if end is not None}
 
     def _choice(self, words: Mapping[str, Any]) -> Any:
         return Enum(self.name.title(), {word: word for word in words})
@@ -264,37 +270,6 @@ _METAVARS: dict[Any, str] = {AwareDatetime: "TIME", float: "NUMBER"}
 
 def _parameter(name: str, annotation: Any, default: Any = Parameter.empty) -> Parameter:
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-
-
-def _plain(annotation: Any, beside: Any = ()) -> tuple[Any, bool, tuple[Any, ...]]:
-    """What a field is without what else is said of it: its type, whether there are several, and what bounds it."""
-    several, bounds = False, tuple(beside)
-    while True:
-        origin, arguments = get_origin(annotation), get_args(annotation)
-        if origin is Annotated:
-            annotation, bounds = arguments[0], (*bounds, *annotation.__metadata__)
-        elif origin in (Union, types.UnionType):
-            (annotation,) = (one for one in arguments if one is not type(None))
-        elif origin is list:
-            annotation, several = arguments[0], True
-        else:
-            return annotation, several, bounds
-
-
-def _bounds(known: FieldInfo) -> dict[str, Any]:
-    """The least and the most that a number may be, where that tells people something."""
-    found: dict[str, Any] = {}
-    _, _, beside = _plain(known.annotation, known.metadata)
-    flat = [inner for one in beside for inner in (one.metadata if isinstance(one, FieldInfo) else (one,))]
-    for one in flat:
-        for name, bound in (("min", getattr(one, "ge", None)), ("max", getattr(one, "le", None))):
-            found |= {name: bound} if bound is not None and bound <= _LARGEST else {}
-    return found
-
-
-def _is_json(kind: Any) -> bool:
-    """Whether it has parts of its own, which only JSON can say."""
-    return get_origin(kind) is dict or (isinstance(kind, type) and issubclass(kind, BaseModel))
 
 
 _SPENT = (

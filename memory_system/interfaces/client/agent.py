@@ -1,20 +1,22 @@
-"""RemoteAgent: an agent on a server, with the calls of ``AgentMemory``.
-
-RemoteOperating: the operations of an agent on a server, each previewed or at once.
-"""
+"""RemoteAgent: an agent on a server, with the calls of ``AgentMemory``."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Self
 
+from ...agent import AgentMemory
+from ...agent_parts.cues import Precision
 from ...agent_parts.rating import Rerated
+from ...agent_parts.retrieval import Asked
+from ...core import personality as static_memory
 from ...core.change_set import ChangeSet, is_text
+from ...core.dismissed import Dismissed
 from ...core.entry import MemoryEntry, Tier
-from ...core.settings import Retention
+from ...core.settings import AgentSettings
 from ...errors import InvalidParameter
 from ...llm.tasks import Rating
 from ...llm.usage import Spent
@@ -22,193 +24,21 @@ from ...operations.context import Progress, by_age, no_progress
 from ...operations.edit import listed
 from ...operations.importing import events as intake
 from ...operations.importing.events import Added, Events
+from ...operations.narrative import Hits, Narrative
 from ...operations.reembed import Reembedded
-from ...store.journal.history import Applied
+from ...recall.cues import Judgment, SavedCue
+from ...recall.forecast import YEAR, Forecast
+from ...recall.query import Query
+from ...recall.rank import Recall
+from ...recall.verdicts import Candidate
+from ...recall.versus import Versus
+from ...recall.why import Way
 from ...store.journal.trash import Forgotten
+from ...store.staleness import Stale
 from ..serialize import RemoteChangeSet, read
-from .inspecting import RemoteLooking
+from .declared import looked, planned
 from .view import RemoteView
-from .wire import event, events, given, plain, revision_of, segment
-
-
-class RemoteOperating(RemoteLooking):
-    """The part that plans and carries out; each method is as that of ``AgentMemory``."""
-
-    def migrate_stm2ltm(
-        self,
-        threshold: float | None = None,
-        *,
-        ids: str | Sequence[str] | None = None,
-        now: datetime | None = None,
-        retention: Retention | None = None,
-        preview: bool = False,
-    ) -> RemoteChangeSet:
-        """As ``AgentMemory.migrate_stm2ltm``."""
-        chosen = None if ids is None else listed(ids)
-        return self._operate("migrate", preview, threshold=threshold, ids=chosen, now=now, retention=retention)
-
-    def summarize_and_forget(
-        self, k: int = 10, *, now: datetime | None = None, preview: bool = False, progress: Progress = no_progress
-    ) -> RemoteChangeSet:
-        """As ``AgentMemory.summarize_and_forget``."""
-        return self._operate("summarise", preview, progress, k=k, now=now)
-
-    def reflect_from_recent_memory(
-        self,
-        *,
-        only_if_due: bool = False,
-        now: datetime | None = None,
-        preview: bool = False,
-        progress: Progress = no_progress,
-    ) -> RemoteChangeSet:
-        """As ``AgentMemory.reflect_from_recent_memory``."""
-        return self._operate("reflect", preview, progress, only_if_due=only_if_due, now=now)
-
-    def plan_from_memory(
-        self, now: datetime | None = None, *, preview: bool = False, progress: Progress = no_progress
-    ) -> RemoteChangeSet:
-        """As ``AgentMemory.plan_from_memory``."""
-        return self._operate("plan", preview, progress, now=now)
-
-    def reset_memory(self, *, preview: bool = False) -> RemoteChangeSet:
-        """As ``AgentMemory.reset_memory``."""
-        return self._operate("reset", preview)
-
-    def remember_conversation(
-        self,
-        turns: Sequence[Mapping[str, Any]],
-        *,
-        rate: bool = True,
-        now: datetime | None = None,
-        preview: bool = False,
-        progress: Progress = no_progress,
-    ) -> RemoteChangeSet:
-        """As ``AgentMemory.remember_conversation``, of turns that name speaker and text."""
-        return self._operate("remember-conversation", preview, progress, turns=list(turns), rate=rate, now=now)
-
-    def rate_again(
-        self, ids: str | Sequence[str], *, preview: bool = False, progress: Progress = no_progress
-    ) -> RemoteChangeSet:
-        """As ``AgentMemory.rate_again``."""
-        return self._operate("rate-again", preview, progress, ids=listed(ids))
-
-    def edit_many(
-        self,
-        ids: str | Sequence[str],
-        *,
-        add_tags: str | Sequence[str] = (),
-        remove_tags: str | Sequence[str] = (),
-        preview: bool = False,
-        **fields: Any,
-    ) -> RemoteChangeSet:
-        """As ``AgentMemory.edit_many``."""
-        tags = {"add_tags": listed(add_tags), "remove_tags": listed(remove_tags)}
-        return self._sent("edit-many", preview, {"ids": listed(ids), **tags, **plain(fields)})
-
-    def forget(self, ids: str | Sequence[str], *, preview: bool = False) -> RemoteChangeSet:
-        """As ``AgentMemory.forget``."""
-        return self._operate("forget", preview, ids=listed(ids))
-
-    def restore(self, ids: str | Sequence[str], *, preview: bool = False) -> RemoteChangeSet:
-        """As ``AgentMemory.restore``."""
-        return self._operate("restore", preview, ids=listed(ids))
-
-    def purge(self, ids: str | Sequence[str], *, preview: bool = False) -> RemoteChangeSet:
-        """As ``AgentMemory.purge``."""
-        return self._operate("purge", preview, ids=listed(ids))
-
-    def tune(
-        self, *, now: datetime | None = None, preview: bool = False, progress: Progress = no_progress
-    ) -> RemoteChangeSet:
-        """As ``AgentMemory.tune``."""
-        return self._operate("tune", preview, progress, now=now)
-
-    def empty_bin(self, *, now: datetime | None = None, preview: bool = False) -> RemoteChangeSet:
-        """As ``AgentMemory.empty_bin``."""
-        return self._operate("empty-bin", preview, now=now)
-
-    def merge(
-        self, ids: Sequence[str], text: str | None = None, *, keep: str | None = None, preview: bool = False
-    ) -> RemoteChangeSet:
-        """As ``AgentMemory.merge``."""
-        return self._operate("merge", preview, ids=listed(ids), text=text, keep=keep)
-
-    def dismiss(self, ids: Sequence[str], *, preview: bool = False) -> RemoteChangeSet:
-        """As ``AgentMemory.dismiss``."""
-        return self._operate("dismiss", preview, ids=listed(ids))
-
-    def suspect_again(self, *, preview: bool = False) -> RemoteChangeSet:
-        """As ``AgentMemory.suspect_again``."""
-        return self._operate("suspect-again", preview)
-
-    def rederive(
-        self, entry_id: str, *, now: datetime | None = None, preview: bool = False, progress: Progress = no_progress
-    ) -> RemoteChangeSet:
-        """As ``AgentMemory.rederive``."""
-        return self._operate("rederive", preview, progress, id=entry_id, now=now)
-
-    def keep_stale(self, entry_id: str, *, preview: bool = False) -> RemoteChangeSet:
-        """As ``AgentMemory.keep_stale``."""
-        return self._operate("keep-stale", preview, id=entry_id)
-
-    def save_cue(
-        self,
-        name: str,
-        cue: str,
-        must: str | Sequence[str] = (),
-        must_not: str | Sequence[str] = (),
-        *,
-        preview: bool = False,
-    ) -> RemoteChangeSet:
-        """As ``AgentMemory.save_cue``."""
-        wanted = {"must": listed(must), "must_not": listed(must_not)}
-        return self._operate("save-cue", preview, no_progress, name=name, cue=cue, **wanted)
-
-    def remove_cue(self, name: str, *, preview: bool = False) -> RemoteChangeSet:
-        """As ``AgentMemory.remove_cue``."""
-        return self._operate("remove-cue", preview, name=name)
-
-    def judge(self, cue: str, entry_id: str, verdict: bool | None, *, preview: bool = False) -> RemoteChangeSet:
-        """As ``AgentMemory.judge``."""
-        return self._sent("judge", preview, {"cue": cue, "id": entry_id, "verdict": verdict})
-
-    def undo(
-        self,
-        revision: int | ChangeSet,
-        *,
-        keep: str | Sequence[str] = (),
-        overwrite: str | Sequence[str] = (),
-        preview: bool = False,
-    ) -> RemoteChangeSet:
-        """As ``AgentMemory.undo``."""
-        chosen = {"keep": listed(keep), "overwrite": listed(overwrite)}
-        return self._operate("undo", preview, no_progress, revision=revision_of(revision), **chosen)
-
-    def redo(
-        self,
-        revision: int | ChangeSet,
-        *,
-        keep: str | Sequence[str] = (),
-        overwrite: str | Sequence[str] = (),
-        preview: bool = False,
-    ) -> RemoteChangeSet:
-        """As ``AgentMemory.redo``."""
-        chosen = {"keep": listed(keep), "overwrite": listed(overwrite)}
-        return self._operate("redo", preview, no_progress, revision=revision_of(revision), **chosen)
-
-    def undo_back_to(self, revision: int | ChangeSet, *, preview: bool = False) -> RemoteChangeSet:
-        """As ``AgentMemory.undo_back_to``."""
-        return self._operate("undo-back-to", preview, revision=revision_of(revision))
-
-    def _operate(
-        self, operation: str, preview: bool, progress: Progress = no_progress, **fields: Any
-    ) -> RemoteChangeSet:
-        return self._sent(operation, preview, given(**fields), progress)
-
-    def _sent(self, operation: str, preview: bool, body: Any, progress: Progress = no_progress) -> RemoteChangeSet:
-        address = f"{self._of}/operations/{operation}"
-        return read(RemoteChangeSet, self._long("POST", address, body, progress, preview=str(preview).lower()))
-
+from .wire import event, events, given, long, plain, segment
 
 _LINES = 500
 """Events from which on they are sent as lines, of which a body may hold more."""
@@ -218,8 +48,33 @@ class _Stopped(Exception):
     """Raised to leave a server that tells how far it is."""
 
 
-class RemoteAgent(RemoteOperating):
+class RemoteAgent(RemoteView):
     """One agent of a server's world; what is answered and raised is what ``AgentMemory`` answers and raises."""
+
+    migrate_stm2ltm = planned(AgentMemory.migrate_stm2ltm)
+    summarize_and_forget = planned(AgentMemory.summarize_and_forget)
+    reflect_from_recent_memory = planned(AgentMemory.reflect_from_recent_memory)
+    plan_from_memory = planned(AgentMemory.plan_from_memory)
+    reset_memory = planned(AgentMemory.reset_memory)
+    remember_conversation = planned(AgentMemory.remember_conversation)
+    rate_again = planned(AgentMemory.rate_again)
+    edit_many = planned(AgentMemory.edit_many)
+    forget = planned(AgentMemory.forget)
+    restore = planned(AgentMemory.restore)
+    purge = planned(AgentMemory.purge)
+    tune = planned(AgentMemory.tune)
+    empty_bin = planned(AgentMemory.empty_bin)
+    merge = planned(AgentMemory.merge)
+    dismiss = planned(AgentMemory.dismiss)
+    suspect_again = planned(AgentMemory.suspect_again)
+    rederive = planned(AgentMemory.rederive)
+    keep_stale = planned(AgentMemory.keep_stale)
+    save_cue = planned(AgentMemory.save_cue)
+    remove_cue = planned(AgentMemory.remove_cue)
+    judge = planned(AgentMemory.judge)
+    undo = planned(AgentMemory.undo)
+    redo = planned(AgentMemory.redo)
+    undo_back_to = planned(AgentMemory.undo_back_to)
 
     def add_short_term(
         self,
@@ -321,32 +176,6 @@ class RemoteAgent(RemoteOperating):
         """As ``AgentMemory.save_personality``."""
         return self._changed("PUT", "personality", {"text": text}, preview)
 
-    def history(
-        self,
-        limit: int = 100,
-        before: int | None = None,
-        *,
-        contains: str = "",
-        author: str = "",
-        operation: str = "",
-        entry_id: str = "",
-        since: datetime | None = None,
-        until: datetime | None = None,
-    ) -> list[Applied]:
-        """As ``AgentMemory.history``."""
-        sought = given(contains=contains, author=author, operation=operation, memory=entry_id, since=since, until=until)
-        told = self._pages(f"{self._of}/history", limit, before=before, **sought)
-        return [read(Applied, one) for one in told]
-
-    def change(self, revision: int) -> Applied:
-        """One applied change set."""
-        return read(Applied, self._wire.get(f"{self._of}/history/{revision}"))
-
-    def forgotten(self, limit: int = 100, contains: str = "") -> list[Forgotten]:
-        """The bin: memories that are gone and can be restored, the last forgotten first."""
-        told = self._pages(f"{self._of}/forgotten", limit, contains=contains)
-        return [read(Forgotten, one) for one in told]
-
     def as_of(
         self,
         at: datetime | None = None,
@@ -379,3 +208,159 @@ class RemoteAgent(RemoteOperating):
     def _changed(self, method: str, address: str, body: Any, preview: bool) -> RemoteChangeSet:
         told = self._wire.write(method, f"{self._of}/{address}", body, preview=str(preview).lower())
         return read(RemoteChangeSet, told)
+
+    last_version = looked(AgentMemory.last_version)
+    built_on = looked(AgentMemory.built_on)
+    lineage = looked(AgentMemory.lineage)
+    stale = looked(AgentMemory.stale)
+    suspicions = looked(AgentMemory.suspicions)
+    check_cues = looked(AgentMemory.check_cues)
+    queries = looked(AgentMemory.queries)
+    relive = looked(AgentMemory.relive)
+    conflicts = looked(AgentMemory.conflicts)
+    history = looked(AgentMemory.history)
+    change = looked(AgentMemory.change)
+    history_kinds = looked(AgentMemory.history_kinds)
+
+    # -- the agent itself ------------------------------------------------------------------------------
+
+    @property
+    def now(self) -> datetime:
+        """The world's time."""
+        return datetime.fromisoformat(self.get_stats()["now"])
+
+    @property
+    def display_name(self) -> str:
+        """What people call it."""
+        return str(self.get_stats()["display_name"])
+
+    @property
+    def read_only(self) -> str | None:
+        """Why nothing can be changed, in a sentence; ``None`` where all is well."""
+        why: str | None = self.get_stats()["read_only"]
+        return why
+
+    @property
+    def messages(self) -> tuple[str, ...]:
+        """What was found when it was opened."""
+        return tuple(self.get_stats()["messages"])
+
+    @property
+    def settings(self) -> AgentSettings:
+        """The agent's own settings."""
+        return read(AgentSettings, self._wire.get(f"{self._of}/settings"))
+
+    @property
+    def personality_text(self) -> str | None:
+        """The JSON text of the static memory in use."""
+        text: str | None = self._wire.get(f"{self._of}/personality")["text"]
+        return text
+
+    @property
+    def personality_problem(self) -> str | None:
+        """What is wrong with the personality file on disk."""
+        problem: str | None = self._wire.get(f"{self._of}/personality")["problem"]
+        return problem
+
+    @property
+    def personality(self) -> static_memory.Personality | None:
+        """The static memory in use."""
+        text = self.personality_text
+        return None if text is None else static_memory.parse(text)
+
+    @property
+    def waiting_for_vectors(self) -> int:
+        """How many memories have no vector of the embedder in use, and are not found by meaning."""
+        return int(self._wire.get(f"{self._of}/vectors")["waiting"])
+
+    # -- memories beside each other --------------------------------------------------------------------
+
+    def similar(self, entry_id: str, top_k: int = 5) -> list[tuple[MemoryEntry, float]]:
+        """As ``AgentMemory.similar``."""
+        told = self._wire.get(f"{self._of}/similar", memory=entry_id, top_k=top_k)
+        return [(read(MemoryEntry, one["entry"]), one["cosine"]) for one in told["items"]]
+
+    def stale_of(self, entry_id: str) -> Stale | None:
+        """As ``AgentMemory.stale_of``."""
+        return next((one for one in self.stale() if one.entry.id == entry_id), None)
+
+    @property
+    def dismissed(self) -> tuple[Dismissed, ...]:
+        """What a person has looked at and found to be neither a duplicate nor a contradiction."""
+        return tuple(read(Dismissed, one) for one in self._wire.get(f"{self._of}/dismissed")["items"])
+
+    # -- recall put to the test ------------------------------------------------------------------------
+
+    def narrate(self, cue: str, hits: Hits) -> Narrative:
+        """As ``AgentMemory.narrate``; memories that the server does not hold cannot be told."""
+        chosen = hits.hits if isinstance(hits, Recall) else hits
+        if not isinstance(chosen, Sequence) or not all(isinstance(one, Candidate | MemoryEntry) for one in chosen):
+            raise InvalidParameter("What is told are hits of a query, or memories.")
+        ids = [one.entry.id if isinstance(one, Candidate) else one.id for one in chosen]
+        return read(Narrative, self._wire.ask(f"{self._of}/narrate", {"cue": cue, "ids": ids}))
+
+    def ways(self, asked: Asked, entry_id: str) -> tuple[Way, ...]:
+        """As ``AgentMemory.ways``."""
+        body = {**self._meant(asked), "id": entry_id}
+        return tuple(read(Way, one) for one in self._wire.ask(f"{self._of}/ways", body)["items"])
+
+    def forecast(self, asked: Asked, horizon: timedelta = YEAR) -> tuple[Forecast, ...]:
+        """As ``AgentMemory.forecast``."""
+        body = {**self._meant(asked), "days": horizon / timedelta(days=1)}
+        return tuple(read(Forecast, one) for one in self._wire.ask(f"{self._of}/forecast", body)["items"])
+
+    def would_have_answered(self, asked: Asked) -> tuple[Candidate, ...]:
+        """As ``AgentMemory.would_have_answered``."""
+        told = self._wire.ask(f"{self._of}/would-have-answered", self._meant(asked))["items"]
+        return tuple(read(Candidate, one) for one in told)
+
+    @property
+    def saved_cues(self) -> tuple[SavedCue, ...]:
+        """The saved cues, in the order in which they were first saved."""
+        return tuple(one.saved for one in self.check_cues())
+
+    @property
+    def judgments(self) -> tuple[Judgment, ...]:
+        """What was said of the answers to each cue."""
+        told = self._wire.get(f"{self._of}/judgments")["items"]
+        return tuple(read(Judgment, one) for one in told)
+
+    def precision(
+        self,
+        cue: str,
+        presets: Sequence[str] | None = None,
+        *,
+        now: datetime | None = None,
+        top_k: int | None = None,
+    ) -> dict[str, Precision]:
+        """As ``AgentMemory.precision``."""
+        body = given(cue=cue, presets=None if presets is None else listed(presets), now=now, top_k=top_k)
+        told = self._wire.ask(f"{self._of}/precision", body)["items"]
+        return {one["preset"]: Precision(one["right"], one["wrong"], one["unjudged"], one["top_k"]) for one in told}
+
+    def versus(self, first: str, second: str, *, now: datetime | None = None, top_k: int | None = None) -> Versus:
+        """As ``AgentMemory.versus``."""
+        told = self._wire.ask(f"{self._of}/versus", given(first=first, second=second, now=now, top_k=top_k))
+        return Versus(told["first"], told["second"], told["equal"], told["unjudged"])
+
+    # -- what was asked, and what has happened ---------------------------------------------------------
+
+    def touch(self, ids: str | Sequence[str], *, now: datetime | None = None) -> None:
+        """As ``AgentMemory.touch``."""
+        self._wire.write("POST", f"{self._of}/touch", given(ids=listed(ids), now=now))
+
+    def forgotten(self, limit: int = 100, contains: str = "") -> list[Forgotten]:
+        """The bin: memories that are gone and can be restored, the last forgotten first."""
+        return [read(Forgotten, one) for one in self.pages("forgotten", limit, contains=contains)]
+
+    def count_forgotten(self, contains: str = "") -> int:
+        """As ``AgentMemory.count_forgotten``."""
+        return int(self._wire.get(f"{self._of}/forgotten", contains=contains, limit=1)["total"])
+
+    def _meant(self, asked: Asked) -> dict[str, Any]:
+        query = asked.query if isinstance(asked, Recall) else asked
+        told: dict[str, Any] = plain(query) if isinstance(query, Query) else {"cue": query}
+        return told
+
+    def _long(self, method: str, path: str, body: Any, progress: Progress, **query: Any) -> Any:
+        return long(self._wire, method, path, body, progress, **query)

@@ -74,9 +74,9 @@ class RemoteView:
         told: dict[str, Any] = self._wire.get(f"{self._of}/as-of" if self._moment else self._of, **self._moment)
         return told
 
-    def pages(self, part: str) -> Iterator[Any]:
-        """The items of all pages of a list of this agent's, as the server writes them."""
-        return self._pages(f"{self._of}/{part}")
+    def pages(self, part: str, limit: int | None = None, **query: Any) -> Iterator[Any]:
+        """The items of all pages of one of this agent's lists, at most so many, as the server writes them."""
+        return self._pages(f"{self._of}/{part}", limit, **query)
 
     @property
     def _as_of(self) -> dict[str, Any]:

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+import json
+import uuid
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import chain, islice
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Path
-from fastapi.responses import JSONResponse, Response
-from pydantic import AwareDatetime
+from fastapi import APIRouter, Depends, Header, Path, Query, Request
+from fastapi.responses import JSONResponse, Response, StreamingResponse
+from pydantic import AwareDatetime, StrictStr
+from starlette.exceptions import HTTPException
 
 from ....agent import AgentMemory
 from ....core.change_set import ChangeSet
+from ....core.json_source import parse_strict
 from ....core.kinds import MAX_ID
-from ...forms import Body, EditBody, Ids
+from ....errors import InvalidEntry, InvalidFile, Problem
+from ....maintenance import export
+from ....operations.importing.events import MAX_BATCH, Added
+from ....recall.rank import Recall
+from ... import serialize
+from ...forms import Body, EditBody, Ids, QueryBody, SettingsBody
+from ...operations import OPERATIONS, Operation
 from ...serialize import model
-from ..deps import AgentName, Desk, IfMatch, Preview, documents_key
+from ..deps import AgentName, Desk, IfMatch, Key, Preview, documents_key, tag
+from ..feed import Feed
+from ..schemas.bodies import ApplyBody, EventsBody, PersonalityBody
+from ..sse import TOLD, Tell, progress
 
 EntryId = Annotated[str, Path(min_length=1, max_length=MAX_ID, description="The memory's id.")]
 
@@ -55,3 +71,278 @@ def routes(desk: Desk) -> APIRouter:
     router.delete(f"{of}/memories/{{entry_id:path}}", **changed)(quick(forget))
     router.post(f"{of}/touch", status_code=204, dependencies=write)(quick(touch))
     return router
+
+
+def character_routes(desk: Desk) -> APIRouter:
+    """Settings and personality."""
+    router = APIRouter(tags=["agents"])
+
+    def configure(
+        name: AgentName, body: SettingsBody, preview: Preview = False, if_match: IfMatch = None
+    ) -> JSONResponse:
+        """Change settings; those that are not named stay."""
+
+        def plan(agent: AgentMemory) -> ChangeSet:
+            return agent.configure(preview=True, **body.given(agent.settings))
+
+        return desk.change(name, plan, preview=preview, if_match=if_match)
+
+    def save(
+        name: AgentName, body: PersonalityBody, preview: Preview = False, if_match: IfMatch = None
+    ) -> JSONResponse:
+        """Take a JSON text as the static memory; only changed facts are embedded."""
+        if preview:
+            return desk.change(
+                name, lambda agent: agent.save_personality(body.text, preview=True), preview=True, if_match=if_match
+            )
+        agent = desk.agent(name)
+        return desk.applied(agent, lambda: agent.save_personality(body.text), if_match)
+
+    quick = desk.lanes.quick
+    changed: dict[str, Any] = {"response_model": model(ChangeSet), "dependencies": [Depends(documents_key)]}
+    router.patch("/agents/{name}/settings", **changed)(quick(configure))
+    router.put("/agents/{name}/personality", **changed)(quick(save))
+    return router
+
+
+LINES = "application/x-ndjson"
+_MANY = 500
+_LIGHT, _LIGHT_BYTES = 50, 100_000
+"""Events, and bytes of them, whose vectors are made in well under a second or two."""
+
+
+def event_routes(desk: Desk) -> APIRouter:
+    """What comes in, and what goes out."""
+    router = APIRouter(tags=["events"])
+
+    def added(
+        tell: Tell, name: str, events: list[Any], overwrite: bool, rate: bool, now: datetime | None, preview: bool
+    ) -> JSONResponse:
+        agent = desk.agent(name)
+        if now is not None and now.utcoffset() is None:
+            now = now.replace(tzinfo=agent.now.tzinfo)
+        done = agent.add_short_term(
+            events, overwrite_existing=overwrite, rate=rate, now=now, preview=preview, progress=progress(tell)
+        )
+        told = serialize.plain(done)
+        if preview:
+            desk.previews.keep(agent.name, done.change_set)
+            told["change_set"] = serialize.waiting(done.change_set, desk.previews.seconds)
+        return JSONResponse(told, headers=tag(agent.stamp[0]))
+
+    def add(tell: Tell, name: AgentName, body: EventsBody, preview: Preview = False, key: Key = None) -> JSONResponse:
+        """Remember events in short-term memory: all of them, or none if one cannot be taken.
+
+        One that cannot be rated is stored all the same, unrated. With an Idempotency-Key an event without an id gets
+        one that follows from the key, so that sending it again never doubles it, not even after a restart.
+        """
+        events = [_keyed(event, name, key, number) for number, event in enumerate(body.given())]
+        return added(
+            tell, name, events, overwrite=body.overwrite_existing, rate=body.rate, now=body.now, preview=preview
+        )
+
+    def add_lines(
+        tell: Tell,
+        name: str,
+        text: bytes,
+        key: str | None,
+        overwrite: bool,
+        rate: bool,
+        now: datetime | None,
+        preview: bool,
+    ) -> JSONResponse:
+        events = [_keyed(event, name, key, number) for number, event in enumerate(_lines_of(text))]
+        return added(tell, name, events, overwrite=overwrite, rate=rate, now=now, preview=preview)
+
+    run_lines = desk.lanes.told(add_lines, light=lambda rate, text, **_given: not rate and len(text) < _LIGHT_BYTES)
+
+    async def stream(
+        request: Request,
+        name: AgentName,
+        overwrite_existing: bool = True,
+        rate: bool = True,
+        now: datetime | None = None,
+        preview: Preview = False,
+        key: Key = None,
+    ) -> Response:
+        """Remember events that come as lines of JSON, at most 50 MB and 50,000 events: all of them, or none."""
+        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != LINES:
+            raise HTTPException(415, f"Send events as lines of JSON, with 'Content-Type: {LINES}'.")
+        text = await request.body()
+        how: dict[str, Any] = {"overwrite": overwrite_existing, "rate": rate, "now": now, "preview": preview}
+        return await run_lines(request, name=name, text=text, key=key, **how)
+
+    def exported(name: AgentName, vectors: bool = False) -> Response:
+        """All memories as lines of JSON, after a first line about the agent; with their vectors if wanted."""
+        agent = desk.agent(name)
+        lines = export.lines(agent, vectors=vectors)
+        first = next(lines)  # whatever is wrong is told before the answer begins
+        return StreamingResponse(_pieces(chain([first], lines)), media_type=LINES, headers=tag(agent.stamp[0]))
+
+    quick, of = desk.lanes.quick, "/agents/{name}"
+    router.post(f"{of}/events", response_model=model(Added), responses=TOLD)(desk.lanes.told(add, light=_asks_nothing))
+    taken = {"requestBody": {"required": True, "content": {LINES: {"schema": {"type": "string"}}}}}
+    router.post(f"{of}/events.ndjson", response_model=model(Added), responses=TOLD, openapi_extra=taken)(stream)
+    told: dict[int | str, dict[str, Any]] = {200: {"content": {LINES: {"schema": {"type": "string"}}}}}
+    router.get(f"{of}/export", response_class=StreamingResponse, responses=told)(quick(exported))
+    return router
+
+
+def _asks_nothing(body: EventsBody, **_given: Any) -> bool:
+    """Whether events are few and none is to be rated: those wait for no language model that others wait for."""
+    count = len(body.events if body.events is not None else body.documents or ())
+    return count <= _LIGHT and (not body.rate or all(body.rated()))
+
+
+def _keyed(event: Any, name: str, key: str | None, number: int) -> Any:
+    if key is None or not isinstance(event, dict) or event.get("id") is not None:
+        return event
+    return event | {"id": uuid.uuid5(uuid.NAMESPACE_OID, f"{name}\n{key}\n{number}").hex}
+
+
+def _lines_of(text: bytes) -> list[Any]:
+    """The JSON objects of the lines; blank lines are passed over.
+
+    Raises:
+        InvalidFile, InvalidEntry: a line is no JSON object, or there are too many; it says which, counted from 1.
+    """
+    found: list[Any] = []
+    for number, line in enumerate(text.split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            value, _ = parse_strict(line, "the stream", len(line), InvalidFile)
+        except InvalidFile as error:
+            raise InvalidFile((Problem("", error.problems[0].message, number),), "the stream") from error
+        if not isinstance(value, dict):
+            raise InvalidEntry(f"Line {number} holds no object: write an event like {json.dumps({'document': '...'})}.")
+        found.append(value)
+        if len(found) > MAX_BATCH:
+            raise InvalidEntry(f"That are more than {MAX_BATCH:,} events, the most that are taken at once.")
+    return found
+
+
+def _pieces(lines: Iterator[str]) -> Iterator[str]:
+    while some := list(islice(lines, _MANY)):
+        yield "\n".join(some) + "\n"
+
+
+def operation_routes(desk: Desk) -> APIRouter:
+    """All operations."""
+    router = APIRouter(tags=["operations"])
+    changed: dict[str, Any] = {"response_model": model(ChangeSet), "dependencies": [Depends(documents_key)]}
+    for operation in OPERATIONS:
+        address = f"/agents/{{name}}/operations/{operation.name}"
+        words: dict[str, Any] = {"summary": operation.about, "name": operation.name, **changed}
+        if operation.slow:
+            router.post(address, responses=TOLD, **words)(desk.lanes.told(_progressing(desk, operation)))
+        else:
+            router.post(address, **words)(desk.lanes.quick(_endpoint(desk, operation)))
+
+    def waiting(name: AgentName, preview_id: str) -> JSONResponse:
+        """A preview that waits."""
+        agent = desk.agent(name)
+        return desk.told(agent, serialize.plain(desk.previews.get(agent.name, preview_id)))
+
+    def apply(name: AgentName, preview_id: str, body: ApplyBody, if_match: IfMatch = None) -> JSONResponse:
+        """Carry out what a preview showed, without asking a language model again; once, however often it is sent."""
+        agent = desk.agent(name)
+        return desk.applied(
+            agent, lambda: desk.previews.apply(agent.name, preview_id, body.without, agent.apply), if_match
+        )
+
+    def drop(name: AgentName, preview_id: str) -> Response:
+        """Forget a preview."""
+        desk.previews.drop(desk.agent(name).name, preview_id)
+        return Response(status_code=204)
+
+    quick, address = desk.lanes.quick, "/agents/{name}/previews/{preview_id}"
+    router.get(address, response_model=model(ChangeSet))(quick(waiting))
+    router.post(f"{address}/apply", **changed)(quick(apply))
+    router.delete(address, status_code=204, dependencies=[Depends(documents_key)])(quick(drop))
+    return router
+
+
+def _endpoint(desk: Desk, operation: Operation) -> Any:
+    def endpoint(name: AgentName, body: Body, preview: Preview = False, if_match: IfMatch = None) -> JSONResponse:
+        return desk.change(name, lambda agent: operation.plan(agent, body), preview=preview, if_match=if_match)
+
+    return _formed(endpoint, operation)
+
+
+def _progressing(desk: Desk, operation: Operation) -> Any:
+    def endpoint(
+        tell: Tell, name: AgentName, body: Body, preview: Preview = False, if_match: IfMatch = None
+    ) -> Response:
+        return desk.change(
+            name, lambda agent: operation.plan(agent, body, progress(tell)), preview=preview, if_match=if_match
+        )
+
+    return _formed(endpoint, operation)
+
+
+def _formed(endpoint: Any, operation: Operation) -> Any:
+    endpoint.__annotations__["body"] = operation.form
+    endpoint.__doc__ = operation.about
+    return endpoint
+
+
+Words = Annotated[str, Query(max_length=1000)]
+RevisionNumber = Annotated[int | None, Query(ge=0, le=2**62)]
+
+
+def history_routes(desk: Desk) -> APIRouter:
+    """What can be asked of the history."""
+    router = APIRouter(tags=["history"])
+    feed = Feed(desk)
+
+    async def changes(
+        name: AgentName,
+        since: RevisionNumber = None,
+        seconds: Annotated[float | None, Query(gt=0, le=86_400, description="How long to listen at most.")] = None,
+        last: Annotated[StrictStr | None, Header(alias="Last-Event-ID", max_length=30)] = None,
+    ) -> StreamingResponse:
+        """Changes as they happen, whoever makes them, as server-sent events: ``now``, then a ``change`` each.
+
+        The id of an event is its revision, so that whoever comes back with ``Last-Event-ID`` misses none. With
+        ``since`` those after that revision are told first. ``gone`` ends it: the agent was renamed or deleted.
+        """
+        return await feed.listen(name, _after(since, last), seconds)
+
+    router.get(
+        "/agents/{name}/changes",
+        response_class=StreamingResponse,
+        responses=TOLD,
+    )(changes)
+    return router
+
+
+def _after(since: int | None, last: str | None) -> int | None:
+    return int(last) if last is not None and last.isascii() and last.isdigit() else since
+
+
+def recall_routes(desk: Desk) -> APIRouter:
+    """What can be asked."""
+    router = APIRouter(tags=["recall"])
+
+    def query(name: AgentName, body: QueryBody) -> Response:
+        """The memories that answer a cue: the best of all tiers, or tier after tier where `seats` is `cascade`.
+
+        With ``as_of`` the agent answers as it would have then, and nothing is touched.
+        """
+        return answered(desk, name, body)
+
+    write = [Depends(documents_key)]
+    router.post("/agents/{name}/query", response_model=model(Recall), dependencies=write)(desk.lanes.quick(query))
+    return router
+
+
+def answered(desk: Desk, name: str, body: QueryBody) -> Response:
+    """The answer to a query.
+
+    Raises:
+        MemorySystemError: it cannot be asked.
+    """
+    view = body.view(desk.agent(name))
+    found = view.query_memory(**body.given(view.settings), touch=body.touch)
+    return Response(serialize.dumped(found), headers=tag(view.stamp[0]), media_type="application/json")

@@ -10,18 +10,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime, Field, StrictBool, StringConstraints
+from pydantic import AwareDatetime, BaseModel, Field, StrictBool, StringConstraints
 
-from ..agent import AgentMemory
-from ..conversation import describe_person, whisper
-from ..conversation.storage import MAX_BLOCK
-from ..core.change_set import ChangeSet
-from ..core.entry import MAX_DOCUMENT
-from ..core.presets import PRESETS
-from ..core.settings import AgentSettings, Retention
-from ..operations.context import Progress
-from ..operations.importing.turns import MAX_SPEAKER, MAX_TURNS
-from .forms import RETENTION, Body, EditBody, Id, Ids, Says, SettingsBody, Share
+from ...agent import AgentMemory
+from ...conversation import describe_person, whisper
+from ...conversation.storage import MAX_BLOCK
+from ...core.change_set import ChangeSet
+from ...core.entry import MAX_DOCUMENT
+from ...core.presets import PRESETS
+from ...core.settings import AgentSettings, Retention
+from ...operations.context import Progress
+from ...operations.importing.turns import MAX_SPEAKER, MAX_TURNS
+from ..forms import RETENTION, Body, EditBody, Id, Ids, Says, SettingsBody, Share
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_DOCUMENT)]
 CueName = Annotated[str, StringConstraints(min_length=1, max_length=80)]
@@ -229,6 +229,8 @@ class Operation:
         slow: whether a language model may be asked.
         destroys: whether something is lost that nothing brings back.
         refuses: fields of its form that it never takes, so that nobody need be offered them.
+        kind: what its change sets are called in the history (``ChangeSet.operation``), where that is not its name.
+        label: what people read there, where that is not its title.
         command: what it is called on the command line, where that is not its name.
         call: what it is called in Python, where that is not its name with underscores; with a dot, a function of
             that module of the client.
@@ -243,10 +245,17 @@ class Operation:
     slow: bool = False
     destroys: bool = False
     refuses: tuple[str, ...] = ()
+    kind: str = ""
+    label: str = ""
     command: str = ""
     call: str = ""
 
-    def planned(self, agent: AgentMemory, body: Body, progress: Progress) -> ChangeSet:
+    @property
+    def in_history(self) -> str:
+        """What its change sets are called in the history."""
+        return self.kind or self.name
+
+    def planned(self, agent: AgentMemory, body: BaseModel, progress: Progress) -> ChangeSet:
         """What it would do; only one that is slow tells how far it is."""
         return self.plan(agent, body, progress) if self.slow else self.plan(agent, body)
 
@@ -347,6 +356,7 @@ OPERATIONS = (
         ),
         "talk.txt --no-rate",
         slow=True,
+        kind="conversation",
     ),
     Operation(
         "whisper",
@@ -375,6 +385,8 @@ OPERATIONS = (
         lambda agent, body, progress: agent.rate_again(body.ids, preview=True, progress=progress),
         "mira-0327-13",
         slow=True,
+        kind="rate",
+        label="Rate",
     ),
     Operation(
         "edit-many",
@@ -384,6 +396,8 @@ OPERATIONS = (
         _edit_many,
         "mira-0327-13 mira-0327-12 --add-tag key --rating 7",
         refuses=("document", "timestamp", "metadata"),
+        kind="edit",
+        label="Edit",
     ),
     Operation(
         "forget",
@@ -410,6 +424,7 @@ OPERATIONS = (
         lambda agent, body: agent.purge(body.ids, preview=True),
         "mira-0327-13 --dry-run",
         destroys=True,
+        label="Purge",
     ),
     Operation(
         "empty-bin",
@@ -435,6 +450,7 @@ OPERATIONS = (
         Some,
         lambda agent, body: agent.dismiss(body.ids, preview=True),
         "mira-0327-13 mira-0327-12",
+        label="Dismiss",
     ),
     Operation(
         "suspect-again",
@@ -443,11 +459,12 @@ OPERATIONS = (
         Nothing,
         lambda agent, _body: agent.suspect_again(preview=True),
         "--dry-run",
+        kind="dismiss",
     ),
     Operation(
         "rederive",
-        "Derive anew",
-        "Make the text of a derived memory anew from its evidence as it is now.",
+        "Derive again",
+        "Rewrite a derived memory from its evidence as it is now.",
         Rederive,
         lambda agent, body, progress: agent.rederive(body.id, now=body.now, preview=True, progress=progress),
         "mira-0326-02 --dry-run",
@@ -460,6 +477,8 @@ OPERATIONS = (
         OneMemory,
         lambda agent, body: agent.keep_stale(body.id, preview=True),
         "mira-0326-02",
+        kind="keep",
+        label="Keep as it is",
     ),
     Operation(
         "save-cue",
@@ -468,6 +487,8 @@ OPERATIONS = (
         SaveCue,
         lambda agent, body: agent.save_cue(body.name, body.cue, body.must, body.must_not, preview=True),
         "'The key' 'Where is the key?' --must mira-0327-13",
+        kind="cues",
+        label="Saved cues",
     ),
     Operation(
         "remove-cue",
@@ -476,6 +497,7 @@ OPERATIONS = (
         RemoveCue,
         lambda agent, body: agent.remove_cue(body.name, preview=True),
         "'The key'",
+        kind="cues",
     ),
     Operation(
         "judge",
@@ -484,6 +506,8 @@ OPERATIONS = (
         Judge,
         lambda agent, body: agent.judge(body.cue, body.id, body.verdict, preview=True),
         "'Where is the key?' mira-0327-13 right",
+        kind="judgments",
+        label="Judgments",
     ),
     Operation(
         "undo",
@@ -508,6 +532,8 @@ OPERATIONS = (
         GoBack,
         lambda agent, body: agent.undo_back_to(body.revision, preview=True),
         "7 --dry-run",
+        kind="go back",
+        label="Go back",
     ),
 )
 BESIDE = (
@@ -522,6 +548,7 @@ BESIDE = (
         lambda agent, body: agent.edit_many(body.ids, pinned=not body.off, preview=True),
         "mira-0327-13",
         call="edit_many",
+        kind="edit",
     ),
     Operation(
         "configure",
@@ -530,6 +557,13 @@ BESIDE = (
         Configure,
         lambda agent, body: agent.configure(preview=True, **body.given(agent.settings)),
         "--stm-size 50 --preset paper",
+        kind="settings",
+        label="Settings",
     ),
 )
 """What is planned and carried out in the same way, and has an address of its own over HTTP."""
+
+
+def history_labels() -> dict[str, str]:
+    """What the operations are called in the history, for people, by ``ChangeSet.operation``."""
+    return {one.in_history: one.label or one.title for one in reversed((*OPERATIONS, *BESIDE))}

@@ -1,0 +1,134 @@
+"""A form made of a declaration: what an operation or a read wants to know, as widgets, and what was entered."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from enum import Enum
+from json import loads
+from typing import Any, Literal, get_args, get_origin
+
+import streamlit as st
+from pydantic import AwareDatetime, BaseModel, ValidationError
+
+from memory_system import AgentMemory, Tier
+from memory_system.interfaces.operations import FormField, Turn, fields
+
+from ..data import tables
+from . import widgets
+
+_MOST_MEMORIES = 300
+"""Memories that are offered by what they say; any other id can be typed."""
+_LEFT_OUT = frozenset({"now", "as_of", "cursor"})
+"""What the page sets itself: the world's clock, the moment that is looked at, and where a list goes on."""
+
+
+def form(kind: type[BaseModel], agent: AgentMemory | None, key: str, without: Collection[str] = ()) -> BaseModel | None:
+    """The widgets of a form, and what was entered; ``None`` while it is not complete, which is then said.
+
+    Args:
+        kind: the form.
+        agent: whose memories are offered.
+        key: what the session keeps it under.
+        without: fields that are not asked for.
+    """
+    asked = fields(kind, {*without, *_LEFT_OUT})
+    entered = {name: _widget(one, agent, f"{key}-{name}") for name, one in asked.items()}
+    missing = [name for name, one in asked.items() if one.required and entered[name] in (None, "", [])]
+    if missing:
+        st.caption(f"Still needed: {', '.join(map(_label, missing))}.")
+        return None
+    try:
+        given = {name: _read(asked[name], value) for name, value in entered.items() if value not in (None, "", [])}
+        return kind.model_validate(given)
+    except ValidationError as error:
+        for problem in error.errors(include_url=False, include_input=False):
+            where = ".".join(map(str, problem["loc"]))
+            st.error(widgets.plain(f"{_label(where)}: {problem['msg']}."), icon=":material/error:")
+    except ValueError as error:
+        st.error(widgets.plain(f"This is not valid JSON: {error}."), icon=":material/error:")
+    return None
+
+
+def _label(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+def _widget(field: FormField, agent: AgentMemory | None, key: str) -> Any:
+    """What was entered for a field, as ``_read`` takes it."""
+    label, kind = _label(field.name), field.kind
+    more: dict[str, Any] = {"key": key, "help": widgets.plain(field.said.help) or None, "persist_state": "session"}
+    if (offered := _offered(field, agent)) is not None:
+        first = None if field.optional or field.is_id else 0
+        more |= {"format_func": lambda one: offered.get(one, one), "accept_new_options": field.is_id or not offered}
+        many = field.several
+        return st.multiselect(label, [*offered], **more) if many else _chosen(field, label, offered, first, more)
+    if kind is bool:
+        return st.checkbox(label, value=field.default is True, **more)
+    if kind in (int, float):
+        value = field.default if isinstance(field.default, int | float) else None
+        ends = {"min_value": field.least, "max_value": field.most, "value": value}
+        more |= {end: None if at is None else kind(at) for end, at in ends.items()}
+        return st.number_input(label, **more)
+    long = kind is Turn or field.is_json or field.said.piped
+    hint = _HINTS.get(kind, "{}" if field.is_json else None)
+    return (st.text_area if long else st.text_input)(label, placeholder=hint, **more)
+
+
+_HINTS: dict[Any, str] = {
+    Turn: "Tobias: I have the key.\nMira: Bring it back on Sunday.",
+    AwareDatetime: "2026-03-27T08:00:00+00:00",
+}
+
+
+def _chosen(field: FormField, label: str, offered: dict[str, str], first: int | None, more: dict[str, Any]) -> Any:
+    if not field.is_id:
+        del more["accept_new_options"]
+    chosen = st.selectbox(label, [*offered], index=first, **more)
+    if chosen is None:
+        return None
+    if field.said.words:
+        return _Word(field.said.words[chosen])
+    return chosen == "yes" if field.kind is bool else chosen
+
+
+def _offered(field: FormField, agent: AgentMemory | None) -> dict[str, str] | None:
+    """What can be chosen, with its words; ``None`` where something is typed."""
+    kind = field.kind
+    if field.is_id and agent is not None:
+        return _memories(agent)
+    choices: list[str] | None = None
+    if field.said.words:
+        choices = [*field.said.words]
+    elif kind is bool and field.optional:
+        choices = ["yes", "no"]
+    elif get_origin(kind) is Literal:
+        choices = [str(one) for one in get_args(kind)]
+    elif isinstance(kind, type) and issubclass(kind, Enum):
+        choices = [one.value for one in kind]
+    elif field.several and kind is not Turn:
+        choices = []
+    return None if choices is None else {one: one for one in choices}
+
+
+class _Word:
+    """What a word stands for, which may be ``None`` and is entered all the same."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def _read(field: FormField, value: Any) -> Any:
+    if isinstance(value, _Word):
+        return value.value
+    if field.kind is Turn:
+        lines = (line.partition(":") for line in str(value).splitlines() if line.strip())
+        return [{"speaker": speaker.strip(), "text": said.strip()} for speaker, _, said in lines]
+    return loads(value) if field.is_json else value
+
+
+def _memories(agent: AgentMemory) -> dict[str, str]:
+    """The latest memories, and the last forgotten ones, by id: what they say."""
+    held = [entry for tier in (Tier.STM, Tier.LTM) for entry in agent.entries(tier)]
+    held.sort(key=lambda entry: entry.timestamp.timestamp() if entry.timestamp else 0.0, reverse=True)
+    gone = {one.entry.id: f"{tables.short(one.entry.document, 80)} (forgotten)" for one in agent.forgotten(50)}
+    return {one.id: tables.short(one.document, 80) for one in held[:_MOST_MEMORIES]} | gone

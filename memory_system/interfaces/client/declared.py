@@ -1,0 +1,119 @@
+"""The calls of an agent on a server that follow from their declaration: a method of ``AgentMemory``, asked over HTTP.
+
+The parameters and what is said of them are those of ``AgentMemory``; the address and the fields are those of the
+``Operation`` or ``Read``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast, get_args, get_origin
+
+from pydantic import BaseModel
+
+from ...agent import AgentMemory
+from ...core.change_set import ChangeSet
+from ...operations.context import Progress, no_progress
+from ...operations.edit import listed
+from ..operations import OPERATIONS
+from ..reads import READS
+from ..serialize import RemoteChangeSet, Shape, read
+from .view import RemoteView
+from .wire import long, plain, revision_of, segment
+
+_Given = ParamSpec("_Given")
+_Answer = TypeVar("_Answer")
+
+
+def planned(
+    method: Callable[Concatenate[AgentMemory, _Given], ChangeSet],
+) -> Callable[Concatenate[RemoteView, _Given], RemoteChangeSet]:
+    """An operation, previewed or carried out by the server."""
+    operation = next(one for one in OPERATIONS if one.in_python == method.__name__)
+    signature = inspect.signature(method)
+
+    @wraps(method)
+    def call(agent: RemoteView, /, *args: _Given.args, **kwargs: _Given.kwargs) -> RemoteChangeSet:
+        fields, progress = _fields(signature, operation.form, args, kwargs)
+        preview = str(fields.pop("preview")).lower()
+        wire, of = agent.reached
+        return read(
+            RemoteChangeSet, long(wire, "POST", f"{of}/operations/{operation.name}", fields, progress, preview=preview)
+        )
+
+    return call
+
+
+def looked(
+    method: Callable[Concatenate[AgentMemory, _Given], _Answer],
+) -> Callable[Concatenate[RemoteView, _Given], _Answer]:
+    """A read that answers a value, or a list of values."""
+    declared = next(one for one in READS if one.in_python == method.__name__)
+    signature = inspect.signature(method)
+    several = tuple if str(signature.return_annotation).startswith("tuple[") else list
+
+    @wraps(method)
+    def call(agent: RemoteView, /, *args: _Given.args, **kwargs: _Given.kwargs) -> _Answer:
+        fields, progress = _fields(signature, declared.form, args, kwargs)
+        within = {name: segment(str(fields.pop(name))) for name in re.findall(r"{(\w+)", declared.address)}
+        part = declared.address.format(**within)
+        asked: dict[str, Any] = {
+            name: str(one).lower() if isinstance(one, bool) else one for name, one in fields.items()
+        }
+        wire, of = agent.reached
+        answer: Any
+        if isinstance(declared.gives, Shape):
+            (kind,) = declared.gives.fields["items"]
+            paged = "limit" in asked
+            items = (
+                agent.pages(part, asked.pop("limit"), **asked) if paged else wire.get(f"{of}/{part}", **asked)["items"]
+            )
+            answer = several(read(kind, one) for one in items)
+        else:
+            answer = read(declared.gives, long(wire, "GET", f"{of}/{part}", None, progress, **asked))
+        return cast("_Answer", answer)
+
+    return call
+
+
+def _fields(
+    signature: inspect.Signature, form: type[BaseModel], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> tuple[dict[str, Any], Progress]:
+    """What was given, as the fields of a form, and who is told how far it is.
+
+    Raises:
+        TypeError: the method has no such parameter, or one is missing.
+        InvalidParameter: a value cannot be sent.
+    """
+    bound = signature.bind(None, *args, **kwargs)
+    bound.apply_defaults()
+    (_, *given), named = bound.arguments.items(), dict[str, Any]()
+    progress: Progress = no_progress
+    for name, value in given:
+        parameter = signature.parameters[name]
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            named |= {key: plain(one) for key, one in value.items()}
+        elif name == "progress":
+            progress = value
+        elif value is not None or parameter.default is not None:  # what is left to the server is not sent
+            field = next((one for one in _CALLED.get(name, ()) if one in form.model_fields), name)
+            several = (
+                value is not None and field in form.model_fields and _is_texts(form.model_fields[field].annotation)
+            )
+            named[field] = revision_of(value) if name == "revision" else plain(listed(value) if several else value)
+    return named, progress
+
+
+_CALLED = {"entry_id": ("id", "memory", "entry_id")}
+"""What a parameter may be called as a field."""
+
+
+def _is_texts(annotation: Any) -> bool:
+    """Whether a field is a list of texts, where one text stands for a list of it."""
+    if get_origin(annotation) is list:
+        (kind,) = get_args(annotation)
+        return kind is str or get_args(kind)[:1] == (str,)
+    return any(map(_is_texts, get_args(annotation)))

@@ -1,0 +1,10 @@
+"""The operations, each declared once: every front end is made of this list.
+
+The addresses of the HTTP API, the client's calls, the commands, the MCP tools, the dashboard's forms and the labels of
+the history come from it; ``fields`` is how a front end reads a form.
+"""
+
+from ..forms import FormField, fields
+from .declared import BESIDE, OPERATIONS, Configure, Operation, Turn, history_labels
+
+__all__ = ["BESIDE", "OPERATIONS", "Configure", "FormField", "Operation", "Turn", "fields", "history_labels"]
