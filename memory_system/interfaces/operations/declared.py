@@ -434,6 +434,7 @@ OPERATIONS = (
         lambda agent, body: agent.empty_bin(now=body.now, preview=True),
         "--dry-run",
         destroys=True,
+        kind="purge",
     ),
     Operation(
         "merge",
