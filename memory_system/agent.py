@@ -510,7 +510,7 @@ class AgentMemory:
 
     @property
     def dismissed(self) -> tuple[Dismissed, ...]:
-        """What a person has looked at and found to be neither a duplicate nor a contradiction."""
+        """What a person has dismissed as neither a duplicate nor a contradiction."""
         return Duplicates(self._context).dismissed
 
     suspicions = _of(Duplicates, Duplicates.suspicions)

@@ -104,7 +104,7 @@ class Curation(Part):
         """
         text = self.context.ledger.text("personality")
         if text is None:
-            raise Conflict("No good personality has been in use yet, so there is none to put back.")
+            raise Conflict("No valid personality has been used yet, so there is nothing to put back.")
         file = self._file()
         with self.context.writer().writing(), as_store_errors(file.path.name):
             file.put_back(text)

@@ -100,7 +100,7 @@ class Duplicates(Part):
 
     @property
     def dismissed(self) -> tuple[Dismissed, ...]:
-        """What a person has looked at and found to be neither a duplicate nor a contradiction."""
+        """What a person has dismissed as neither a duplicate nor a contradiction."""
         return self.context.parsed("dismissed", parse_dismissed)
 
     # -- settling --------------------------------------------------------------------------------------

@@ -242,7 +242,7 @@ class Conversation:
             revision: of the step, or its change set; the last step if not given.
 
         Raises:
-            ChangeSetNotFound, InvalidParameter: it is no step of this conversation.
+            ChangeSetNotFound, InvalidParameter: it is not a step of this conversation.
         """
         if revision is None:
             last = message_id(self.id, self.head.next_number - 1)

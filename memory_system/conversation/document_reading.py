@@ -238,7 +238,9 @@ def _followed(
         if ended:
             return _lines(out)
         if time.monotonic() - moved > seconds:
-            raise _refused(name, f"a page took longer than {seconds:.0f} seconds to read. Save it anew, or as text.")
+            raise _refused(
+                name, f"a page took longer than {seconds:.0f} seconds to read. Save the file again, or as text."
+            )
         time.sleep(_LOOK_SECONDS)
 
 
@@ -254,9 +256,9 @@ def _pages(lines: list[dict[str, Any]], name: str, most_pages: int, most_charact
             case "encrypted":
                 raise _refused(name, "it is protected by a password. Save it without one, and load that.")
             case "memory":
-                raise _refused(name, "it takes too much memory to read. Save it anew, in parts, or as text.")
+                raise _refused(name, "it takes too much memory to read. Save it again, in parts, or as text.")
             case _:
-                raise _refused(name, f"it is no PDF that can be read ({problem.get('why') or 'it is broken'}).")
+                raise _refused(name, f"it is not a readable PDF ({problem.get('why') or 'it is broken'}).")
     count = next((line["pages"] for line in lines if "pages" in line), None)
     if count is not None and count > most_pages:
         raise _refused(name, f"it has {count:,} pages; at most {most_pages:,} are taken. Load it in parts.")
@@ -391,7 +393,7 @@ def _decoded(raw: bytes, name: str) -> str:
         text = raw.decode(encoding)
     except UnicodeDecodeError as error:
         where = f"byte {error.start + 1:,} is no {encoding.removesuffix('-sig').upper()}"
-        raise _refused(name, f"{where}, so that it is no text, or one of an old encoding. Save it as UTF-8.") from error
+        raise _refused(name, f"{where}, so it is not text, or its encoding is not UTF-8. Save it as UTF-8.") from error
     if len(text) > MAX_CHARACTERS:
         raise _refused(
             name, f"it has {len(text):,} characters; at most {MAX_CHARACTERS:,} are taken. Load it in parts."

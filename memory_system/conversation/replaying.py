@@ -111,12 +111,12 @@ def replayed(agent: AgentMemory, conversation: str, revision: int) -> Replay:
 
     Raises:
         ChangeSetNotFound: there is no such revision.
-        InvalidParameter: it is no step of this conversation.
+        InvalidParameter: it is not a step of this conversation.
     """
     done = agent.change(revision).change_set
     stored = _messages(done, conversation)
     if done.operation != OPERATION or not stored:
-        raise InvalidParameter(f"Revision {revision} is no step of this conversation.")
+        raise InvalidParameter(f"Revision {revision} is not a step of this conversation.")
     first = stored[0]
     before = agent.as_of(revision=revision - 1, access=_access(agent, first.text, revision))
     talk = storage.loaded(before, conversation)

@@ -408,7 +408,7 @@ def _moment(name: str, given: object, now: datetime, *, last: bool) -> datetime:
         moment = parse_time(moment if moment.tzinfo else moment.replace(tzinfo=now.tzinfo))
     except (ValueError, OverflowError) as error:
         raise InvalidParameter(
-            f"{name} {shown(given)} is no date; write it like 2026-03-27 or 2026-03-27T18:00:00+00:00."
+            f"{name} {shown(given)} is not a date; write it like 2026-03-27 or 2026-03-27T18:00:00+00:00."
         ) from error
     day = last and len(text.strip()) <= len("2026-03-27")
     return moment + timedelta(days=1, microseconds=-1) if day and moment.year < datetime.max.year else moment

@@ -130,11 +130,11 @@ class ChangeSet:
         if not isinstance(when, datetime):
             return "it does not say when it was planned"
         if self.undoes is not None and not 0 < self.undoes < 2**62:
-            return "it undoes what is no revision"
+            return "it undoes something that is not a revision"
         ids: set[str] = set()
         for change in self.changes:
             if not isinstance(change, Change) or not is_text(change.reason):
-                return "a change is none, or its reason is no text"
+                return "a change is not valid, or its reason is not text"
             ends = [end for end in (change.before, change.after) if end is not None]
             if not ends or any(not isinstance(end, MemoryEntry) for end in ends):
                 return "a change has neither a before nor an after"
@@ -149,12 +149,12 @@ class ChangeSet:
             or "" in self.purges
             or ids & set(self.purges)
         ):
-            return "what it purges is no list of ids, or it changes one of them"
+            return "what it purges is not a list of ids, or it also changes one of them"
         unknown = [text.name for text in self.texts if not is_text_name(text.name)]
         if unknown:
             return f"there is no text {unknown[0]!r:.80}"
         ends_of_texts = [end for text in self.texts for end in (text.before, text.after) if end is not None]
-        return None if all(is_text(end) for end in ends_of_texts) else "a text it changes is none"
+        return None if all(is_text(end) for end in ends_of_texts) else "a text it changes is not text"
 
     def __bool__(self) -> bool:
         """Whether anything would change."""

@@ -91,7 +91,7 @@ class ChromaAddress:
                 "MEMORY_CHROMA_TOKEN."
             )
         if parts.scheme not in _PORTS or not parts.hostname or port == 0 or not _PLAIN.fullmatch(database):
-            raise InvalidParameter(f"The address of the Chroma server is none. {_FORM}.")
+            raise InvalidParameter(f"The address of the Chroma server is not valid. {_FORM}.")
         made = cls(parts.hostname, port or _PORTS[parts.scheme], parts.scheme == "https", database, token, deadline)
         try:
             httpx.URL(made.origin)

@@ -47,7 +47,7 @@ def _fingerprints(value: object) -> tuple[str, ...]:
         raise InvalidParameter(f"'texts' must be a list, not a {type(value).__name__}.")
     for one in value:
         if not isinstance(one, str) or not _MARK.fullmatch(one):
-            raise InvalidParameter(f"'texts' names {shown(one)}, which is no fingerprint of a text.")
+            raise InvalidParameter(f"'texts' names {shown(one)}, which is not the fingerprint of a text.")
     if not 1 <= len(set(value)) <= 2:
         raise InvalidParameter(f"'texts' names {len(set(value))} texts; one or two are wanted.")
     return tuple(sorted(set(value)))

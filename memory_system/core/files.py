@@ -40,7 +40,7 @@ def read_at_most(path: Path, most: int) -> bytes:
     """
     about = path.stat()
     if not stat.S_ISREG(about.st_mode):
-        raise OSError(None, "it is no regular file", str(path))
+        raise OSError(None, "it is not a regular file", str(path))
     with open(path, "rb") as file:
         return file.read(most)
 

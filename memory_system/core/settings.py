@@ -232,7 +232,7 @@ class AgentSettings:
         except InvalidParameter:
             raise
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            raise InvalidParameter(f"This text holds no settings: {error!r:.100}.") from error
+            raise InvalidParameter(f"This text does not contain settings: {error!r:.100}.") from error
 
     def evolve(self, **changes: Any) -> Self:
         """A copy with other values, validated.

@@ -45,7 +45,7 @@ def parse_time(value: Any) -> datetime:
     try:
         value.astimezone(UTC)
     except OverflowError as error:
-        raise ValueError("lies outside the years 1 to 9999") from error
+        raise ValueError("is outside the years 1 to 9999") from error
     return value
 
 

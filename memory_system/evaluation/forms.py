@@ -178,7 +178,7 @@ def _text(path: Path) -> str:
     except OSError as error:
         raise _refusal(path, f"it cannot be read: {error.strerror or error}") from error
     except ValueError as error:  # a null byte in the path
-        raise _refusal(path, f"that is no path of a file: {error}") from error
+        raise _refusal(path, f"that is not the path of a file: {error}") from error
     if len(raw) > MAX_FILE:
         raise _refusal(path, f"it has more than {MAX_FILE:,} bytes, the most that are taken")
     if b"\x00" in raw:

@@ -59,7 +59,7 @@ def _files(path: Path) -> Iterator[Path]:
             Path(folder, name) for name in sorted(names) if name.lower().endswith(ENDINGS) and not name.startswith(".")
         ]
     if not files:
-        raise InvalidFile((Problem("", "the folder holds no .json or .jsonl file"),), str(path))
+        raise InvalidFile((Problem("", "the folder has no .json or .jsonl file"),), str(path))
     yield from files
 
 

@@ -62,4 +62,4 @@ def _read(of: str, given: str) -> Any:
 
 
 def _wrong() -> InvalidParameter:
-    return InvalidParameter("This is no cursor of this list: hand in the 'next' of its last page, as it came.")
+    return InvalidParameter("This is not a cursor of this list: pass the 'next' of the previous page, unchanged.")

@@ -190,7 +190,7 @@ class SettingsBody(Body):
         Says("The confidence, or score, that a memory has to exceed to be recalled."),
     ] = None
     static_threshold: Annotated[Share | None, Says("The same for static memory.")] = None
-    static_share: Annotated[Share | None, Says("The share of the places that static memory may take.")] = None
+    static_share: Annotated[Share | None, Says("The share of the answer that static memory may fill.")] = None
     retention: Annotated[Retention | None, Says(RETENTION)] = None
     retention_threshold: Annotated[
         Share | None, Says("By learned retention, the chance of being asked for that a memory has to exceed.")
@@ -213,11 +213,11 @@ class SettingsBody(Body):
     ] = None
     query_log: Annotated[
         Annotated[int, Field(strict=True, ge=0, le=100_000)] | None,
-        Says("How many of the last queries are kept to be lived through again; 0 = none."),
+        Says("How many of the last queries are kept for replay; 0 = none."),
     ] = None
     token_budget: Annotated[
         Annotated[int, Field(strict=True, ge=0, le=10**12)] | None,
-        Says("Most tokens that its calls of a language model may take; 0 = no limit."),
+        Says("The most tokens that its calls of a language model may use; 0 = no limit."),
     ] = None
     auto_migrate: Annotated[
         StrictBool | None,
@@ -241,7 +241,7 @@ class EditBody(Body):
 
     document: Annotated[
         Annotated[str, StringConstraints(min_length=1, max_length=MAX_DOCUMENT)] | None,
-        Says("What it says then.", option="--text", piped=True),
+        Says("Its new text.", option="--text", piped=True),
     ] = None
     timestamp: Annotated[
         AwareDatetime | None,
@@ -323,14 +323,14 @@ class Asked(Body):
         Says("The confidence, or score, to exceed; the agent's setting if not given."),
     ] = None
     static_threshold: Annotated[Share | None, Says("The same for static memory.")] = None
-    static_share: Annotated[Share | None, Says("The share of the places that static memory may take.")] = None
+    static_share: Annotated[Share | None, Says("The share of the answer that static memory may fill.")] = None
     scoring: Annotated[
         ScoringBody | None, Says('Weights, decay and measure, such as {"weights": {"recency": 0.5}}; the rest stays.')
     ] = None
     facets: Annotated[FacetsBody | None, Says('Which memories may be found, such as {"tags": ["key"]}.')] = None
     requery: Annotated[
         Annotated[int, Field(strict=True, ge=0, le=MAX_REQUERY)],
-        Says("How many of the best become cues of a second round."),
+        Says("How many of the best hits become cues of a second round."),
     ] = 0
     now: Annotated[AwareDatetime | None, _NOW] = None
     as_of: Annotated[MomentBody | None, Says('Ask the agent as it was, such as {"revision": 7}.')] = None
@@ -362,14 +362,15 @@ class Asked(Body):
 class QueryBody(Asked):
     """A query; with ``touch`` what is recalled counts as accessed now."""
 
-    touch: Annotated[StrictBool, Says("What is recalled counts as accessed now.")] = True
+    touch: Annotated[StrictBool, Says("Recalled memories count as accessed now.")] = True
 
 
 class ExplainBody(Asked):
     """A query that touches nothing; ``limit`` is how many candidates are told beside the recalled ones."""
 
     limit: Annotated[
-        Annotated[int, Field(strict=True, ge=0, le=100_000)], Says("How many that were not recalled are told.")
+        Annotated[int, Field(strict=True, ge=0, le=100_000)],
+        Says("How many memories that were not recalled to include."),
     ] = 100
 
 
@@ -428,4 +429,4 @@ class SearchBody(Body):
         Annotated[list[Literal["life", "conversations", "documents"]], Field(min_length=1, max_length=3)] | None,
         Says("Where to search; everywhere if not given."),
     ] = None
-    touch: Annotated[StrictBool, Says("What is found counts as accessed now.")] = False
+    touch: Annotated[StrictBool, Says("Memories that are found count as accessed now.")] = False

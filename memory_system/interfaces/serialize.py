@@ -442,7 +442,7 @@ _json(
     id=str,
     verb=str,
 )
-_json(TextChange, "TextTold", "What happens to a text that is no memory, such as the settings.")
+_json(TextChange, "TextTold", "What happens to a text other than a memory, such as the settings.")
 _json(Kept, "KeptTold", "A memory that was looked at and left where it is, and why.")
 _json(ModelCall, "CallTold", "A call of a language model.")
 _json(
@@ -637,7 +637,7 @@ _json(
 _json(
     Replay,
     "ReplayTold",
-    "A step lived through again without the model, and where it came out otherwise than it is stored.",
+    "A step replayed without the model, and where the result differs from what is stored.",
 )
 _json(Said, "SaidTold", "One thing that was said in a duet, and the step by which the speaker came to it.")
 _json(
@@ -661,15 +661,15 @@ _json(Rehearsal, "RehearsalTold", "An agent that was branched from another, to b
 _json(
     MemoryApart,
     "ApartTold",
-    "A memory that a rehearsal has otherwise; ``clash``: the original changed it by itself too.",
+    "A memory that differs in a rehearsal; ``clash``: the original has changed it too.",
     leave=("steps", "meanwhile"),
     back=lambda **fields: MemoryApart(**fields, steps=(), meanwhile=()),
 )
-_json(TextApart, "TextApartTold", "A text that a rehearsal has otherwise.", clash=bool)
+_json(TextApart, "TextApartTold", "A text that differs in a rehearsal.", clash=bool)
 _json(
     Apart,
     "Comparison",
-    "All that a rehearsal has otherwise than its original; ``moved_on`` changes were applied to that meanwhile.",
+    "Everything in which a rehearsal differs from its original; ``moved_on`` changes were applied to that meanwhile.",
 )
 _json(
     Binned,
@@ -690,7 +690,7 @@ _json(Rerating, "ReratingTold", "How the work in the background stands, as ``mem
 _json(
     Reembedded,
     "ReembeddedTold",
-    "What came of making vectors anew: texts embedded, those that wait still, and whether the store was rewritten.",
+    "The result of re-embedding: texts embedded, texts still waiting, and whether the store was rewritten.",
 )
 
 

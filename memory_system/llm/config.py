@@ -79,7 +79,7 @@ class ModelChoice:
     def host(self) -> str:
         """The server's name, as the address gives it."""
         parts = _split(self.endpoint)
-        return (parts.hostname if parts else None) or "an address that is none"
+        return (parts.hostname if parts else None) or "an invalid address"
 
     @property
     def local(self) -> bool:
@@ -171,7 +171,7 @@ class ChoiceFile:
         except OSError as error:
             raise StoreDamaged(f"{self.path} cannot be read: {error.strerror or error}. Choose again.") from error
         except (InvalidParameter, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise StoreDamaged(f"{self.path} holds no choice of a language model. Choose again.") from error
+            raise StoreDamaged(f"{self.path} does not name a language model. Choose again.") from error
 
     def write(self, choice: ModelChoice | None) -> None:
         """Keep the choice; ``None`` = let the environment decide.

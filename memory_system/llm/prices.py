@@ -64,7 +64,7 @@ def read(folder: Path) -> dict[str, Price]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise StoreDamaged(f"{path} cannot be read: {shown(str(error))}. Mend or delete that file.") from error
+        raise StoreDamaged(f"{path} cannot be read: {shown(str(error))}. Fix or delete that file.") from error
 
 
 def write(folder: Path, prices: Mapping[str, Price]) -> None:

@@ -112,7 +112,9 @@ class PromptFile:
             data = (json.dumps(line, ensure_ascii=False) + "\n").encode()
             with open(self._path, "ab+") as file:
                 if file.tell() + len(data) > _MOST_BYTES:
-                    raise StoreError(f"{self._path} is full: move it elsewhere, and the prompts begin anew.")
+                    raise StoreError(
+                        f"{self._path} is full: move it elsewhere to start again with the shipped prompts."
+                    )
                 if file.tell():
                     file.seek(-1, 2)
                     data = data if file.read(1) == b"\n" else b"\n" + data  # after a line that was cut off

@@ -147,7 +147,7 @@ class Account:
         except sqlite3.Error as error:
             raise StoreError(
                 f"The count of tokens in {self._path} cannot be used: {error}. If it stays so, delete that file; "
-                "counting then begins anew."
+                "counting then starts again."
             ) from error
 
 
@@ -165,7 +165,7 @@ def _at_once(db: sqlite3.Connection) -> Iterator[None]:
 def _rows(db: sqlite3.Connection) -> tuple[Spent, ...]:
     found = tuple(Spent(*row) for row in db.execute(_BY_TASK))
     if not all(_is_count(one) for one in found):
-        raise sqlite3.DatabaseError("it holds what is no count")
+        raise sqlite3.DatabaseError("it contains something other than counts")
     return found
 
 
@@ -178,11 +178,11 @@ def _refuse(budget: Budget, so_far: Spent, task: Spent) -> None:
     """Do nothing if a call has room in the budget."""
     if budget.tokens and so_far.tokens + task.tokens > budget.tokens:
         raise BudgetSpent(
-            f"The budget of {budget.tokens:,} tokens has no room for this call: {so_far.tokens:,} are spent, and it "
+            f"The budget of {budget.tokens:,} tokens does not allow this call: {so_far.tokens:,} are spent, and it "
             f"may take {task.tokens:,}. Raise the budget on the Operations page, or with configure(token_budget=...)."
         )
     if budget.cost and so_far.cost + task.cost > budget.cost:
         raise BudgetSpent(
-            f"The budget of {budget.cost:g} has no room for this call: {so_far.cost:.4f} are spent, and it may cost "
+            f"The budget of {budget.cost:g} does not allow this call: {so_far.cost:.4f} are spent, and it may cost "
             f"{task.cost:.4f}. Raise the budget on the Operations page, or with configure(cost_budget=...)."
         )

@@ -160,7 +160,7 @@ def _opened(path: Path) -> Iterator[tuple[zipfile.ZipFile, Manifest]]:
             raise InvalidBackup(f"{path.name} cannot be restored. {error.sentence}") from error
         except _NOT_ZIP as error:
             raise InvalidBackup(
-                f"{path.name} cannot be restored. It is no backup, or was cut off or changed: {error!s:.100}."
+                f"{path.name} cannot be restored. It is not a backup, or it was cut off or changed: {error!s:.100}."
             ) from error
 
 
@@ -172,7 +172,7 @@ def _manifest(zipped: zipfile.ZipFile, size: int) -> Manifest:
         _refuse_unplain(info)
     names = [info.filename for info in held]
     if names.count(NAME) != 1:
-        raise InvalidBackup(f"It is no backup of this program: it has no {NAME}.")
+        raise InvalidBackup(f"This is not a backup of this program: it has no {NAME}.")
     told = zipped.getinfo(NAME)
     if told.file_size > MOST_BYTES:
         raise InvalidBackup(f"Its {NAME} is larger than any backup's.")
@@ -194,7 +194,7 @@ def _manifest(zipped: zipfile.ZipFile, size: int) -> Manifest:
 def _refuse_unplain(info: zipfile.ZipInfo) -> None:
     kind = stat.S_IFMT(info.external_attr >> 16)
     if kind not in (0, stat.S_IFREG) or info.is_dir():
-        raise InvalidBackup(f"It holds {info.filename!r:.80}, which is no plain file.")
+        raise InvalidBackup(f"It holds {info.filename!r:.80}, which is not a plain file.")
     if info.flag_bits & 1:
         raise InvalidBackup("It is encrypted.")
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):

@@ -79,7 +79,7 @@ def of_contents(name: str, journal: Journal, stores: Stores, embedder: Embedder)
     if waiting or made_with != embedder.identity or distances:
         sentence = f"{waiting} texts have no vector of {embedder.identity}; the store holds those of {made_with}"
         sentence += f", by the distance {next(iter(distances.values()))!r}" if distances else ""
-        yield Finding(name, "vectors", State.NOTE, f"{sentence}. agent.reembed() makes them anew.")
+        yield Finding(name, "vectors", State.NOTE, f"{sentence}. agent.reembed() embeds them again.")
 
 
 def of_personality(name: str, journal: Journal, path: Path) -> Iterator[Finding]:
@@ -328,7 +328,7 @@ def _of_copy(
     for tier in Tier:
         path = copy / f"{tier.value}.table"
         if path.exists() and kept_tables.load(path) is None:
-            yield wrong("tables", f"{path.name} is damaged; it is derived, and opening the agent makes it anew.")
+            yield wrong("tables", f"{path.name} is damaged; it is derived, and opening the agent rebuilds it.")
 
 
 def light(world: World) -> tuple[State, str]:

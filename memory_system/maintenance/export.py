@@ -129,7 +129,7 @@ def _row(number: int, line: str) -> Row:
     try:
         value, _ = parse_strict(line, "this line", MAX_FILE, InvalidFile)
         if not isinstance(value, dict):
-            return Row(number, line[:200], None, "This is no object with a document.")
+            return Row(number, line[:200], None, "This is not an object with a document.")
         fields = {name: field for name, field in value.items() if name not in _BESIDE}
         if "extras" in fields:
             fields["metadata"] = fields.pop("extras")
@@ -147,7 +147,7 @@ def _outcome(entry: MemoryEntry, held: MemoryEntry | None, *, overwrite: bool) -
     if held is None:
         return told("added")
     if held.tier not in _LIVED:
-        return told("skipped", "The id is held by what is no memory of its own.")
+        return told("skipped", "The id belongs to something that is not a memory of its own.")
     if bare(held) == entry:
         return told("skipped", "It is held as it is.")
     if held.protected:

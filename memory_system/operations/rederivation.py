@@ -90,7 +90,11 @@ def _insight(ground: Ground, entry: MemoryEntry, sources: Sequence[MemoryEntry])
     done = ground.model.complete(tasks.find_insights(ground.who, question, sources, 1))
     found = [one.insight for one in done.answer.insights if cited(one.because_of, sources)]
     if not found:
-        return None, (done.call,), ("No insight follows from what is left: keep it as it is, or forget it.",)
+        return (
+            None,
+            (done.call,),
+            ("The remaining evidence supports no insight: keep the memory as it is, or forget it.",),
+        )
     return {"document": found[0]}, (done.call,), ()
 
 
@@ -103,7 +107,11 @@ def _action(
     done = ground.model.complete(tasks.plan_day(ground.who, when, items, sources))
     fit = [one for one in done.answer.actions if one.start < one.end and cited(one.because_of, sources)]
     if not fit:
-        return None, (done.call,), ("Nothing is to be done by what is left: keep it as it is, or forget it.",)
+        return (
+            None,
+            (done.call,),
+            ("The remaining evidence gives nothing to do: keep the memory as it is, or forget it.",),
+        )
     began = str(entry.extras.get("start", ""))
     nearest = min(fit, key=lambda one: (abs(_minutes(one.start) - _minutes(began)), one.start))
     return _as_made(entry, planning.entry(when, nearest, sources), moved=False), (done.call,), ()

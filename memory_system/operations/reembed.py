@@ -71,7 +71,7 @@ def reembed(
     if not waiting and not cancelled():
         anew = _write_store(ledger, progress)
     if embedded or anew:
-        title = f"Embedded {embedded:,} memories with {identity}" + (", and wrote the store anew" if anew else "")
+        title = f"Embedded {embedded:,} memories with {identity}" + (", and rebuilt the store" if anew else "")
         notes = (f"{waiting:,} memories wait for a vector.",) if waiting else ()
         noted = ChangeSet(REEMBED, title, (), now, ledger.revision, author=author, notes=notes)
         tell(noted)

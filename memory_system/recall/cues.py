@@ -111,7 +111,7 @@ def _ids(field: str, value: object) -> tuple[str, ...]:
         raise InvalidParameter(f"'{field}' must be a list of the ids of memories, not a {type(value).__name__}.")
     for one in value:
         if not isinstance(one, str) or not 0 < len(one) <= MAX_ID or not one.isprintable():
-            raise InvalidParameter(f"'{field}' names {shown(one)}, which is no id of a memory.")
+            raise InvalidParameter(f"'{field}' names {shown(one)}, which is not the id of a memory.")
     return tuple(dict.fromkeys(value))
 
 

@@ -32,9 +32,9 @@ def _read(folder: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:
-        raise StoreDamaged(f"{folder / FILE} cannot be read: {error}. Mend or delete that file.") from error
+        raise StoreDamaged(f"{folder / FILE} cannot be read: {error}. Fix or delete that file.") from error
     if not isinstance(told, dict):
-        raise StoreDamaged(f"{folder / FILE} cannot be read: it is no object. Mend or delete that file.")
+        raise StoreDamaged(f"{folder / FILE} cannot be read: it is not a JSON object. Fix or delete that file.")
     return told
 
 
@@ -54,7 +54,7 @@ def read_standing(folder: Path) -> datetime | None:
     try:
         return None if standing is None else parse_time(standing)
     except ValueError as error:
-        raise StoreDamaged(f"{folder / FILE} cannot be read: its clock {error}. Mend or delete that file.") from error
+        raise StoreDamaged(f"{folder / FILE} cannot be read: its clock {error}. Fix or delete that file.") from error
 
 
 def write_standing(folder: Path, at: datetime | None) -> None:

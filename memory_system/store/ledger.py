@@ -600,12 +600,12 @@ class Ledger:
             self.messages.append(
                 f"The vectors of {self.folder.name!r} were made with {other}, and {self.embedder.identity} is in use: "
                 f"{without if waiting else 'Chroma still holds the old ones'}. "
-                "agent.reembed() makes them anew; it can be stopped and goes on where it was."
+                "agent.reembed() embeds them again; it can be stopped and resumed."
             )
         for tier, distance in self._stores.distances().items():
             self.messages.append(
                 f"The store of {tier.upper()} ranks by the distance {distance!r} instead of 'l2'. Recall does not rest "
-                "on it; agent.reembed() makes the store anew."
+                "on it; agent.reembed() rebuilds the store."
             )
 
     def _store_anew(self, why: str, embedder: str, progress: Callable[[float], None]) -> Path:

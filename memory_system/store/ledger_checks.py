@@ -84,7 +84,9 @@ def _refuse_unreadable(text: TextChange) -> None:
             try:
                 AgentSettings.from_json(text.after)
             except InvalidParameter as error:
-                raise InvalidParameter(f"This change set cannot be applied: its settings are none. {error}") from error
+                raise InvalidParameter(
+                    f"This change set cannot be applied: its settings are not valid. {error}"
+                ) from error
         case "cues":
             parse_cues(text.after)
         case "judgments":

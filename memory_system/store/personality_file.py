@@ -72,6 +72,6 @@ class PersonalityFile:
                 return None if held is None else f"{self.path.name} is missing.{stays} Save it again to write the file."
             static_memory.parse(text, self.path.name)
         except InvalidPersonality as error:
-            mend = "" if held is None else " Mend the file, or put the good one back."
+            mend = "" if held is None else " Fix the file, or put the good one back."
             return f"{error.sentence}.{stays}{mend}"
         return None

@@ -174,10 +174,10 @@ def test_a_date_without_a_zone_is_in_that_of_the_worlds_time(agent: AgentMemory)
 @pytest.mark.parametrize(
     ("start", "end", "told"),
     [
-        ("yesterday", "2026-03-08", "'yesterday' is no date; write it like 2026-03-27"),
-        ("2026-03-08", "2026-02-30", "'2026-02-30' is no date"),
+        ("yesterday", "2026-03-08", "'yesterday' is not a date; write it like 2026-03-27"),
+        ("2026-03-08", "2026-02-30", "'2026-02-30' is not a date"),
         ("2026-03-08", "2026-03-07", "is before the start"),
-        (3, "2026-03-07", "The start must be a date|The start 3 is no date"),
+        (3, "2026-03-07", "The start must be a date|The start 3 is not a date"),
     ],
 )
 def test_what_is_no_date_is_told(agent: AgentMemory, start: str, end: str, told: str) -> None:

@@ -191,7 +191,7 @@ BOMB = zlib.compress(zlib.compress(b"BT /F1 12 Tf (" + b"A" * 90_000_000 + b") T
         (bytes(range(1, 32)) * 20, "a.txt", "it holds signs that no text has"),
         (b"x" * 1_500_001, "a.txt", "it has 1,500,001 characters; at most 1,500,000 are taken"),
         (b"x\n\n" * 20 + b"# a\n\nb\n\n" * 2001, "a.md", "passages come of it; at most 2,000 are taken"),
-        (b"%PDF-1.4\nnothing else", "a.pdf", "it is no PDF that can be read"),
+        (b"%PDF-1.4\nnothing else", "a.pdf", "it is not a readable PDF"),
         (CAKES[: len(CAKES) // 3], "a.pdf", "In a.pdf: it"),
         (protected(CAKES, "secret"), "a.pdf", "it is protected by a password"),
         (pdf([[""], [""]]), "a.pdf", "it has no text: its pages may be pictures"),
@@ -247,8 +247,8 @@ def test_what_is_no_file_is_refused_in_words(agent: AgentMemory, tmp_path: Path)
     os.mkfifo(tmp_path / "pipe")
     for path, told in (
         (tmp_path / "none.txt", "No such file"),
-        (tmp_path, "it is no regular file"),
-        (tmp_path / "pipe", "it is no regular file"),
+        (tmp_path, "it is not a regular file"),
+        (tmp_path / "pipe", "it is not a regular file"),
     ):
         with pytest.raises(InvalidFile, match=told):
             load_document(agent, path)

@@ -132,8 +132,8 @@ BROKEN: dict[str, tuple[ChangeSet, str]] = {
     "two ids": (plan(Change(entry("a"), entry("b"), "swap")), "a change has two ids, 'a' and 'b'"),
     "None to None": (plan(Change(None, None, "nothing")), "neither a before nor an after"),
     "no entry": (plan(Change(None, "Event", "new")), "neither a before nor an after"),  # type: ignore[arg-type]
-    "no change": (plan("add a"), "a change is none"),
-    "a reason that is no text": (plan(Change(None, entry("a"), "\ud800")), "its reason is no text"),
+    "no change": (plan("add a"), "a change is not valid"),
+    "a reason that is no text": (plan(Change(None, entry("a"), "\ud800")), "its reason is not text"),
     "a title that is no text": (dataclasses.replace(plan(Change(None, entry("a"), "new")), title="\ud800"), "not all"),
     "an id that is no text": (plan(Change(None, entry("a"), "new"), id=None), "what it says of itself is not all text"),
     "a note that is no text": (plan(Change(None, entry("a"), "new"), notes=(5,)), "not all text"),
@@ -141,17 +141,20 @@ BROKEN: dict[str, tuple[ChangeSet, str]] = {
         dataclasses.replace(plan(Change(None, entry("a"), "new")), planned_at=None),  # type: ignore[arg-type]
         "when it was planned",
     ),
-    "an undo of nothing": (plan(Change(None, entry("a"), "new"), undoes=10**30), "it undoes what is no revision"),
+    "an undo of nothing": (
+        plan(Change(None, entry("a"), "new"), undoes=10**30),
+        "it undoes something that is not a revision",
+    ),
     "an unknown text": (plan(texts=(TextChange("diary", None, "x"),)), "there is no text 'diary'"),
-    "settings that are no JSON": (plan(texts=(TextChange("settings", None, "{"),)), "its settings are none"),
-    "settings without fields": (plan(texts=(TextChange("settings", None, "{}"),)), "its settings are none"),
-    "settings in a text": (plan(texts=(TextChange("settings", None, '"x"'),)), "its settings are none"),
-    "settings of brackets": (plan(texts=(TextChange("settings", None, "[" * 100_000),)), "its settings are none"),
+    "settings that are no JSON": (plan(texts=(TextChange("settings", None, "{"),)), "its settings are not valid"),
+    "settings without fields": (plan(texts=(TextChange("settings", None, "{}"),)), "its settings are not valid"),
+    "settings in a text": (plan(texts=(TextChange("settings", None, '"x"'),)), "its settings are not valid"),
+    "settings of brackets": (plan(texts=(TextChange("settings", None, "[" * 100_000),)), "its settings are not valid"),
     "settings out of range": (
         plan(texts=(TextChange("settings", None, SETTINGS.replace("7", "-7")),)),
         "stm_size must be a whole number",
     ),
-    "settings that are no text": (plan(texts=(TextChange("settings", None, 5),)), "a text it changes is none"),  # type: ignore[arg-type]
+    "settings that are no text": (plan(texts=(TextChange("settings", None, 5),)), "a text it changes is not text"),  # type: ignore[arg-type]
     "a personality that is none": (plan(texts=(TextChange("personality", None, "{}"),)), "identity"),
     "no change set": ("edit", "must be a change set, not a str"),  # type: ignore[dict-item]
 }

@@ -150,7 +150,7 @@ def test_a_deleted_file_leaves_the_last_good_one_in_use_until_it_is_saved_again(
 
 def test_saving_over_a_file_that_is_broken_keeps_the_broken_one_beside_it(agent: AgentMemory, file: Path) -> None:
     write(file, EDITED[:-1])
-    assert str(agent.personality_problem).endswith("Mend the file, or put the good one back.")
+    assert str(agent.personality_problem).endswith("Fix the file, or put the good one back.")
     agent.save_personality(EDITED, preview=True)
     assert [path.name for path in file.parent.iterdir()] == ["mira.json"]
     agent.save_personality(EDITED)

@@ -183,7 +183,7 @@ def test_re_embedding_lets_it_be_used_with_the_chosen_embedder_and_no_longer_wit
         assert (refused.code, "reembed ana" in refused.err) == (1, True)
         assert run("recall", "ana", "zzz", "--json").code == 1
         done = run("reembed", "ana")
-        assert done.out == "ana: 3 embedded with all-MiniLM-L6-v2, and the store made anew.\n"
+        assert done.out == "ana: 3 embedded with all-MiniLM-L6-v2, and the store was rebuilt.\n"
         assert run("recall", "ana", "zzz").code == 0
         monkeypatch.setenv("MEMORY_EMBEDDER", "letters")
         assert "made with all-MiniLM-L6-v2, and letters-26 is chosen" in run("recall", "ana", "zzz").err

@@ -181,7 +181,7 @@ def test_a_path_with_a_null_byte_is_told(settings: Settings, embedder: CachedEmb
 def test_a_broken_clock_is_told_and_its_file_is_left(world: World, agent: AgentMemory, text: str) -> None:
     file = world.folder / "world.json"
     file.write_bytes(text.encode("utf-8", "surrogateescape"))
-    with pytest.raises(StoreDamaged, match=r"world\.json cannot be read: .* Mend or delete that file\."):
+    with pytest.raises(StoreDamaged, match=r"world\.json cannot be read: .* Fix or delete that file\."):
         world.standing  # noqa: B018 - asking is what fails
     with pytest.raises(StoreDamaged):
         agent.query_memory("Who am I?")
@@ -226,7 +226,7 @@ def test_a_new_agent_with_a_personality_without_an_end_says_so(
     agent = ended(lambda: world.agent("mira"))
     assert ended(lambda: agent.entries(Tier.STATIC)) == []
     problem = ended(lambda: agent.personality_problem)
-    assert "it is no regular file" in problem or "it is a symbolic link" in problem
+    assert "it is not a regular file" in problem or "it is a symbolic link" in problem
 
 
 @pytest.mark.parametrize("make", [_pipe, _zeros, _loop])
@@ -243,5 +243,5 @@ def test_events_without_an_end_are_refused_at_once(
 def test_a_clock_without_an_end_is_told_at_once(world: World, agent: AgentMemory) -> None:
     (world.folder / "world.json").unlink()
     _pipe(world.folder / "world.json")
-    with pytest.raises(StoreDamaged, match="it is no regular file"):
+    with pytest.raises(StoreDamaged, match="it is not a regular file"):
         ended(lambda: world.standing)

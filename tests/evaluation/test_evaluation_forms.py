@@ -353,12 +353,12 @@ def test_a_path_that_leads_nowhere_is_refused(tmp_path: Path) -> None:
 
 def test_a_folder_without_data_is_refused(tmp_path: Path) -> None:
     written(tmp_path / "notes.md", "no data")
-    assert "the folder holds no .json or .jsonl file" in refusal(tmp_path)
+    assert "the folder has no .json or .jsonl file" in refusal(tmp_path)
 
 
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.json")
-    assert "no regular file" in refusal(tmp_path)
+    assert "not a regular file" in refusal(tmp_path)
 
 
 def test_one_bad_file_spoils_the_whole_folder(tmp_path: Path) -> None:

@@ -160,7 +160,7 @@ def _spoil(file: Path, how: str) -> None:
         case "emptied":
             file.write_bytes(b"")
         case "overwritten":
-            file.write_bytes(b"this is no database " * 500)
+            file.write_bytes(b"this is not a database " * 500)
         case _:
             file.unlink()
 

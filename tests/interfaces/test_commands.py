@@ -166,7 +166,7 @@ def test_import_takes_all_lines_or_none_unless_bad_ones_are_skipped(
     before = agent.stamp
     refused = cli("import", "mira", str(file))
     assert (refused.code, refused.out) == (1, "")
-    assert "line 3: rating is 'many', which is no number." in refused.err
+    assert "line 3: rating is 'many', which is not a number." in refused.err
     assert agent.stamp == before
     assert cli("import", "mira", str(file), "--json").value["refused"][0]["line"] == 3
     dry = cli("import", "mira", str(file), "--skip-bad", "--dry-run")

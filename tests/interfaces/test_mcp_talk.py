@@ -130,7 +130,7 @@ def test_looking_begins_no_conversation(agent: AgentMemory, world: World) -> Non
         (
             "conversation_search_date",
             {"start_date": "yesterday", "end_date": "2026-03-27"},
-            "The start 'yesterday' is no date",
+            "The start 'yesterday' is not a date",
         ),
         ("archival_memory_insert", {"content": ""}, "at least 1 character"),
         ("talk", {"message": " \n"}, "The message is empty: say something."),

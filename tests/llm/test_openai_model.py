@@ -276,7 +276,7 @@ def test_an_operation_whose_model_fails_changes_nothing(
 @pytest.mark.parametrize("address", ["http://two..dots/v1", "http://xn--/v1", "http://[::1]x/v1", "127.0.0.1:11434"])
 def test_an_address_that_is_none_leaves_the_event_stored_and_unrated(agent: AgentMemory, address: str) -> None:
     agent.model = OpenAIModel(model="fake", key=None, base_url=address, deadline=10)
-    assert agent.model.label == "fake at an address that is none"
+    assert agent.model.label == "fake at an invalid address"
     agent.add_short_term({"document": "He lied."})
     assert [entry.rating for entry in agent.entries(Tier.STM)] == [None]
     with pytest.raises(ModelUnavailable, match="OPENAI_BASE_URL"):

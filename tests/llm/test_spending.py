@@ -154,7 +154,7 @@ def test_a_budget_stops_before_it_is_overspent_and_the_event_is_stored_unrated(
         step = Interview(talker).step("Who are you?")
         if step.problem:
             break
-    assert "budget of 6,000 tokens has no room" in step.problem
+    assert "budget of 6,000 tokens does not allow" in step.problem
     assert 3_000 <= total(talker.spent).tokens <= 6_000
     asked = len(server.requests)
     added = talker.add_short_term({"document": "He lied.", "id": "a"})
@@ -200,7 +200,7 @@ def test_a_budget_in_money_needs_a_price(world: World, talker: AgentMemory, serv
     prices.write(world.folder, {"fake": Price(100, 100)})
     assert talker.rate("He lied.").rating == 7
     prices.write(world.folder, {"fake": Price(1_000, 1_000)})
-    with pytest.raises(BudgetSpent, match="budget of 1 has no room"):
+    with pytest.raises(BudgetSpent, match="budget of 1 does not allow"):
         talker.rate("She knew.")
 
 

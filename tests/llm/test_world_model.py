@@ -336,8 +336,8 @@ def test_a_trial_of_the_offline_rules_asks_nobody(world: World) -> None:
         (error(401, f"Incorrect API key provided: {KEY}"), KEY_REFUSED),
         (error(404), "has no model"),
         (error(429), "too many requests"),
-        (body(200, "<html>It works</html>", "text/html"), "no chat completion"),
-        (says(f"Here is your key: {KEY}"), "no JSON object"),
+        (body(200, "<html>It works</html>", "text/html"), "not a chat completion"),
+        (says(f"Here is your key: {KEY}"), "not a JSON object"),
     ],
 )
 def test_a_trial_that_fails_says_why_and_never_the_key(world: World, server: FakeServer, reply, words: str) -> None:  # type: ignore[no-untyped-def]

@@ -186,7 +186,7 @@ def test_a_batch_with_one_bad_event_is_refused_whole(
         (b'{"documents": [\n"x"', InvalidFile, r"In events\.json: line 2: this is not JSON"),
         (b'{"documents": ["x"], "documents": []}', InvalidFile, "the key 'documents' stands twice"),
         (b"\xff\xfe", InvalidFile, "byte 0 is not UTF-8"),
-        (b"7", InvalidEntry, r"events\.json holds no events"),
+        (b"7", InvalidEntry, r"events\.json has no events"),
         (b'{"documents": ["x"], "metadatas": [], "ids": ["a"]}', InvalidEntry, "In events.json: 'metadatas' must be"),
         (b'{"documents": ["x"], "embeddings": []}', InvalidEntry, "In events.json: unknown key 'embeddings'"),
         (b'[{"document": "x"}, {"document": 7}]', InvalidEntry, "Event 2 of 2: .*document must be text, not a int"),
@@ -212,5 +212,5 @@ def test_a_file_that_cannot_be_taken_is_refused_whole(
     "path", ["", "x" * 5000, "a\x00b", "/", "Saw smoke over the field"], ids=lambda one: repr(one)[:20]
 )
 def test_a_text_that_is_no_file_is_refused_in_a_sentence(agent: AgentMemory, path: str) -> None:
-    with pytest.raises(InvalidEntry, match=r"cannot be read|no path of a file"):
+    with pytest.raises(InvalidEntry, match=r"cannot be read|not the path of a file"):
         add(agent, path)

@@ -130,7 +130,7 @@ def test_a_list_of_events_is_taken_but_for_the_bad_ones() -> None:
     assert list(problems) == [2, 3, 4, 5, 6, 7, 8]
     for number, words in (
         (2, "no document"),
-        (3, "no object with a document"),
+        (3, "not an object with a document"),
         (4, "document is empty"),
         (5, "has no zone"),
         (6, "The id 'a' stands in line 1 already"),
@@ -180,7 +180,7 @@ def test_each_line_of_jsonl_is_judged_by_itself() -> None:
     problems = refused(rows)
     assert list(problems) == [2, 4, 5, 6]
     assert "This is not JSON" in problems[2]
-    assert "no object with a document" in problems[4]
+    assert "not an object with a document" in problems[4]
     assert "The key 'document' stands twice" in problems[5]
     assert "no document" in problems[6]
 
@@ -223,7 +223,7 @@ def test_bad_rows_of_a_table_are_refused_each_with_its_reason() -> None:
     )
     assert [entry.id for entry in taken(rows)] == ["a", "g"]
     problems = refused(rows)
-    assert problems[3] == "rating is 'high', which is no number."
+    assert problems[3] == "rating is 'high', which is not a number."
     assert "rating is 11" in problems[4]
     assert problems[5] == "It has 2 cells; the header has 3."
     assert problems[6] == "It has 4 cells; the header has 3."
@@ -294,7 +294,7 @@ def test_what_does_not_fit_the_scale_of_its_column_is_refused_by_line_and_column
     assert [entry.document for entry in taken(rows)] == ["a", "d"]
     assert refused(rows) == {
         3: "Importance is 0.5; the column is read on the scale 1 to 10.",
-        4: "Importance is 'a lot', which is no number.",
+        4: "Importance is 'a lot', which is not a number.",
     }
 
 
@@ -309,7 +309,7 @@ def test_a_number_that_people_do_not_write_so_or_that_may_be_a_thousand_is_refus
     assert [entry.rating for entry in taken(rows)] == [7.25, 6.5]
     assert refused(rows) == {
         2: "rating is '1,000', whose comma may part thousands; write it without a comma.",
-        3: "rating is '1_0', which is no number.",
+        3: "rating is '1_0', which is not a number.",
         4: "rating is '+10,000', whose comma may part thousands; write it without a comma.",
     }
     (one,) = taken(read("document;rating\na;0,125", Form.CSV))
@@ -348,8 +348,8 @@ def test_days_and_times_of_a_table_may_stand_apart_and_without_a_zone() -> None:
     day = NOW.replace(day=27, hour=6, minute=30)
     assert [entry.timestamp for entry in taken(reading.rows)] == [day, day.replace(day=28, hour=12, minute=0), NOW]
     assert refused(reading.rows) == {
-        5: "Date: '31.02.2026' is no date.",
-        6: "Date: '29.03.2026 noon' is no date; write it like 2026-03-27 18:00.",
+        5: "Date: '31.02.2026' is not a date.",
+        6: "Date: '29.03.2026 noon' is not a date; write it like 2026-03-27 18:00.",
     }
     assert READ_AS_UTC in reading.notes
     assert "Days without a time are read as 12:00." in reading.notes
@@ -381,17 +381,17 @@ def test_a_cell_may_hold_a_compact_date_which_is_at_noon_without_a_time(cell: st
         ("1712012341", "'1712012341' is a number, perhaps of seconds since 1970"),
         ("1712012341215", "'1712012341215' is a number, perhaps of seconds since 1970"),
         ("1712012341.25", "'1712012341.25' is a number, perhaps of seconds since 1970"),
-        ("1" * 30_000, f"{'1' * 40!r} is no date; write it like 2026-03-27 18:00"),
-        ("202603271800", "is no date"),
-        ("20260327x1800", "is no date"),
-        ("2026-03-27x18:00", "is no date"),
-        ("2026-03-27/18:00", "is no date"),
-        ("20260230", "is no date"),
-        ("2026-W13", "is no date"),
-        ("2026W135T18:00", "is no date"),
+        ("1" * 30_000, f"{'1' * 40!r} is not a date; write it like 2026-03-27 18:00"),
+        ("202603271800", "is not a date"),
+        ("20260327x1800", "is not a date"),
+        ("2026-03-27x18:00", "is not a date"),
+        ("2026-03-27/18:00", "is not a date"),
+        ("20260230", "is not a date"),
+        ("2026-W13", "is not a date"),
+        ("2026W135T18:00", "is not a date"),
         ("00010101", "outside the years 2 to 9998"),
         ("99991231T23:00", "outside the years 2 to 9998"),
-        ("20260327T18:00+19:00", "is no time of day"),
+        ("20260327T18:00+19:00", "is not a time of day"),
     ],
 )
 def test_a_cell_that_only_looks_like_a_date_is_refused(cell: str, problem: str) -> None:
@@ -459,16 +459,16 @@ def test_a_line_that_begins_with_no_date_is_a_text_alone(line: str) -> None:
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("31.02.2026: Saw smoke", "'31.02.2026' is no date"),
-        ("2026-13-01 Saw smoke", "'2026-13-01' is no date"),
-        ("2026-03-27 25:00 Saw smoke", "'2026-03-27 25:00' is no time of day"),
-        ("2026-03-27 13pm Saw smoke", "'2026-03-27 13pm' is no time of day"),
+        ("31.02.2026: Saw smoke", "'31.02.2026' is not a date"),
+        ("2026-13-01 Saw smoke", "'2026-13-01' is not a date"),
+        ("2026-03-27 25:00 Saw smoke", "'2026-03-27 25:00' is not a time of day"),
+        ("2026-03-27 13pm Saw smoke", "'2026-03-27 13pm' is not a time of day"),
         ("2026-03-27 18:00 CET Saw smoke", "its zone is 'CET', which may mean several; write it as +01:00"),
         ("2026-03-27 18:00 Europe/Berlin x", "its zone is 'Europe/Berlin'; write it in hours, as +01:00"),
         ("[2026-03-27 6 pm America/Argentina/Salta] x", "its zone is 'America/Argentina/Salta'; write it in hours"),
         ("2026-03-27 18:00 Etc/GMT+1 x", "its zone is 'Etc/GMT+1'; write it in hours"),
         ("2026-03-27 10:00-12:00 Market", "may be a span of time or hold a zone"),
-        ("2026-03-27T18:00+19:00 Saw smoke", "is no time of day"),
+        ("2026-03-27T18:00+19:00 Saw smoke", "is not a time of day"),
         ("0001-01-01 Saw smoke", "outside the years 2 to 9998"),
     ],
 )

@@ -190,7 +190,7 @@ def test_nothing_is_compared_with_what_can_only_be_read(world: World, branch: Ag
 
 def test_only_rehearsals_are_compared_kept_from_and_dropped(world: World, branch: AgentMemory) -> None:
     for attempt in (world.changes_of, world.compare, world.keep, world.fits, world.drop):
-        with pytest.raises(Conflict, match="'mira' is no rehearsal"):
+        with pytest.raises(Conflict, match="'mira' is a character of its own"):
             attempt("mira")
         with pytest.raises(AgentNotFound):
             attempt("nobody")

@@ -123,7 +123,7 @@ class Lanes:
                 return await to_thread.run_sync(functools.partial(endpoint, untold, **given), limiter=lane)
             if "idempotency-key" in request.headers:
                 raise InvalidParameter(
-                    "What is told as it comes about takes no Idempotency-Key: ask for application/json to send one."
+                    "A stream of events takes no Idempotency-Key; ask for application/json to send one."
                 )
 
             async def begin(work: Callable[[], None]) -> None:
@@ -233,7 +233,7 @@ class Previews:
             waiting = self._waiting(agent, preview_id)
             if waiting.done is not None:
                 if waiting.refused != wanted:
-                    raise Conflict("This preview has been applied already, with another choice. Preview it anew.")
+                    raise Conflict("This preview has been applied already, with another choice. Preview it again.")
                 return waiting.done
         done = carry_out(waiting.planned.without(wanted) if wanted else waiting.planned)
         with self._lock:
@@ -245,7 +245,7 @@ class Previews:
         waiting = self._held.get(preview_id)
         if waiting is None or waiting.agent != agent:
             raise ChangeSetNotFound(
-                f"No preview of this id waits here; one is kept for {self.seconds / 60:.0f} minutes. Preview it anew."
+                f"No preview has this id; previews are kept for {self.seconds / 60:.0f} minutes. Preview it again."
             )
         return waiting
 

@@ -21,7 +21,7 @@ _WORDS = {
 _MEANING = {
     400: "The body is not JSON, or the request was meant for another host.",
     401: "A token is wanted, or another one.",
-    402: "The agent's budget has no room for a call of the language model.",
+    402: "The agent's budget does not allow another call of the language model.",
     403: "Who asks is a viewer, who changes nothing; or it is a page of another server.",
     404: "There is no such agent, memory, revision or address.",
     408: "The body did not come in in time.",
@@ -33,7 +33,7 @@ _MEANING = {
     429: "Too much at once; try again later.",
     500: "Something that should not have happened, such as files that cannot be written.",
     502: "The language model answered nonsense.",
-    503: "The language model, or the agent's folder, cannot be had now.",
+    503: "The language model, or the agent's folder, is not available now.",
     504: "The language model did not answer in time.",
 }
 

@@ -105,7 +105,7 @@ PresetName = Annotated[
 Kinds = Annotated[list[Kind] | None, typer.Option("--kind", help="Only memories of this kind; may be repeated.")]
 Tags = Annotated[list[str] | None, typer.Option("--tag", help="Only memories with this tag; may be repeated.")]
 Contains = Annotated[str, typer.Option(help="Only memories with these words, in any case.")]
-Requery = Annotated[int, typer.Option(min=0, max=20, help="How many of the best become cues of a second round.")]
+Requery = Annotated[int, typer.Option(min=0, max=20, help="How many of the best hits become cues of a second round.")]
 EmbedderName = Annotated[
     str | None,
     typer.Option(

@@ -122,7 +122,7 @@ def as_of(
     world_time: Annotated[
         datetime | None, typer.Option(parser=moment, metavar="TIME", help="A time of the world, instead.")
     ] = None,
-    cue: Annotated[str | None, typer.Option(help="Ask this of the memory of then.")] = None,
+    cue: Annotated[str | None, typer.Option(help="Ask the agent as it was then.")] = None,
     limit: Limit = 20,
     json: Json = False,
 ) -> None:

@@ -238,7 +238,7 @@ def _reembedded(told: dict[str, Any], embedder: str, *, dry_run: bool) -> str:
     if told["waiting"]:
         return f"{name}: {told['embedded']:,} embedded, {told['waiting']:,} wait. Call it again to go on."
     if told["embedded"] or told["store_made_anew"]:
-        anew = ", and the store made anew" if told["store_made_anew"] else ""
+        anew = ", and the store was rebuilt" if told["store_made_anew"] else ""
         return f"{name}: {told['embedded']:,} embedded with {embedder}{anew}."
     return f"{name}: every memory has its vector of {embedder}."
 

@@ -159,7 +159,7 @@ class _Asked:
         """The annotation of an argument."""
         kind, several = self.field.kind, self.many
         if kind is Turn:
-            told = f"{self.said.help} JSON, JSON lines, or lines 'Name: what is said'; - reads a pipe."
+            told = f"{self.said.help} JSON, JSON lines, or lines 'Name: what was said'; - reads from a pipe."
             return Annotated[str, typer.Argument(metavar="FILE", help=told)]
         if self.said.words:
             told = f"{self.said.help} One of {', '.join(self.said.words)}."
@@ -229,7 +229,7 @@ class _Asked:
             told += " May be repeated."
         if self.said.empties:
             told += f" '{_NONE}' empties it."
-        return f"{told} - reads a pipe." if self.said.piped else told
+        return f"{told} - reads from a pipe." if self.said.piped else told
 
     def _parser(self, kind: Any) -> Callable[[Any], Any]:
         read = _READERS.get(kind, _json)
@@ -251,14 +251,14 @@ def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError as error:
-        raise typer.BadParameter(f"{text!r} is no number.") from error
+        raise typer.BadParameter(f"{text!r} is not a number.") from error
 
 
 def _json(text: Any) -> Any:
     try:
         return loads(text) if isinstance(text, str) else text
     except (ValueError, RecursionError) as error:
-        raise typer.BadParameter(f"It is no JSON: {error}.") from error
+        raise typer.BadParameter(f"This is not valid JSON: {error}.") from error
 
 
 _OF_IDS = frozenset(

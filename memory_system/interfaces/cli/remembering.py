@@ -80,7 +80,7 @@ def _forms(incomplete: str) -> list[str]:
 def import_(
     agent: Agent,
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="JSON, JSON lines, CSV or lines of text; - reads a pipe.")
+        str, typer.Argument(metavar="FILE", help="JSON, JSON lines, CSV or lines of text; - reads from a pipe.")
     ],
     form: Annotated[
         str | None,
@@ -223,7 +223,7 @@ def spoken(file: str) -> list[dict[str, Any]]:
             whole = text.lstrip().startswith("[")
             turns = loads(text) if whole else [loads(line) for line in text.splitlines() if line.strip()]
         except (ValueError, RecursionError) as error:
-            raise InvalidFile((Problem("", f"it is no JSON: {error}"),), name) from error
+            raise InvalidFile((Problem("", f"it is not valid JSON: {error}"),), name) from error
         return [dict(turn) if isinstance(turn, dict) else {"text": turn} for turn in turns]
     return [{"speaker": speaker, "text": said} for speaker, said in turns_of(text)]
 
@@ -238,4 +238,4 @@ def _read(path: Path) -> bytes:
     except OSError as error:
         raise InvalidFile((Problem("", f"it cannot be read: {error.strerror or error}"),), str(path)[:200]) from error
     except ValueError as error:
-        raise InvalidFile((Problem("", f"it is no path of a file: {error}"),), "the command line") from error
+        raise InvalidFile((Problem("", f"it is not the path of a file: {error}"),), "the command line") from error

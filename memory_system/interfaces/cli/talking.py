@@ -25,7 +25,7 @@ def talk(
     agent: Agent,
     text: Annotated[
         str | None,
-        typer.Argument(metavar="TEXT", help="What you say; - reads a pipe. Line by line from stdin if not given."),
+        typer.Argument(metavar="TEXT", help="What you say; - reads from a pipe. Line by line from stdin if not given."),
     ] = None,
     conversation: Annotated[
         str | None, typer.Option(metavar="ID", help="Go on with this conversation; the last one here if not given.")

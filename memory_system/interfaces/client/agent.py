@@ -286,7 +286,7 @@ class RemoteAgent(RemoteView):
 
     @property
     def dismissed(self) -> tuple[Dismissed, ...]:
-        """What a person has looked at and found to be neither a duplicate nor a contradiction."""
+        """What a person has dismissed as neither a duplicate nor a contradiction."""
         return tuple(read(Dismissed, one) for one in self._wire.get(f"{self._of}/dismissed")["items"])
 
     # -- recall put to the test ------------------------------------------------------------------------
@@ -295,7 +295,7 @@ class RemoteAgent(RemoteView):
         """As ``AgentMemory.narrate``; memories that the server does not hold cannot be told."""
         chosen = hits.hits if isinstance(hits, Recall) else hits
         if not isinstance(chosen, Sequence) or not all(isinstance(one, Candidate | MemoryEntry) for one in chosen):
-            raise InvalidParameter("What is told are hits of a query, or memories.")
+            raise InvalidParameter("Only hits of a query, or memories, can be narrated.")
         ids = [one.entry.id if isinstance(one, Candidate) else one.id for one in chosen]
         return read(Narrative, self._wire.ask(f"{self._of}/narrate", {"cue": cue, "ids": ids}))
 

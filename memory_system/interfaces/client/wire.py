@@ -223,7 +223,7 @@ def plain(value: Any) -> Any:
         return {str(key): plain(one) for key, one in value.items()}
     if isinstance(value, Sequence | set | frozenset) and not isinstance(value, bytes):
         return [plain(one) for one in value]
-    raise InvalidParameter(f"{shown(value)} cannot be sent: it is no text, number, time or list.")
+    raise InvalidParameter(f"{shown(value)} cannot be sent: it is not a text, number, time or list.")
 
 
 def given(**fields: Any) -> dict[str, Any]:

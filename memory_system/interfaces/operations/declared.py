@@ -88,7 +88,9 @@ class Merge(Body):
     """Memories that become one: which stays, the first if not said, and what it says then."""
 
     ids: Annotated[Ids, Says("The ids of the memories.")]
-    text: Annotated[Text | None, Says("What the one says then; what it says now if not given.", piped=True)] = None
+    text: Annotated[
+        Text | None, Says("The text of the merged memory; that of the one that stays if not given.", piped=True)
+    ] = None
     keep: Annotated[Id | None, Says("Which of them stays; the first if not given.")] = None
 
 
@@ -106,10 +108,8 @@ class TakeBack(Body):
     """Which revision, and what is to be done with what later changes touched: kept as it is, or overwritten."""
 
     revision: Annotated[Whole, Says("Which change, by its revision in the history.")]
-    keep: Annotated[Keys, Says("Leave these memories as later changes made them.")] = Field(default_factory=list)
-    overwrite: Annotated[Keys, Says("Take these back, although later changes touched them.")] = Field(
-        default_factory=list
-    )
+    keep: Annotated[Keys, Says("Keep later changes to these memories.")] = Field(default_factory=list)
+    overwrite: Annotated[Keys, Says("Undo these although later changes touched them.")] = Field(default_factory=list)
 
 
 class GoBack(Body):
@@ -288,7 +288,7 @@ OPERATIONS = (
     Operation(
         "migrate",
         "Migrate",
-        "Move what short-term memory has no room for to long-term memory if it is worth keeping, else forget it.",
+        "Move the overflow of short-term memory to long-term memory where it is worth keeping, and forget the rest.",
         Migrate,
         lambda agent, body: agent.migrate_stm2ltm(
             body.threshold, ids=body.ids, now=body.now, retention=body.retention, preview=True
@@ -361,7 +361,7 @@ OPERATIONS = (
     Operation(
         "whisper",
         "Whisper a thought",
-        "Plant a thought: an event that the agent takes for its own, and no operation forgets.",
+        "Plant a thought: an event that the agent takes for its own and that no operation forgets.",
         Whisper,
         lambda agent, body, _progress: whisper(agent, body.text, now=body.now, preview=True),
         "'The mill is not safe tonight.'",
@@ -447,7 +447,7 @@ OPERATIONS = (
     Operation(
         "dismiss",
         "Dismiss a suspicion",
-        "Say that memories are neither duplicates nor contradictions.",
+        "Mark memories as neither duplicates nor contradictions.",
         Some,
         lambda agent, body: agent.dismiss(body.ids, preview=True),
         "mira-0327-13 mira-0327-12",
@@ -456,7 +456,7 @@ OPERATIONS = (
     Operation(
         "suspect-again",
         "Suspect again",
-        "Look again at what was dismissed.",
+        "Consider dismissed suspicions again.",
         Nothing,
         lambda agent, _body: agent.suspect_again(preview=True),
         "--dry-run",
@@ -474,7 +474,7 @@ OPERATIONS = (
     Operation(
         "keep-stale",
         "Keep a stale memory",
-        "Say that a stale memory is kept as it is.",
+        "Keep a stale memory as it is.",
         OneMemory,
         lambda agent, body: agent.keep_stale(body.id, preview=True),
         "mira-0326-02",
@@ -503,7 +503,7 @@ OPERATIONS = (
     Operation(
         "judge",
         "Judge an answer",
-        "Say that a memory is a right or a wrong answer to a cue.",
+        "Mark a memory as a right or a wrong answer to a cue.",
         Judge,
         lambda agent, body: agent.judge(body.cue, body.id, body.verdict, preview=True),
         "'Where is the key?' mira-0327-13 right",
@@ -521,7 +521,7 @@ OPERATIONS = (
     Operation(
         "redo",
         "Redo",
-        "Do again what was undone.",
+        "Apply again what was undone.",
         TakeBack,
         lambda agent, body: agent.redo(body.revision, keep=body.keep, overwrite=body.overwrite, preview=True),
         "12",

@@ -257,7 +257,7 @@ READS = (
     Read(
         "lineage",
         "Lineage",
-        "What a memory rests on and what rests on it, at most ``depth`` (1 to 20) steps each way.",
+        "What a memory rests on, and what rests on it: at most ``depth`` (1 to 20) steps each way.",
         OfLineage,
         lambda agent, form: agent.lineage(form.memory, form.depth),
         Lineage,
@@ -289,7 +289,7 @@ READS = (
     Read(
         "dismissed",
         "Dismissed suspicions",
-        "What a person has looked at and found to be neither a duplicate nor a contradiction.",
+        "What a person has dismissed as neither a duplicate nor a contradiction.",
         Form,
         lambda agent, _form: {"items": agent.dismissed},
         items("DismissedList", "All of them.", Dismissed),
@@ -341,7 +341,7 @@ READS = (
     Read(
         "history-kinds",
         "What the history holds",
-        "Whose changes, and by which operations, there are in the history: what it can be asked for.",
+        "The authors and operations in the history: what it can be filtered by.",
         Form,
         lambda agent, _form: agent.history_kinds(),
         HistoryKinds,
@@ -362,7 +362,7 @@ READS = (
     Read(
         "conflicts",
         "What an undo would overwrite",
-        "Where undoing a change set would overwrite later work; none if nothing stands in its way.",
+        "Where undoing a change set would overwrite later work; empty if it would not.",
         OfRevision,
         lambda agent, form: {"items": agent.conflicts(form.revision)},
         items("Clashes", "All of them.", Clash),

@@ -185,7 +185,7 @@ READS = (
     Read(
         "replay",
         "Replay a step",
-        "A step lived through again without the model, on the memory as it was then; nothing is changed.",
+        "Replay a step without the model, on the memory as it was then; nothing is changed.",
         OfReplay,
         lambda agent, form: Conversation.open(agent, form.conversation).replay(form.revision),
         Replay,

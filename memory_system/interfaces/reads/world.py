@@ -37,7 +37,7 @@ BINNED = items("BinnedAgents", "The agents in the world's bin, the last deleted 
 
 _FIT = Shape(
     "FitTold",
-    "A change of a rehearsal: whether the original has it, and what keeps it from taking it by itself, if anything.",
+    "A change of a rehearsal: whether the original has it, and why the original cannot take it alone, if so.",
     {"there": bool, "problem": str, "applied": Applied},
 )
 
@@ -72,7 +72,7 @@ _WORLD_NAME = Shape(
 
 PROMPT = Shape(
     "PromptTold",
-    "A prompt: what it says here and as it ships, and what is filled in: ``needed`` has to stand in it.",
+    "A prompt: what it says here and as it ships, and what is filled in: ``needed`` must appear in it.",
     {
         **dict.fromkeys(("name", "title", "used", "text", "shipped"), str),
         "needed": list[str],
@@ -147,7 +147,7 @@ READS = (
     Read(
         "comparison",
         "Compare a rehearsal",
-        "What a rehearsal has otherwise than its original.",
+        "How a rehearsal differs from its original.",
         Form,
         lambda world, agent: world.compare(agent.name),
         Apart,
@@ -218,7 +218,7 @@ READS = (
     Read(
         "prices",
         "Prices",
-        "What the world's language models cost; one that is not there costs nothing.",
+        "What the world's language models cost; a model that is not listed costs nothing.",
         Form,
         lambda world, _form: prices_told(world),
         PRICES,

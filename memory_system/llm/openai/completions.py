@@ -105,7 +105,7 @@ def parsed(text: str, task: Task[Answer]) -> Answer:
         except ModelNonsense as error:
             problem = problem or error
         start = text.find("{", start + 1)
-    raise problem or ModelNonsense(f"The language model's answer to '{task.name}' holds no JSON object.")
+    raise problem or ModelNonsense(f"The language model's answer to '{task.name}' is not a JSON object.")
 
 
 def _parsed_at(text: str, start: int, task: Task[Answer]) -> Answer:

@@ -111,7 +111,7 @@ def in_words(refusal: Refusal, model: str, label: str, redaction: Redaction) -> 
         return ModelUnavailable(f"The language model server says: {words}{later}", retry_after=refusal.told)
     told = redaction.quoted(refusal.said)
     if refusal.status is None:
-        return ModelUnavailable(f"The language model server tells of an error: {told}")
+        return ModelUnavailable(f"The language model server reported an error: {told}")
     return ModelUnavailable(
         f"The language model server answered {refusal.status}: {told}{later}", retry_after=refusal.told
     )

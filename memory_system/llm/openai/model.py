@@ -61,7 +61,7 @@ class OpenAIModel:
     @property
     def label(self) -> str:
         """The model and where it is asked."""
-        where = (host_of(self._base_url) or "an address that is none") if self._base_url else "OpenAI"
+        where = (host_of(self._base_url) or "an invalid address") if self._base_url else "OpenAI"
         return f"{self.name} at {where}"
 
     def complete(self, task: Task[Answer], deadline: float | None = None) -> Completion[Answer]:
@@ -204,7 +204,7 @@ class OpenAIModel:
     def _checked(self, answer: Any) -> None:
         """Refuse what is no completion; some servers tell of errors with a status of 200."""
         if not isinstance(answer, ChatCompletion):
-            raise ModelNonsense("The server answered with something that is no chat completion; is the address right?")
+            raise ModelNonsense("The server's answer is not a chat completion; is the address right?")
         if wrong := (answer.model_extra or {}).get("error"):
             said, code = told_error(wrong)
             raise self._worded(Refusal(Kind.TOLD, None, said, code))
@@ -255,7 +255,7 @@ class OpenAIModel:
         left = self._in_time(until)
         if self._base_url and not host_of(self._base_url):
             raise ModelUnavailable(
-                "The address of the language model server is none. Correct it, on the Settings page "
+                "The address of the language model server is not valid. Correct it, on the Settings page "
                 "or in OPENAI_BASE_URL."
             )
         client = openai.OpenAI(

@@ -353,7 +353,7 @@ class _Reading:
         except ValueError:
             if THOUSANDS.fullmatch(cell):
                 return f"{name} is {cell[:40]!r}, whose comma may part thousands; write it without a comma."
-            return f"{name} is {cell[:40]!r}, which is no number."
+            return f"{name} is {cell[:40]!r}, which is not a number."
         if self.tenths and not 0.1 <= value <= 1:
             return f"{name} is {value:g}; the column is read on the scale 0.1 to 1.0."
         if not self.tenths and not 1 <= value <= 10:

@@ -124,9 +124,9 @@ def at_start(text: str) -> Written | None:
         if parts["hour"]:
             clock, zone = _clock(parts), _zone(parts)
     except ValueError:
-        problem = f"{words!r} is no time of day"
+        problem = f"{words!r} is not a time of day"
     if day_first is None and month_first is None:
-        problem = f"{words!r} is no date"
+        problem = f"{words!r} is not a date"
     elif problem is None and (parts["offset"] or "").startswith("-") and not parts["iso"] and not parts["second"]:
         problem = f"{words!r} may be a span of time or hold a zone; write a zone as UTC-05:00"
     elif problem is None and clock is not None and (named := _NAMED_ZONE.match(text[found.end("clock") :])):
@@ -134,7 +134,7 @@ def at_start(text: str) -> Written | None:
     elif problem is None and clock is not None and (named := _ZONE_OF_PLACE.match(text[found.end("clock") :])):
         problem = f"its zone is {named[1][:60]!r}; write it in hours, as +01:00"
     elif problem is None and _beyond(day_first, month_first):
-        problem = f"{words!r} lies outside the years 2 to 9998"
+        problem = f"{words!r} is outside the years 2 to 9998"
     return Written(words, day_first, month_first, clock, zone, rest, problem)
 
 
@@ -153,11 +153,11 @@ def in_cell(text: str) -> Written:
     except ValueError:
         at = None
     if iso is None or at is None:
-        problem = f"{text[:40]!r} is no date; write it like 2026-03-27 18:00"
+        problem = f"{text[:40]!r} is not a date; write it like 2026-03-27 18:00"
         return Written(text, None, None, None, None, "", problem)
-    wrong = f"{text!r} lies outside the years 2 to 9998" if _beyond(at.date()) else None
+    wrong = f"{text!r} is outside the years 2 to 9998" if _beyond(at.date()) else None
     if wrong is None and abs(at.utcoffset() or timedelta()) >= timedelta(hours=15):
-        wrong = f"{text!r} is no time of day"
+        wrong = f"{text!r} is not a time of day"
     return Written(text, at.date(), at.date(), at.time() if iso["clock"] else None, at.tzinfo, "", wrong)
 
 

@@ -173,7 +173,7 @@ def _from_file(path: Path) -> Sequence[Any]:
             'To remember a text, hand in {"document": "..."}.'
         ) from error
     except ValueError as error:
-        raise InvalidEntry(f"That is no path of a file: {error}.") from error
+        raise InvalidEntry(f"That is not the path of a file: {error}.") from error
     if len(raw) > MAX_FILE:
         raise InvalidEntry(f"{path.name} has more than {MAX_FILE:,} bytes, the most that are taken.")
     value, _ = parse_strict(raw, path.name, MAX_FILE, InvalidFile)
@@ -181,7 +181,7 @@ def _from_file(path: Path) -> Sequence[Any]:
         return value
     if isinstance(value, dict):
         return columns(value, path.name) if "documents" in value else [value]
-    raise InvalidEntry(f"{path.name} holds no events: it must be a list, or an object with 'documents'.")
+    raise InvalidEntry(f"{path.name} has no events: it must be a list, or an object with 'documents'.")
 
 
 def columns(value: Mapping[str, Any], source: str) -> list[dict[str, Any]]:

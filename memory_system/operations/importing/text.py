@@ -272,7 +272,7 @@ def _json(text: str) -> Iterator[_Line]:
         raise InvalidFile((Problem("", "it must be a list of events, or an object with 'documents'", 1),), "the text")
     for number, event in enumerate(value, start=1):
         shown = str(event.get("document", "")) if isinstance(event, dict) else json.dumps(event)[:200]
-        yield _Line(number, shown, event if isinstance(event, dict) else "This is no object with a document.")
+        yield _Line(number, shown, event if isinstance(event, dict) else "This is not an object with a document.")
 
 
 def _jsonl(text: str) -> Iterator[_Line]:
@@ -285,4 +285,4 @@ def _jsonl(text: str) -> Iterator[_Line]:
             yield _Line(number, line, f"{error.problems[0].message[:1].upper()}{error.problems[0].message[1:]}.")
             continue
         shown = str(value.get("document", line)) if isinstance(value, dict) else line
-        yield _Line(number, shown, value if isinstance(value, dict) else "This is no object with a document.")
+        yield _Line(number, shown, value if isinstance(value, dict) else "This is not an object with a document.")

@@ -120,7 +120,7 @@ def problem(folder: Path) -> str | None:
             return f"{_DATABASE} is {was}" if indices or database.exists() else None
         with database.open("rb") as file:
             if file.read(len(_MAGIC)) != _MAGIC:
-                return f"{_DATABASE} is no database"
+                return f"{_DATABASE} is not a database"
         for index in sorted(indices):
             if (found := _of_index(index)) is not None:
                 return f"{found} (in {index.name})"

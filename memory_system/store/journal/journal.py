@@ -247,7 +247,7 @@ class Connections:
             connection.execute("VACUUM")
             busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         except sqlite3.Error as error:
-            return f"The journal could not be written anew: {error}."
+            return f"The journal could not be rewritten: {error}."
         finally:
             held.close()
         return "Another program is reading the journal." if busy else None
@@ -518,6 +518,6 @@ def _loaded(body: str) -> MemoryEntry:
     try:
         entry = load_entry(body)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise JournalDamaged(f"The journal holds a memory that is none: {error!s:.100}.") from error
+        raise JournalDamaged(f"The journal contains an invalid memory: {error!s:.100}.") from error
     assert entry is not None, "a held entry has a body"
     return entry

@@ -287,7 +287,7 @@ def erase(engine: sa.Engine, tables: Sequence[sa.Table]) -> str | None:
         with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as db:
             db.exec_driver_sql(f"VACUUM (FULL) {names}")
     except DatabaseError as error:
-        return f"The journal could not be written anew: {_line(error.orig)}."
+        return f"The journal could not be rewritten: {_line(error.orig)}."
     return None
 
 

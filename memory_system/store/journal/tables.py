@@ -177,7 +177,7 @@ def refuse_foreign(path: Path) -> None:
 
     Raises:
         ForeignStore: it is a database of something else.
-        StoreDamaged: it is no database, or cannot be read.
+        StoreDamaged: it is not a database, or cannot be read.
     """
     if not path.exists() or (path.is_file() and path.stat().st_size == 0):
         return

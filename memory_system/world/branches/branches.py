@@ -260,7 +260,7 @@ class Stage:
         agent = self.agent(branch)
         told = rehearsal.read(self.folder / agent.name)
         if told is None:
-            raise Conflict(f"{agent.name!r} is no rehearsal, but a character of its own.")
+            raise Conflict(f"{agent.name!r} is a character of its own, not a rehearsal.")
         return told
 
     def _pair(self, branch: str) -> tuple[Rehearsal, AgentMemory, AgentMemory]:

@@ -215,7 +215,9 @@ def _lines_of(text: bytes) -> list[Any]:
         except InvalidFile as error:
             raise InvalidFile((Problem("", error.problems[0].message, number),), "the stream") from error
         if not isinstance(value, dict):
-            raise InvalidEntry(f"Line {number} holds no object: write an event like {json.dumps({'document': '...'})}.")
+            raise InvalidEntry(
+                f"Line {number} is not a JSON object: write an event like {json.dumps({'document': '...'})}."
+            )
         found.append(value)
         if len(found) > MAX_BATCH:
             raise InvalidEntry(f"That are more than {MAX_BATCH:,} events, the most that are taken at once.")
