@@ -22,7 +22,9 @@ _LEFT_OUT = frozenset({"now", "as_of", "cursor"})
 """What the page sets itself: the world's clock, the moment that is looked at, and where a list goes on."""
 
 
-def form(kind: type[BaseModel], agent: AgentMemory | None, key: str, without: Collection[str] = ()) -> BaseModel | None:
+def entered(
+    kind: type[BaseModel], agent: AgentMemory | None, key: str, without: Collection[str] = ()
+) -> BaseModel | None:
     """The widgets of a form, and what was entered; ``None`` while it is not complete, which is then said.
 
     Args:
@@ -32,13 +34,13 @@ def form(kind: type[BaseModel], agent: AgentMemory | None, key: str, without: Co
         without: fields that are not asked for.
     """
     asked = fields(kind, {*without, *_LEFT_OUT})
-    entered = {name: _widget(one, agent, f"{key}-{name}") for name, one in asked.items()}
-    missing = [name for name, one in asked.items() if one.required and entered[name] in (None, "", [])]
+    values = {name: _widget(one, agent, f"{key}-{name}") for name, one in asked.items()}
+    missing = [name for name, one in asked.items() if one.required and values[name] in (None, "", [])]
     if missing:
         st.caption(f"Still needed: {', '.join(map(_label, missing))}.")
         return None
     try:
-        given = {name: _read(asked[name], value) for name, value in entered.items() if value not in (None, "", [])}
+        given = {name: _read(asked[name], value) for name, value in values.items() if value not in (None, "", [])}
         return kind.model_validate(given)
     except ValidationError as error:
         for problem in error.errors(include_url=False, include_input=False):
@@ -56,22 +58,29 @@ def _label(name: str) -> str:
 def _widget(field: FormField, agent: AgentMemory | None, key: str) -> Any:
     """What was entered for a field, as ``_read`` takes it."""
     label, kind = _label(field.name), field.kind
-    more: dict[str, Any] = {"key": key, "help": widgets.plain(field.said.help) or None, "persist_state": "session"}
+    more: dict[str, Any] = {"help": widgets.plain(field.said.help) or None}
     if (offered := _offered(field, agent)) is not None:
         first = None if field.optional or field.is_id else 0
-        more |= {"format_func": lambda one: offered.get(one, one), "accept_new_options": field.is_id or not offered}
+        more |= {
+            "key": key,
+            "persist_state": "session",
+            "format_func": lambda one: offered.get(one, one),
+            "accept_new_options": field.is_id or not offered,
+        }
         many = field.several
         return st.multiselect(label, [*offered], **more) if many else _chosen(field, label, offered, first, more)
     if kind is bool:
-        return st.checkbox(label, value=field.default is True, **more)
+        return st.checkbox(label, value=field.default is True, key=key, persist_state="session", **more)
     if kind in (int, float):
         value = field.default if isinstance(field.default, int | float) else None
         ends = {"min_value": field.least, "max_value": field.most, "value": value}
         more |= {end: None if at is None else kind(at) for end, at in ends.items()}
-        return st.number_input(label, **more)
+        return st.number_input(label, key=key, persist_state="session", **more)
     long = kind is Turn or field.is_json or field.said.piped
     hint = _HINTS.get(kind, "{}" if field.is_json else None)
-    return (st.text_area if long else st.text_input)(label, placeholder=hint, **more)
+    if long:
+        return st.text_area(label, placeholder=hint, key=key, persist_state="session", **more)
+    return st.text_input(label, placeholder=hint, key=key, persist_state="session", **more)
 
 
 _HINTS: dict[Any, str] = {

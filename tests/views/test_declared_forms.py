@@ -48,7 +48,7 @@ def test_every_form_is_drawn_with_a_widget_for_each_field(open_page: OpenPage) -
 
         for one in (*OPERATIONS, *BESIDE, *READS):
             without = getattr(one, "refuses", ())
-            declared_form.form(one.form, session.world().agent("mira"), f"{type(one).__name__}-{one.name}", without)
+            declared_form.entered(one.form, session.world().agent("mira"), f"{type(one).__name__}-{one.name}", without)
 
     page = AppTest.from_function(draw, default_timeout=60).run()
     assert not page.exception, page.exception

@@ -45,7 +45,7 @@ if name == unrated.OPERATION:
 
 def look_up(read: Read) -> None:
     """A read with its form, and its answer."""
-    asked = declared_form.form(read.form, agent if read.of_agent else None, f"read-{agent.name}-{read.name}")
+    asked = declared_form.entered(read.form, agent if read.of_agent else None, f"read-{agent.name}-{read.name}")
     if asked is None or not st.button(words.LOOK_UP, type="primary", icon=":material/search:"):
         return
     try:
@@ -61,7 +61,10 @@ Show = Callable[[float, str], None]
 plan: Callable[[Show], ChangeSet] | None = None
 chosen: Operation | Read = USUAL.get(name, DECLARED["migrate"])
 if name == MORE:
-    others: list[Operation | Read] = [*(one for one in DECLARED.values() if one not in USUAL.values()), *READS]
+    others: list[Operation | Read] = [
+        *sorted((one for one in DECLARED.values() if one not in USUAL.values()), key=lambda one: one.title),
+        *READS,
+    ]
     chosen = st.selectbox(
         "What to do, or to look up", others, key=f"more-{agent.name}",
         format_func=lambda one: one.title if isinstance(one, Operation) else f"{words.LOOK_UP}: {one.title}",
@@ -83,7 +86,7 @@ if operation is USUAL["Migrate"]:
     asked_with = f"{kept_by} {threshold:g}"
     plan = lambda _show: agent.migrate_stm2ltm(threshold, retention=kept_by, preview=True)  # noqa: E731
 else:
-    body = declared_form.form(operation.form, agent, f"form-{agent.name}-{operation.name}", operation.refuses)
+    body = declared_form.entered(operation.form, agent, f"form-{agent.name}-{operation.name}", operation.refuses)
     if body is not None:
         asked_with = body.model_dump_json(exclude_unset=True)
         plan = partial(operation.planned, agent, body)
