@@ -376,6 +376,7 @@ OPERATIONS = (
         lambda agent, body: describe_person(agent, body.name, body.text, now=body.now, preview=True),
         "'Tobias Finch' 'He mends clocks, and has my key.'",
         call="conversation.describe_person",
+        kind="know",
     ),
     Operation(
         "rate-again",
