@@ -405,7 +405,7 @@ def _change_set(expires_in: float | None = None, **fields: Any) -> RemoteChangeS
 
 
 def _score(relevancy: float | None, sub_parts: Mapping[str, float | None], **fields: Any) -> Score:
-    """A score; what could not be computed is no number."""
+    """A score; what could not be computed is not a number."""
     counted = {name: fields[name] for name in ("recency", "importance", "weights", "confidence")}
     made_of = {name: math.nan if value is None else value for name, value in sub_parts.items()}
     return Score(math.nan if relevancy is None else relevancy, sub_parts=made_of, **counted)

@@ -49,7 +49,7 @@ def plan(ground: Ground, routine: Sequence[RoutineItem]) -> ChangeSet:
         if (problem := _problem(actions, now)) is not None:
             raise ModelNonsense(f"The language model's plan cannot be used: {problem} Nothing was changed.")
     if not actions:
-        note = "Nothing is left to do today: no routine and no appointment lies ahead."
+        note = "Nothing is left to do today: no routine or appointment is ahead."
         if ahead := [item for item in routine if (item.until or item.time) > f"{now:%H:%M}"]:
             note = f"The language model planned nothing, although the routine lies ahead: {_told(ahead)}."
         return ground.plan("plan", "Nothing to plan", [], calls=tuple(calls), notes=(note,))
