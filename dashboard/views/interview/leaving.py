@@ -54,7 +54,7 @@ def _accept(agent: AgentMemory, plan: ChangeSet, key: str) -> None:
                 widgets.problem(error)
                 return
             st.session_state.pop(key, None)
-            counted = tables.counted(len(done.changes), "memory", "memories")
+            counted = tables.counted(len(done.of("add")), "memory", "memories")
             widgets.say_next(f"Remembered: {counted}. The History page can undo it.")
             st.rerun()
         if st.button("Not now", icon=":material/close:", key=f"{key}-discard", help="Nothing is stored."):
