@@ -23,6 +23,7 @@ GIVEN: dict[str, tuple[Any, ...]] = {
     "dismiss": (["a", "b"],),
     "edit": ("kept",),
     "edit_many": (["kept"],),
+    "empty_bin": (),
     "forget": ("kept",),
     "judge": ("Is there a fire?", "kept", True),
     "keep_stale": ("kept",),
@@ -42,6 +43,7 @@ GIVEN: dict[str, tuple[Any, ...]] = {
     "save_personality": ('{"identity": {"name": "Ana"}}',),
     "summarize_and_forget": (2,),
     "suspect_again": (),
+    "tune": (),
     "undo": (1,),
     "undo_back_to": (1,),
 }
