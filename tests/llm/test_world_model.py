@@ -21,6 +21,7 @@ from memory_system.llm.openai.errors import KEY_REFUSED
 from memory_system.llm.prompts import shipped
 from memory_system.llm.usage import Account
 from tests import keyrings
+from tests.conftest import PERSONALITY
 from tests.fake_server import KEY, FakeServer, body, error, says, silent, trickling
 from tests.keyrings import DrawerKeyring
 from tests.waiting import until
@@ -89,9 +90,9 @@ def test_a_key_of_this_process_is_in_no_file(world: World, agent: AgentMemory, s
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other allocators cannot be told to overwrite")
-def test_an_index_holds_nothing_of_what_this_process_has_freed(world: World, agent: AgentMemory) -> None:
-    assert not agent.entries(Tier.LTM)
-    spare = [path.read_bytes() for name in ("length.bin", "data_level0.bin") for path in world.folder.rglob(name)]
+def test_the_spare_room_of_a_new_index_holds_nothing_that_this_process_has_freed(world: World) -> None:
+    world.create_agent("tobias", json.dumps(PERSONALITY))
+    spare = [path.read_bytes() for path in (world.folder / "tobias").rglob("data_level0.bin")]
     assert spare
     assert all(spare)
     assert all(len(set(content)) == 1 for content in spare), "memory is overwritten before Chroma writes it to a file"

@@ -178,7 +178,8 @@ def overwrite_freed_memory() -> None:
     """Have this process overwrite the memory that it frees.
 
     Chroma's index writes the room that it has for more elements as it got it from the allocator, with what this
-    process held there before, such as a key of a model server. Without glibc, ``wipe_spare`` is all there is.
+    process held there before, such as a key of a model server. Pieces of up to a kilobyte, which glibc keeps for the
+    thread that freed them, are not overwritten; for those, and without glibc, ``wipe_spare`` is all there is.
     """
     if platform.libc_ver()[0] == "glibc":
         ctypes.CDLL(None).mallopt(_PERTURB, _OVERWRITTEN_WITH)
