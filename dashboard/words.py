@@ -75,7 +75,6 @@ SAVE_AND_USE = "Save and use"
 RESTORE_THE_SHIPPED_TEXT = "Restore the shipped text"
 
 # operations.py
-TUNE = "Tune"
 LOOK_UP = "Look up"
 
 # recall_compare.py

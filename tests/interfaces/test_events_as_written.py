@@ -9,10 +9,10 @@ from typing import Any
 
 import httpx
 import pytest
-from memory_system.interfaces.api.threads import SLOW
 
 from memory_system import AgentMemory, Tier, World
 from memory_system.errors import InvalidEntry
+from memory_system.interfaces.api.deps import SLOW
 from memory_system.interfaces.client import RemoteWorld
 from tests.fake_server import FakeServer, says
 from tests.served import served_api

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
 from memory_system import AgentMemory, DecayForm, Tier
+from memory_system.interfaces.operations import BESIDE, OPERATIONS
 from memory_system.llm.offline.model import OfflineModel
 
 OpenPage = Callable[..., AppTest]
@@ -123,7 +124,8 @@ def test_overflow_migrates_by_itself_where_a_switch_says_so(open_page: OpenPage)
 
 
 def test_tuning_is_previewed_on_operations_and_says_what_it_needs(open_page: OpenPage) -> None:
-    page = open_page("operations", operation=words.TUNE)
+    page = open_page("operations", operation="More")
+    page.selectbox[0].set_value(next(one for one in BESIDE + OPERATIONS if one.name == "tune")).run()
     press(page, "Preview")
     assert mira().tune(preview=True).title in [one.value.replace("\\", "") for one in page.header]
     assert "Apply" not in [button.label for button in page.button], "there is nothing to apply"

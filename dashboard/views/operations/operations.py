@@ -28,14 +28,27 @@ if session.moment() is not None:
 
 MORE = "More"
 DECLARED = {one.name: one for one in (*OPERATIONS, *BESIDE)}
-USUAL = {name.capitalize(): DECLARED[name] for name in ("migrate", "reflect", "summarise", "plan")} | {
-    words.TUNE: DECLARED["tune"]
-}
-NAMES = [*USUAL, unrated.OPERATION, MORE]
-st.session_state.setdefault("operation", session.from_link("operation", NAMES[0]))
+USUAL = {name.capitalize(): DECLARED[name] for name in ("migrate", "reflect", "summarise", "plan")}
+NAMES = [*USUAL, unrated.OPERATION]
+
+
+def leave_more() -> None:
+    """Whoever chooses an operation by its name wants to see it."""
+    st.session_state["more-operations"] = False
+
+
+linked = session.from_link("operation", NAMES[0])
+st.session_state.setdefault("more-operations", linked == MORE)
+st.session_state.setdefault("operation", linked)
 if st.session_state["operation"] not in NAMES:
     st.session_state["operation"] = NAMES[0]
-name = str(st.segmented_control("Operation", NAMES, key="operation", required=True, label_visibility="collapsed"))
+name = str(
+    st.segmented_control(
+        "Operation", NAMES, key="operation", required=True, label_visibility="collapsed", on_change=leave_more
+    )
+)
+if st.toggle("More operations, and what can be looked up", key="more-operations"):
+    name = MORE
 session.to_link("operation", name)
 if name == unrated.OPERATION:
     unrated.section(agent)
