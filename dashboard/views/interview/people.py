@@ -40,7 +40,7 @@ def _person(agent: AgentMemory, one: Person) -> None:
         with st.container(gap=None):
             st.markdown(f"**{widgets.plain(one.name)}**")
             st.caption(widgets.plain(" · ".join(told)))
-        label = f"What it knows of {one.name}"
+        label = widgets.plain(f"What it knows of {one.name}")
         draft = drafts.Draft(f"person/{session.place()}/{one.name}", {"text": one.text}, {"text": label})
         text = st.text_area(
             label, max_chars=_MOST, height=100, key=draft.field("text"), label_visibility="collapsed",
