@@ -135,7 +135,7 @@ def _serve(world: World, settings: Settings, *, browser: bool) -> None:
     """
     world.rerater.start()
     hosts = Hosts.of(settings)
-    app = create_app(lambda: world, Door.of_api(settings), hosts)
+    app = create_app(lambda: world, Door.of_api(settings), hosts, settings.allowed_origins)
     api = Server(configured(app, host=settings.host, port=settings.api_port, log_config=None))
     shown = Server(dashboard(settings, hosts, world))
     beside = threading.Thread(target=api.run, name="api", daemon=True)

@@ -21,7 +21,16 @@ from .embedding.minilm import weights
 from .errors import MemorySystemError
 from .interfaces import endings
 from .interfaces.cli.agents import agents, create, delete, rename, undelete
-from .interfaces.cli.arguments import DryRun, EmbedderName, Json, errors_told, exit_code, settings_of, the_world
+from .interfaces.cli.arguments import (
+    DryRun,
+    EmbedderName,
+    Json,
+    Origins,
+    errors_told,
+    exit_code,
+    settings_of,
+    the_world,
+)
 from .interfaces.cli.completion import VARIABLE, completion, know_shells
 from .interfaces.cli.evaluate import evaluate
 from .interfaces.cli.history import as_of, history, undo
@@ -110,6 +119,7 @@ def serve(
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="Where to listen.")] = None,
     host: Annotated[str | None, typer.Option(help="The address to listen on; any but 127.0.0.1 needs a token.")] = None,
     embedder: EmbedderName = None,
+    origin: Origins = None,
 ) -> None:
     """Serve the HTTP API, on 127.0.0.1 unless told otherwise. Programs are let in by the token in MEMORY_TOKEN.
 
@@ -120,8 +130,7 @@ def serve(
         from .interfaces.api.guard import Hosts
         from .interfaces.api.serving import Server, configured
 
-    settings = settings_of(embedder)
-    settings = settings.model_copy(update={"host": host or settings.host})
+        settings = settings_of(embedder, host=host, origins=",".join(origin or ()))
     chosen = port or settings.api_port
     refuse_unsafe(settings, dashboard=False, api=True)
     refuse_busy(chosen, "the API", "--port {port}", settings.host)
@@ -129,7 +138,7 @@ def serve(
 
     def program() -> int:
         with World(settings, author=COMMAND_LINE) as world, served(world.folder, where):
-            app = create_app(lambda: world, Door.of_api(settings), Hosts.of(settings))
+            app = create_app(lambda: world, Door.of_api(settings), Hosts.of(settings), settings.allowed_origins)
             typer.echo(f"Serving the API on {where} (documentation: /docs). Ctrl+C stops it.")
             world.rerater.start()
             Server(configured(app, host=settings.host, port=chosen, log_level="warning")).run()

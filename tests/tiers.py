@@ -80,6 +80,7 @@ LATER = {
     "test_a_thousand_are_changed_in_a_moment": "a thousand memories",
     "test_bash_completes_commands_options_agents_and_presets": "four programs that start one after the other",
     "test_ctrl_c_stops_it_with_130_and_no_table": "Ctrl+C in `add` is in make test",
+    "test_an_example_runs_from_its_first_line_to_its_last": "programs that start one after the other",
     "test_eight_threads_on_ten_agents_lose_nothing": "test_eight_threads_adding_lose_nothing is in make test",
     "test_code_of_every_character_answers_what_the_page_does": "the same for one character is in make test",
     "test_every_moment_is_answered_again_as_it_was_answered_then": "ten whole lives, each relived",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -23,6 +24,8 @@ DEFAULT_WORLD = "mem_test"
 PROGRAM = "memory-system"
 MEMORY = "memory"
 """The store of a world that is thrown away when the program ends."""
+
+_ORIGIN = re.compile(r"https?://[a-z0-9._\[\]:-]+")
 
 
 def data_folder() -> Path:
@@ -95,6 +98,8 @@ class Settings(BaseSettings):
     """The address on which dashboard and API listen; any but this machine's own needs a password and a token."""
     hosts: str = Field("", validation_alias="MEMORY_HOSTS", max_length=4000)
     """Names, parted by commas, under which the servers are reached, such as that of a proxy before them."""
+    origins: str = Field("", validation_alias="MEMORY_ORIGINS", max_length=4000)
+    """Other servers, parted by commas, whose pages may ask the HTTP API, such as ``https://game.example``."""
     password: SecretStr | None = Field(None, validation_alias="MEMORY_PASSWORD")
     """Signs a curator in to the dashboard."""
     viewer_password: SecretStr | None = Field(None, validation_alias="MEMORY_VIEWER_PASSWORD")
@@ -110,6 +115,21 @@ class Settings(BaseSettings):
         if url:
             ChromaAddress.parse(url)
         return url or None
+
+    @field_validator("origins")
+    @classmethod
+    def _origins(cls, told: str) -> str:
+        found = [one.strip().rstrip("/").lower() for one in told.split(",") if one.strip()]
+        if wrong := [one for one in found if not _ORIGIN.fullmatch(one)]:
+            raise ValueError(
+                f"{wrong[0]!r:.100} is no origin; one is written like https://game.example or http://localhost:8080"
+            )
+        return ",".join(found)
+
+    @property
+    def allowed_origins(self) -> tuple[str, ...]:
+        """Other servers whose pages may ask the HTTP API, as browsers write them; none by default."""
+        return tuple(filter(None, self.origins.split(",")))
 
     @property
     def chroma(self) -> StorePlace | None:

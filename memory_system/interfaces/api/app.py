@@ -5,10 +5,11 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from fastapi import Depends, FastAPI
+from fastapi.middleware.cors import CORSMiddleware
 from fastapi.responses import HTMLResponse
 from fastapi.routing import APIRoute
 
@@ -21,7 +22,7 @@ from .deps import Desk, names_itself
 from .fast_query import Express
 from .guard import Guard, Hosts
 from .idempotency import Idempotency
-from .routes import interviews, legacy, memories, reads, talking, talks
+from .routes import interviews, legacy, many, memories, reads, talking, talks
 from .routes import world as world_routes
 
 _PARTS = (
@@ -31,6 +32,7 @@ _PARTS = (
     memories.character_routes,
     memories.routes,
     memories.event_routes,
+    many.routes,
     memories.recall_routes,
     memories.operation_routes,
     memories.history_routes,
@@ -85,13 +87,19 @@ class _Described(FastAPI):
         return told
 
 
-def create_app(world: Callable[[], World], door: Door | None = None, hosts: Hosts | None = None) -> FastAPI:
+def create_app(
+    world: Callable[[], World],
+    door: Door | None = None,
+    hosts: Hosts | None = None,
+    origins: Collection[str] = (),
+) -> FastAPI:
     """The API over a world, which is opened at the first request that needs it.
 
     Args:
         world: answers the world.
         door: which tokens let somebody in; without, everybody may do everything.
         hosts: the names of this server; without, those of this machine.
+        origins: the other servers whose pages may ask, such as that of a game in the browser; none by default.
     """
     app = _Described(
         title="Memory system",
@@ -107,7 +115,11 @@ def create_app(world: Callable[[], World], door: Door | None = None, hosts: Host
     app.add_middleware(Express, desk)
     app.add_middleware(Idempotency)
     app.add_middleware(Entrance, door=door or Door())
-    app.add_middleware(Guard, hosts=hosts)  # the last added is asked first
+    if origins:
+        app.add_middleware(
+            CORSMiddleware, allow_origins=origins, allow_methods=_METHODS, allow_headers=_SENT, expose_headers=_TOLD
+        )
+    app.add_middleware(Guard, hosts=hosts, origins=origins)  # the last added is asked first
     problems.handle(app)
 
     @app.get("/", include_in_schema=False)
@@ -123,6 +135,11 @@ def create_app(world: Callable[[], World], door: Door | None = None, hosts: Host
         app.include_router(part(desk), prefix="/v1", dependencies=[Depends(names_itself)])
     return app
 
+
+_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+_SENT = ("Authorization", "Content-Type", "Idempotency-Key", "If-Match", "Last-Event-ID", "Memory-Author")
+_TOLD = ("ETag", "Idempotent-Replayed", "Retry-After")
+"""Headers that the pages of an allowed origin may send and read beside those that every page may."""
 
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:2rem auto;padding:0 1rem;color-scheme:light dark}"

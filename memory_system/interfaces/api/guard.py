@@ -9,7 +9,7 @@ import asyncio
 import ipaddress
 import socket
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
@@ -56,12 +56,16 @@ class Hosts:
         return ["*"] if self.numbers else sorted(name.strip("[]") for name in self.names)
 
 
-def from_elsewhere(headers: dict[bytes, bytes]) -> bool:
-    """Whether a page of another server asks: its browser names that in ``Origin``, or calls the request cross-site."""
+def from_elsewhere(headers: dict[bytes, bytes], allowed: Collection[str] = ()) -> bool:
+    """Whether a page of another server asks: its browser names that in ``Origin``, or calls the request cross-site.
+
+    Pages of the origins that are ``allowed`` may.
+    """
     host = headers.get(b"host", b"").decode("latin-1").lower()
     origin = headers.get(b"origin")
     if origin is not None:
-        return _host_of(origin.decode("latin-1")) != host
+        told = origin.decode("latin-1")
+        return told not in allowed and _host_of(told) != host
     site, mode = headers.get(b"sec-fetch-site", b""), headers.get(b"sec-fetch-mode", b"")
     return site == b"cross-site" and mode != b"navigate"  # a link from elsewhere may be followed
 
@@ -91,6 +95,7 @@ FILES = ("/events.ndjson", "/documents")
 PATIENCE, SLOWEST = 10.0, 10_000
 """Seconds within which a body has to begin to come in, and the bytes a second that it has to keep up afterwards."""
 _POLICY_VIOLATION = 1008
+_NOT_ALLOWED = "A page of another server may not ask this; the API's MEMORY_ORIGINS lists those that may."
 _READ_ON, _PAUSE = 16_000_000, 1.0
 """Bytes of a body that is refused which are read all the same, and seconds without any after which no more are."""
 
@@ -111,12 +116,20 @@ class Guard:
         app: what is guarded.
         hosts: the names of this server.
         largest: how many bytes an address takes.
+        origins: the other servers whose pages may ask, such as ``https://game.example``.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Hosts | None = None, largest: Callable[[str], int] = largest_body) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        hosts: Hosts | None = None,
+        largest: Callable[[str], int] = largest_body,
+        origins: Collection[str] = (),
+    ) -> None:
         self.app = app
         self._hosts = hosts or Hosts()
         self._largest = largest
+        self._origins = frozenset(origins)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, if it may be passed on."""
@@ -129,10 +142,8 @@ class Guard:
             refused = problem_json(
                 400, "foreign-host", "Foreign host", "This server answers to its own names only; MEMORY_HOSTS adds one."
             )
-        elif from_elsewhere(headers):
-            refused = problem_json(
-                403, "foreign-origin", "Foreign origin", "A page of another server may not ask this."
-            )
+        elif from_elsewhere(headers, self._origins):
+            refused = problem_json(403, "foreign-origin", "Foreign origin", _NOT_ALLOWED)
         if refused is None:
             await (
                 self._passed(scope, headers, receive, send)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -57,9 +58,18 @@ def documented() -> dict[int | str, dict[str, Any]]:
 
 def problem_json(status: int, code: str, title: str, detail: str) -> JSONResponse:
     """A problem as the answer of the API."""
-    told = detail[:2000].encode("utf-8", "replace").decode("utf-8")  # half of a surrogate pair cannot be sent
-    body = Problem(title=title, status=status, code=code, detail=told)
+    body = _problem(status, code, title, detail)
     return JSONResponse(body.model_dump(), status, media_type="application/problem+json")
+
+
+def problem_of(error: MemorySystemError) -> Problem:
+    """An error of the tree as one of several problems in an answer."""
+    return _problem(error.status, error.code, type(error).__name__, error.sentence)
+
+
+def _problem(status: int, code: str, title: str, detail: str) -> Problem:
+    told = detail[:2000].encode("utf-8", "replace").decode("utf-8")  # half of a surrogate pair cannot be sent
+    return Problem(title=title, status=status, code=code, detail=told)
 
 
 def told(error: MemorySystemError) -> JSONResponse:
@@ -84,13 +94,22 @@ def _told(_request: Request, error: Exception) -> JSONResponse:
 
 def _wrong_body(_request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError), "registered for these alone"
+    found = error.errors()
+    what = "body" if all(problem["loc"][:1] == ("body",) for problem in found[:_NAMED]) else "request"
+    return problem_json(422, "invalid-input", "InvalidInput", f"The {what} cannot be taken. {in_words(found)}")
+
+
+_NAMED = 3
+"""Problems of one body that are named; more would not be read."""
+
+
+def in_words(found: Sequence[Any]) -> str:
+    """What pydantic finds wrong, in a sentence that says where."""
     parts = []
-    what = "body"
-    for problem in error.errors()[:3]:
-        what = what if problem["loc"][:1] == ("body",) else "request"
+    for problem in found[:_NAMED]:
         where = ".".join(str(part)[:60] for part in problem["loc"] if part != "body")
         parts.append(f"{where}: {problem['msg']}" if where else str(problem["msg"]))
-    return problem_json(422, "invalid-input", "InvalidInput", f"The {what} cannot be taken. {'; '.join(parts)}.")
+    return f"{'; '.join(parts)}."
 
 
 def _wrong_request(_request: Request, error: Exception) -> JSONResponse:

@@ -64,15 +64,24 @@ def embedders(incomplete: str) -> list[str]:
     return [name for name in EMBEDDERS.names() if name.startswith(incomplete)]
 
 
-def settings_of(embedder: str | None = None) -> Settings:
-    """The environment's settings, with another embedder if one is named.
+def settings_of(embedder: str | None = None, **told: object) -> Settings:
+    """The environment's settings, but for an embedder and others that are told.
 
     Raises:
         ValidationError: one of them is wrong.
     """
-    return Settings() if embedder is None else Settings.model_validate({"embedder": embedder})
+    named = {name: value for name, value in {"embedder": embedder, **told}.items() if value}
+    return Settings.model_validate(named) if named else Settings()
 
 
+Origins = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--origin",
+        metavar="ORIGIN",
+        help="A server whose pages may ask the API too, such as https://game.example; may be given several times.",
+    ),
+]
 _TIME = "TIME"
 _LIKE = "like 2026-03-27T18:00:00+00:00"
 

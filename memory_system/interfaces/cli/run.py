@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +14,7 @@ from ...core.extras import require
 from ...core.settings import MEMORY, Settings
 from ...errors import InvalidParameter
 from ...store.named import THROWN_AWAY
-from .arguments import EmbedderName, errors_told
+from .arguments import EmbedderName, Origins, errors_told
 from .terminal import say
 
 _WANTED = ("streamlit", "plotly", "pandas", "fastapi", "uvicorn")
@@ -39,6 +39,7 @@ def run(
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="Where the dashboard listens.")] = None,
     api_port: Annotated[int | None, typer.Option(min=1, max=65535, help="Where the HTTP API listens.")] = None,
     embedder: EmbedderName = None,
+    origin: Origins = None,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open a browser on it, where there is a screen.")
     ] = True,
@@ -50,7 +51,7 @@ def run(
     with errors_told():
         for package in _WANTED:  # some are imported by a page alone, which is late to learn of it
             require(package, "dashboard", "The dashboard")
-        settings = settings_for(None if world is None else _folder(world), port, api_port, embedder)
+        settings = settings_for(None if world is None else _folder(world), port, api_port, embedder, origin)
     from dashboard import serve  # streamlit takes a second to import
 
     where = settings.home if world is None else settings.home.resolve()
@@ -82,7 +83,11 @@ def _folder(told: str) -> Path:
 
 
 def settings_for(
-    world: Path | None = None, port: int | None = None, api_port: int | None = None, embedder: str | None = None
+    world: Path | None = None,
+    port: int | None = None,
+    api_port: int | None = None,
+    embedder: str | None = None,
+    origins: Sequence[str] | None = None,
 ) -> Settings:
     """The environment's settings, but for what was told on the command line.
 
@@ -99,6 +104,8 @@ def settings_for(
         told["api_port"] = api_port
     if embedder is not None:
         told["embedder"] = embedder
+    if origins:
+        told["origins"] = ",".join(origins)
     return Settings.model_validate(told) if told else Settings()
 
 

@@ -10,11 +10,19 @@ with RemoteWorld("http://127.0.0.1:5000") as world:
 
 from ..serialize import RemoteChangeSet, RemoteExplanation
 from .agent import RemoteAgent
+from .awaited import AsyncAgent, AsyncConversation, AsyncDuet, AsyncInterview, AsyncView, AsyncWorld
 from .talking import RemoteConversation
 from .view import RemoteView
-from .world import RemoteBackup, RemoteWorld
+from .world import Answered, RemoteBackup, RemoteWorld
 
 __all__ = [
+    "Answered",
+    "AsyncAgent",
+    "AsyncConversation",
+    "AsyncDuet",
+    "AsyncInterview",
+    "AsyncView",
+    "AsyncWorld",
     "RemoteAgent",
     "RemoteBackup",
     "RemoteChangeSet",

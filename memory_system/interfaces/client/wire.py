@@ -88,7 +88,7 @@ class Wire:
                 if kind == "answer":
                     return data
                 if kind == "problem":
-                    raise _raised(data["code"], data["detail"])
+                    raise raised(data["code"], data["detail"])
                 told(kind, data)
         raise ServerUnavailable(f"The server at {self._address} stopped before it had answered. Is it running?")
 
@@ -185,10 +185,11 @@ def _error(answer: httpx.Response) -> MemorySystemError:
         code, detail = str(told["code"]), str(told["detail"])
     except (ValueError, KeyError, TypeError):
         return ServerUnavailable(f"The server answered {answer.status_code} without saying why. Is it a memory system?")
-    return _raised(code, detail)
+    return raised(code, detail)
 
 
-def _raised(code: str, detail: str) -> MemorySystemError:
+def raised(code: str, detail: str) -> MemorySystemError:
+    """The error that a problem tells of."""
     kind = _kinds(MemorySystemError).get(code, MemorySystemError)
     error = kind.__new__(kind, detail)  # some are made of more than a sentence, which is not on the wire
     error.args = (detail,)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Generic, Self, TypeVar
 
 from ...core.findings import Finding
 from ...core.settings import Settings
+from ...errors import MemorySystemError
 from ...llm.prices import Price
 from ...operations.context import Progress, no_progress
+from ...operations.importing.events import Outcome
+from ...recall.rank import Recall
 from ...store.clock import About
 from ...store.journal.history import Applied
 from ...world.auth import Role
@@ -22,7 +25,9 @@ from ...world.folders import Binned
 from ...world.rerating import Rerating
 from ..serialize import RemoteChangeSet, read
 from .agent import RemoteAgent
-from .wire import Wire, given, long, plain, segment
+from .wire import Wire, given, long, plain, raised, segment
+
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,23 @@ class RemoteBackup:
     made_at: datetime | None
     deleted: int
     problem: str | None
+
+
+@dataclass(frozen=True)
+class Answered(Generic[_Value]):
+    """What one of many that were sent together was answered: a value, or the error that it was refused with.
+
+    Args:
+        agent: whose event it was, or who was asked; ``None`` if that was not said.
+        value: what became of the event, or what was recalled.
+        revision: that of the agent which holds the event, or which answered; ``None`` if nothing was changed or asked.
+        error: why there is no value.
+    """
+
+    agent: str | None
+    value: _Value | None
+    revision: int | None
+    error: MemorySystemError | None
 
 
 class RemoteWorld:
@@ -164,6 +186,48 @@ class RemoteWorld:
         """How the rating in the background stands."""
         return read(Rerating, self._wire.get("/v1/rerating"))
 
+    # -- many agents in one request --------------------------------------------------------------------
+
+    def add_events(
+        self,
+        events: Iterable[Mapping[str, Any]],
+        *,
+        overwrite_existing: bool = True,
+        rate: bool = True,
+        now: datetime | None = None,
+    ) -> list[Answered[Outcome]]:
+        """Tell many agents what happened; one event that cannot be taken costs no other its place.
+
+        Args:
+            events: at most 10,000, each as ``{"agent": "mira", "document": ...}`` with the fields of an event.
+            overwrite_existing: whether an event with the id of a memory takes its place.
+            rate: whether what comes without a rating is rated.
+            now: when it happened where an event does not say; by the world's clock if not given.
+
+        Returns:
+            what became of each, in their order; those of one agent are one change set, and one revision.
+
+        Raises:
+            MemorySystemError: nothing could be taken at all. Nothing was changed.
+        """
+        body = {"events": plain(list(events)), "overwrite_existing": overwrite_existing, "rate": rate, **given(now=now)}
+        return _answered(self._wire.write("POST", "/v1/events", body), Outcome, "outcome")
+
+    def query_many(self, queries: Iterable[Mapping[str, Any]]) -> list[Answered[Recall]]:
+        """Ask many agents, or one of them many cues; one that cannot be asked costs no other its answer.
+
+        Args:
+            queries: at most 500, each as ``{"agent": "mira", "cue": ...}`` with what ``query_memory`` takes beside.
+
+        Returns:
+            what each recalls, in their order.
+
+        Raises:
+            MemorySystemError: nothing could be asked at all.
+        """
+        told = self._wire.ask("/v1/query", {"queries": [given(**one) for one in queries]})
+        return _answered(told, Recall, "recall")
+
     # -- rehearsals ------------------------------------------------------------------------------------
 
     def characters(self) -> list[str]:
@@ -272,6 +336,18 @@ class RemoteWorld:
 
     def _known(self, told: dict[str, Any]) -> RemoteAgent:
         return RemoteAgent(self._wire, told["agent"])
+
+
+def _answered(told: dict[str, Any], kind: type[_Value], name: str) -> list[Answered[_Value]]:
+    return [
+        Answered(
+            one["agent"],
+            None if one[name] is None else read(kind, one[name]),
+            one["revision"],
+            one["problem"] and raised(one["problem"]["code"], one["problem"]["detail"]),
+        )
+        for one in told["items"]
+    ]
 
 
 def _token() -> str:

@@ -107,7 +107,7 @@ def character_routes(desk: Desk) -> APIRouter:
 
 LINES = "application/x-ndjson"
 _MANY = 500
-_LIGHT, _LIGHT_BYTES = 50, 100_000
+LIGHT, _LIGHT_BYTES = 50, 100_000
 """Events, and bytes of them, whose vectors are made in well under a second or two."""
 
 
@@ -119,10 +119,13 @@ def event_routes(desk: Desk) -> APIRouter:
         tell: Tell, name: str, events: list[Any], overwrite: bool, rate: bool, now: datetime | None, preview: bool
     ) -> JSONResponse:
         agent = desk.agent(name)
-        if now is not None and now.utcoffset() is None:
-            now = now.replace(tzinfo=agent.now.tzinfo)
         done = agent.add_short_term(
-            events, overwrite_existing=overwrite, rate=rate, now=now, preview=preview, progress=progress(tell)
+            events,
+            overwrite_existing=overwrite,
+            rate=rate,
+            now=in_zone_of(agent, now),
+            preview=preview,
+            progress=progress(tell),
         )
         told = serialize.plain(done)
         if preview:
@@ -136,7 +139,7 @@ def event_routes(desk: Desk) -> APIRouter:
         One that cannot be rated is stored all the same, unrated. With an Idempotency-Key an event without an id gets
         one that follows from the key, so that sending it again never doubles it, not even after a restart.
         """
-        events = [_keyed(event, name, key, number) for number, event in enumerate(body.given())]
+        events = [keyed(event, name, key, number) for number, event in enumerate(body.given())]
         return added(
             tell, name, events, overwrite=body.overwrite_existing, rate=body.rate, now=body.now, preview=preview
         )
@@ -151,7 +154,7 @@ def event_routes(desk: Desk) -> APIRouter:
         now: datetime | None,
         preview: bool,
     ) -> JSONResponse:
-        events = [_keyed(event, name, key, number) for number, event in enumerate(_lines_of(text))]
+        events = [keyed(event, name, key, number) for number, event in enumerate(_lines_of(text))]
         return added(tell, name, events, overwrite=overwrite, rate=rate, now=now, preview=preview)
 
     run_lines = desk.lanes.told(add_lines, light=lambda rate, text, **_given: not rate and len(text) < _LIGHT_BYTES)
@@ -191,10 +194,16 @@ def event_routes(desk: Desk) -> APIRouter:
 def _asks_nothing(body: EventsBody, **_given: Any) -> bool:
     """Whether events are few and none is to be rated: those wait for no language model that others wait for."""
     count = len(body.events if body.events is not None else body.documents or ())
-    return count <= _LIGHT and (not body.rate or all(body.rated()))
+    return count <= LIGHT and (not body.rate or all(body.rated()))
 
 
-def _keyed(event: Any, name: str, key: str | None, number: int) -> Any:
+def in_zone_of(agent: AgentMemory, now: datetime | None) -> datetime | None:
+    """A time that was sent; one without a zone is in that of the agent's world."""
+    return now if now is None or now.utcoffset() is not None else now.replace(tzinfo=agent.now.tzinfo)
+
+
+def keyed(event: Any, name: str, key: str | None, number: int) -> Any:
+    """An event with an id that follows from the key of its request, if it has none of its own."""
     if key is None or not isinstance(event, dict) or event.get("id") is not None:
         return event
     return event | {"id": uuid.uuid5(uuid.NAMESPACE_OID, f"{name}\n{key}\n{number}").hex}

@@ -39,6 +39,11 @@ class Event(Body):
     evidence: Ids = Field(default_factory=list)
     metadata: dict[str, Any] = Field(default_factory=dict)
 
+    @property
+    def has_rating(self) -> bool:
+        """Whether it comes with its rating."""
+        return self.rating is not None or self.importance_score is not None or _RATED & self.metadata.keys() != set()
+
     def given(self) -> dict[str, Any]:
         """The event as ``add_short_term`` takes it."""
         return self.model_dump(exclude_defaults=True) | {"document": self.document}
@@ -61,11 +66,7 @@ class EventsBody(Body):
     def rated(self) -> Iterator[bool]:
         """Of each event whether it comes with its rating."""
         for event in self.events or ():
-            yield (
-                event.rating is not None
-                or event.importance_score is not None
-                or _RATED & event.metadata.keys() != set()
-            )
+            yield event.has_rating
         for row in range(len(self.documents or ())):
             metadata = self.metadatas[row] if self.metadatas and row < len(self.metadatas) else None
             yield bool(metadata and _RATED & metadata.keys())

@@ -1,0 +1,191 @@
+"""Routes: events, and cues, of many agents in one request; what is wrong with one costs no other its answer."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import datetime
+from typing import Annotated, Any, TypeVar
+
+from fastapi import APIRouter, Depends
+from fastapi.responses import Response
+from pydantic import Field, StrictBool, ValidationError
+
+from ....errors import InvalidEntry, InvalidParameter, MemorySystemError
+from ....operations.importing import events as intake
+from ....operations.importing.events import Outcome
+from ....recall.query import MAX_TOP_K
+from ....recall.rank import Recall
+from ...forms import Body, Name, QueryBody
+from ...serialize import Json, Shape, items
+from ..deps import Desk, Key, documents_key
+from ..problems import Problem, in_words, problem_of
+from ..schemas.bodies import Event
+from ..sse import TOLD, Tell
+from .memories import LIGHT, in_zone_of, keyed
+
+MOST_EVENTS, MOST_CUES = 10_000, 500
+JSON = "application/json"
+Form = TypeVar("Form", bound=Body)
+
+
+class AgentsEvent(Event):
+    """An event, and whose it is."""
+
+    agent: Name
+
+    def given(self) -> dict[str, Any]:
+        """The event as ``add_short_term`` takes it."""
+        return {name: value for name, value in super().given().items() if name != "agent"}
+
+
+class AgentsQuery(QueryBody):
+    """A query, and who is asked."""
+
+    agent: Name
+
+
+class ManyEvents(Body):
+    """Events of many agents, at most 10,000; those of one agent are one change set."""
+
+    events: Annotated[
+        list[Annotated[AgentsEvent | Any, Field(union_mode="left_to_right")]], Field(max_length=MOST_EVENTS)
+    ]
+    overwrite_existing: StrictBool = True
+    rate: StrictBool = True
+    now: datetime | None = None
+
+
+class ManyQueries(Body):
+    """Queries of many agents, at most 500, whose ``top_k`` are 10,000 at most together."""
+
+    queries: Annotated[
+        list[Annotated[AgentsQuery | Any, Field(union_mode="left_to_right")]], Field(max_length=MOST_CUES)
+    ]
+
+
+def _told(name: str, about: str, **more: Any) -> Shape:
+    return Shape(name, about, {"agent": str | None, "revision": int | None, **more, "problem": Problem | None})
+
+
+EVENTS_TOLD = items(
+    "EventsTold",
+    "What became of each event, in the order in which they were sent.",
+    _told(
+        "EventTold",
+        "What became of an event, and the agent's revision that holds it; or the ``problem`` that it was refused for.",
+        outcome=Outcome | None,
+    ),
+)
+ANSWERS = items(
+    "QueriesTold",
+    "The answer to each query, in the order in which they were sent.",
+    _told(
+        "QueryTold",
+        "The answer to a query, and the revision of the agent that gave it; or the ``problem`` with it.",
+        recall=Recall | None,
+    ),
+)
+
+
+def routes(desk: Desk) -> APIRouter:
+    """What is told to, and asked of, many agents at once."""
+    router = APIRouter()
+
+    def add(tell: Tell, body: ManyEvents, key: Key = None) -> Response:
+        """Remember events of many agents; one that cannot be taken says why, and all the others are stored.
+
+        The events of one agent are stored as one change set. With an Idempotency-Key an event without an id gets one
+        that follows from the key, as for one agent.
+        """
+        answers = [_nothing(one, "outcome") for one in body.events]
+        found: dict[str, dict[int, dict[str, Any]]] = defaultdict(dict)
+        for place, one in enumerate(body.events):
+            try:
+                event = _formed(AgentsEvent, one, InvalidEntry)
+                zone = desk.agent(event.agent).now.tzinfo
+                told = keyed(event.given(), event.agent, key, place)
+                (entry,) = intake.read([told], None, lambda zone=zone: zone).entries
+                if told.get("id") in {other.get("id") for other in found[event.agent].values()} - {None}:
+                    raise InvalidEntry(
+                        f"The id {entry.id!r} stands twice; give each event of an agent an id of its own."
+                    )
+                found[event.agent][place] = told
+            except MemorySystemError as error:
+                answers[place]["problem"] = _of_place("Event", place, error)
+        for done, (name, events) in enumerate(found.items()):
+            tell("progress", {"done": done / len(found), "doing": f"Telling {name}"})
+            try:
+                agent = desk.agent(name)
+                added = agent.add_short_term(
+                    list(events.values()),
+                    overwrite_existing=body.overwrite_existing,
+                    rate=body.rate,
+                    now=in_zone_of(agent, body.now),
+                )
+                for place, outcome in zip(events, added.outcomes, strict=True):
+                    answers[place] |= {"outcome": outcome, "revision": added.change_set.revision}
+            except MemorySystemError as error:
+                for place in events:
+                    answers[place]["problem"] = _of_place("Event", place, error)
+        return Response(EVENTS_TOLD.dumped(items=answers), media_type=JSON)
+
+    def query(body: ManyQueries) -> Response:
+        """Ask many agents, or one of them many cues; a query that cannot be asked says why beside the other answers."""
+        answers, seats = [_nothing(one, "recall") for one in body.queries], 0
+        for place, one in enumerate(body.queries):
+            try:
+                asked = _formed(AgentsQuery, one, InvalidParameter)
+                view = asked.view(desk.agent(asked.agent))
+                seats += view.settings.top_k if asked.top_k is None else asked.top_k
+                if seats > MAX_TOP_K:
+                    raise InvalidParameter(
+                        f"One request recalls {MAX_TOP_K:,} memories at most: ask the rest in another."
+                    )
+                recall = view.query_memory(**asked.given(view.settings), touch=asked.touch)
+                answers[place] |= {"recall": recall, "revision": view.stamp[0]}
+            except MemorySystemError as error:
+                answers[place]["problem"] = _of_place("Query", place, error)
+        return Response(ANSWERS.dumped(items=answers), media_type=JSON)
+
+    router.post("/events", tags=["events"], response_model=EVENTS_TOLD.model, responses=TOLD)(
+        desk.lanes.told(add, light=_asks_nothing)
+    )
+    router.post("/query", tags=["recall"], response_model=ANSWERS.model, dependencies=[Depends(documents_key)])(
+        desk.lanes.quick(query)
+    )
+    return router
+
+
+def _nothing(one: Any, gives: str) -> Json:
+    """An answer before there is any."""
+    agent = one.get("agent") if isinstance(one, dict) else getattr(one, "agent", None)
+    return {"agent": agent if isinstance(agent, str) else None, "revision": None, gives: None, "problem": None}
+
+
+def _formed(form: type[Form], one: Any, wrong: type[MemorySystemError]) -> Form:
+    """What one of many says.
+
+    Raises:
+        MemorySystemError: it cannot be taken, as the error says that is handed in.
+    """
+    if isinstance(one, form):
+        return one
+    if not isinstance(one, dict):
+        raise wrong("It must be an object that names an 'agent'.")
+    try:
+        return form.model_validate(one)
+    except ValidationError as error:
+        raise wrong(in_words(error.errors())) from error
+
+
+def _of_place(what: str, place: int, error: MemorySystemError) -> Json:
+    """A problem that says which one of many it is about, counted from 1."""
+    told = problem_of(error)
+    return told.model_copy(update={"detail": f"{what} {place + 1}: {told.detail}"}).model_dump()
+
+
+def _asks_nothing(body: ManyEvents, **_given: Any) -> bool:
+    """Whether events are few and none is to be rated: those wait for no language model that others wait for."""
+    return len(body.events) <= LIGHT and (
+        not body.rate or all(isinstance(one, AgentsEvent) and one.has_rating for one in body.events)
+    )
