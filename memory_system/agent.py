@@ -17,6 +17,7 @@ from .agent_parts.cues import Cues
 from .agent_parts.curation import Curation
 from .agent_parts.duplicates import Duplicates
 from .agent_parts.history import History, as_of
+from .agent_parts.plans import Plans
 from .agent_parts.provenance import Provenance
 from .agent_parts.rating import Rating
 from .agent_parts.replay import Replay
@@ -483,6 +484,7 @@ class AgentMemory:
         """How many memories have no vector of the embedder in use, and are not found by meaning."""
         return Contents(self._context).waiting_for_vectors
 
+    plan_now = _of(Plans, Plans.plan_now)
     lineage = _of(Provenance, Provenance.lineage)
     built_on = _of(Provenance, Provenance.built_on)
     stale = _of(Provenance, Provenance.stale)

@@ -53,6 +53,7 @@ from ..core.scoring import Score, Scoring, Weights
 from ..core.settings import AgentSettings
 from ..llm.prices import Price
 from ..llm.usage import Spent
+from ..operations.day import Intended, PlanNow
 from ..operations.duplicates.suspicions import Look, Sort, Suspicion
 from ..operations.importing.events import Added, Outcome
 from ..operations.narrative import Dropped, Narrative, Sentence
@@ -508,6 +509,18 @@ _json(
     names={"suspicions": "items"},
 )
 _json(Dismissed, "DismissedTold", "A suspicion that a person dismissed: the fingerprints of the two texts.")
+
+_json(
+    Intended,
+    "IntendedTold",
+    "Something intended today, HH:MM; ``memory`` holds it (``null``: the routine), and ``seen`` tell of it.",
+    names={"entry_id": "memory"},
+)
+_json(
+    PlanNow,
+    "PlanNowTold",
+    "How a day stands beside its plan, or (``by``) beside the routine where it has none.",
+)
 
 # -- what memory is asked, and what it answers ---------------------------------------------------------------
 

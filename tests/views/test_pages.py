@@ -61,6 +61,17 @@ def test_overview_shows_counts_and_what_is_in_use(open_page: OpenPage) -> None:
     assert "all-MiniLM-L6-v2" in shown(page)
 
 
+def test_the_overview_says_what_is_being_done_today_and_what_was_missed(open_page: OpenPage) -> None:
+    at = mira().now
+    routine = mira().plan_now()
+    assert f"Next: {routine.following}" in shown(open_page("overview"))
+    mira().plan_from_memory(at.replace(hour=4, minute=0))
+    planned = mira().plan_now()
+    page = shown(open_page("overview"))
+    assert planned.missed
+    assert all(f"Missed: {one}" in page for one in planned.missed)
+
+
 def test_the_overview_of_somebody_who_remembers_nothing_says_what_to_do(open_page: OpenPage) -> None:
     session.opened().create_agent("ana")
     page = open_page("overview", agent="ana")

@@ -56,6 +56,17 @@ with st.container(horizontal=True):
     ):
         st.metric(label, value, border=True, help=meaning, width=160)
 
+today = agent.plan_now()
+if today.by != "nothing":
+    st.header("Today", anchor=False)
+    with st.container(border=True, gap="small"):
+        missed = today.missed if today.by == "plan" else ()
+        for label, one in (("Now", today.doing), ("Next", today.following), *(("Missed", one) for one in missed)):
+            if one is not None:
+                st.text(tables.visible(f"{label}: {one}"))
+        by = "By the plan of the day; missed is what no memory of its time tells of."
+        st.caption(by if today.by == "plan" else "By the routine: this day has no plan yet.")
+
 st.header("Try a cue", anchor=False)
 with st.container(horizontal=True):
     for cue in session.example_cues(agent.name):

@@ -209,6 +209,7 @@ class RemoteAgent(RemoteView):
         told = self._wire.write(method, f"{self._of}/{address}", body, preview=str(preview).lower())
         return read(RemoteChangeSet, told)
 
+    plan_now = looked(AgentMemory.plan_now)
     last_version = looked(AgentMemory.last_version)
     built_on = looked(AgentMemory.built_on)
     lineage = looked(AgentMemory.lineage)

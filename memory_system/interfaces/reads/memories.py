@@ -13,6 +13,7 @@ from ...core.entry import MemoryEntry, Tier
 from ...core.settings import AgentSettings
 from ...errors import EntryNotFound, shown
 from ...llm.usage import Spent, total
+from ...operations.day import PlanNow
 from ...operations.duplicates.suspicions import RELATED, THRESHOLD, Look
 from ...operations.provenance import Lineage
 from ...operations.undo import Clash
@@ -79,6 +80,12 @@ class OfHistory(Containing):
     since: Annotated[AwareDatetime | None, Says("Applied at this real time or later.")] = None
     until: Annotated[AwareDatetime | None, Says("Applied before this real time.")] = None
     before: Annotated[Number | None, Says("Only those older than this revision.")] = None
+
+
+class OfDay(Form):
+    """A day, and how far it is."""
+
+    at: Annotated[AwareDatetime | None, Says("The world's time, with its zone; its clock if not given.")] = None
 
 
 class OfRevision(Form):
@@ -253,6 +260,17 @@ READS = (
         "forgotten",
         "--contains key",
         tag="memories",
+    ),
+    Read(
+        "plan-now",
+        "The plan now",
+        "What is being done, what is next, and what was missed of today's plan; of the routine where there is none.",
+        OfDay,
+        lambda agent, form: agent.plan_now(form.at),
+        PlanNow,
+        "plan-now",
+        "--at 2026-03-27T18:00:00+00:00",
+        tag="rate and plan",
     ),
     Read(
         "lineage",

@@ -1,0 +1,138 @@
+"""How a day goes beside its plan: what is being done, what is next, and what was missed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+
+from ..core.entry import Kind, MemoryEntry
+from ..core.personality import RoutineItem
+from ..recall.hybrid.words import stems
+
+_CLOCK = re.compile(r"[0-2]\d:[0-5]\d")
+_MIDNIGHT = "24:00"
+_TELLS = (Kind.OBSERVATION, Kind.CONVERSATION)
+"""The kinds of memories that tell what happened at a time."""
+
+
+@dataclass(frozen=True)
+class Intended:
+    """Something that an agent intends to do today.
+
+    Args:
+        start: when it begins, HH:MM.
+        end: when it ends, HH:MM; 24:00 at midnight.
+        activity: what it is.
+        place: where; empty if that is not said.
+        entry_id: the memory that holds it; ``None`` for an item of the routine.
+        seen: the ids of the memories of its time that tell of it, in their order.
+    """
+
+    start: str
+    end: str
+    activity: str
+    place: str = ""
+    entry_id: str | None = None
+    seen: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.start} to {self.end} {self.activity}{f' ({self.place})' if self.place else ''}"
+
+
+@dataclass(frozen=True)
+class PlanNow:
+    """How a day stands beside its plan.
+
+    Args:
+        at: the world's time that it is told of.
+        by: ``plan`` where the day has one, else ``routine`` where the personality has one, else ``nothing``.
+        doing: what is being done; ``None`` where nothing is planned for now.
+        following: what comes next today; ``None`` where nothing does.
+        missed: what is over, and of which no memory of its time tells.
+        done: what is over, and of which a memory of its time tells.
+    """
+
+    at: datetime
+    by: str
+    doing: Intended | None
+    following: Intended | None
+    missed: tuple[Intended, ...]
+    done: tuple[Intended, ...]
+
+    def __str__(self) -> str:
+        told = (("Now", self.doing), ("Next", self.following))
+        lines = [f"{name}: {one}" for name, one in told if one]
+        over = (("Done", self.done), ("Missed", self.missed))
+        lines += [f"{name}: {'; '.join(map(str, some))}" for name, some in over if some]
+        return "\n".join(lines) or "Nothing is planned."
+
+
+def stand(at: datetime, held: Sequence[MemoryEntry], routine: Sequence[RoutineItem]) -> PlanNow:
+    """How the day of ``at``, in its zone, stands beside its plan, or beside the routine where it has none.
+
+    Args:
+        at: the world's time.
+        held: what is remembered.
+        routine: what the agent usually does.
+
+    Returns:
+        what is over is done where a memory of its time names its place, or shares a word with its activity, stop words
+        aside and by their stems; it is missed where none does.
+    """
+    day, clock = at.date().isoformat(), f"{at:%H:%M}"
+    planned = sorted(_of_plan(held, day), key=lambda one: (one.start, one.end))
+    intended = planned or _of_routine(routine)
+    over = [_seen(one, held, at) for one in intended if one.end <= clock]
+    return PlanNow(
+        at,
+        "plan" if planned else "routine" if intended else "nothing",
+        next((one for one in reversed(intended) if one.start <= clock < one.end), None),
+        next((one for one in intended if one.start > clock), None),
+        tuple(one for one in over if not one.seen),
+        tuple(one for one in over if one.seen),
+    )
+
+
+def _of_plan(held: Iterable[MemoryEntry], day: str) -> Iterable[Intended]:
+    for entry in held:
+        if entry.kind is Kind.PLAN and entry.extras.get("plan_day") == day:
+            start, end, activity, place = (
+                str(entry.extras.get(name, "")) for name in ("start", "end", "activity", "place")
+            )
+            if _CLOCK.fullmatch(start) and _CLOCK.fullmatch(end):  # a person may have changed them
+                yield Intended(start, end, activity, place, entry.id)
+
+
+def _of_routine(routine: Sequence[RoutineItem]) -> list[Intended]:
+    """The items of a routine; one without an end lasts until the next begins."""
+    items = sorted(routine, key=lambda one: one.time)
+    ends = [*(one.time for one in items[1:]), _MIDNIGHT][: len(items)]
+    return [
+        Intended(one.time, one.until or end, one.activity, one.place or "")
+        for one, end in zip(items, ends, strict=True)
+    ]
+
+
+def _seen(one: Intended, held: Iterable[MemoryEntry], at: datetime) -> Intended:
+    """What is over, with the memories of its time that tell of it."""
+    about, place = set(stems(one.activity)), one.place.casefold()
+    found = [
+        entry
+        for entry in held
+        if entry.kind in _TELLS
+        and one.start <= _clock(entry, at) < one.end
+        and ((place and place in entry.document.casefold()) or about & set(stems(entry.document)))
+    ]
+    told = tuple(entry.id for entry in sorted(found, key=lambda entry: (entry.timestamp or at, entry.id)))
+    return Intended(one.start, one.end, one.activity, one.place, one.entry_id, told)
+
+
+def _clock(entry: MemoryEntry, at: datetime) -> str:
+    """When a memory happened on the day of ``at``, HH:MM; empty if on another day, or nobody knows."""
+    zone: tzinfo | None = at.tzinfo
+    if entry.timestamp is None or abs((entry.timestamp - at).days) > 1:
+        return ""
+    local = entry.timestamp.astimezone(zone)
+    return f"{local:%H:%M}" if local.date() == at.date() else ""
