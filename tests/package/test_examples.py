@@ -58,11 +58,11 @@ def adventure(_folder: Path) -> None:
 
 
 def companion(folder: Path) -> None:
-    first = said("companion", "Jo", str(folder), given="My name is Jo. I keep bees.\n\n")
+    first = said("companion", "Jo", str(folder), given="My name is Jo. I live in Selwyn and keep bees.\n\n")
     again = said("companion", "Jo", str(folder), given="Do I keep bees?\n\n")
     another = said("companion", "Ana", str(folder))
     assert ["bees" in told.splitlines()[0] for told in (first, again, another)] == [False, True, False]
-    assert "I keep bees" in again.splitlines()[-1]
+    assert "keep bees" in again.splitlines()[-1]
 
 
 CHECKS = {"village": village, "adventure": adventure, "companion": companion}

@@ -61,11 +61,11 @@ if today.by != "nothing":
     st.header("Today", anchor=False)
     with st.container(border=True, gap="small"):
         missed = today.missed if today.by == "plan" else ()
-        for label, one in (("Now", today.doing), ("Next", today.following), *(("Missed", one) for one in missed)):
-            if one is not None:
-                st.text(tables.visible(f"{label}: {one}"))
-        by = "By the plan of the day; missed is what no memory of its time tells of."
-        st.caption(by if today.by == "plan" else "By the routine: this day has no plan yet.")
+        for label, action in (("Now", today.doing), ("Next", today.following), *(("Missed", one) for one in missed)):
+            if action is not None:
+                st.text(tables.visible(f"{label}: {action}"))
+        basis = "By the plan of the day; missed is what no memory of its time tells of."
+        st.caption(basis if today.by == "plan" else "By the routine: this day has no plan yet.")
 
 st.header("Try a cue", anchor=False)
 with st.container(horizontal=True):

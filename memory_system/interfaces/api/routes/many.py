@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from datetime import datetime
+from datetime import datetime, tzinfo
+from functools import partial
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends
 from fastapi.responses import Response
 from pydantic import Field, StrictBool, ValidationError
 
+from ....agent import AgentMemory
 from ....errors import InvalidEntry, InvalidParameter, MemorySystemError
 from ....operations.importing import events as intake
 from ....operations.importing.events import Outcome
@@ -102,9 +104,9 @@ def routes(desk: Desk) -> APIRouter:
         for place, one in enumerate(body.events):
             try:
                 event = _formed(AgentsEvent, one, InvalidEntry)
-                zone = desk.agent(event.agent).now.tzinfo
+                zone = partial(_zone, desk.agent(event.agent))
                 told = keyed(event.given(), event.agent, key, place)
-                (entry,) = intake.read([told], None, lambda zone=zone: zone).entries
+                (entry,) = intake.read([told], None, zone).entries
                 if told.get("id") in {other.get("id") for other in found[event.agent].values()} - {None}:
                     raise InvalidEntry(
                         f"The id {entry.id!r} stands twice; give each event of an agent an id of its own."
@@ -154,6 +156,10 @@ def routes(desk: Desk) -> APIRouter:
         desk.lanes.quick(query)
     )
     return router
+
+
+def _zone(agent: AgentMemory) -> tzinfo | None:
+    return agent.now.tzinfo
 
 
 def _nothing(one: Any, gives: str) -> Json:
