@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
 import subprocess
 import sys
@@ -67,9 +69,11 @@ class ChromaServer:
         return self._folder / "data"
 
     def signal(self, number: int) -> None:
-        """Hold it still (SIGSTOP) or let it go on (SIGCONT)."""
+        """Hold it still (SIGSTOP) or let it go on (SIGCONT); a busy machine takes its time until all of it stands."""
         assert self._process is not None
         self._process.send_signal(number)
+        if number == signal.SIGSTOP:
+            os.waitid(os.P_PID, self._process.pid, os.WSTOPPED)
 
 
 def _free_port() -> int:

@@ -115,9 +115,6 @@ def _vectors(agent: AgentMemory) -> None:
                 st.rerun()
 
 
-_REEMBED = "In Python: AgentMemory.reembed"
-
-
 def _begin_anew(agent: AgentMemory) -> None:
     try:
         problem = doctor.mend(session.world(), agent.name)

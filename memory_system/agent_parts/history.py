@@ -66,7 +66,7 @@ class History(Part):
         Raises:
             InvalidParameter: a value is out of its range.
         """
-        older = None if before is None else whole("before", before, 0, 2**62)
+        older = None if before is None else whole("before", before, 0, _MOST)
         sought = Sought(contains, author, operation, entry_id, since, until)
         with self.context.ledger.reading():
             return self.context.ledger.journal.history(whole("limit", limit, 1, 10_000), older, sought)
@@ -77,7 +77,7 @@ class History(Part):
         Raises:
             ChangeSetNotFound: the history has no such revision.
         """
-        number = whole("The revision", revision, 1, 2**62)
+        number = whole("The revision", revision, 1, _MOST)
         with self.context.ledger.reading():
             return self.context.ledger.journal.get(number)
 

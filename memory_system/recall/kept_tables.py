@@ -72,10 +72,11 @@ def save(path: Path, table: Table, place: Place) -> None:
     names = json.dumps({"ids": table.ids, "tags": table.tags}, ensure_ascii=False).encode("utf-8")
     parts = dict(table.columns.used(rows))
     parts |= {"text": lines, "ends": ends, "names": np.frombuffer(names, np.uint8)}
+    parts |= {_OF_TEXTS + name: array for name, array in (table.read_texts or {}).items()}
     sections: dict[str, dict[str, Any]] = {}
     offset = _MOST_HEADER
     for name, array in parts.items():
-        shape = array.shape if name in _LISTS else (room, *array.shape[1:])
+        shape = array.shape if _is_list(name) else (room, *array.shape[1:])
         sections[name] = {
             "offset": offset,
             "type": array.dtype.str,
@@ -122,13 +123,19 @@ def load(path: Path) -> tuple[Table, Place] | None:
 
 _LISTS = ("text", "ends", "names")
 """Sections without room for more: what is added after opening is held by itself."""
+_OF_TEXTS = "texts."
+"""How the sections begin that hold what an index has read of the texts, which are such lists, too."""
+
+
+def _is_list(name: str) -> bool:
+    return name in _LISTS or name.startswith(_OF_TEXTS)
 
 
 def _read(file: BufferedReader, header: dict[str, Any]) -> tuple[Table, Place] | None:
     rows, arrays = int(header["rows"]), {}
     for name, section in header["sections"].items():
         array = np.zeros(tuple(section["shape"]), np.dtype(section["type"]))  # what is not used costs no memory
-        used = array if name in _LISTS else array[:rows]
+        used = array if _is_list(name) else array[:rows]
         if used.size:
             into = used.view(np.uint8).reshape(-1).data
             file.seek(int(section["offset"]))
@@ -136,13 +143,17 @@ def _read(file: BufferedReader, header: dict[str, Any]) -> tuple[Table, Place] |
                 return None
         arrays[name] = array
     text, ends, names = (arrays.pop(name) for name in _LISTS)
+    of_texts = {name.removeprefix(_OF_TEXTS): arrays.pop(name) for name in list(arrays) if _is_list(name)}
     told = json.loads(names.tobytes())
     if not lengths_fit(arrays) or len(ends) != rows or len(told["ids"]) != rows:
         return None
     columns = Columns(arrays, coded=rows)
     tags = {entry_id: tuple(of_entry) for entry_id, of_entry in told["tags"].items()}
     entries = Rows(list(range(rows)), columns["accessed"], Saved(text, ends))
-    return Table(columns, entries, told["ids"], tags), Place(**header["place"])
+    table = Table(columns, entries, told["ids"], tags)
+    if of_texts:
+        table.keep_texts(of_texts)
+    return table, Place(**header["place"])
 
 
 def _lines(table: Table) -> tuple[NDArray[np.uint8], NDArray[np.uint64]]:
@@ -172,7 +183,7 @@ class KeptTables:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._versions: dict[Tier, tuple[Table, int]] = {}
+        self._versions: dict[Tier, tuple[Table, int, bool]] = {}
         self._places: dict[Tier, Place] = {}
 
     def open(self, place: Place, change_set_at: Callable[[int], str]) -> dict[Tier, Table]:
@@ -192,7 +203,8 @@ class KeptTables:
             ours = (shown.embedder, shown.tier) == (place.embedder, tier.value) and shown.access <= place.access
             if ours and 0 <= behind <= _MOST_BEHIND and change_set_at(shown.revision) == shown.change_set:
                 found[tier] = table
-                self._versions[tier], self._places[tier] = (table, table.version), shown
+                self._versions[tier] = table, table.version, table.texts_are_read
+                self._places[tier] = shown
         return found
 
     def shown(self) -> tuple[int, int]:
@@ -224,8 +236,12 @@ class KeptTables:
             path.unlink(missing_ok=True)
 
     def _changed_much(self, tier: Tier, table: Table) -> bool:
-        opened, version = self._versions.get(tier, (None, 0))
-        return opened is not table or table.version - version > _REWRITE * len(table)
+        opened, version, texts_kept = self._versions.get(tier, (None, 0, False))
+        return (
+            opened is not table
+            or table.version - version > _REWRITE * len(table)
+            or (not texts_kept and table.texts_are_read)
+        )
 
     def _path(self, tier: Tier) -> Path:
         return self._folder / f"{tier.value}.table"

@@ -59,15 +59,16 @@ class Hybrid:
             return apart
         texts = self._texts(tables)
         cue = _reading(query, texts.speakers)
-        worked_out: list[relevancy.Relevancy] = []
+        by_tier: dict[Tier, Relevancy] = {}
 
         def together(tier: Tier, _table: Table) -> Relevancy:
-            if not worked_out:  # once for all tiers
-                worked_out.append(self._found(cue, vector, texts, *(tables[one] for one in LIVED)))
-            found = worked_out[0]
-            end = sum(len(tables[one]) for one in LIVED[: LIVED.index(tier) + 1])
-            rows = slice(end - len(tables[tier]), end)
-            return found.values[rows], {name: part[rows] for name, part in found.parts.items()}, found.outset
+            if not by_tier:  # once for all tiers
+                found, end = self._found(cue, vector, texts, *(tables[one] for one in LIVED)), 0
+                for one in LIVED:
+                    rows = slice(end, end := end + len(tables[one]))
+                    parts = {name: part[rows] for name, part in found.parts.items()}
+                    by_tier[one] = found.values[rows], parts, found.outset
+            return by_tier[tier]
 
         return together
 

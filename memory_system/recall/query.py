@@ -26,8 +26,8 @@ from .table import KINDS, Table
 _MOST = 100
 _MOST_WITHOUT = 10_000
 _MAX_CONTAINS = 1000
-_PLANNED = "plan"
-"""The tag of plans."""
+_PLANNED, _PLAN = "plan", KINDS.index(Kind.PLAN)
+"""The tag of plans, and the number of their kind."""
 
 
 @dataclass(frozen=True)
@@ -217,12 +217,11 @@ class Query:
         found = self.facets.admit(table) if self.facets else None
         if Kind.PLAN in self.facets.kinds or _PLANNED in self.facets.tags:
             return found
-        columns = table.columns.used(len(table))
-        plans: NDArray[np.bool_] = columns["kind"] == KINDS.index(Kind.PLAN)
+        plans: NDArray[np.bool_] = table.kinds == _PLAN
         if not plans.any():
             return found
         today = self.now.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
-        stand: NDArray[np.bool_] = ~(plans & (columns["timestamp"] < today))
+        stand: NDArray[np.bool_] = ~(plans & (table.happened < today))
         return stand if found is None else found & stand
 
     def threshold_of(self, tier: Tier) -> float:

@@ -300,7 +300,7 @@ class _Asked:
         if not len(table):
             return _Ranked(tier, table, [], _NOTHING)
         if tier is not Tier.STATIC and not query.scoring.normalise and len(table) > FEW and table is self.held[tier]:
-            admitted = query.admitted(table)
+            admitted = self._allowed[tier]
             sought = Sought(self.cue, query.now, query.scoring, query.threshold_of(tier), query.top_k, admitted)
             if self.measured is None:
                 return _Ranked(tier, table, *top_rows(table, sought))
@@ -309,7 +309,7 @@ class _Asked:
         parts = self._all_parts()[tier] if query.scoring.normalise else self._parts(tier)
         totals = parts.totals
         above = parts.passing > query.threshold_of(tier)
-        if (allowed := query.admitted(table)) is not None:
+        if (allowed := self._allowed[tier]) is not None:
             above &= allowed
         best = best_of(np.flatnonzero(above), totals, table.ids, query.top_k)
         return _Ranked(tier, table, best, parts.taken(np.array(best, np.intp)))
@@ -335,8 +335,11 @@ class _Asked:
     @cached_property
     def _best(self) -> float:
         """The highest relevancy of all that the facets admit; 0 where there is none."""
-        found = [self._found(tier)[0][self._admitted(tier)] for tier in LIVED]
-        return max((float(np.nanmax(some)) for some in found if not np.isnan(some).all()), default=0.0)
+        best = 0.0
+        for tier in LIVED:
+            found, allowed = self._found(tier)[0], self._allowed[tier]
+            best = float(np.fmax.reduce(found if allowed is None else found[allowed], initial=best))
+        return best
 
     def _aged(self, tier: Tier) -> tuple[Floats, Floats, Floats]:
         """The importance, last accesses and times of a tier's rows."""
@@ -361,10 +364,14 @@ class _Asked:
             found[tier] = dataclasses.replace(both.taken(some), sub_parts=one.sub_parts, confidence=one.confidence)
         return found
 
+    @cached_property
+    def _allowed(self) -> dict[Tier, NDArray[np.bool_] | None]:
+        """Which rows of each tier may be found; ``None`` = all of them."""
+        return {tier: self.query.admitted(self.tables[tier]) for tier in LIVED}
+
     def _admitted(self, tier: Tier) -> NDArray[np.bool_]:
-        table = self.tables[tier]
-        allowed = self.query.admitted(table)
-        return np.ones(len(table), np.bool_) if allowed is None else allowed
+        allowed = self._allowed[tier]
+        return np.ones(len(self.tables[tier]), np.bool_) if allowed is None else allowed
 
     def _guided(self, found: Sequence[Candidate]) -> tuple[Candidate, ...]:
         if not self.query.requery or len(found) >= self.query.top_k:

@@ -293,6 +293,7 @@ class Table:
         self._aged: dict[float, tuple[float, NDArray[np.float32]]] = {}
         self._bounds: tuple[int, float, bool] | None = None
         self._texts: TextIndex | None = None
+        self._kept_texts: Mapping[str, NDArray[Any]] | None = None
         self._folded: list[str] | None = None
         self._weighed: tuple[tuple[float, Curve, float, float], NDArray[np.float32]] | None = None
 
@@ -339,6 +340,11 @@ class Table:
     def happened(self) -> Floats:
         """When each happened, shape (n,), Unix seconds; NaN = timeless."""
         return self.columns["timestamp"][: len(self)]
+
+    @property
+    def kinds(self) -> NDArray[np.uint8]:
+        """What each is, shape (n,), as numbers of ``KINDS``."""
+        return self.columns["kind"][: len(self)]
 
     @property
     def id_ranks(self) -> NDArray[np.intp]:
@@ -400,10 +406,33 @@ class Table:
     def texts(self) -> TextIndex:
         """What the texts hold besides their vectors, row by row; made when it is first asked for."""
         if self._texts is None:
-            self._texts = TextIndex()
-            for row, entry in enumerate(self.entries):
-                self._texts.put(row, entry)
+            index = self._restored_texts() or TextIndex()
+            for row in range(len(index), len(self)):
+                index.put(row, self.entries[row])
+            self._texts, self._kept_texts = index, None
         return self._texts
+
+    def keep_texts(self, parts: Mapping[str, NDArray[Any]]) -> None:
+        """Take over what an index of these very rows has read of their texts, to spare reading them again."""
+        self._kept_texts = parts
+
+    @property
+    def texts_are_read(self) -> bool:
+        """Whether there is an index of the texts already, here or kept."""
+        return self._texts is not None or self._kept_texts is not None
+
+    @property
+    def read_texts(self) -> Mapping[str, NDArray[Any]] | None:
+        """What an index has read of the texts, for ``keep_texts``; ``None`` while nobody has asked for one."""
+        return self._kept_texts if self._texts is None else self._texts.parts()
+
+    def _restored_texts(self) -> TextIndex | None:
+        """The index that was kept, if one was, and it was made as this version makes them."""
+        try:
+            kept = self._kept_texts
+            return None if kept is None else TextIndex.restored(kept, self.entries.saved.entry)
+        except (ValueError, KeyError, TypeError):
+            return None
 
     @property
     def folded(self) -> Sequence[str]:
@@ -432,6 +461,8 @@ class Table:
 
     def put(self, entry: MemoryEntry, vector: Vectors | None) -> None:
         """Add an entry, or replace the one of its id."""
+        if self._kept_texts is not None:
+            self._texts, self._kept_texts = self._restored_texts(), None  # before its rows are others
         row = self._rows.get(entry.id)
         if row is None:
             row = len(self)
@@ -468,6 +499,8 @@ class Table:
         if row is None:
             return
         last = len(self) - 1
+        if self._kept_texts is not None:
+            self._texts, self._kept_texts = self._restored_texts(), None  # before its rows are others
         if self._texts is not None:
             if row != last:
                 self._texts.move(last, row)
@@ -511,6 +544,7 @@ class Table:
         entries = Rows(list(self.entries.held), columns["accessed"], self.entries.saved)
         other = Table(columns, entries, list(self.ids), dict(self.tags))
         other._texts = None if self._texts is None else self._texts.copied()
+        other._kept_texts = self._kept_texts
         return other
 
     def recall_only(self, accesses: Mapping[str, datetime], among: Iterable[str] | None = None) -> None:

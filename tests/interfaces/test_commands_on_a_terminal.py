@@ -20,7 +20,7 @@ from memory_system.interfaces.cli.progress import ProgressLine
 from memory_system.interfaces.cli.terminal import Column, plain_table
 from tests.command_line import CommandLine
 from tests.conftest import ROOT
-from tests.waiting import LAST_RESORT
+from tests.waiting import LAST_RESORT, until
 
 Remember = Callable[..., str]
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
@@ -125,6 +125,11 @@ def test_completing_makes_no_folder_and_says_nothing_where_there_is_nothing(tmp_
     assert list(tmp_path.iterdir()) == []
 
 
+def waits(pid: int) -> bool:
+    """Whether the first thread of a program waits for something."""
+    return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "S"
+
+
 def test_ctrl_c_ends_with_130_and_changes_nothing(world: World, agent: AgentMemory) -> None:
     before = agent.stamp
     (Path(world.settings.personalities) / "mira.json").write_text("{", encoding="utf-8")  # it is told when it is open
@@ -133,6 +138,7 @@ def test_ctrl_c_ends_with_130_and_changes_nothing(world: World, agent: AgentMemo
     with subprocess.Popen(command, cwd=ROOT, env=environment(world), stdin=pipe, stdout=pipe, stderr=pipe) as child:
         assert child.stderr is not None
         assert child.stderr.readline().startswith(b"Note on mira: ")
+        until(lambda: waits(child.pid))  # Python does not see what comes just before it begins to read
         child.send_signal(signal.SIGINT)
         assert child.stderr.read() == b"Stopped.\n"
         assert child.wait(timeout=LAST_RESORT) == 130

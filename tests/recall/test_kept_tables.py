@@ -14,6 +14,7 @@ import pytest
 
 from memory_system import AgentMemory, Scoring, Tier, World
 from memory_system.recall import kept_tables
+from memory_system.recall.hybrid import TextIndex
 from memory_system.store.journal.journal import Journal
 from tests.conftest import NOW, ROOT
 from tests.waiting import LAST_RESORT, until
@@ -88,6 +89,29 @@ def test_a_kept_table_is_opened_instead_of_the_journal_and_says_the_same(
     world.close()
     assert answer == afresh(world, kept)
     assert Tier.LTM in tiers_read
+
+
+def test_what_was_read_of_the_texts_is_kept_beside_the_table(
+    world: World, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    enter = TextIndex._enter
+
+    def noted(index: TextIndex, row: int) -> None:
+        read.append(row)
+        enter(index, row)
+
+    monkeypatch.setattr(TextIndex, "_enter", noted)
+    world.agent("mira").edit(EVENTS[0]["id"], document="The grey heron was gone.")  # before anything was asked
+    assert len(read) <= 2  # the edited one, and one that takes its row
+    asked = world.agent("mira").explain(CUE, top_k=5)
+    world.close()
+    kept.unlink()
+    anew = world.agent("mira").explain(CUE, top_k=5)
+    assert [(one.entry.id, one.score) for one in asked.candidates] == [
+        (one.entry.id, one.score) for one in anew.candidates
+    ]
+    assert len(read) > len(EVENTS)
 
 
 def test_what_was_written_since_it_was_kept_is_taken_in(world: World, kept: Path, tiers_read: list[Tier]) -> None:

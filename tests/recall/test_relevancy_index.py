@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from memory_system.core.entry import Kind, MemoryEntry
 from memory_system.recall.hybrid import Cue, TextIndex
+from memory_system.recall.hybrid.index import FORM
 from memory_system.recall.hybrid.neighbours import Pairing, place_of
 from memory_system.recall.hybrid.speakers import speaker_of
 
@@ -72,11 +74,24 @@ ENTRIES = st.builds(
 )
 
 
+READ_TO_PROVE = [
+    "Maria: I painted two boats yesterday, and in May 2023 a third one; it wasn't easy!",
+    "Will Smith said that he'd be running the mill's race next Tuesday.",
+    "Die Brücken sind eingestürzt, 2 weeks ago; мосты разрушены. 桥塌了。",
+    "the of and",
+]
+
+
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.tuples(st.sampled_from(["add", "replace", "drop"]), ENTRIES, st.integers(0, 30)), max_size=30))
+@given(
+    st.lists(st.tuples(st.sampled_from(["add", "replace", "drop", "keep"]), ENTRIES, st.integers(0, 30)), max_size=30)
+)
 def test_an_index_kept_current_equals_one_built_anew(steps: list[tuple[str, MemoryEntry, int]]) -> None:
     index, held = TextIndex(), list[MemoryEntry]()
     for what, one, number in steps:
+        if what == "keep":
+            index = TextIndex.restored(index.parts(), list(held).__getitem__)
+            continue
         if what == "add" or not held:
             index.put(len(held), one)
             held.append(one)
@@ -98,6 +113,22 @@ def test_an_index_kept_current_equals_one_built_anew(steps: list[tuple[str, Memo
     assert index.speakers == anew.speakers
     assert readings(index) == readings(anew)
     assert [index.told(row) for row in range(len(held))] == [anew.told(row) for row in range(len(held))]
+
+
+def test_whoever_changes_how_texts_are_read_counts_the_form_up() -> None:
+    index = index_of(*(entry(text, f"e{n}", talk="one", turn=n) for n, text in enumerate(READ_TO_PROVE)))
+    parts = index.parts()
+    read = b"".join(parts[name].tobytes() for name in sorted(parts))
+    assert (FORM, zlib.crc32(read)) == (1, 3810172249), (
+        "FORM says how kept indices were made: count it up, and say so here"
+    )
+
+
+def test_an_index_of_another_form_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = index_of(entry("a boat")).parts()
+    monkeypatch.setattr("memory_system.recall.hybrid.index.FORM", FORM + 1)
+    with pytest.raises(ValueError, match="form"):
+        TextIndex.restored(parts, [entry("a boat")].__getitem__)
 
 
 def test_an_empty_index_answers_empty() -> None:

@@ -22,11 +22,12 @@ from ...store.journal.trash import Forgotten
 from ...store.staleness import Stale
 from .. import cursors
 from ..forms import (
+    Id,
     Says,
     View,
 )
 from ..serialize import Json, Shape, items, pages, stats
-from .read import Containing, Form, Id, Moment, Number, OfMemory, Read, Some, Text, before, newest, page
+from .read import Containing, Form, Moment, Number, OfMemory, Read, Some, Text, before, newest, page
 
 
 class Then(Moment):

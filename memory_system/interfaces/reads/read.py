@@ -10,25 +10,18 @@ from pydantic import AwareDatetime, BaseModel, Field, StringConstraints
 
 from ...agent import AgentMemory
 from ...core.entry import MemoryEntry
-from ...core.kinds import MAX_ID
-from ...core.names import MAX_NAME
 from ...operations.context import Progress
 from ...world.world import World
 from .. import cursors
 from ..forms import (
     Asked,
+    Id,
     Says,
     View,
 )
 from ..serialize import Json, Shape, described, dumped
 
 Text = Annotated[str, StringConstraints(max_length=1000)]
-
-
-Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)]
-
-
-Id = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID)]
 
 
 Number = Annotated[int, Field(ge=0, le=2**62)]

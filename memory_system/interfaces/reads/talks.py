@@ -24,12 +24,13 @@ from ...core.saved_interviews import Sitting
 from ...recall.query import MAX_CUE
 from .. import cursors
 from ..forms import (
+    Id,
     Says,
     SearchBody,
 )
 from ..serialize import Json, Shape, items, pages
 from .memories import ENTRIES
-from .read import Form, Id, OfTime, Read, Some, page
+from .read import Form, OfTime, Read, Some, page
 
 
 class OfTalk(Form):

@@ -7,12 +7,14 @@ without building all of it anew. The stemmer is a library's.
 from __future__ import annotations
 
 import copy
+import json
 import math
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
-from typing import Self
+from itertools import chain, pairwise
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +31,8 @@ SATURATION = 1.2
 """BM25's k1: how much the second and third occurrence of a word count."""
 LENGTH_SHARE = 0.75
 """BM25's b: how far long texts are discounted."""
+FORM = 1
+"""Counts up when texts are read otherwise: what was kept of an index before is then read anew."""
 
 
 class TextIndex:
@@ -49,6 +53,68 @@ class TextIndex:
         self._told: dict[int, tuple[Stretch, ...]] = {}
         self._tells: set[int] = set()
         self._neighbours = Neighbours()
+
+    def parts(self) -> dict[str, NDArray[Any]]:
+        """All that was read from the texts, as arrays for a file; ``restored`` makes the index of them again."""
+        told = [(row, one) for row, stretches in self._told.items() for one in stretches]
+        names = {
+            "form": FORM,
+            "stems": list(self._rows_of),
+            "speakers": list(self._numbers),
+            "spoken": self._spoken,
+            "heard_of": self._heard_of,
+            "told": [one.words for _row, one in told],
+        }
+        return {
+            "names": np.frombuffer(json.dumps(names).encode(), np.uint8),
+            "held": np.fromiter(map(len, self._rows_of.values()), np.int64),
+            "rows": np.fromiter(chain.from_iterable(self._rows_of.values()), np.int32),
+            "counts": np.fromiter(chain.from_iterable(self._counts_of.values()), np.int32),
+            "lengths": np.array(self._lengths, np.int64),
+            "times": np.array(self._times, np.float64),
+            "spoken_by": np.array(self._speakers, np.int32),
+            "heard_from": np.array(self._heard, np.int32),
+            "tells": np.fromiter(self._tells, np.int64),
+            "told_rows": np.array([row for row, _one in told], np.int64),
+            "told_times": np.array([(one.start, one.end) for _row, one in told], np.float64).reshape(-1, 2),
+            "told_places": np.array([one.place for _row, one in told], np.int64).reshape(-1, 2),
+            **self._neighbours.parts(),
+        }
+
+    @classmethod
+    def restored(cls, parts: Mapping[str, NDArray[Any]], read: Callable[[int], MemoryEntry]) -> Self:
+        """The index that ``parts`` were taken from, without reading a text.
+
+        Args:
+            parts: as ``parts`` answered them.
+            read: the entry of a row; called for rows that somebody asks for.
+
+        Raises:
+            ValueError: they were made by another version of this index.
+        """
+        names = json.loads(parts["names"].tobytes())
+        if names["form"] != FORM:
+            raise ValueError(f"The kept index has form {names['form']}, not {FORM}.")
+        index = cls()
+        index._entries = _Read(len(parts["lengths"]), read)
+        ends = np.concatenate([[0], np.cumsum(parts["held"])]).tolist()
+        for name, part in (("_rows_of", "rows"), ("_counts_of", "counts")):
+            numbers = array("i", parts[part].tobytes())
+            held = (numbers[start:end] for start, end in pairwise(ends))
+            setattr(index, name, dict(zip(names["stems"], held, strict=True)))
+        index._lengths = array("l", parts["lengths"].tolist())
+        index._length = int(parts["lengths"].sum())
+        index._times = array("d", parts["times"].tobytes())
+        index._speakers = array("i", parts["spoken_by"].tobytes())
+        index._heard = array("i", parts["heard_from"].tobytes())
+        index._numbers = {name: number for number, name in enumerate(names["speakers"])}
+        index._spoken, index._heard_of = Counter(names["spoken"]), Counter(names["heard_of"])
+        index._tells = set(parts["tells"].tolist())
+        told = (parts[name].tolist() for name in ("told_rows", "told_times", "told_places"))
+        for words, row, (start, end), place in zip(names["told"], *told, strict=True):
+            index._told[row] = (*index._told.get(row, ()), Stretch(words, start, end, tuple(place)))
+        index._neighbours = Neighbours.restored(parts)
+        return index
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -282,6 +348,23 @@ class TextIndex:
         self._tells.discard(row)
         self._told.pop(row, None)
         self._neighbours.put(row, None)
+
+
+class _Read(list[Any]):
+    """Entries by row, each read only when somebody asks for it."""
+
+    def __init__(self, rows: int, read: Callable[[int], MemoryEntry]) -> None:
+        super().__init__(range(rows))
+        self._of_row = read
+
+    def __getitem__(self, row: Any) -> Any:
+        held = super().__getitem__(row)
+        if isinstance(held, int):
+            held = self[row] = self._of_row(held)
+        return held
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[row] for row in range(len(self)))
 
 
 def rarity(held: int, texts: int) -> float:

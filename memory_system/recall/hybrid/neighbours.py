@@ -6,9 +6,11 @@ The answer to a question is often told in the turns around the one that has the 
 from __future__ import annotations
 
 import copy
+import json
 from array import array
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,6 +117,24 @@ class Neighbours:
         turn = 0 if place is None else place[1]
         self._pairing = None
         self._conversations[row], self._turns[row] = number, turn
+
+    def parts(self) -> dict[str, NDArray[Any]]:
+        """The places, as arrays for a file."""
+        return {
+            "talk_names": np.frombuffer(json.dumps(list(self._numbers)).encode(), np.uint8),
+            "talks": np.array(self._conversations, np.int32),
+            "turns": np.array(self._turns, np.int64),
+        }
+
+    @classmethod
+    def restored(cls, parts: Mapping[str, NDArray[Any]]) -> Self:
+        """What ``parts`` were taken from."""
+        places = cls()
+        names = json.loads(parts["talk_names"].tobytes())
+        places._numbers = {name: number for number, name in enumerate(names)}
+        places._conversations = array("i", parts["talks"].tobytes())
+        places._turns = array("q", parts["turns"].tobytes())
+        return places
 
     def copied(self) -> Self:
         """The places as they stand now."""
