@@ -116,6 +116,7 @@ def agent_rows(folder: Path, count: int) -> list[tuple[str, float]]:
 
     return [
         ("kept table", timed(opened)),
+        ("kept table, and the first answer ever: every text is read", timed(asked, 1)),
         ("kept table, and one answer", timed(asked)),
         ("after a kill: every page and row checked", timed(checked)),
         ("the same, and the index probed in another process", timed(probed)),
