@@ -134,6 +134,7 @@ def _serve(world: World, settings: Settings, *, browser: bool) -> None:
         Ended: a signal came.
     """
     world.rerater.start()
+    world.life.start()
     hosts = Hosts.of(settings)
     app = create_app(lambda: world, Door.of_api(settings), hosts, settings.allowed_origins)
     api = Server(configured(app, host=settings.host, port=settings.api_port, log_config=None))

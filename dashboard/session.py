@@ -190,7 +190,9 @@ def _tried(name: str) -> str | None:
 def clock_words() -> str:
     """The world's time in words, and whether it stands."""
     opened = world()
-    return f"{stamped(opened.clock())}{' (the clock stands)' if opened.standing else ''}"
+    speed = opened.speed
+    state = {0.0: " (the clock stands)", 1.0: ""}.get(speed, f" (the clock runs {speed:g} times as fast)")
+    return f"{stamped(opened.clock())}{state}"
 
 
 def on_page(title: str) -> None:

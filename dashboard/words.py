@@ -61,6 +61,11 @@ TAKE_IT_BACK_ANYWAY = "Undo it anyway"
 DONE_AGAIN = "Done again"
 FOR_ALL_OF_THEM = "For all of them"
 
+# life.py
+ADVANCE_A_DAY = "Advance a day"
+PLAY_THE_CLOCK = "Play"
+PAUSE_THE_CLOCK = "Pause"
+
 # looking_back.py
 BACK_TO_NOW = "Back to now"
 ONE_CHANGE_LATER = "One change later"

@@ -16,7 +16,7 @@ from .core.entry import Kind, MemoryEntry, Tier
 from .core.memory import InMemory, Memory
 from .core.presets import PRESETS, Preset
 from .core.scoring import Measure, Passing, Score, Scoring, Seats, Weights
-from .core.settings import AgentSettings, Retention, Settings
+from .core.settings import AgentSettings, RatedBy, Retention, Settings
 from .errors import MemorySystemError
 from .operations.narrative import Narrative, Sentence
 from .recall.query import Facets, Query
@@ -45,6 +45,7 @@ __all__ = [
     "Passing",
     "Preset",
     "Query",
+    "RatedBy",
     "Recall",
     "Retention",
     "Score",

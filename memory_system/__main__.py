@@ -35,7 +35,7 @@ from .interfaces.cli.completion import VARIABLE, completion, know_shells
 from .interfaces.cli.evaluate import evaluate
 from .interfaces.cli.history import as_of, history, undo
 from .interfaces.cli.maintenance import backup, doctor, export, reembed, restore
-from .interfaces.cli.operating import commands, looks, rate, spent
+from .interfaces.cli.operating import advance, commands, looks, rate, spent
 from .interfaces.cli.recall import check, explain, recall
 from .interfaces.cli.remembering import add, import_
 from .interfaces.cli.run import run
@@ -141,6 +141,7 @@ def serve(
             app = create_app(lambda: world, Door.of_api(settings), Hosts.of(settings), settings.allowed_origins)
             typer.echo(f"Serving the API on {where} (documentation: /docs). Ctrl+C stops it.")
             world.rerater.start()
+            world.life.start()
             Server(configured(app, host=settings.host, port=chosen, log_level="warning")).run()
         return 0
 
@@ -156,6 +157,7 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
         "rate": rate,
         **{name: _MADE.pop(name) for name in ("remember-conversation", "whisper", "describe-person")},
         **{name: _MADE.pop(name) for name in ("migrate", "reflect", "summarise", "plan")},
+        "advance": advance,
     },
     CURATE: {},
     LOOK_BACK: {

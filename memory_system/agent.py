@@ -31,7 +31,7 @@ from .core.files import as_store_errors, refuse_links
 from .core.names import checked_name
 from .core.personality import Personality
 from .core.scoring import whole
-from .core.settings import MEMORY, AgentSettings, Retention, Settings
+from .core.settings import MEMORY, AgentSettings, RatedBy, Retention, Settings
 from .core.times import Clock
 from .embedding import registry as embedders
 from .embedding.embedder import CachedEmbedder, Embedder
@@ -45,6 +45,7 @@ from .operations.context import Ground, Progress, no_progress, within
 from .operations.importing import turns as intake
 from .operations.importing.events import Added, Events, read
 from .operations.importing.turns import Turns
+from .operations.rating import rated_later
 from .operations.retention import rule_of
 from .recall.cues import Judgment, SavedCue
 from .recall.hybrid import TokenStates
@@ -624,12 +625,13 @@ class AgentMemory:
         *,
         overwrite_existing: bool = True,
         rate: bool = True,
+        wait: bool = False,
         now: datetime | None = None,
         preview: bool = False,
         progress: Progress = no_progress,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Added:
-        """Remember events in STM, each rated on arrival.
+        """Remember events in STM, each rated on arrival, or in the background where ``AgentSettings.rated_by`` says so.
 
         Args:
             events: an entry, a mapping, a list of either, or the path of a JSON file in the form
@@ -638,6 +640,7 @@ class AgentMemory:
                 was so, the notes of the change set say it.
             overwrite_existing: whether an id that STM holds is overwritten; it is skipped otherwise.
             rate: whether the language model is asked about events without a rating.
+            wait: whether they wait for its answer whatever ``rated_by`` says.
             now: the time of events that have none.
             preview: whether to plan only.
             progress: told how far it is.
@@ -653,8 +656,12 @@ class AgentMemory:
         """
         taken = read(events, self._context.time(now))
         find, planned_on = self._context.ledger.find, ground(self._context, now, progress)
+        entries, by = taken.entries, self.settings.rated_by
+        if rate and not wait and by is not RatedBy.MODEL:
+            rules = OfflineModel(self.embedder) if by is RatedBy.RULES else None
+            entries, rate = [rated_later(one, rules) for one in entries], False
         plan, outcomes = edit.add(
-            planned_on, taken.entries, find, overwrite=overwrite_existing, rate=rate, cancelled=cancelled
+            planned_on, entries, find, overwrite=overwrite_existing, rate=rate, cancelled=cancelled
         )
         plan = dataclasses.replace(plan, notes=(*taken.notes, *plan.notes))
         return Added(outcomes, plan if preview else self.apply(plan))

@@ -183,6 +183,12 @@ class History(Part):
         title = f"Go back to right after “{short(told.change_set.title)}”"
         return self._take_back(GO_BACK, title, plan, notes=notes)
 
+    def note(self, change_set: ChangeSet) -> ChangeSet:
+        """Write into the history that something was tried of which nothing came; answers it with its revision."""
+        ledger = self.context.writer()
+        self.context.tell(change_set)
+        return ledger.note(change_set)
+
     # -- since a revision ------------------------------------------------------------------------------
 
     @property

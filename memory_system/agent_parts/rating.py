@@ -104,8 +104,9 @@ class Rating(Part):
         self, progress: Progress, cancelled: Callable[[], bool], *, only_wanted: bool, but: set[str], most: int
     ) -> Rerated:
         def waiting() -> list[MemoryEntry]:
-            found = self.unrated()
-            return [one for one in found if one.id not in but and (wants_rating(one) or not only_wanted)]
+            held = (*self.context.entries(Tier.STM), *self.context.entries(Tier.LTM))
+            found = (one for one in held if wants_rating(one) or (one.rating is None and not only_wanted))
+            return sorted((one for one in found if one.id not in but and not one.protected), key=by_age)
 
         rated: list[str] = []
         failed: list[str] = []

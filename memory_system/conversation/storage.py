@@ -32,7 +32,7 @@ from ..llm.base import ToolCall
 from ..operations.context import bare
 from .functions import cut
 from .strategies import STRATEGIES
-from .talk import Blocks, Message, Role, Talk, TalkSettings
+from .talk import Blocks, Message, Remember, Role, Talk, TalkSettings
 
 MAX_NAME = 200
 """Characters of a conversation's title, and of the name of whom the agent talks with."""
@@ -370,6 +370,25 @@ def conversations(agent: AgentMemory) -> tuple[Listed, ...]:
     Raises:
         StoreDamaged: what is kept of one is not as it was written.
     """
+    found = [one for one, _ in _kept(agent)]
+    return tuple(sorted(found, key=lambda one: (-one.last.timestamp() if one.last else 0.0, one.title, one.id)))
+
+
+def unremembered(agent: AgentMemory) -> tuple[Listed, ...]:
+    """The conversations with something in them that is to go into memory and has not, by their ids.
+
+    Raises:
+        StoreDamaged: what is kept of one is not as it was written.
+    """
+    found = (
+        one
+        for one, talk in _kept(agent)
+        if talk.remembered < talk.next_number and talk.settings.remember is not Remember.NOTHING
+    )
+    return tuple(sorted(found, key=lambda one: one.id))
+
+
+def _kept(agent: AgentMemory) -> list[tuple[Listed, Talk]]:
     texts = agent.texts()
     found = []
     with agent.contents.shelf(Tier.RECALL) as table:
@@ -380,8 +399,8 @@ def conversations(agent: AgentMemory) -> tuple[Listed, ...]:
             talk = parse_state(parse_held(Talk(talk_id), text), texts.get(CONVERSATION + talk_id))[0]
             ends = [table.get(message_id(talk_id, number)) for number in (0, talk.next_number - 1)]
             begun, last = (entry.timestamp if entry is not None else None for entry in ends)
-            found.append(Listed(talk_id, talk.title, talk.human, begun, last, talk.next_number))
-    return tuple(sorted(found, key=lambda one: (-one.last.timestamp() if one.last else 0.0, one.title, one.id)))
+            found.append((Listed(talk_id, talk.title, talk.human, begun, last, talk.next_number), talk))
+    return found
 
 
 def read(agent: AgentMemory, talk_id: str, start: int = 0, count: int = 100) -> tuple[Message, ...]:

@@ -1,6 +1,7 @@
 """Values and small rules that everything else is written in. Nothing here reads a store or asks a model."""
 
 from . import shipped
+from .authors import BY_ITSELF
 from .change_set import CONVERSATION, CORE, HELD, OF_A_CONVERSATION, PERSON, TextChange, entry_from_json, entry_to_json
 from .entry import LIVED
 from .findings import Finding, State
@@ -12,6 +13,7 @@ from .settings import explained
 from .times import ago, parse_time, real_clock, stamp
 
 __all__ = [
+    "BY_ITSELF",
     "CONVERSATION",
     "CORE",
     "HELD",

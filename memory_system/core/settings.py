@@ -165,6 +165,17 @@ class Retention(StrEnum):
     IMPORTANCE = "importance"
 
 
+class RatedBy(StrEnum):
+    """By whom an event without a rating is rated when it comes."""
+
+    MODEL = "model"
+    """By the language model, for which the event waits."""
+    RULES = "rules"
+    """By the offline rules; the language model rates it in the background."""
+    NOBODY = "nobody"
+    """By nobody: it is unrated until the language model rates it in the background."""
+
+
 @dataclass(frozen=True)
 class AgentSettings:
     """One agent's own settings; each with its range.
@@ -185,6 +196,13 @@ class AgentSettings:
         query_log: how many of the last queries are kept to be lived through again, 0 (none) to 100,000.
         token_budget: the most tokens that its calls of a language model may take in all, 0 (no limit) to a trillion.
         auto_migrate: whether what overflows STM migrates by itself, as soon as something is added.
+        rated_by: by whom an event is rated when it comes: ``model``, for which it waits; ``rules`` or ``nobody``, where
+            it is stored at once and the model rates it in the background.
+        hourly_calls: after how many calls of a language model in an hour of the world's time what needs one and
+            happens by itself waits, 0 (no limit) to a million; what the agent is told to do counts for none of these.
+        hourly_tokens: the same in tokens, 0 (no limit) to 10^12.
+        hourly_cost: the same in the currency of the prices, 0 (no limit) to a billion.
+        ltm_size: how many memories LTM holds before some become a summary as time passes, 1 to 10 million; 0 = any.
         cost_budget: the most that they may cost, in the currency of the prices, 0 (no limit) to a billion.
 
     Raises:
@@ -206,6 +224,11 @@ class AgentSettings:
     token_budget: int = 0
     cost_budget: float = 0.0
     auto_migrate: bool = False
+    rated_by: RatedBy = RatedBy.MODEL
+    ltm_size: int = 0
+    hourly_calls: int = 0
+    hourly_tokens: int = 0
+    hourly_cost: float = 0.0
 
     def __post_init__(self) -> None:
         checked = {
@@ -215,12 +238,17 @@ class AgentSettings:
             "static_threshold": in_range("The static threshold", self.static_threshold, 0, 1),
             "static_share": in_range("The static share", self.static_share, 0, 1),
             "retention": checked_retention(self.retention),
+            "rated_by": _checked_rated_by(self.rated_by),
             "retention_threshold": in_range("The retention threshold", self.retention_threshold, 0, 1),
             "migration_threshold": in_range("The migration threshold", self.migration_threshold, 0, 1),
             "reflection_trigger": in_range("The reflection trigger", self.reflection_trigger, 1, 100_000),
             "bin_days": whole("bin_days", self.bin_days, 0, 36_500),
             "query_log": whole("query_log", self.query_log, 0, 100_000),
             "token_budget": whole("token_budget", self.token_budget, 0, 10**12),
+            "ltm_size": whole("ltm_size", self.ltm_size, 0, 10_000_000),
+            "hourly_calls": whole("hourly_calls", self.hourly_calls, 0, 1_000_000),
+            "hourly_tokens": whole("hourly_tokens", self.hourly_tokens, 0, 10**12),
+            "hourly_cost": in_range("The hourly cost", self.hourly_cost, 0, 10**9),
             "cost_budget": in_range("The cost budget", self.cost_budget, 0, 10**9),
         }
         for name, value in checked.items():  # in their plain kinds, whatever came in
@@ -266,6 +294,13 @@ class AgentSettings:
         if "migration_threshold" in changes and not changes.keys() & {"retention", "retention_threshold"}:
             changes["retention"] = Retention.IMPORTANCE
         return dataclasses.replace(self, **changes)
+
+
+def _checked_rated_by(value: object) -> RatedBy:
+    try:
+        return RatedBy(value)  # type: ignore[arg-type]  # what is no text is refused too
+    except ValueError as error:
+        raise InvalidParameter(f"'rated_by' must be one of {', '.join(RatedBy)}, not {shown(value)}.") from error
 
 
 def checked_retention(value: object) -> Retention:

@@ -19,7 +19,7 @@ from ..core.entry import MAX_DOCUMENT, Kind
 from ..core.kinds import MAX_ID
 from ..core.names import MAX_NAME
 from ..core.scoring import Measure, Passing, Scoring, Seats
-from ..core.settings import AgentSettings, Retention
+from ..core.settings import AgentSettings, RatedBy, Retention
 from ..recall.query import MAX_CUE, MAX_REQUERY, MAX_TOP_K, Facets, Query
 
 
@@ -222,6 +222,28 @@ class SettingsBody(Body):
     auto_migrate: Annotated[
         StrictBool | None,
         Says("Whether what overflows short-term memory migrates by itself, as soon as something is added."),
+    ] = None
+    rated_by: Annotated[
+        RatedBy | None,
+        Says("By whom events are rated when they come: model (they wait), rules or nobody, and the model later."),
+    ] = None
+    ltm_size: Annotated[
+        Annotated[int, Field(strict=True, ge=0, le=10_000_000)] | None,
+        Says("How many memories long-term memory holds before some become a summary as time passes; 0 = any number."),
+    ] = None
+    hourly_calls: Annotated[
+        Annotated[int, Field(strict=True, ge=0, le=1_000_000)] | None,
+        Says(
+            "Calls of a language model in a world hour, after which what the agent does by itself waits; 0 = no limit."
+        ),
+    ] = None
+    hourly_tokens: Annotated[
+        Annotated[int, Field(strict=True, ge=0, le=10**12)] | None,
+        Says("The same in tokens; 0 = no limit."),
+    ] = None
+    hourly_cost: Annotated[
+        Annotated[Number, Field(ge=0, le=10**9)] | None,
+        Says("The same in the currency of the prices; 0 = no limit."),
     ] = None
     cost_budget: Annotated[
         Annotated[Number, Field(ge=0, le=10**9)] | None,

@@ -70,8 +70,10 @@ from ..store.journal.history import Applied
 from ..store.journal.trash import Forgotten
 from ..store.query_log import LoggedHit, LoggedQuery
 from ..store.staleness import Alteration, Stale, Trace
+from ..world.advancing import Advanced
 from ..world.branches.diff import Apart, MemoryApart, TextApart
 from ..world.branches.meta import Rehearsal
+from ..world.due import Step as DueStep
 from ..world.folders import Binned
 from ..world.rerating import Rerating
 
@@ -699,6 +701,18 @@ _json(
 )
 _json(Spent, "SpentLine", "What calls took: tokens sent (``prompt``) and received (``answer``), and their cost.")
 _json(Price, "PriceTold", "What a million tokens cost.")
+_json(
+    DueStep,
+    "DueStep",
+    "Something a character does by itself: ``what``, as the history calls it, when and why; its change set's title and "
+    "``revision`` once it is done, and what it ``waits`` for, if for anything. ``of`` is the id of a talk.",
+)
+_json(
+    Advanced,
+    "Advanced",
+    "The world's time afterwards, the steps that were or would be done in order, those that wait, and whether it was "
+    "stopped before its end.",
+)
 _json(Rerating, "ReratingTold", "How the work in the background stands, as ``memory_system.world.rerating.Rerating``.")
 _json(
     Reembedded,

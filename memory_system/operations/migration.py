@@ -33,8 +33,8 @@ def plan(ground: Ground, rule: Rule, chosen: Sequence[str] | None = None) -> Cha
     if chosen is not None:
         return _plan_chosen(ground, chosen)
     size, held = ground.settings.stm_size, list(ground.stm)
-    said = [entry for entry in held if _was_said(entry)]
-    lived = [entry for entry in held if not _was_said(entry)]
+    said = [entry for entry in held if was_said(entry)]
+    lived = [entry for entry in held if not was_said(entry)]
     overflow = sum(max(0, len(some) - size) for some in (lived, said))
     if not overflow:
         note = f"Short-term memory holds {len(lived)} of {size}: nothing overflows ({size - len(lived)} free)."
@@ -78,7 +78,7 @@ def fills(done: ChangeSet) -> bool:
     return any(one.after is not None and one.after.tier is Tier.STM and one.before is None for one in done.changes)
 
 
-def _was_said(entry: MemoryEntry) -> bool:
+def was_said(entry: MemoryEntry) -> bool:
     """Whether it is a turn of a conversation, or the note of one."""
     return entry.kind is Kind.CONVERSATION and "conversation" in entry.extras
 

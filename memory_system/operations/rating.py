@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from ..core.change_set import ModelCall
 from ..core.entry import MemoryEntry
 from ..errors import BudgetSpent, ModelError, ModelNonsense, ModelOverflow
+from ..llm import LanguageModel
 from .context import UNRATED, Ground, tried
 
 STOPPED = "Rating was stopped before its end."
@@ -60,9 +61,21 @@ class Rated:
         return marked, why
 
 
+BY_RULES = "By the offline rules, until the language model rates it."
+"""The explanation of a rating that the language model is still to be asked about."""
+
+
 def wants_rating(entry: MemoryEntry) -> bool:
-    """Whether a memory was to be rated and could not be; one that nobody wanted rated is left alone."""
-    return entry.rating is None and entry.explanation == UNRATED
+    """Whether a memory was to be rated by the model and is not; one that nobody wanted rated is left alone."""
+    return (entry.rating is None and entry.explanation == UNRATED) or entry.explanation == BY_RULES
+
+
+def rated_later(entry: MemoryEntry, rules: LanguageModel | None) -> MemoryEntry:
+    """A new event as it is stored without waiting: marked as still to be rated, and rated by rules if there are any."""
+    if entry.rating is not None or entry.explanation:
+        return entry
+    judged = None if rules is None else tried(entry, rules)[0].rating
+    return entry.evolve(rating=judged, explanation=UNRATED if judged is None else BY_RULES)
 
 
 def rate_all(ground: Ground, entries: Sequence[MemoryEntry], cancelled: Callable[[], bool] = lambda: False) -> Rated:

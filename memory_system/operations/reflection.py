@@ -20,9 +20,10 @@ INSIGHTS = 2
 _PERCEIVED = (Kind.OBSERVATION, Kind.CONVERSATION)
 
 
-def weight(entries: Sequence[MemoryEntry]) -> float:
-    """The sum of ratings (1-10 scale) of what was perceived since the last reflection."""
-    last = max((e.timestamp for e in entries if e.kind is Kind.REFLECTION and e.timestamp), default=None)
+def weight(entries: Sequence[MemoryEntry], since: datetime | None = None) -> float:
+    """The sum of ratings (1-10 scale) of what was perceived since the last reflection, and since a time."""
+    times = [e.timestamp for e in entries if e.kind is Kind.REFLECTION and e.timestamp]
+    last = max([*times, *([since] if since else [])], default=None)
     return sum(
         entry.rating or 0
         for entry in entries

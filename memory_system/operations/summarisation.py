@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from ..core.change_set import Change, ChangeSet
 from ..core.entry import Kind, MemoryEntry, Tier, new_id
@@ -24,8 +25,7 @@ def plan(ground: Ground, count: int) -> ChangeSet:
     Raises:
         ModelError: the language model did not help. Nothing was changed.
     """
-    fixed = (e.pinned or e.protected or e.authored or is_ahead(e, ground.now) for e in ground.ltm)
-    free = [e for e, stays in zip(ground.ltm, fixed, strict=True) if not stays and e.importance is not None]
+    free = to_summarise(ground.ltm, ground.now)
     chosen = sorted(free, key=lambda entry: (entry.importance or 0, *by_age(entry)))[:count]
     if len(chosen) < 2:
         return ground.plan("summarise", "Nothing to summarise", [], notes=(_too_few(ground, len(free)),))
@@ -43,6 +43,15 @@ def plan(ground: Ground, count: int) -> ChangeSet:
         for entry in chosen
     ]
     return ground.plan("summarise", f"Summarise {len(chosen)} memories into one", changes, calls=(done.call,))
+
+
+def to_summarise(ltm: Sequence[MemoryEntry], now: datetime) -> list[MemoryEntry]:
+    """The memories of LTM that may become part of a summary; see ``plan``."""
+    return [
+        one
+        for one in ltm
+        if not (one.pinned or one.protected or one.authored or is_ahead(one, now)) and one.importance is not None
+    ]
 
 
 def _too_few(ground: Ground, free: int) -> str:

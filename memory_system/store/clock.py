@@ -9,11 +9,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
+
 from ..core.files import as_store_errors, read_at_most, replace_text
+from ..core.scoring import in_range
 from ..core.times import Clock, parse_time, real_clock
 from ..errors import InvalidParameter, StoreDamaged
 
 FILE = "world.json"
+LOCK = ".clock.lock"
+SPEEDS = (0.001, 100_000.0)
+"""Seconds of the world in a real one, from and to."""
 _MAX_BYTES = 1_000_000
 
 
@@ -50,11 +56,8 @@ def read_standing(folder: Path) -> datetime | None:
     Raises:
         StoreDamaged: ``world.json`` cannot be read.
     """
-    standing = _read(folder).get("clock")
-    try:
-        return None if standing is None else parse_time(standing)
-    except ValueError as error:
-        raise StoreDamaged(f"{folder / FILE} cannot be read: its clock {error}. Fix or delete that file.") from error
+    at, _, speed = _clock(folder)
+    return at if speed == 0 else None
 
 
 def write_standing(folder: Path, at: datetime | None) -> None:
@@ -68,7 +71,72 @@ def write_standing(folder: Path, at: datetime | None) -> None:
         at = None if at is None else parse_time(at)
     except ValueError as error:
         raise InvalidParameter(f"The world's time {error}.") from error
-    _write(folder, {**_read(folder), "clock": None if at is None else at.isoformat()})
+    _set(folder, at)
+
+
+def read_speed(folder: Path) -> float:
+    """How many seconds of the world pass in a real one: 0 where its clock stands, 1 where it follows the real time.
+
+    Raises:
+        StoreDamaged: ``world.json`` cannot be read.
+    """
+    return _clock(folder)[2]
+
+
+def run_clock(folder: Path, speed: float) -> None:
+    """Let the world's clock run on from where it is, ``speed`` seconds in a real one, 0.001 to 100,000.
+
+    Raises:
+        InvalidParameter: it is no such number; nothing was written.
+        StoreError: the folder cannot be read or written.
+    """
+    pace = in_range("The speed", speed, *SPEEDS)
+    _set(folder, world_clock(folder)(), real_clock(), pace)
+
+
+def _set(folder: Path, at: datetime | None, since: datetime | None = None, speed: float = 0.0) -> None:
+    runs = {} if since is None else {"since": since.isoformat(), "speed": speed}
+    told = {name: one for name, one in _read(folder).items() if name not in ("since", "speed")}
+    _write(folder, {**told, "clock": None if at is None else at.isoformat(), **runs})
+
+
+def _clock(folder: Path) -> tuple[datetime | None, datetime | None, float]:
+    """The world's time at a real time, since which it runs at a speed; no times where it follows the real one."""
+    told = _read(folder)
+    if told.get("clock") is None:
+        return None, None, 1.0
+    try:
+        if told.get("since") is None:
+            return parse_time(told["clock"]), None, 0.0
+        return parse_time(told["clock"]), parse_time(told["since"]), in_range("its speed", told["speed"], *SPEEDS)
+    except (ValueError, KeyError) as error:
+        raise StoreDamaged(f"{folder / FILE} cannot be read: its clock {error}. Fix or delete that file.") from error
+
+
+def read_lives(folder: Path) -> bool:
+    """Whether a server lets the characters do by themselves what is due.
+
+    Raises:
+        StoreDamaged: ``world.json`` cannot be read.
+    """
+    return _read(folder).get("lives") is True
+
+
+def write_lives(folder: Path, *, lives: bool) -> None:
+    """Say whether a server lets the characters do by themselves what is due.
+
+    Raises:
+        StoreError: the folder cannot be read or written.
+    """
+    _write(folder, {**_read(folder), "lives": lives})
+
+
+def move_standing(folder: Path, at: datetime) -> None:
+    """Let a clock that stands before a time stand there; one that follows the real time or is ahead is left alone."""
+    with FileLock(folder / LOCK):  # of two who move it, none moves it back
+        standing = read_standing(folder)
+        if standing is not None and standing < at:
+            write_standing(folder, at)
 
 
 def read_about(folder: Path) -> About:
@@ -94,6 +162,7 @@ def world_clock(folder: Path) -> Clock:
     """The clock of the world in this folder; a change of ``world.json`` is seen at the next call."""
 
     def now() -> datetime:
-        return read_standing(folder) or real_clock()
+        at, since, speed = _clock(folder)
+        return at + (real_clock() - since) * speed if at and since else at or real_clock()
 
     return now

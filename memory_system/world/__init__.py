@@ -1,7 +1,9 @@
 """A world: the agents that share a folder and a clock, who may see them, and the branches they rehearse on."""
 
 from . import swap
+from .advancing import Advanced
 from .auth import Door, Role, is_this_machine, refuse_unsafe
+from .due import Step
 from .prompt_samples import sample
 from .rerating import Rerating
 from .viewer import VIEWING, for_role
@@ -10,9 +12,11 @@ from .world import TOKENS
 __all__ = [
     "TOKENS",
     "VIEWING",
+    "Advanced",
     "Door",
     "Rerating",
     "Role",
+    "Step",
     "for_role",
     "is_this_machine",
     "refuse_unsafe",

@@ -22,18 +22,22 @@ _TOLD = frozenset(
         "compare",
         "deleted_agents",
         "dropped",
+        "due",
         "embedder",
         "fits",
         "folder",
+        "lives",
         "name",
         "once",
         "rehearsal",
         "rehearsals",
+        "speed",
         "standing",
     }
 )
 """What a world tells; whatever else it has, or gets one day, is refused until it is named here."""
 _TOLD_OF = {
+    "life": frozenset({"state"}),
     "model": frozenset({"chat", "complete", "label", "name", "present", "prompts"}),
     "prompts": frozenset({"problem", "prompts", "versions"}),
     "rerater": frozenset({"state"}),

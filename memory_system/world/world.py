@@ -28,9 +28,21 @@ from ..llm.prices import FILE as PRICES_FILE
 from ..llm.prompt_file import FILE as PROMPTS_FILE
 from ..llm.prompt_file import PromptFile
 from ..llm.switchable import WorldModel
+from ..operations.context import Progress, no_progress
 from ..recall.hybrid import TokenStates
 from ..store.clock import FILE as ABOUT_FILE
-from ..store.clock import About, read_about, read_standing, world_clock, write_about, write_standing
+from ..store.clock import (
+    About,
+    read_about,
+    read_lives,
+    read_speed,
+    read_standing,
+    run_clock,
+    world_clock,
+    write_about,
+    write_lives,
+    write_standing,
+)
 from ..store.copying import STORE
 from ..store.journal.location import JOURNAL, POINTER
 from ..store.journal.moving import Journals
@@ -39,8 +51,10 @@ from ..store.projection import forget
 from ..store.server_notice import warn_if_served
 from ..store.write_lock import WriteLock
 from . import folders as lifecycle
+from .advancing import Advance, Advanced, foresee
 from .branches.branches import Stage
 from .folders import Binned, Place
+from .living import Living
 from .rerating import Rerater
 from .swap import Spot, finish
 
@@ -85,6 +99,7 @@ class World(Stage):
         self.take_over = embedder is not None if take_over is None else take_over
         self.embedder: Embedder = embedder or CachedEmbedder(embedders.chosen(self.settings))
         self.rerater = Rerater(self.opened, self.settings.rerate_seconds)
+        self.life = Living(self)
         self.models = WorldModel(self.folder, self.settings, self.embedder, model, self.rerater.wake)
         self.model: LanguageModel = self.models
         self.clock = world_clock(self.folder)
@@ -109,6 +124,7 @@ class World(Stage):
     def close(self) -> None:
         """Close all agents."""
         self.rerater.stop()
+        self.life.stop()
         with self._lock:
             for agent in self._agents.values():
                 agent.close()
@@ -128,6 +144,78 @@ class World(Stage):
     def stand_at(self, at: datetime | None) -> None:
         """Let the world's clock stand at a time, or follow the real time."""
         write_standing(self.folder, at)
+
+    @property
+    def speed(self) -> float:
+        """How many seconds of the world pass in a real one: 0 where it stands, 1 where it follows the real time."""
+        return read_speed(self.folder)
+
+    def play(self, speed: float = 1.0) -> None:
+        """Let the world's clock run on from where it is, so many seconds in a real one (0.001 to 100,000).
+
+        Raises:
+            InvalidParameter: the speed is out of its range.
+        """
+        run_clock(self.folder, speed)
+
+    def pause(self) -> None:
+        """Let the world's clock stand where it is."""
+        self.stand_at(self.clock())
+
+    @property
+    def lives(self) -> bool:
+        """Whether a server of this world lets its characters do by themselves what is due, as its clock goes."""
+        return read_lives(self.folder)
+
+    def live(self, *, on: bool = True) -> None:
+        """Switch that on or off; see ``advance`` for what is done."""
+        write_lives(self.folder, lives=bool(on))
+        self.life.wake()
+
+    def advance(
+        self,
+        to: datetime | None = None,
+        *,
+        preview: bool = False,
+        progress: Progress = no_progress,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Advanced:
+        """Let time pass: each character does what is due by itself, in order, and the clock moves on.
+
+        What waits for its rating is rated, what overflows short-term memory migrates, a character reflects when
+        enough has happened, a summary is made where long-term memory holds more than ``AgentSettings.ltm_size``, each
+        new day is planned in the morning, and a talk in which nothing has been said for an hour is remembered. Each
+        step is a change set by "the world" with its reason, and is undone as any other; what was undone is not done
+        again until something new has happened. A language model that does not help leaves its steps waiting, and time
+        goes on; only a day that is over is not planned any more. Cancelled or killed, the clock stands where all was
+        done, and the next call goes on there.
+
+        Args:
+            to: the world's time, with its zone; what is due at present if not given. A clock that runs cannot be
+                advanced beyond its time, only foreseen.
+            preview: whether to change nothing, and to answer what would happen as far as that can be foreseen
+                without a language model.
+            progress: told how far it is, 0 to 1, and what is being done; it may raise to stop.
+            cancelled: asked before each step whether to stop.
+
+        Returns:
+            What was done, and what waits.
+
+        Raises:
+            InvalidParameter: the time has no zone, lies before the world's time, or cannot be reached by its clock.
+        """
+        if preview:
+            return self.due(to)
+        done = Advance(self, progress, cancelled).to(to)
+        assert done is not None, "it waited for its turn"
+        return done
+
+    def due(self, to: datetime | None = None) -> Advanced:
+        """What would happen by itself until a time; nothing is changed. See ``advance``.
+
+        What could not be done in the background is told as waiting, with the reason.
+        """
+        return foresee(self, to, self.life.state.waiting)
 
     @property
     def about(self) -> About:

@@ -238,6 +238,7 @@ def test_the_public_names_are_these() -> None:
         "Passing",
         "Preset",
         "Query",
+        "RatedBy",
         "Recall",
         "Retention",
         "Score",

@@ -19,7 +19,15 @@ Remember = Callable[..., str]
 CUE = "Where is the key of the tide mill?"
 README = (ROOT / "memory_system" / "interfaces" / "cli" / "README.md").read_text(encoding="utf-8")
 SHAPE = r"<!-- ([a-z-]+) -->\n```json\n(.*?)```"
-CHANGING = ("add", "import", "rate", *(one.on_command_line for one in (*OPERATIONS, *BESIDE)), "recall", "talk")
+CHANGING = (
+    "add",
+    "import",
+    "rate",
+    *(one.on_command_line for one in (*OPERATIONS, *BESIDE)),
+    "recall",
+    "talk",
+    "advance",
+)
 KEEPING = ("create", "rename", "delete", "undelete", "export", "backup", "restore", "reembed", "fill")
 HOSTILE = "Read \x1b[2J\u202e[bold red]letters[/bold red] \u2066in\x9b the [/] mill\x07."
 

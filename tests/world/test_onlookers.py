@@ -146,8 +146,8 @@ def test_a_viewers_world_tells_what_there_is_and_refuses_all_else(world: World, 
                 assert error.sentence == VIEWING  # noqa: PT017 - which are told is what is looked at
     assert told == {
         "about", "agent", "agents", "author", "changes_of", "characters", "clock", "compare", "deleted_agents",
-        "dropped", "embedder", "fits", "folder", "model", "name", "once", "opened", "prompts", "rehearsal",
-        "rehearsals", "rerater", "standing",
+        "dropped", "due", "embedder", "fits", "folder", "life", "lives", "model", "name", "once", "opened", "prompts",
+        "rehearsal", "rehearsals", "rerater", "speed", "standing",
     }  # fmt: skip
 
 
@@ -161,6 +161,11 @@ def test_what_a_viewer_is_told_of_model_prompts_and_rating_cannot_be_changed(wor
         lambda: shown.prompts.restore("rate"),
         lambda: shown.rerater.stop(),
         lambda: shown.rerater.wake(),
+        lambda: shown.life.stop(),
+        lambda: shown.live(),
+        lambda: shown.advance(),
+        lambda: shown.play(2),
+        lambda: shown.pause(),
         lambda: shown.model.use(ModelChoice()),  # type: ignore[attr-defined]
     ):
         with pytest.raises(NotAllowed, match="as a viewer"):

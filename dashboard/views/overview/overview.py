@@ -5,6 +5,7 @@ import streamlit as st
 from dashboard import session
 from dashboard.components import spending, stale, unrated, widgets
 from dashboard.data import tables
+from dashboard.views.overview import life
 from dashboard.views.settings import safekeeping
 from memory_system import Tier
 
@@ -39,6 +40,7 @@ if agent.personality_problem:
 for message in () if agent.read_only else agent.messages:
     st.info(widgets.plain(message), icon=":material/healing:")
 
+life.show()
 safekeeping.light(agent.name)
 stale.notice(agent)
 unrated.notice(agent)

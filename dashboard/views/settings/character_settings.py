@@ -14,6 +14,7 @@ from memory_system import (
     Measure,
     MemorySystemError,
     Passing,
+    RatedBy,
     Scoring,
     Seats,
     Weights,
@@ -33,6 +34,11 @@ _NO_PART_OF_A_PRESET = (
     "bin_days",
     "query_log",
     "auto_migrate",
+    "ltm_size",
+    "rated_by",
+    "hourly_calls",
+    "hourly_tokens",
+    "hourly_cost",
 )
 _FIELDS: dict[str, tuple[str, str, float, float, float]] = {
     "stm_size": (words.SHORT_TERM_SIZE, "Events it holds before migration takes the overflow.", 1, 100_000, 1),
@@ -72,6 +78,22 @@ _FIELDS: dict[str, tuple[str, str, float, float, float]] = {
         36_500,
         1,
     ),
+    "ltm_size": (
+        "Size of long-term memory",
+        "As time passes, a summary takes the place of what is more; 0 never.",
+        0,
+        10_000_000,
+        100,
+    ),
+    "hourly_calls": (
+        "Calls in a world hour",
+        "Then what the character does by itself waits; 0 no limit.",
+        0,
+        1_000_000,
+        1,
+    ),
+    "hourly_tokens": ("Tokens in a world hour", "The same in tokens; 0 no limit.", 0, 10**12, 1000),
+    "hourly_cost": ("Cost in a world hour", "The same in the currency of the prices; 0 no limit.", 0.0, 1e9, 0.01),
     "query_log": ("Queries kept for replay", "0 keeps none. Older ones are deleted permanently.", 0, 100_000, 100),
 }
 _LABELS = {name: label for name, (label, *_) in _FIELDS.items()} | {
@@ -82,6 +104,7 @@ _LABELS = {name: label for name, (label, *_) in _FIELDS.items()} | {
     "seats": words.SEATS_BY,
     "decay_form": words.DECAY_BY,
     "passing": words.THRESHOLD_IS_OF,
+    "rated_by": "Events rated by",
 }
 
 
@@ -169,6 +192,11 @@ def _measures(values: dict[str, Any], draft: drafts.Draft) -> None:
         st.caption(words.DECAY_HELP)
     with right:
         values["retention"] = widgets.keep_by(draft.field("retention")).value
+        values["rated_by"] = st.segmented_control(
+            "Events rated by", [one.value for one in RatedBy], required=True, key=draft.field("rated_by"),
+            persist_state="session",
+        )  # fmt: skip
+        st.caption("When they come. Those of the rules and of nobody are rated by the model in the background.")
         values["auto_migrate"] = st.toggle(
             words.MIGRATE_BY_ITSELF, key=draft.field("auto_migrate"), persist_state="session"
         )
@@ -216,6 +244,11 @@ def _flat(settings: AgentSettings) -> dict[str, Any]:
         "passing": settings.scoring.passing.value,
         "query_log": settings.query_log,
         "auto_migrate": settings.auto_migrate,
+        "ltm_size": settings.ltm_size,
+        "rated_by": settings.rated_by.value,
+        "hourly_calls": settings.hourly_calls,
+        "hourly_tokens": settings.hourly_tokens,
+        "hourly_cost": settings.hourly_cost,
     }
 
 

@@ -32,7 +32,9 @@ def show() -> None:
             )
             same = (day, hour) == (minute.date(), minute.time())  # the fields know no seconds
             wanted = at if same and world.standing else datetime.combine(day, hour, UTC)
-        if st.button(words.SET_THE_CLOCK, icon=":material/schedule:", disabled=wanted == world.standing):
+        if st.button(
+            words.SET_THE_CLOCK, icon=":material/schedule:", disabled=wanted == world.standing and world.speed in (0, 1)
+        ):
             world.stand_at(wanted)
             draft.done()
             widgets.say_next("The clock is set.")

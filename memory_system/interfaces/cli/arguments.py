@@ -125,6 +125,7 @@ EmbedderName = Annotated[
     ),
 ]
 NoRate = Annotated[bool, typer.Option("--no-rate", help="Do not ask the language model how poignant it is.")]
+Wait = Annotated[bool, typer.Option("--wait", help="Wait for the model's rating, also where the agent rates later.")]
 KeepHeld = Annotated[bool, typer.Option("--keep-held", help="Skip an id that is held; it is overwritten otherwise.")]
 
 FAILED = 1

@@ -1,13 +1,15 @@
-"""A command for every operation and every read, made of its declaration; and ``rate`` and ``spent``.
+"""A command for every operation and every read, made of its declaration; and ``rate``, ``advance`` and ``spent``.
 
 Ids and texts that an operation cannot do without are the command's arguments; everything else is an option.
-``rate`` gives memories without a rating one, and ``spent`` tells what the calls of language models took.
+``rate`` gives memories without a rating one, ``advance`` lets time pass, and ``spent`` tells what calls of language
+models took.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from enum import Enum
 from inspect import Parameter, Signature
 from json import loads
@@ -18,10 +20,13 @@ from pydantic import AwareDatetime, BaseModel, ValidationError
 
 from ...agent import AgentMemory
 from ...core.change_set import ChangeSet
+from ...core.times import stamp
 from ...llm.usage import total
+from ...world.advancing import Advanced
 from ..forms import Body, FormField, Says, fields
 from ..operations import BESIDE, OPERATIONS, Operation, Turn
 from ..reads import READS, Read
+from ..serialize import plain
 from .arguments import FAILED, Agent, DryRun, Json, errors_told, moment, opened, the_world
 from .progress import STOPPED, ProgressLine, quiet_progress, stopped_by_ctrl_c
 from .remembering import piped, spoken
@@ -310,6 +315,43 @@ def rate(agent: Agent, dry_run: DryRun = False, json: Json = False) -> None:
                 say(one_line(done.stopped, 400), err=True)
         if done.stopped or done.failed:
             raise typer.Exit(STOPPED if cancelled() else FAILED)
+
+
+def advance(
+    to: Annotated[
+        datetime | None,
+        typer.Option(
+            parser=moment, metavar="TIME", help="Until which time of the world; what is due now if not given."
+        ),
+    ] = None,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Let time pass: each character does what is due by itself. Stopped by Ctrl+C, it goes on when called again.
+
+    Example: python -m memory_system advance --to 2026-03-28T08:00:00+00:00 --dry-run
+    """
+    with the_world(json=json) as world, stopped_by_ctrl_c() as cancelled, quiet_progress() as progress:
+        done = world.advance(to, preview=dry_run, progress=progress, cancelled=cancelled)
+        if json:
+            show_json(plain(done))
+        else:
+            _show_passed(done, dry_run=dry_run)
+        if done.stopped:
+            raise typer.Exit(STOPPED)
+
+
+def _show_passed(done: Advanced, *, dry_run: bool) -> None:
+    if done.steps:
+        steps = [(stamp(one.at), one.agent, one.title or one.what, one.why) for one in done.steps]
+        show_table((Column("when"), Column("agent"), Column("what"), Column("why", wide=True)), steps)
+    for one in done.waiting:
+        say(f"{one.agent}, {one.what or 'everything'} waits: {one_line(one.waits, 400)}", err=True)
+    count = f"{len(done.steps)} step{'s' if len(done.steps) != 1 else ''}"
+    if dry_run:
+        say(f"{count} until {stamp(done.now)}, as far as it can be foreseen. Nothing was changed.")
+    else:
+        say(f"{count} done. The world's time is {stamp(done.now)}.")
 
 
 def spent(agent: Agent, json: Json = False) -> None:

@@ -22,7 +22,7 @@ from ...operations.importing.events import MAX_FILE, Added
 from ...operations.importing.text import IMPORTERS, Reading, Row, decoded, guess, read_text
 from ...operations.importing.turns import spoken as turns_of
 from . import shapes
-from .arguments import FAILED, Agent, DryRun, Json, KeepHeld, NoRate, Now, moment, opened, the_world
+from .arguments import FAILED, Agent, DryRun, Json, KeepHeld, NoRate, Now, Wait, moment, opened, the_world
 from .progress import quiet_progress
 from .terminal import NOT_CHANGED, one_line, say, show_changes, show_json, taken_back
 
@@ -54,6 +54,7 @@ def add(
     entry_id: Annotated[str | None, typer.Option("--id", help="Its id; a random one if not given.")] = None,
     pinned: Annotated[bool, typer.Option("--pinned", help="It is never forgotten or moved.")] = False,
     no_rate: NoRate = False,
+    wait: Wait = False,
     keep_held: KeepHeld = False,
     dry_run: DryRun = False,
     json: Json = False,
@@ -68,7 +69,7 @@ def add(
         event: dict[str, Any] = {"document": document, "kind": kind.value, "tags": tags or [], "pinned": pinned}
         given = {"rating": rating, "timestamp": at, "id": entry_id}
         event |= {name: value for name, value in given.items() if value is not None}
-        added = _added(character, [event], rate=not no_rate, keep_held=keep_held, dry_run=dry_run)
+        added = _added(character, [event], rate=not no_rate, wait=wait, keep_held=keep_held, dry_run=dry_run)
         _show(agent, added, (), json=json, dry_run=dry_run)
 
 
@@ -99,6 +100,7 @@ def import_(
         bool, typer.Option("--skip-bad", help="Take the good lines of a file with bad ones; none is taken otherwise.")
     ] = False,
     no_rate: NoRate = False,
+    wait: Wait = False,
     keep_held: KeepHeld = False,
     now: Now = None,
     dry_run: DryRun = False,
@@ -129,7 +131,9 @@ def import_(
         if whole:
             added = export.take_in(character, entries, overwrite=not keep_held, preview=dry_run)
         else:
-            added = _added(character, entries, rate=not no_rate, keep_held=keep_held, dry_run=dry_run, now=now)
+            added = _added(
+                character, entries, rate=not no_rate, wait=wait, keep_held=keep_held, dry_run=dry_run, now=now
+            )
         _show(agent, added, bad, json=json, dry_run=dry_run)
 
 
@@ -138,13 +142,14 @@ def _added(
     events: Sequence[MemoryEntry | dict[str, Any]],
     *,
     rate: bool,
+    wait: bool,
     keep_held: bool,
     dry_run: bool,
     now: datetime | None = None,
 ) -> Added:
     with quiet_progress() as progress:
         return character.add_short_term(
-            events, rate=rate, overwrite_existing=not keep_held, now=now, preview=dry_run, progress=progress
+            events, rate=rate, wait=wait, overwrite_existing=not keep_held, now=now, preview=dry_run, progress=progress
         )
 
 

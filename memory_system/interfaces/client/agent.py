@@ -44,7 +44,7 @@ _LINES = 500
 """Events from which on they are sent as lines, of which a body may hold more."""
 
 
-class _Stopped(Exception):
+class Stopped(Exception):
     """Raised to leave a server that tells how far it is."""
 
 
@@ -82,6 +82,7 @@ class RemoteAgent(RemoteView):
         *,
         overwrite_existing: bool = True,
         rate: bool = True,
+        wait: bool = False,
         now: datetime | None = None,
         preview: bool = False,
         progress: Progress = no_progress,
@@ -89,7 +90,7 @@ class RemoteAgent(RemoteView):
         """As ``AgentMemory.add_short_term``; a file is read here, not on the server."""
         taken = intake.read(events, None, lambda: self.now.tzinfo)
         sent = [event(entry) for entry in taken.entries]
-        how = {"overwrite_existing": overwrite_existing, "rate": rate}
+        how = {"overwrite_existing": overwrite_existing, "rate": rate, "wait": wait}
         said = {"preview": str(preview).lower()}
         if len(sent) > _LINES:
             text = "\n".join(json.dumps(one) for one in sent).encode()
@@ -119,12 +120,12 @@ class RemoteAgent(RemoteView):
         def told(done: float, doing: str) -> None:
             progress(done, doing)
             if cancelled():
-                raise _Stopped
+                raise Stopped
 
         before = self.waiting_for_vectors
         try:
             done = self._long("POST", f"{self._of}/vectors", None, told)
-        except _Stopped:
+        except Stopped:
             waiting = self.waiting_for_vectors
             return Reembedded(before - waiting, waiting, store_made_anew=False)
         return read(Reembedded, done)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from types import TracebackType
@@ -17,6 +17,7 @@ from ...operations.importing.events import Outcome
 from ...recall.rank import Recall
 from ...store.clock import About
 from ...store.journal.history import Applied
+from ...world.advancing import Advanced
 from ...world.auth import Role
 from ...world.branches.diff import Apart
 from ...world.branches.merge import Fit
@@ -24,7 +25,7 @@ from ...world.branches.meta import Rehearsal
 from ...world.folders import Binned
 from ...world.rerating import Rerating
 from ..serialize import RemoteChangeSet, read
-from .agent import RemoteAgent
+from .agent import RemoteAgent, Stopped
 from .wire import Wire, given, long, plain, raised, segment
 
 _Value = TypeVar("_Value")
@@ -168,6 +169,57 @@ class RemoteWorld:
     def stand_at(self, at: datetime | None) -> None:
         """Let the world's clock stand at a time, or follow the real time."""
         self._wire.write("PATCH", "/v1/world", {"standing": plain(at)})
+
+    @property
+    def speed(self) -> float:
+        """How many seconds of the world pass in a real one: 0 where it stands, 1 where it follows the real time."""
+        return float(self._wire.get("/v1/world")["speed"])
+
+    def play(self, speed: float = 1.0) -> None:
+        """Let the world's clock run on from where it is, so many seconds in a real one (0.001 to 100,000)."""
+        self._wire.write("PATCH", "/v1/world", {"speed": plain(speed)})
+
+    def pause(self) -> None:
+        """Let the world's clock stand where it is."""
+        self._wire.write("PATCH", "/v1/world", {"speed": 0})
+
+    @property
+    def lives(self) -> bool:
+        """Whether the server lets the characters do by themselves what is due, as the world's clock goes."""
+        return bool(self._wire.get("/v1/world")["lives"])
+
+    def live(self, *, on: bool = True) -> None:
+        """Switch that on or off."""
+        self._wire.write("PATCH", "/v1/world", {"lives": on})
+
+    def advance(
+        self,
+        to: datetime | None = None,
+        *,
+        preview: bool = False,
+        progress: Progress = no_progress,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Advanced:
+        """As ``World.advance``; whether to stop is asked as often as the server tells how far it is.
+
+        What was done before it was stopped is told by the history alone.
+        """
+
+        def told(done: float, doing: str) -> None:
+            progress(done, doing)
+            if cancelled():
+                raise Stopped
+
+        if preview:
+            return self.due(to)
+        try:
+            return read(Advanced, long(self._wire, "POST", "/v1/advance", given(to=plain(to)), told))
+        except Stopped:
+            return Advanced(datetime.fromisoformat(self._wire.get("/v1/world")["now"]), (), stopped=True)
+
+    def due(self, to: datetime | None = None) -> Advanced:
+        """What would happen by itself until a time of the world, or at present; nothing is changed."""
+        return read(Advanced, self._wire.get("/v1/due", to=plain(to)))
 
     def worlds(self) -> list[str]:
         """The worlds in the server's folder of all worlds, of which it serves this one."""

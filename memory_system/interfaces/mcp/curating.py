@@ -15,9 +15,12 @@ from pydantic import BaseModel, Field, RootModel, create_model
 
 from ...agent import AgentMemory
 from ...core.change_set import ChangeSet
+from ...world.advancing import Advanced
 from ..forms import Says, says
 from ..operations import BESIDE, OPERATIONS, Operation
 from ..reads import READS, Read
+from ..reads.world import Until
+from ..serialize import model, plain
 from .remembering import MEMORY_TOOLS
 from .talking import TALK_TOOLS
 from .tool import Answer, Caller, Tool
@@ -147,8 +150,21 @@ def _looking(read: Read) -> Declared:
     )
 
 
+def _advance(caller: Caller, _agent: None, given: Any) -> Looked:
+    return Looked(plain(caller.world.advance(given.to, preview=given.preview, progress=caller.progress)))
+
+
+_ADVANCE = Declared(
+    "advance",
+    "Let time pass",
+    "Let time pass until a time of the world: each character does what is due by itself, and the clock moves on.",
+    create_model("Advance", __base__=Until, __config__=None, preview=(bool, False)),
+    model(Advanced),
+    _advance,
+    of_agent=False,
+)
 _KNOWN = {tool.name for tool in (*MEMORY_TOOLS, *TALK_TOOLS)}
-CURATING_TOOLS = tuple(_tool(one) for one in (*OPERATIONS, *BESIDE) if one.over_mcp not in _KNOWN)
-"""Every operation but ``reflect``, which every server offers."""
+CURATING_TOOLS = (*(_tool(one) for one in (*OPERATIONS, *BESIDE) if one.over_mcp not in _KNOWN), _ADVANCE)
+"""Every operation but ``reflect``, which every server offers; and letting time pass."""
 LOOKING_TOOLS = tuple(_looking(one) for one in READS if one.over_mcp not in _KNOWN)
 """Every read but the searches and the list of agents, which every server offers."""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import datetime
+from typing import Annotated
+
+from pydantic import AwareDatetime
 
 from ...agent import AgentMemory
 from ...core.findings import Finding, State
@@ -15,6 +18,7 @@ from ...llm.prompts import PROMPTS, Prompt
 from ...maintenance import doctor
 from ...store.journal.history import Applied
 from ...store.journal.location import holds_journal
+from ...world.advancing import Advanced
 from ...world.auth import Role
 from ...world.branches.diff import Apart
 from ...world.branches.meta import Rehearsal
@@ -22,6 +26,7 @@ from ...world.folders import Binned
 from ...world.rerating import Rerating
 from ...world.world import World
 from .. import cursors
+from ..forms import Says
 from ..serialize import Json, Shape, items, pages
 from .read import Form, Read, Some
 
@@ -52,12 +57,15 @@ PRICES = Shape("PricesTold", "The prices by the model's name.", {"items": dict[s
 
 WORLD = Shape(
     "World",
-    "This server's world; ``standing`` is where its clock stands, ``null`` if it follows the real time.\n\n"
+    "This server's world; ``standing`` is where its clock stands, ``null`` if it runs, and ``speed`` how "
+    "many of its seconds pass in a real one; ``lives`` says whether what is due happens by itself.\n\n"
     "``role`` is what the asker may do: ``curator``, or ``viewer`` who changes nothing.",
     {
         **dict.fromkeys(("name", "title", "about", "first"), str),
         "now": datetime,
         "standing": datetime | None,
+        "speed": float,
+        "lives": bool,
         "agents": int,
         "model": str,
         "role": Role,
@@ -81,6 +89,15 @@ PROMPT = Shape(
 )
 
 
+class Until(Form):
+    """Until when."""
+
+    to: Annotated[
+        AwareDatetime | None,
+        Says("Until which time of the world, with its zone; what is due at present if not given."),
+    ] = None
+
+
 def _agents(world: World, form: Some) -> Json:
     after = cursors.text_after("agents", form.cursor)
     names = [name for name in world.agents() if name > after]
@@ -92,7 +109,14 @@ def _agents(world: World, form: Some) -> Json:
 def world_told(world: World) -> Json:
     """A world, and what whoever asks may do there."""
     role = Role.CURATOR if isinstance(world, World) else Role.VIEWER
-    named = {"name": world.name, "now": world.clock(), "standing": world.standing, "model": world.model.label}
+    named = {
+        "name": world.name,
+        "now": world.clock(),
+        "standing": world.standing,
+        "speed": world.speed,
+        "lives": world.lives,
+        "model": world.model.label,
+    }
     return asdict(world.about) | named | {"agents": len(world.agents()), "role": role}
 
 
@@ -261,6 +285,18 @@ READS = (
         of_agent=False,
         command="doctor",
         call="examine",
+    ),
+    Read(
+        "due",
+        "What happens by itself",
+        "What the characters would do by themselves until a time of the world, in order, and why; nothing is changed.",
+        Until,
+        lambda world, form: world.due(form.to),
+        Advanced,
+        "due",
+        "--to 2026-03-28T08:00:00+00:00",
+        tag="world",
+        of_agent=False,
     ),
     Read(
         "world",

@@ -116,13 +116,21 @@ def event_routes(desk: Desk) -> APIRouter:
     router = APIRouter(tags=["events"])
 
     def added(
-        tell: Tell, name: str, events: list[Any], overwrite: bool, rate: bool, now: datetime | None, preview: bool
+        tell: Tell,
+        name: str,
+        events: list[Any],
+        overwrite: bool,
+        now: datetime | None,
+        preview: bool,
+        rate: bool,
+        wait: bool,
     ) -> JSONResponse:
         agent = desk.agent(name)
         done = agent.add_short_term(
             events,
             overwrite_existing=overwrite,
             rate=rate,
+            wait=wait,
             now=in_zone_of(agent, now),
             preview=preview,
             progress=progress(tell),
@@ -141,7 +149,14 @@ def event_routes(desk: Desk) -> APIRouter:
         """
         events = [keyed(event, name, key, number) for number, event in enumerate(body.given())]
         return added(
-            tell, name, events, overwrite=body.overwrite_existing, rate=body.rate, now=body.now, preview=preview
+            tell,
+            name,
+            events,
+            overwrite=body.overwrite_existing,
+            now=body.now,
+            preview=preview,
+            rate=body.rate,
+            wait=body.wait,
         )
 
     def add_lines(
@@ -151,11 +166,12 @@ def event_routes(desk: Desk) -> APIRouter:
         key: str | None,
         overwrite: bool,
         rate: bool,
+        wait: bool,
         now: datetime | None,
         preview: bool,
     ) -> JSONResponse:
         events = [keyed(event, name, key, number) for number, event in enumerate(_lines_of(text))]
-        return added(tell, name, events, overwrite=overwrite, rate=rate, now=now, preview=preview)
+        return added(tell, name, events, overwrite=overwrite, now=now, preview=preview, rate=rate, wait=wait)
 
     run_lines = desk.lanes.told(add_lines, light=lambda rate, text, **_given: not rate and len(text) < _LIGHT_BYTES)
 
@@ -164,6 +180,7 @@ def event_routes(desk: Desk) -> APIRouter:
         name: AgentName,
         overwrite_existing: bool = True,
         rate: bool = True,
+        wait: bool = False,
         now: datetime | None = None,
         preview: Preview = False,
         key: Key = None,
@@ -172,7 +189,13 @@ def event_routes(desk: Desk) -> APIRouter:
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != LINES:
             raise HTTPException(415, f"Send events as lines of JSON, with 'Content-Type: {LINES}'.")
         text = await request.body()
-        how: dict[str, Any] = {"overwrite": overwrite_existing, "rate": rate, "now": now, "preview": preview}
+        how: dict[str, Any] = {
+            "overwrite": overwrite_existing,
+            "rate": rate,
+            "wait": wait,
+            "now": now,
+            "preview": preview,
+        }
         return await run_lines(request, name=name, text=text, key=key, **how)
 
     def exported(name: AgentName, vectors: bool = False) -> Response:

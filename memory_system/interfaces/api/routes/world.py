@@ -27,6 +27,7 @@ from ....maintenance import backup, backup_reading, doctor
 from ....maintenance import restore as backup_restoring
 from ....maintenance.backup_manifest import Manifest
 from ....operations.reembed import Reembedded
+from ....world.advancing import Advanced
 from ....world.folders import Binned
 from ....world.world import World
 from ... import serialize
@@ -34,7 +35,7 @@ from ...forms import Body, Id, Ids, Name, Number, Revision, Words
 from ...reads import FINDINGS, PRICES, PROMPT, STATS, WORLD, findings_told, prices_told, prompt_told, world_told
 from ...serialize import Shape, items, model
 from ..deps import AgentName, Desk, IfMatch, Preview, documents_key, refuse_stale, tag
-from ..schemas.bodies import BinnedBody, NewAgent, PromptBody, To, WorldBody
+from ..schemas.bodies import AdvanceBody, BinnedBody, NewAgent, PromptBody, To, WorldBody
 from ..sse import TOLD, Tell, progress
 from .reads import JSON
 
@@ -49,12 +50,24 @@ def routes(desk: Desk) -> APIRouter:
         words = {name: getattr(body, name) or "" for name in ("title", "about", "first") if name in named}
         if "standing" in named:
             world.stand_at(body.standing)
+        if body.speed is not None:
+            world.play(body.speed) if body.speed else world.pause()
+        if body.lives is not None:
+            world.live(on=body.lives)
         if words:
             world.describe(dataclasses.replace(world.about, **words))
         return Response(WORLD.dumped(**world_told(world)), media_type=JSON)
 
-    quick = desk.lanes.quick
-    router.patch("/world", response_model=WORLD.model, dependencies=[Depends(documents_key)])(quick(change))
+    def advance(tell: Tell, body: AdvanceBody) -> Response:
+        """Let time pass: each character does what is due by itself, and the clock moves on. ``/v1/due`` says what."""
+        done = desk.world().advance(body.to, progress=progress(tell))
+        return JSONResponse(serialize.plain(done))
+
+    quick, write = desk.lanes.quick, [Depends(documents_key)]
+    router.patch("/world", response_model=WORLD.model, dependencies=write)(quick(change))
+    router.post("/advance", response_model=model(Advanced), responses=TOLD, dependencies=write)(
+        desk.lanes.told(advance)
+    )
     return router
 
 

@@ -15,6 +15,7 @@ from ....core.entry import MAX_DOCUMENT, Kind
 from ....errors import InvalidEntry
 from ....llm.prompts import MOST as MOST_OF_A_PROMPT
 from ....operations.importing.events import columns
+from ....store.clock import SPEEDS
 from ...forms import Body, Id, Ids, Name, Number, Share, Words
 
 
@@ -61,6 +62,7 @@ class EventsBody(Body):
     ids: Annotated[list[Id | None], Field(max_length=10_000)] | None = None
     overwrite_existing: StrictBool = True
     rate: StrictBool = True
+    wait: StrictBool = False
     now: datetime | None = None
 
     def rated(self) -> Iterator[bool]:
@@ -114,12 +116,24 @@ class PersonalityBody(Body):
 
 
 class WorldBody(Body):
-    """What to change of the world; ``standing: null`` lets its clock follow the real time."""
+    """What to change of the world; ``standing: null`` lets its clock follow the real time.
+
+    ``speed`` lets it run on from where it is, so many of its seconds in a real one, or stand there (0); ``lives`` says
+    whether the characters do by themselves what is due.
+    """
 
     title: Words | None = None
     about: Annotated[str, StringConstraints(max_length=32_000)] | None = None
     first: Words | None = None
     standing: AwareDatetime | None = None
+    speed: Annotated[Number, Field(ge=0, le=SPEEDS[1])] | None = None
+    lives: StrictBool | None = None
+
+
+class AdvanceBody(Body):
+    """Until which time of the world; what is due at present is done if it is not given."""
+
+    to: AwareDatetime | None = None
 
 
 class PromptBody(Body):

@@ -1,0 +1,157 @@
+"""The life of the world: its clock with play, pause and speed, what happened by itself, and what comes next."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import datetime, timedelta
+
+import streamlit as st
+
+from memory_system import MemorySystemError
+from memory_system.core import BY_ITSELF, stamp
+from memory_system.interfaces.operations import history_labels
+from memory_system.store.journal import Applied
+from memory_system.world import Advanced, Step
+
+from ... import session, words
+from ...components import widgets, working
+from ...data import tables
+
+SPEEDS = {1.0: "real pace", 60.0: "1 min a second", 3600.0: "1 h a second"}
+"""Seconds of the world in a real one, in words."""
+AHEAD = timedelta(days=1)
+_SECONDS = 5.0
+_MOST = 6
+_WORK = "advance"
+_SEEN = "life-seen"
+_LABELS = history_labels() | {"synopsis": "Remember a talk"}
+
+
+def show() -> None:
+    """All of it; of a moment of the past there is nothing to show."""
+    if session.moment() is not None:
+        return
+    with st.container(border=True, key="life"):
+        work = working.of(_WORK)
+        if work is not None and work.running:
+            st.text(session.clock_words())
+            working.bar(_WORK)
+            return
+        if work is not None:
+            _ended(work)
+        _living() if session.world().speed > 1 or session.world().lives else _still()
+
+
+@st.fragment(run_every=_SECONDS)
+def _living() -> None:
+    _still()
+
+
+def _still() -> None:
+    world = session.world()
+    st.markdown(f"**{widgets.plain(session.clock_words())}**")
+    if not session.viewing():
+        _controls(world.speed)
+    left, right = st.columns(2)
+    with left:
+        _happened()
+    with right:
+        _next()
+
+
+def _controls(speed: float) -> None:
+    world = session.world()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        if speed:
+            if st.button(words.PAUSE_THE_CLOCK, icon=":material/pause:", help="In Python: World.pause"):
+                world.pause()
+                st.rerun()
+        elif st.button(
+            words.PLAY_THE_CLOCK, icon=":material/play_arrow:", type="primary", help="In Python: World.play"
+        ):
+            world.play(st.session_state.get("speed") or 1.0)
+            st.rerun()
+        wanted = st.segmented_control(
+            "Speed", list(SPEEDS), format_func=SPEEDS.__getitem__, default=speed if speed in SPEEDS else 1.0,
+            key="speed", label_visibility="collapsed", required=True,
+        )  # fmt: skip
+        if speed and wanted and wanted != speed:
+            world.play(wanted)
+            st.rerun()
+        if not speed and st.button(
+            words.ADVANCE_A_DAY, icon=":material/fast_forward:", help="In Python: World.advance"
+        ):
+            to = world.clock() + AHEAD
+            working.begin(_WORK, lambda progress, stop: world.advance(to, progress=progress, cancelled=stop))
+            st.rerun()
+        lives = world.lives
+        if (
+            st.toggle(
+                "Lives by itself", lives, help="A server does what is due as the clock goes. In Python: World.live"
+            )
+            != lives
+        ):
+            world.live(on=not lives)
+            st.rerun()
+
+
+def _ended(work: working.Work) -> None:
+    if work.problem is not None:
+        widgets.problem(work.problem)
+    elif isinstance(work.result, Advanced):
+        done = work.result
+        told = f"{tables.counted(len(done.steps), 'step was', 'steps were')} done; it is {stamp(done.now)}."
+        waits = f" {tables.counted(len(done.waiting), 'waits', 'wait')}." if done.waiting else ""
+        st.success(widgets.plain(told + waits), icon=":material/check_circle:")
+    working.put_away(_WORK)
+
+
+def _happened() -> None:
+    """What the characters did by themselves, the last first, until it is marked as seen."""
+    world = session.world()
+    seen: datetime | None = st.session_state.get(_SEEN)
+    found: list[tuple[datetime, str, Applied]] = []
+    for name in world.characters():
+        with suppress(MemorySystemError):  # whoever cannot be opened is told of as what waits
+            done = world.agent(name).history(_MOST, author=BY_ITSELF, since=seen)
+            found += [(one.applied_at, name, one) for one in done if seen is None or one.applied_at > seen]
+    found.sort(key=lambda one: one[0], reverse=True)
+    st.markdown("**Happened by itself**")
+    if not found:
+        st.caption("Nothing." if seen is None else "Nothing since you last looked.")
+    for _, name, one in found[:_MOST]:
+        told = one.change_set
+        _line(name, told.planned_at, told.title, "Undone." if one.undone_by else told.reason)
+    if found and st.button("Mark as seen", key="life-seen-button", type="tertiary", icon=":material/done_all:"):
+        st.session_state[_SEEN] = found[0][0]
+        st.rerun()
+
+
+def _next() -> None:
+    """What is due, what waits for what, and what comes within a day."""
+    world = session.world()
+    st.markdown("**Comes next**")
+    try:
+        told = world.due(world.clock() + AHEAD)
+    except MemorySystemError as error:
+        widgets.problem(error)
+        return
+    for step in told.waiting[:_MOST]:
+        _step(step, step.waits, waits=True)
+    for step in told.steps[: max(0, _MOST - len(told.waiting))]:
+        _step(step, step.why)
+    if over := len(told.steps) + len(told.waiting) - _MOST:
+        st.caption(f"And {over} more within a day." if over > 0 else "")
+    if not told.steps and not told.waiting:
+        st.caption("Nothing within a day.")
+
+
+def _step(step: Step, told: str, *, waits: bool = False) -> None:
+    label = _LABELS.get(step.what, step.what) or "Everything"
+    _line(step.agent, step.at, f"{label}, waiting" if waits else label, told)
+
+
+def _line(name: str, at: datetime, title: str, told: str) -> None:
+    with st.container(gap=None):
+        st.text(title)
+        st.caption(widgets.plain(f"{session.shown_name(name)}, {stamp(at)}. {tables.short(told, 200)}"))

@@ -1,0 +1,425 @@
+"""Time passes: each character does what is due, in order, each step as a change set of the world's with its reason.
+
+What is due is worked out of what is stored, before a step is planned and again right before it is applied, alone at
+the agent. So nothing else has to be remembered: after a cancel or a kill it goes on where it stopped, and of two
+processes that are at it one does each step. What was undone stays undone until something new has happened.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from ..agent import AgentMemory
+from ..conversation import Conversation
+from ..conversation.conversation import SYNOPSIS as OF_TALK
+from ..conversation.storage import message_id, unremembered
+from ..core.authors import BY_ITSELF
+from ..core.change_set import CONVERSATION, ChangeSet, Kept, ModelCall
+from ..core.entry import Kind, MemoryEntry, Tier
+from ..core.files import as_store_errors
+from ..core.times import moment_given, stamp
+from ..errors import (
+    InvalidParameter,
+    MemorySystemError,
+    ModelError,
+    ModelTimeout,
+    ModelUnavailable,
+    ReadOnly,
+    StaleChange,
+)
+from ..llm import prices, tokens
+from ..llm.offline.model import OfflineModel
+from ..llm.prices import Price
+from ..operations import migration, reflection, summarisation
+from ..operations.context import Progress, by_age, no_progress, within
+from ..operations.rating import wants_rating
+from ..store.clock import move_standing, read_standing, world_clock
+from ..store.journal.history import Applied
+from .branches.branches import Stage
+from .due import ASKS, MIGRATE, PLAN, RATE, REFLECT, SUMMARISE, Left, Life, Step, due, foreseen, morning_of, next_time
+
+LOCK = ".living.lock"
+"""In the world's folder: one lets time pass at a time."""
+_SECONDS = 0.2
+"""How often who waits for that asks whether to stop."""
+MOST_DAYS = 366
+"""How far time may pass at once."""
+HOUR = timedelta(hours=1)
+_CALLS = 200
+"""How many of its last change sets are looked at for what a character took in an hour."""
+_RATED_AT_ONCE = 100
+_TALKS = 100
+"""How many of the last synopses are looked at for talks that need no other."""
+
+
+@dataclass(frozen=True)
+class Advanced:
+    """What came of time passing, or would come of it.
+
+    Args:
+        now: the world's time afterwards.
+        steps: what was done by itself, in order.
+        waiting: what is due and could not be done; each says why. It is tried again the next time.
+        stopped: whether it was cancelled before the end.
+    """
+
+    now: datetime
+    steps: tuple[Step, ...]
+    waiting: tuple[Step, ...] = ()
+    stopped: bool = False
+
+
+def life_of(agent: AgentMemory, at: datetime, folder: Path) -> Life:
+    """What decides of a character what it does by itself, as it is now.
+
+    Args:
+        agent: the character.
+        at: the world's time.
+        folder: the world's, which has the prices.
+    """
+    settings = agent.settings
+    stm, ltm = agent.entries(Tier.STM), agent.entries(Tier.LTM)
+    last = {what: next(iter(_own(agent, what, 1)), None) for what in (RATE, MIGRATE, REFLECT, SUMMARISE, PLAN)}
+    newest = max((entry.timestamp for entry in stm if entry.timestamp), default=None)
+
+    def stays_undone(what: str) -> bool:
+        done = last[what]
+        return done is not None and done.undone_by is not None and not (newest and newest > done.change_set.planned_at)
+
+    lived = sum(1 for one in stm if not migration.was_said(one))
+    overflows = len(stm) > settings.stm_size and not stays_undone(MIGRATE)
+    reflected = last[REFLECT]
+    free = [] if not settings.ltm_size or stays_undone(SUMMARISE) else summarisation.to_summarise(ltm, at)
+    routine = agent.personality.routine if agent.personality else []
+    return Life(
+        agent.name,
+        unrated=() if stays_undone(RATE) else tuple(_unrated((*stm, *ltm), last[RATE], at)),
+        overflow=len(agent.migrate_stm2ltm(now=at, preview=True).changes) if overflows else 0,
+        full=lived >= settings.stm_size,
+        felt=reflection.weight(
+            [one for one in (*stm, *ltm) if one.timestamp and one.timestamp <= at],
+            reflected.change_set.planned_at if reflected is not None else None,
+        ),
+        trigger=settings.reflection_trigger,
+        recent=len(stm),
+        ltm=len(ltm),
+        ltm_size=settings.ltm_size,
+        free=len(free),
+        planned=max(_planned(ltm, last[PLAN], at), default=None),
+        morning=morning_of(min((item.time for item in routine), default=None)),
+        talks=tuple(_left(agent)),
+        **_budget(agent, at, folder),
+    )
+
+
+def _budget(agent: AgentMemory, at: datetime, folder: Path) -> dict[str, Any]:
+    """Why the character may ask nothing more in the hour up to ``at``, and when it may again; nothing where it may.
+
+    What it took is read from its history: the calls of what it did by itself.
+    """
+    settings = agent.settings
+    limits = (settings.hourly_calls, settings.hourly_tokens, settings.hourly_cost)
+    if not any(limits):
+        return {}
+    known = prices.read(folder)
+    took: list[tuple[datetime, ModelCall]] = []
+    for one in agent.history(_CALLS, author=BY_ITSELF):
+        when = one.change_set.planned_at
+        if at - HOUR < when <= at:
+            took += [(when, call) for call in one.change_set.calls if call.model != OfflineModel.name]
+    sums = (len(took), sum(_tokens(call) for _, call in took), sum(_cost(call, known) for _, call in took))
+    for limit, spent, what in zip(limits, sums, ("model calls", "tokens", "in money"), strict=True):
+        if limit and spent >= limit:
+            room = (min(when for when, _ in took) + HOUR).astimezone(at.tzinfo)
+            told = f"The budget of {limit:,g} {what} a world hour is spent. There is room again at {stamp(room)}."
+            return {"spent": told, "room_at": room}
+    return {}
+
+
+def _tokens(call: ModelCall) -> int:
+    return call.tokens if call.tokens is not None else sum(map(tokens.estimate, (call.prompt, call.answer)))
+
+
+def _cost(call: ModelCall, known: Mapping[str, Price]) -> float:
+    """What a call cost; how its tokens are shared between prompt and answer is estimated from their texts."""
+    price = known.get(call.model, Price(0, 0))
+    answer = min(_tokens(call), tokens.estimate(call.answer))
+    return price.of(_tokens(call) - answer, answer)
+
+
+def _own(agent: AgentMemory, what: str, most: int) -> list[Applied]:
+    return agent.history(most, author=BY_ITSELF, operation=what)
+
+
+def _unrated(entries: Sequence[MemoryEntry], last: Applied | None, at: datetime) -> list[str]:
+    """What waits for its rating; what the model gave none of is left to the next hour."""
+    recent = last is not None and at - last.change_set.planned_at < HOUR
+    tried = {kept.entry_id for kept in last.change_set.kept} if last is not None and recent else set()
+    wanted = sorted((one for one in entries if wants_rating(one) and one.id not in tried), key=by_age)
+    return [one.id for one in wanted[:_RATED_AT_ONCE]]
+
+
+def _planned(ltm: Iterable[MemoryEntry], last: Applied | None, at: datetime) -> Iterator[date]:
+    for entry in ltm:
+        if entry.kind is Kind.PLAN and "plan_day" in entry.extras:
+            yield date.fromisoformat(str(entry.extras["plan_day"]))
+    if last is not None:
+        yield last.change_set.planned_at.astimezone(at.tzinfo).date()
+
+
+def _left(agent: AgentMemory) -> Iterator[Left]:
+    talks = [one for one in unremembered(agent) if one.last is not None]
+    tried = _own(agent, OF_TALK, _TALKS) if talks else []
+    for talk in talks:
+        assert talk.last is not None, "those without a word are left out"
+        since = (one.change_set for one in tried if one.change_set.planned_at >= talk.last)
+        if not any(talk.id in _talks_of(one) for one in since):
+            yield Left(talk.id, talk.title, talk.last)
+
+
+def _talks_of(done: ChangeSet) -> set[str]:
+    """The talks that a synopsis was made of, or tried."""
+    named = {text.name.removeprefix(CONVERSATION) for text in done.texts}
+    return named | {kept.entry_id.rpartition("-")[0] for kept in done.kept}
+
+
+def _planned_step(agent: AgentMemory, step: Step, life: Life, progress: Progress) -> ChangeSet:
+    """The change set of a step, not applied yet; a language model may be asked."""
+    now = step.at
+    if step.what == RATE:
+        return _rated(agent, life, now, progress)
+    if step.what == MIGRATE:
+        return agent.migrate_stm2ltm(now=now, preview=True)
+    if step.what == REFLECT:
+        return agent.reflect_from_recent_memory(now=now, preview=True, progress=progress)
+    if step.what == SUMMARISE:
+        return agent.summarize_and_forget(life.to_summarise, now=now, preview=True, progress=progress)
+    if step.what == PLAN:
+        return agent.plan_from_memory(now, preview=True, progress=progress)
+    return _synopsis(Conversation.open(agent, step.of), now, progress)
+
+
+def _rated(agent: AgentMemory, life: Life, now: datetime, progress: Progress) -> ChangeSet:
+    plan = agent.rate_again(list(life.unrated), preview=True, progress=progress)
+    _refuse_failed(plan)
+    return dataclasses.replace(plan, planned_at=now)
+
+
+def _refuse_failed(plan: ChangeSet) -> None:
+    """Do nothing unless nothing came of a plan because the model did not help.
+
+    Raises:
+        ModelError: it did not.
+    """
+    problem = next((call.error for call in plan.calls if call.error), None)
+    if not plan and problem is not None:
+        raise ModelError(problem)
+
+
+def _synopsis(talk: Conversation, now: datetime, progress: Progress) -> ChangeSet:
+    plan = talk.synopsis(now=now, preview=True, progress=progress)
+    _refuse_failed(plan)
+    if plan:
+        return plan
+    nothing = Kept(message_id(talk.id, talk.head.next_number - 1), "The talk shows nothing that is to be remembered.")
+    return dataclasses.replace(plan, kept=(nothing,))
+
+
+def _unusable(name: str, at: datetime, error: MemorySystemError) -> Step:
+    """What is told of a character whose files cannot be used or written."""
+    return Step(name, "", at, "Its memory cannot be used.", waits=error.sentence)
+
+
+class _Stopped(Exception):
+    """It was cancelled between two steps."""
+
+
+def until(world: Stage, to: datetime | None, *, foreseen: bool = False) -> tuple[datetime, datetime]:
+    """The world's time, and the time to advance to, both in the world's zone; a clock that runs can be foreseen.
+
+    Raises:
+        InvalidParameter: it has no zone, lies before the world's time or more than a year after it, or after it at all
+            where the clock runs.
+    """
+    now = world_clock(world.folder)()
+    end = now if to is None else moment_given("'to'", to).astimezone(now.tzinfo)
+    if end < now:
+        raise InvalidParameter(
+            f"The world's time is {stamp(now)}, and time does not run back: 'to' must be that or later."
+        )
+    if end - now > timedelta(days=MOST_DAYS):
+        raise InvalidParameter(f"The world's time is {stamp(now)}; it can be advanced by {MOST_DAYS} days at a time.")
+    if end > now and read_standing(world.folder) is None and not foreseen:
+        raise InvalidParameter(
+            "The world's clock runs by itself, so it cannot be advanced beyond its time. Let it stand first, with "
+            "pause() or on the Overview page."
+        )
+    return now, end
+
+
+def foresee(world: Stage, to: datetime | None, failed: Sequence[Step] = ()) -> Advanced:
+    """What would happen by itself until a time, as far as that can be told without asking a language model.
+
+    Args:
+        world: whose characters.
+        to: the world's time; its present if not given.
+        failed: what was tried in vain the last time; it waits, with the reason, until time has passed.
+
+    Raises:
+        InvalidParameter: see ``until``.
+    """
+    at, end = begin, _ = until(world, to, foreseen=True)
+    whys = {(one.agent, one.what, one.of): one.waits for one in failed}
+    lives: dict[str, Life] = {}
+    steps: list[Step] = []
+    waiting: list[Step] = []
+    for name in world.characters():
+        try:
+            lives[name] = life_of(world.agent(name), at, world.folder)
+        except MemorySystemError as error:
+            waiting.append(_unusable(name, at, error))
+    while True:
+        for name, life in lives.items():
+            then = life
+            while (step := next((one for one in due(then, at) if not one.waits), None)) is not None:
+                steps.append(step)
+                then = foreseen(then, step)
+            lives[name] = then
+        if at == end:
+            waiting += (one for life in lives.values() for one in due(life, at))
+            for one in steps.copy():
+                if one.at == begin and (why := whys.get((one.agent, one.what, one.of))):
+                    steps.remove(one)
+                    waiting.append(dataclasses.replace(one, waits=why))
+            return Advanced(end, tuple(steps), tuple(waiting))
+        at = min([end, *(next_time(life, at) for life in lives.values())])
+
+
+class Advance:
+    """Lets time pass in a world, once.
+
+    Args:
+        world: whose characters live.
+        progress: told how far it is, 0 to 1, and what is being done; it may raise to stop.
+        cancelled: asked before each step whether to stop.
+    """
+
+    def __init__(
+        self, world: Stage, progress: Progress = no_progress, cancelled: Callable[[], bool] = lambda: False
+    ) -> None:
+        self._world = world
+        self._progress = progress
+        self._cancelled = cancelled
+        self._done: list[Step] = []
+        self._lives: dict[str, Life] = {}
+        self._waits: dict[tuple[str, str, str], str] = {}
+        self._down = ""
+        self._closed: dict[str, Step] = {}
+        self.next: datetime | None = None
+        """When something more becomes due merely because time passes, once it has passed; ``None`` = not known."""
+
+    def to(self, to: datetime | None, *, wait: bool = True) -> Advanced | None:
+        """Let it pass up to a time of the world; see ``World.advance``.
+
+        Args:
+            to: the world's time; its present if not given.
+            wait: whether to wait where somebody else lets time pass just now; otherwise nothing is done.
+        """
+        until(self._world, to)  # who asks for what cannot be need not wait
+        lock = FileLock(self._world.folder / LOCK, thread_local=False)
+        while not self._held(lock):
+            if self._cancelled() or not wait:
+                return Advanced(world_clock(self._world.folder)(), (), stopped=True) if wait else None
+            self._progress(0.0, "Waiting for somebody else who lets time pass")
+        try:
+            return self._to(to)
+        finally:
+            lock.release()
+
+    def _held(self, lock: FileLock) -> bool:
+        """Whether it is this one's turn: of two, the second would only ask language models in vain."""
+        with as_store_errors("The world's folder"), suppress(Timeout):
+            self._world.folder.mkdir(parents=True, exist_ok=True)
+            lock.acquire(timeout=_SECONDS)
+            return True
+        return False
+
+    def _to(self, to: datetime | None) -> Advanced:
+        begin, end = until(self._world, to)
+        at, stopped = begin, False
+        try:
+            while True:
+                share = (at - begin) / (end - begin) if end > begin else 0.0
+                for name in self._world.characters():
+                    self._live(name, at, share)
+                move_standing(self._world.folder, at)
+                self.next = min((next_time(life, at) for life in self._lives.values()), default=None)
+                if at == end:
+                    break
+                at = min(end, self.next or end)
+        except _Stopped:
+            stopped = True
+        left = [step for life in self._lives.values() for step in due(life, at)]
+        waiting = [dataclasses.replace(step, waits=why) for step in left if (why := self._why(step))]
+        return Advanced(
+            world_clock(self._world.folder)(), tuple(self._done), (*self._closed.values(), *waiting), stopped
+        )
+
+    def _live(self, name: str, at: datetime, share: float) -> None:
+        """Do all that is due of one character."""
+        if name in self._closed:
+            return
+        try:
+            agent = self._world.agent(name).acting_as(BY_ITSELF)
+            if agent.read_only is not None:
+                raise ReadOnly(agent.read_only)
+            while True:
+                if self._cancelled():
+                    raise _Stopped
+                life = self._lives[name] = life_of(agent, at, self._world.folder)
+                step = next((one for one in due(life, at) if not self._why(one)), None)
+                if step is None:
+                    return
+                self._progress(share, f"{agent.display_name}: {step.why}")
+                self._try(agent, step, life, share)
+        except MemorySystemError as error:  # whoever cannot be opened keeps nobody else from living
+            self._closed[name] = _unusable(name, at, error)
+            self._lives.pop(name, None)
+
+    def _try(self, agent: AgentMemory, step: Step, life: Life, share: float) -> None:
+        """Do a step, or keep in mind why it waits."""
+        try:
+            done = self._do(agent, step, life, within(self._progress, share, share))
+        except StaleChange:
+            return  # somebody changed the same memories meanwhile; it is looked anew what is due
+        except (ModelUnavailable, ModelTimeout) as error:
+            self._down = error.sentence
+        except MemorySystemError as error:
+            self._waits[step.agent, step.what, step.of] = error.sentence
+        else:
+            if done is not None:
+                self._done.append(dataclasses.replace(step, title=done.title, revision=done.revision))
+
+    def _do(self, agent: AgentMemory, step: Step, life: Life, progress: Progress) -> ChangeSet | None:
+        """Plan a step and apply it, unless somebody else has done it meanwhile."""
+        plan = dataclasses.replace(_planned_step(agent, step, life, progress), reason=step.why)
+        with agent.contents.alone():
+            if all(
+                (one.what, one.of) != (step.what, step.of)
+                for one in due(life_of(agent, step.at, self._world.folder), step.at)
+            ):
+                return None
+            return agent.apply(plan) if plan else agent.timeline.note(plan)
+
+    def _why(self, step: Step) -> str:
+        """Why a step waits; empty if it need not."""
+        said = step.waits or self._waits.get((step.agent, step.what, step.of), "")
+        return said or (self._down if step.what in ASKS else "")

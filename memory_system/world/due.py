@@ -1,0 +1,178 @@
+"""Due: what a character does next by itself, when and why, worked out of a ``Life``; nothing is asked or changed."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+
+RATE, MIGRATE, REFLECT, SUMMARISE, PLAN, SYNOPSIS = "rate", "migrate", "reflect", "summarise", "plan", "synopsis"
+"""What can be due, as the history calls it, in the order in which it is done."""
+ASKS = frozenset({RATE, REFLECT, SUMMARISE, PLAN, SYNOPSIS})
+"""What a language model is asked for."""
+LEFT = timedelta(hours=1)
+"""World time without a word after which a talk has been left."""
+MORNING = time(6)
+"""When a day is planned, unless the routine begins sooner."""
+BEFORE = 30
+"""Minutes before the first item of a routine at which the day is planned at the latest."""
+AT_ONCE = 10
+"""The fewest memories that become one summary: one summary for each memory too many would tell little."""
+MOST_AT_ONCE = 500
+
+
+@dataclass(frozen=True)
+class Left:
+    """A talk with something in it that is not remembered yet: its id and title, and when something was said last."""
+
+    id: str
+    title: str
+    last: datetime
+
+
+@dataclass(frozen=True)
+class Life:
+    """What decides of a character what it does by itself.
+
+    Args:
+        agent: its name.
+        unrated: the ids of memories that wait for their rating.
+        overflow: how many memories short-term memory has no room for, and may leave it.
+        full: whether what comes next overflows it.
+        felt: the sum of ratings (1-10 scale) of what was perceived since it last reflected.
+        trigger: the sum at which it reflects.
+        recent: how many memories short-term memory holds.
+        ltm: how many long-term memory holds.
+        ltm_size: how many it may hold; 0 = any number.
+        free: how many of them may become part of a summary.
+        planned: the last day that was planned, or for which a plan was tried; ``None`` = none.
+        morning: when a day is planned, in the world's zone.
+        talks: those that are not remembered yet.
+        spent: why nothing more is asked of a language model in this hour, in a sentence; empty if there is room.
+        room_at: when there is room again; ``None`` where there is.
+    """
+
+    agent: str
+    unrated: tuple[str, ...] = ()
+    overflow: int = 0
+    full: bool = False
+    felt: float = 0.0
+    trigger: float = 150.0
+    recent: int = 0
+    ltm: int = 0
+    ltm_size: int = 0
+    free: int = 0
+    planned: date | None = None
+    morning: time = MORNING
+    talks: tuple[Left, ...] = ()
+    spent: str = ""
+    room_at: datetime | None = None
+
+    @property
+    def too_many(self) -> int:
+        """How many memories more than it may long-term memory holds."""
+        return max(0, self.ltm - self.ltm_size) if self.ltm_size else 0
+
+    @property
+    def to_summarise(self) -> int:
+        """How many memories would become one summary."""
+        return min(self.free, MOST_AT_ONCE, max(AT_ONCE, self.too_many + 1))
+
+
+@dataclass(frozen=True)
+class Step:
+    """Something that a character does by itself.
+
+    Args:
+        agent: its name.
+        what: what it does, as the history calls it.
+        at: when, by the world's clock.
+        why: why it is due, in a sentence.
+        of: the id of the talk that it is about; empty for all else.
+        title: of the change set; empty before there is one.
+        revision: of the change set; ``None`` before it is done.
+        waits: why it could not be done, in a sentence; empty if nothing is in its way.
+    """
+
+    agent: str
+    what: str
+    at: datetime
+    why: str
+    of: str = ""
+    title: str = ""
+    revision: int | None = None
+    waits: str = ""
+
+
+def due(life: Life, at: datetime) -> list[Step]:
+    """What is due at a time of the world, in order.
+
+    Args:
+        life: the character as it is.
+        at: the world's time, in the world's zone.
+    """
+    waits = life.spent if life.room_at and at < life.room_at else ""
+    return [
+        Step(life.agent, what, at, why, of, waits=waits if what in ASKS else "") for what, why, of in _due(life, at)
+    ]
+
+
+def _due(life: Life, at: datetime) -> Iterator[tuple[str, str, str]]:
+    if life.unrated:
+        yield RATE, f"{len(life.unrated)} memories wait for their rating.", ""
+    if life.overflow:
+        yield MIGRATE, f"Short-term memory holds {life.overflow} more than it has room for.", ""
+    if life.recent >= _LEAST and life.felt >= life.trigger:
+        told = f"The ratings since the last reflection add up to {life.felt:g} of {life.trigger:g}."
+        yield REFLECT, told, ""
+    if life.too_many and life.free >= _TWO:
+        told = f"Long-term memory holds {life.ltm:,}, and is to hold {life.ltm_size:,} at most."
+        yield SUMMARISE, told, ""
+    if at.time() >= life.morning and (life.planned is None or life.planned < at.date()):
+        yield PLAN, f"A new day: {at:%A}, {at.day} {at:%B}.", ""
+    for talk in life.talks:
+        if at - talk.last >= LEFT:
+            hours = (at - talk.last) / timedelta(hours=1)
+            yield SYNOPSIS, f"Nothing has been said in “{talk.title}” for {hours:.0f} h.", talk.id
+
+
+_LEAST = 3
+"""Memories that reflecting takes; see ``reflection.plan``."""
+_TWO = 2
+"""Memories that a summary takes."""
+
+
+def next_time(life: Life, at: datetime) -> datetime:
+    """The next time after ``at`` at which something becomes due merely because time passes."""
+    today = datetime.combine(at.date(), life.morning, at.tzinfo)
+    times = [today if today > at else today + timedelta(days=1)]
+    times += [left for talk in life.talks if (left := talk.last.astimezone(at.tzinfo) + LEFT) > at]
+    times += [life.room_at] if life.room_at and life.room_at > at else []
+    return min(times)
+
+
+def foreseen(life: Life, step: Step) -> Life:
+    """The character as it would be after a step, as far as that can be told without carrying it out."""
+    if step.what == RATE:
+        return dataclasses.replace(life, unrated=())
+    if step.what == MIGRATE:
+        return dataclasses.replace(life, overflow=0, recent=life.recent - life.overflow)
+    if step.what == REFLECT:
+        return dataclasses.replace(life, felt=0.0)
+    if step.what == SUMMARISE:
+        gone = life.to_summarise - 1
+        return dataclasses.replace(life, ltm=life.ltm - gone, free=life.free - gone)
+    if step.what == PLAN:
+        return dataclasses.replace(life, planned=step.at.date())
+    talks = tuple(talk for talk in life.talks if talk.id != step.of)
+    return dataclasses.replace(life, talks=talks, overflow=life.overflow + life.full, recent=life.recent + 1)
+
+
+def morning_of(first: str | None) -> time:
+    """When a day is planned whose routine begins at ``first`` (HH:MM); ``None`` = there is no routine."""
+    if first is None:
+        return MORNING
+    begins = time.fromisoformat(first)
+    minutes = max(0, begins.hour * 60 + begins.minute - BEFORE)
+    return min(MORNING, time(minutes // 60, minutes % 60))

@@ -1,0 +1,83 @@
+"""Letting time pass, and what will happen by itself, through every front end."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import httpx
+import pytest
+from mcp import Client
+
+from memory_system import AgentMemory, World
+from memory_system.interfaces.client import RemoteWorld
+from memory_system.interfaces.mcp.curating import CURATING_TOOLS, LOOKING_TOOLS
+from memory_system.interfaces.mcp.server import create_server
+from memory_system.interfaces.mcp.tool import Tools
+from tests.command_line import CommandLine
+from tests.conftest import NOW
+from tests.mcp_clients import called, run
+
+TO = NOW + timedelta(hours=14)
+
+
+@pytest.fixture(autouse=True)
+def full(agent: AgentMemory) -> None:
+    """Mira has more to remember than room for it."""
+    agent.configure(stm_size=2, retention="importance", reflection_trigger=10)
+    for number in range(4):
+        when = NOW - timedelta(hours=4 - number)
+        event = {"document": f"Tobias sold goose {number} at the mill.", "rating": 6, "timestamp": when}
+        agent.add_short_term(event, rate=False)
+
+
+def whats(told: Any) -> list[str]:
+    return [step["what"] for step in told["steps"]]
+
+
+def test_over_http_and_with_the_client(world: World, agent: AgentMemory, api: httpx.Client) -> None:
+    before = agent.stamp
+    told = api.get("/v1/due", params={"to": TO.isoformat()}).json()
+    with RemoteWorld(str(api.base_url)) as remote:
+        assert remote.due(TO) == remote.advance(TO, preview=True) == world.due(TO)
+        assert (agent.stamp, world.standing) == (before, NOW)
+        shares: list[float] = []
+        done = remote.advance(TO, progress=lambda share, _doing: shares.append(share))
+    assert [step.what for step in done.steps] == whats(told) == ["migrate", "plan", "plan"]
+    assert shares == sorted(shares) != []
+    assert done.now == world.standing == TO
+    assert all(agent.change(step.revision).change_set.reason == step.why for step in done.steps if step.revision)
+    assert api.post("/v1/advance", json={}).json() == {
+        "now": TO.isoformat(),
+        "steps": [],
+        "waiting": [],
+        "stopped": False,
+    }
+    refused = api.post("/v1/advance", json={"to": NOW.isoformat()})
+    assert (refused.status_code, world.standing) == (422, TO)
+
+
+def test_on_the_command_line(world: World, agent: AgentMemory, monkeypatch: pytest.MonkeyPatch) -> None:
+    cli, before = CommandLine(world, monkeypatch), agent.stamp
+    dry = cli("advance", "--to", TO.isoformat(), "--dry-run", "--json")
+    assert (dry.code, agent.stamp) == (0, before)
+    assert cli("due", "--to", TO.isoformat(), "--json").value == dry.value
+    assert "mira" in cli("advance", "--to", TO.isoformat(), "--dry-run").out
+    done = cli("advance", "--to", TO.isoformat(), "--json")
+    assert whats(done.value) == whats(dry.value) == ["migrate", "plan", "plan"]
+    assert world.standing == TO
+    late = cli("advance", "--to", NOW.isoformat())
+    assert (late.code, late.out) == (1, "")
+
+
+def test_over_mcp(world: World, agent: AgentMemory) -> None:
+    async def session() -> tuple[Any, Any]:
+        async with Client(create_server(world, Tools((*CURATING_TOOLS, *LOOKING_TOOLS)))) as client:
+            seen = await called(client, "due", to=TO.isoformat())
+            assert await called(client, "advance", to=TO.isoformat(), preview=True) == seen
+            assert world.standing == NOW
+            return seen, await called(client, "advance", to=TO.isoformat())
+
+    seen, done = run(session)
+    assert whats(seen) == whats(done) == ["migrate", "plan", "plan"]
+    assert world.standing == TO

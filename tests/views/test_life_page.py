@@ -1,0 +1,52 @@
+"""The life of the world on Overview: its clock, what happened by itself, and what comes next."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from dashboard import session, words
+from memory_system.core import BY_ITSELF
+from tests.views.test_pages import OpenPage, shown
+from tests.waiting import until
+
+
+def button(page, label: str):  # type: ignore[no-untyped-def]  # what Streamlit's test runner hands out
+    """The button with this label."""
+    return next(one for one in page.button if one.label == label)
+
+
+def test_the_clock_is_played_and_paused(open_page: OpenPage) -> None:
+    page = open_page("overview")
+    world = session.opened()
+    assert world.speed == 0
+    button(page, words.PLAY_THE_CLOCK).click().run()
+    assert world.speed == 1
+    button(page, words.PAUSE_THE_CLOCK).click().run()
+    assert world.speed == 0
+    next(one for one in page.toggle if "by itself" in one.label).set_value(True).run()
+    assert world.lives
+    assert not page.exception
+
+
+def test_what_comes_next_happens_and_is_shown_until_it_is_seen(open_page: OpenPage) -> None:
+    page = open_page("overview")
+    world = session.opened()
+    before = world.clock()
+    assert "Plan the day" in shown(page)
+    button(page, words.ADVANCE_A_DAY).click().run()
+    until(lambda: world.clock() == before + timedelta(days=1))
+    until(lambda: not _works(page))
+    page.run()
+    done = [one for agent in world for one in agent.history(100, author=BY_ITSELF)]
+    assert done
+    assert done[0].change_set.title in shown(page)
+    button(page, "Mark as seen").click().run()
+    assert "Nothing since you last looked." in shown(page)
+    assert not page.exception
+
+
+def _works(page: object) -> bool:
+    from dashboard.components import working
+
+    work = working.of("advance")
+    return work is not None and work.running

@@ -1,0 +1,234 @@
+"""Time passes: what is due is done in order, by the world, with its reason, once, and can be undone."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from memory_system import AgentMemory, Tier, World
+from memory_system.conversation import Conversation, TalkSettings
+from memory_system.core.authors import BY_ITSELF
+from memory_system.errors import InvalidParameter, ModelUnavailable
+from memory_system.llm import LanguageModel
+from memory_system.llm.prices import Price
+from memory_system.world.advancing import Advanced
+from memory_system.world.due import morning_of
+from tests.conftest import NOW
+
+HOUR = timedelta(hours=1)
+
+
+def own(agent: AgentMemory) -> list[str]:
+    """What the agent did by itself, the first first."""
+    return [one.change_set.operation for one in reversed(agent.history(1000, author=BY_ITSELF))]
+
+
+def whats(done: Advanced) -> list[str]:
+    return [step.what for step in done.steps]
+
+
+def fill(agent: AgentMemory, count: int, rating: int = 8, at: datetime = NOW) -> None:
+    for number in range(count):
+        when = at - timedelta(minutes=count - number)
+        event = {"document": f"Sold loaf {number} to Tobias.", "rating": rating, "timestamp": when}
+        agent.add_short_term(event, rate=False)
+
+
+@pytest.fixture
+def lived(world: World, agent: AgentMemory) -> AgentMemory:
+    """Mira, with more than there is room for, a talk, and enough to reflect on."""
+    agent.configure(stm_size=5, retention="importance", reflection_trigger=40)
+    fill(agent, 8)
+    Conversation.begin(agent, human="Ana", settings=TalkSettings(budget=4000)).step("I give a party on Friday.")
+    return agent
+
+
+def test_what_is_due_is_done_in_order_and_told_with_its_reason(world: World, lived: AgentMemory) -> None:
+    done = world.advance(NOW + 26 * HOUR)
+    assert whats(done) == ["migrate", "reflect", "plan", "synopsis", "migrate", "plan"] == own(lived)
+    assert [(step.at - NOW) / HOUR for step in done.steps] == [0, 0, 0, 1, 1, 10]
+    told = [lived.change(step.revision).change_set for step in done.steps if step.revision]
+    assert [one.reason for one in told] == [step.why for step in done.steps]
+    assert [one.planned_at for one in told] == [step.at for step in done.steps]
+    assert done.now == world.standing == NOW + 26 * HOUR
+    assert not done.waiting
+    assert not world.advance().steps, "what was done is not due"
+
+
+def test_a_preview_says_the_same_and_changes_nothing(world: World, lived: AgentMemory) -> None:
+    before = lived.stamp
+    told = world.advance(NOW + 26 * HOUR, preview=True)
+    assert (lived.stamp, world.standing) == (before, NOW)
+    done = world.advance(NOW + 26 * HOUR)
+    assert [(one.what, one.at, one.why) for one in told.steps] == [(one.what, one.at, one.why) for one in done.steps]
+
+
+def test_each_step_can_be_undone_and_stays_undone(world: World, lived: AgentMemory) -> None:
+    done = world.advance(NOW + 2 * HOUR)
+    for step in reversed(done.steps):
+        assert step.revision, "it was done"
+        lived.undo(step.revision)
+    assert not world.advance(NOW + 3 * HOUR).steps
+    fill(lived, 6, at=NOW + 3 * HOUR)
+    assert whats(world.advance(NOW + 4 * HOUR)) == ["migrate", "reflect"], "until something new has happened"
+
+
+def test_long_term_memory_is_summarised_down_to_its_size_where_one_is_set(world: World, agent: AgentMemory) -> None:
+    agent.configure(reflection_trigger=100_000)
+    fill(agent, 20)
+    agent.migrate_stm2ltm(ids=[entry.id for entry in agent.entries(Tier.STM)])
+    world.advance()
+    assert "summarise" not in own(agent)
+    agent.configure(ltm_size=12)
+    assert "summarise" in whats(world.advance())
+    assert len(agent.entries(Tier.LTM)) <= 12
+
+
+def test_what_waits_for_its_rating_is_rated_first(world: World, lived: AgentMemory) -> None:
+    there = lived.model
+    lived.model = Away()  # type: ignore[assignment]  # it has what is asked of it here
+    lived.add_short_term({"document": "The tide mill burned down.", "id": "fire"})
+    done = world.advance()
+    assert done.waiting[0].what == "rate"
+    lived.model = there
+    assert whats(world.advance())[0] == "rate"
+    held = lived.find("fire")
+    assert held is not None
+    assert held.rating is not None
+
+
+def test_nothing_to_plan_is_told_once(world: World) -> None:
+    agent = world.create_agent("ines", json.dumps({"identity": {"name": "Ines"}}))
+    assert whats(world.advance(NOW + HOUR)) == whats(world.advance(NOW + 13 * HOUR)) == ["plan"]
+    assert not agent.entries(Tier.LTM)
+    assert own(agent) == ["plan", "plan"]
+
+
+class Away:
+    """A language model whose server is away, and counts how often it is asked."""
+
+    name, label = "away", "a server that is away"
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def complete(self, _task: Any, _deadline: float | None = None) -> Any:
+        self.asked += 1
+        raise ModelUnavailable("The server is away.")
+
+    chat = complete
+
+
+def test_a_model_that_is_down_leaves_all_queued_and_nothing_lost(world: World, lived: AgentMemory) -> None:
+    there, away = lived.model, Away()
+    lived.model = away  # type: ignore[assignment]  # it has what is asked of it here
+    done = world.advance(NOW + 2 * HOUR)
+    assert whats(done) == ["migrate"] == own(lived)
+    assert [(step.what, step.waits) for step in done.waiting] == [
+        (what, "The server is away.") for what in ("reflect", "plan", "synopsis")
+    ]
+    assert away.asked == 1, "a server that is down is waited for once"
+    assert world.standing == NOW + 2 * HOUR
+    assert whats(world.due()) == ["reflect", "plan", "synopsis", "migrate"]
+    lived.model = there
+    assert whats(world.advance()) == ["reflect", "plan", "synopsis", "migrate"]
+
+
+def test_it_is_cancelled_between_two_steps_and_goes_on_there(world: World, lived: AgentMemory) -> None:
+    asked: list[int] = []
+    done = world.advance(NOW + 26 * HOUR, cancelled=lambda: len(asked) == 3 or bool(asked.append(1)))
+    assert done.stopped
+    assert whats(done) == ["migrate", "reflect", "plan"]
+    assert world.standing == done.now == NOW
+    assert whats(world.advance(NOW + 26 * HOUR)) == ["synopsis", "migrate", "plan"]
+
+
+def test_one_whose_files_cannot_be_used_keeps_nobody_from_living(world: World, lived: AgentMemory) -> None:
+    broken = world.folder / "broken"
+    broken.mkdir()
+    (broken / "journal.sqlite3").write_text("This is no journal.")
+    done = world.advance(NOW + HOUR)
+    assert "migrate" in whats(done)
+    (waits,) = (step for step in done.waiting if step.agent == "broken")
+    assert waits.waits
+
+
+@pytest.mark.parametrize(
+    ("to", "told"),
+    [(NOW - HOUR, "back"), (datetime(2026, 3, 28), "zone"), ("tomorrow", "'to'")],
+)
+def test_a_time_that_cannot_be_is_refused(world: World, agent: AgentMemory, to: Any, told: str) -> None:
+    for preview in (True, False):
+        with pytest.raises(InvalidParameter, match=told):
+            world.advance(to, preview=preview)
+    assert world.standing == NOW
+
+
+def test_a_clock_that_runs_goes_no_faster(world: World, agent: AgentMemory) -> None:
+    world.stand_at(None)
+    with pytest.raises(InvalidParameter, match="pause"):
+        world.advance(world.clock() + HOUR)
+    assert world.due(world.clock() + 24 * HOUR).steps, "but what comes can be foreseen"
+    world.advance()
+    assert world.standing is None
+
+
+def test_of_two_who_advance_at_once_one_does_each_step(world: World, lived: AgentMemory) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        both = list(pool.map(lambda _: world.advance(NOW + 26 * HOUR), range(2)))
+    assert sorted(whats(both[0]) + whats(both[1])) == sorted(own(lived))
+    assert own(lived) == ["migrate", "reflect", "plan", "synopsis", "migrate", "plan"]
+
+
+@pytest.mark.parametrize(
+    ("first", "morning"), [(None, "06:00"), ("07:00", "06:00"), ("04:30", "04:00"), ("00:10", "00:00")]
+)
+def test_the_day_is_planned_before_it_begins(first: str | None, morning: str) -> None:
+    assert f"{morning_of(first):%H:%M}" == morning
+
+
+class Paid:
+    """The offline rules under another name, as a model that is paid for."""
+
+    name, label = "paid", "a model that is paid for"
+
+    def __init__(self, rules: LanguageModel) -> None:
+        self._rules = rules
+
+    def complete(self, task: Any, deadline: float | None = None) -> Any:
+        done = self._rules.complete(task, deadline)
+        return dataclasses.replace(done, call=dataclasses.replace(done.call, model=self.name, tokens=100))
+
+
+@pytest.mark.parametrize("limit", [{"hourly_calls": 1}, {"hourly_tokens": 50}, {"hourly_cost": 0.0001}])
+def test_what_exceeds_an_hours_budget_waits_and_says_why(
+    world: World, lived: AgentMemory, limit: dict[str, float]
+) -> None:
+    world.models.set_prices({"paid": Price(10, 10)})
+    lived.model = Paid(lived.model)  # type: ignore[assignment]  # it has what is asked of it here
+    lived.configure(**limit)
+    done = world.advance()
+    assert whats(done) == ["migrate", "reflect"], "what begins while there is room is done"
+    (waits,) = done.waiting
+    assert (waits.what, "19:00" in waits.waits) == ("plan", True)
+    assert world.due().waiting == done.waiting, "anybody can see what waits"
+    planned = world.due(NOW + 3 * HOUR)
+    later = world.advance(NOW + 3 * HOUR)
+    assert [(one.what, one.at - NOW) for one in later.steps] == [
+        ("plan", HOUR),
+        ("synopsis", 2 * HOUR),
+        ("migrate", 2 * HOUR),
+    ]
+    assert whats(planned) == ["plan", "synopsis", "migrate"]
+
+
+def test_what_one_is_told_to_do_is_no_part_of_the_hours_budget(world: World, lived: AgentMemory) -> None:
+    lived.model = Paid(lived.model)  # type: ignore[assignment]  # it has what is asked of it here
+    lived.configure(hourly_calls=1)
+    lived.plan_from_memory()
+    assert whats(world.advance()) == ["migrate", "reflect"]
