@@ -27,6 +27,9 @@ from ..core.entry import Kind, MemoryEntry, Tier
 from ..core.files import as_store_errors
 from ..core.times import moment_given, stamp
 from ..errors import (
+    AgentNotFound,
+    EntryNotFound,
+    InvalidEntry,
     InvalidParameter,
     MemorySystemError,
     ModelError,
@@ -40,11 +43,28 @@ from ..llm.offline.model import OfflineModel
 from ..llm.prices import Price
 from ..operations import migration, reflection, summarisation
 from ..operations.context import Progress, by_age, no_progress, within
+from ..operations.importing.events import Events, read
 from ..operations.rating import wants_rating
 from ..store.clock import move_standing, read_standing, world_clock
 from ..store.journal.history import Applied
 from .branches.branches import Stage
-from .due import ASKS, MIGRATE, PLAN, RATE, REFLECT, SUMMARISE, Left, Life, Step, due, foreseen, morning_of, next_time
+from .due import (
+    ADD,
+    ASKS,
+    MIGRATE,
+    PLAN,
+    RATE,
+    REFLECT,
+    SUMMARISE,
+    Coming,
+    Left,
+    Life,
+    Step,
+    due,
+    foreseen,
+    morning_of,
+    next_time,
+)
 
 LOCK = ".living.lock"
 """In the world's folder: one lets time pass at a time."""
@@ -77,13 +97,14 @@ class Advanced:
     stopped: bool = False
 
 
-def life_of(agent: AgentMemory, at: datetime, folder: Path) -> Life:
+def life_of(agent: AgentMemory, at: datetime, folder: Path, coming: Sequence[MemoryEntry] = ()) -> Life:
     """What decides of a character what it does by itself, as it is now.
 
     Args:
         agent: the character.
         at: the world's time.
         folder: the world's, which has the prices.
+        coming: events that are to happen; those that it ever had have happened.
     """
     settings = agent.settings
     stm, ltm = agent.entries(Tier.STM), agent.entries(Tier.LTM)
@@ -101,9 +122,10 @@ def life_of(agent: AgentMemory, at: datetime, folder: Path) -> Life:
     routine = agent.personality.routine if agent.personality else []
     return Life(
         agent.name,
+        coming=tuple(_coming(agent, coming)),
         unrated=() if stays_undone(RATE) else tuple(_unrated((*stm, *ltm), last[RATE], at)),
         overflow=len(agent.migrate_stm2ltm(now=at, preview=True).changes) if overflows else 0,
-        full=lived >= settings.stm_size,
+        room=max(0, settings.stm_size - lived),
         felt=reflection.weight(
             [one for one in (*stm, *ltm) if one.timestamp and one.timestamp <= at],
             reflected.change_set.planned_at if reflected is not None else None,
@@ -159,6 +181,31 @@ def _own(agent: AgentMemory, what: str, most: int) -> list[Applied]:
     return agent.history(most, author=BY_ITSELF, operation=what)
 
 
+def _coming(agent: AgentMemory, events: Sequence[MemoryEntry]) -> Iterator[Coming]:
+    for event in events:
+        assert event.timestamp is not None, "what has no time happens at once"
+        try:
+            agent.last_version(event.id)
+        except EntryNotFound:
+            yield Coming(event.id, event.timestamp, event.rating)
+
+
+def expected(events: Mapping[str, Events], now: datetime) -> dict[str, list[MemoryEntry]]:
+    """The events that are to happen, by the agent's name, the first first; one without a time happens at once.
+
+    Raises:
+        InvalidEntry: an event cannot be taken, or has no id, by which it happens once however often it is handed in.
+    """
+    found = {}
+    for name, some in events.items():
+        each = [some] if isinstance(some, MemoryEntry | Mapping) else some
+        if isinstance(each, str | Path) or any(isinstance(one, Mapping) and not one.get("id") for one in each):
+            raise InvalidEntry(f"Each event of {name!r:.80} needs an id, so that it happens once.")
+        entries = read(each, now).entries
+        found[name] = sorted(entries, key=lambda one: ((one.timestamp or now).timestamp(), one.id))
+    return found
+
+
 def _unrated(entries: Sequence[MemoryEntry], last: Applied | None, at: datetime) -> list[str]:
     """What waits for its rating; what the model gave none of is left to the next hour."""
     recent = last is not None and at - last.change_set.planned_at < HOUR
@@ -191,9 +238,14 @@ def _talks_of(done: ChangeSet) -> set[str]:
     return named | {kept.entry_id.rpartition("-")[0] for kept in done.kept}
 
 
-def _planned_step(agent: AgentMemory, step: Step, life: Life, progress: Progress) -> ChangeSet:
+def _planned_step(
+    agent: AgentMemory, step: Step, life: Life, progress: Progress, coming: Sequence[MemoryEntry]
+) -> ChangeSet:
     """The change set of a step, not applied yet; a language model may be asked."""
     now = step.at
+    if step.what == ADD:
+        (event,) = (one for one in coming if one.id == step.of)
+        return agent.add_short_term(event, now=now, preview=True, progress=progress).change_set
     if step.what == RATE:
         return _rated(agent, life, now, progress)
     if step.what == MIGRATE:
@@ -265,25 +317,40 @@ def until(world: Stage, to: datetime | None, *, foreseen: bool = False) -> tuple
     return now, end
 
 
-def foresee(world: Stage, to: datetime | None, failed: Sequence[Step] = ()) -> Advanced:
+def _refuse_unknown(world: Stage, events: Mapping[str, Any]) -> None:
+    """Do nothing if all whom something is to happen to are characters.
+
+    Raises:
+        AgentNotFound: one is none.
+    """
+    if unknown := sorted(set(events) - set(world.characters())):
+        raise AgentNotFound(f"There is no character {unknown[0]!r:.80} to whom anything could happen.")
+
+
+def foresee(
+    world: Stage, to: datetime | None, failed: Sequence[Step] = (), events: Mapping[str, Events] | None = None
+) -> Advanced:
     """What would happen by itself until a time, as far as that can be told without asking a language model.
 
     Args:
         world: whose characters.
         to: the world's time; its present if not given.
         failed: what was tried in vain the last time; it waits, with the reason, until time has passed.
+        events: what is to happen; see ``expected``.
 
     Raises:
         InvalidParameter: see ``until``.
     """
     at, end = begin, _ = until(world, to, foreseen=True)
     whys = {(one.agent, one.what, one.of): one.waits for one in failed}
+    coming = expected(events or {}, at)
+    _refuse_unknown(world, coming)
     lives: dict[str, Life] = {}
     steps: list[Step] = []
     waiting: list[Step] = []
     for name in world.characters():
         try:
-            lives[name] = life_of(world.agent(name), at, world.folder)
+            lives[name] = life_of(world.agent(name), at, world.folder, coming.get(name, ()))
         except MemorySystemError as error:
             waiting.append(_unusable(name, at, error))
     while True:
@@ -310,12 +377,19 @@ class Advance:
         world: whose characters live.
         progress: told how far it is, 0 to 1, and what is being done; it may raise to stop.
         cancelled: asked before each step whether to stop.
+        events: what is to happen; see ``expected``.
     """
 
     def __init__(
-        self, world: Stage, progress: Progress = no_progress, cancelled: Callable[[], bool] = lambda: False
+        self,
+        world: Stage,
+        progress: Progress = no_progress,
+        cancelled: Callable[[], bool] = lambda: False,
+        events: Mapping[str, Events] | None = None,
     ) -> None:
         self._world = world
+        self._events = expected(events or {}, world_clock(world.folder)())
+        _refuse_unknown(world, self._events)
         self._progress = progress
         self._cancelled = cancelled
         self._done: list[Step] = []
@@ -384,7 +458,7 @@ class Advance:
             while True:
                 if self._cancelled():
                     raise _Stopped
-                life = self._lives[name] = life_of(agent, at, self._world.folder)
+                life = self._lives[name] = self._life(agent, at)
                 step = next((one for one in due(life, at) if not self._why(one)), None)
                 if step is None:
                     return
@@ -410,14 +484,17 @@ class Advance:
 
     def _do(self, agent: AgentMemory, step: Step, life: Life, progress: Progress) -> ChangeSet | None:
         """Plan a step and apply it, unless somebody else has done it meanwhile."""
-        plan = dataclasses.replace(_planned_step(agent, step, life, progress), reason=step.why)
+        plan = dataclasses.replace(_planned_step(agent, step, life, progress, self._coming(agent)), reason=step.why)
         with agent.contents.alone():
-            if all(
-                (one.what, one.of) != (step.what, step.of)
-                for one in due(life_of(agent, step.at, self._world.folder), step.at)
-            ):
+            if all((one.what, one.of) != (step.what, step.of) for one in due(self._life(agent, step.at), step.at)):
                 return None
             return agent.apply(plan) if plan else agent.timeline.note(plan)
+
+    def _coming(self, agent: AgentMemory) -> Sequence[MemoryEntry]:
+        return self._events.get(agent.name, ())
+
+    def _life(self, agent: AgentMemory, at: datetime) -> Life:
+        return life_of(agent, at, self._world.folder, self._coming(agent))
 
     def _why(self, step: Step) -> str:
         """Why a step waits; empty if it need not."""

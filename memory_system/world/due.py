@@ -7,7 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
-RATE, MIGRATE, REFLECT, SUMMARISE, PLAN, SYNOPSIS = "rate", "migrate", "reflect", "summarise", "plan", "synopsis"
+ADD, RATE, MIGRATE, REFLECT, SUMMARISE, PLAN, SYNOPSIS = (
+    "add",
+    "rate",
+    "migrate",
+    "reflect",
+    "summarise",
+    "plan",
+    "synopsis",
+)
 """What can be due, as the history calls it, in the order in which it is done."""
 ASKS = frozenset({RATE, REFLECT, SUMMARISE, PLAN, SYNOPSIS})
 """What a language model is asked for."""
@@ -32,14 +40,24 @@ class Left:
 
 
 @dataclass(frozen=True)
+class Coming:
+    """An event that is to happen: its id, when, and its rating (1-10), if it comes with one."""
+
+    id: str
+    at: datetime
+    rating: float | None = None
+
+
+@dataclass(frozen=True)
 class Life:
     """What decides of a character what it does by itself.
 
     Args:
         agent: its name.
+        coming: the events that are to happen and have not, in their order.
         unrated: the ids of memories that wait for their rating.
         overflow: how many memories short-term memory has no room for, and may leave it.
-        full: whether what comes next overflows it.
+        room: how many more it has room for.
         felt: the sum of ratings (1-10 scale) of what was perceived since it last reflected.
         trigger: the sum at which it reflects.
         recent: how many memories short-term memory holds.
@@ -54,9 +72,10 @@ class Life:
     """
 
     agent: str
+    coming: tuple[Coming, ...] = ()
     unrated: tuple[str, ...] = ()
     overflow: int = 0
-    full: bool = False
+    room: int = 0
     felt: float = 0.0
     trigger: float = 150.0
     recent: int = 0
@@ -89,7 +108,7 @@ class Step:
         what: what it does, as the history calls it.
         at: when, by the world's clock.
         why: why it is due, in a sentence.
-        of: the id of the talk that it is about; empty for all else.
+        of: the id of the event or the talk that it is about; empty for all else.
         title: of the change set; empty before there is one.
         revision: of the change set; ``None`` before it is done.
         waits: why it could not be done, in a sentence; empty if nothing is in its way.
@@ -119,6 +138,9 @@ def due(life: Life, at: datetime) -> list[Step]:
 
 
 def _due(life: Life, at: datetime) -> Iterator[tuple[str, str, str]]:
+    for event in life.coming:
+        if event.at <= at:
+            yield ADD, "It happens.", event.id
     if life.unrated:
         yield RATE, f"{len(life.unrated)} memories wait for their rating.", ""
     if life.overflow:
@@ -148,12 +170,17 @@ def next_time(life: Life, at: datetime) -> datetime:
     today = datetime.combine(at.date(), life.morning, at.tzinfo)
     times = [today if today > at else today + timedelta(days=1)]
     times += [left for talk in life.talks if (left := talk.last.astimezone(at.tzinfo) + LEFT) > at]
+    times += [event.at.astimezone(at.tzinfo) for event in life.coming if event.at > at]
     times += [life.room_at] if life.room_at and life.room_at > at else []
     return min(times)
 
 
 def foreseen(life: Life, step: Step) -> Life:
     """The character as it would be after a step, as far as that can be told without carrying it out."""
+    if step.what == ADD:
+        (event,) = (one for one in life.coming if one.id == step.of)
+        left = tuple(one for one in life.coming if one is not event)
+        return dataclasses.replace(_fuller(life), coming=left, felt=life.felt + (event.rating or 0))
     if step.what == RATE:
         return dataclasses.replace(life, unrated=())
     if step.what == MIGRATE:
@@ -166,7 +193,13 @@ def foreseen(life: Life, step: Step) -> Life:
     if step.what == PLAN:
         return dataclasses.replace(life, planned=step.at.date())
     talks = tuple(talk for talk in life.talks if talk.id != step.of)
-    return dataclasses.replace(life, talks=talks, overflow=life.overflow + life.full, recent=life.recent + 1)
+    return dataclasses.replace(_fuller(life), talks=talks)
+
+
+def _fuller(life: Life) -> Life:
+    """The character with one memory more in short-term memory."""
+    over = life.overflow + (life.room <= 0)
+    return dataclasses.replace(life, overflow=over, room=max(0, life.room - 1), recent=life.recent + 1)
 
 
 def morning_of(first: str | None) -> time:

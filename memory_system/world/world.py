@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -29,6 +29,7 @@ from ..llm.prompt_file import FILE as PROMPTS_FILE
 from ..llm.prompt_file import PromptFile
 from ..llm.switchable import WorldModel
 from ..operations.context import Progress, no_progress
+from ..operations.importing.events import Events
 from ..recall.hybrid import TokenStates
 from ..store.clock import FILE as ABOUT_FILE
 from ..store.clock import (
@@ -176,23 +177,26 @@ class World(Stage):
         self,
         to: datetime | None = None,
         *,
+        events: Mapping[str, Events] | None = None,
         preview: bool = False,
         progress: Progress = no_progress,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Advanced:
         """Let time pass: each character does what is due by itself, in order, and the clock moves on.
 
-        What waits for its rating is rated, what overflows short-term memory migrates, a character reflects when
-        enough has happened, a summary is made where long-term memory holds more than ``AgentSettings.ltm_size``, each
-        new day is planned in the morning, and a talk in which nothing has been said for an hour is remembered. Each
-        step is a change set by "the world" with its reason, and is undone as any other; what was undone is not done
-        again until something new has happened. A language model that does not help leaves its steps waiting, and time
-        goes on; only a day that is over is not planned any more. Cancelled or killed, the clock stands where all was
-        done, and the next call goes on there.
+        Events that are due happen, what waits for its rating is rated, what overflows short-term memory migrates, a
+        character reflects when enough has happened, a summary is made where long-term memory holds more than
+        ``AgentSettings.ltm_size``, each new day is planned in the morning, and a talk in which nothing has been said
+        for an hour is remembered. Each step is a change set by "the world" with its reason, and is undone as any
+        other; what was undone is not done again until something new has happened. A language model that does not help
+        leaves its steps waiting, and time goes on; only a day that is over is not planned any more. Cancelled or
+        killed, the clock stands where all was done, and the next call goes on there.
 
         Args:
             to: the world's time, with its zone; what is due at present if not given. A clock that runs cannot be
                 advanced beyond its time, only foreseen.
+            events: what is to happen to whom, by the agent's name: each at its own time or, where that has passed,
+                at once. Each needs an id, by which it happens once, also where the same events are handed in again.
             preview: whether to change nothing, and to answer what would happen as far as that can be foreseen
                 without a language model.
             progress: told how far it is, 0 to 1, and what is being done; it may raise to stop.
@@ -203,10 +207,12 @@ class World(Stage):
 
         Raises:
             InvalidParameter: the time has no zone, lies before the world's time, or cannot be reached by its clock.
+            InvalidEntry, AgentNotFound: an event cannot be taken or has no id, or there is nobody of that name. Nothing
+                was changed.
         """
         if preview:
-            return self.due(to)
-        done = Advance(self, progress, cancelled).to(to)
+            return foresee(self, to, self.life.state.waiting, events)
+        done = Advance(self, progress, cancelled, events).to(to)
         assert done is not None, "it waited for its turn"
         return done
 

@@ -57,6 +57,17 @@ def test_over_http_and_with_the_client(world: World, agent: AgentMemory, api: ht
     assert (refused.status_code, world.standing) == (422, TO)
 
 
+def test_events_are_handed_in_over_http_too(agent: AgentMemory, api: httpx.Client) -> None:
+    coming = {"mira": [{"document": "It rains.", "id": "rain", "rating": 3, "timestamp": NOW + timedelta(hours=1)}]}
+    with RemoteWorld(str(api.base_url)) as remote:
+        assert "add" in [step.what for step in remote.advance(TO, events=coming, preview=True).steps]
+        assert agent.find("rain") is None
+        remote.advance(TO, events=coming)
+    assert agent.find("rain") is not None
+    nobody = api.post("/v1/advance", json={"events": {"nobody": [{"document": "It rains.", "id": "r"}]}})
+    assert nobody.status_code == 404
+
+
 def test_on_the_command_line(world: World, agent: AgentMemory, monkeypatch: pytest.MonkeyPatch) -> None:
     cli, before = CommandLine(world, monkeypatch), agent.stamp
     dry = cli("advance", "--to", TO.isoformat(), "--dry-run", "--json")

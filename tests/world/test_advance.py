@@ -13,7 +13,7 @@ import pytest
 from memory_system import AgentMemory, Tier, World
 from memory_system.conversation import Conversation, TalkSettings
 from memory_system.core.authors import BY_ITSELF
-from memory_system.errors import InvalidParameter, ModelUnavailable
+from memory_system.errors import AgentNotFound, InvalidEntry, InvalidParameter, ModelUnavailable
 from memory_system.llm import LanguageModel
 from memory_system.llm.prices import Price
 from memory_system.world.advancing import Advanced
@@ -232,3 +232,43 @@ def test_what_one_is_told_to_do_is_no_part_of_the_hours_budget(world: World, liv
     lived.configure(hourly_calls=1)
     lived.plan_from_memory()
     assert whats(world.advance()) == ["migrate", "reflect"]
+
+
+def test_events_happen_at_their_times_and_once(world: World, agent: AgentMemory) -> None:
+    agent.configure(stm_size=2, retention="importance", reflection_trigger=15)
+    coming = {
+        "mira": [
+            {"document": f"Sold loaf {n} to Tobias.", "id": f"e{n}", "rating": 8, "timestamp": NOW + n * HOUR}
+            for n in range(4)
+        ]
+    }
+    told = world.advance(NOW + 3 * HOUR, events=coming, preview=True)
+    assert not agent.entries(Tier.STM)
+    first = world.advance(NOW + HOUR, events=coming)
+    assert whats(first) == ["add", "plan", "add"]
+    rest = world.advance(NOW + 3 * HOUR, events=coming)
+    assert whats(rest) == ["add", "migrate", "add", "migrate"]
+    assert whats(told)[:3] == whats(first)
+    assert whats(told).count("add") == 4
+    added = [one.change_set for one in agent.history(20, operation="add")]
+    assert [one.planned_at for one in reversed(added)] == [NOW + n * HOUR for n in range(4)]
+    agent.undo(added[0].revision)
+    assert not world.advance(events=coming).steps, "what was undone has happened, too"
+
+
+@pytest.mark.parametrize(
+    ("events", "error"),
+    [
+        ({"mira": [{"document": "It rains."}]}, InvalidEntry),
+        ({"mira": "events.json"}, InvalidEntry),
+        ({"mira": [{"id": "x"}]}, InvalidEntry),
+        ({"nobody": [{"document": "It rains.", "id": "x"}]}, AgentNotFound),
+    ],
+)
+def test_events_that_cannot_happen_are_refused(
+    world: World, agent: AgentMemory, events: Any, error: type[Exception]
+) -> None:
+    before = agent.stamp
+    with pytest.raises(error):
+        world.advance(NOW + HOUR, events=events)
+    assert (agent.stamp, world.standing) == (before, NOW)

@@ -13,11 +13,11 @@ from ...core.settings import Settings
 from ...errors import MemorySystemError
 from ...llm.prices import Price
 from ...operations.context import Progress, no_progress
-from ...operations.importing.events import Outcome
+from ...operations.importing.events import Events, Outcome
 from ...recall.rank import Recall
 from ...store.clock import About
 from ...store.journal.history import Applied
-from ...world.advancing import Advanced
+from ...world.advancing import Advanced, expected
 from ...world.auth import Role
 from ...world.branches.diff import Apart
 from ...world.branches.merge import Fit
@@ -26,7 +26,7 @@ from ...world.folders import Binned
 from ...world.rerating import Rerating
 from ..serialize import RemoteChangeSet, read
 from .agent import RemoteAgent, Stopped
-from .wire import Wire, given, long, plain, raised, segment
+from .wire import Wire, event, given, long, plain, raised, segment
 
 _Value = TypeVar("_Value")
 
@@ -196,6 +196,7 @@ class RemoteWorld:
         self,
         to: datetime | None = None,
         *,
+        events: Mapping[str, Events] | None = None,
         preview: bool = False,
         progress: Progress = no_progress,
         cancelled: Callable[[], bool] = lambda: False,
@@ -210,12 +211,17 @@ class RemoteWorld:
             if cancelled():
                 raise Stopped
 
-        if preview:
-            return self.due(to)
+        coming = expected(events, self._now) if events else {}
+        sent = {name: [event(one) for one in some] for name, some in coming.items()}
         try:
-            return read(Advanced, long(self._wire, "POST", "/v1/advance", given(to=plain(to)), told))
+            body = {**given(to=plain(to)), "events": sent, "preview": preview}
+            return read(Advanced, long(self._wire, "POST", "/v1/advance", body, told))
         except Stopped:
-            return Advanced(datetime.fromisoformat(self._wire.get("/v1/world")["now"]), (), stopped=True)
+            return Advanced(self._now, (), stopped=True)
+
+    @property
+    def _now(self) -> datetime:
+        return datetime.fromisoformat(self._wire.get("/v1/world")["now"])
 
     def due(self, to: datetime | None = None) -> Advanced:
         """What would happen by itself until a time of the world, or at present; nothing is changed."""

@@ -60,7 +60,8 @@ def routes(desk: Desk) -> APIRouter:
 
     def advance(tell: Tell, body: AdvanceBody) -> Response:
         """Let time pass: each character does what is due by itself, and the clock moves on. ``/v1/due`` says what."""
-        done = desk.world().advance(body.to, progress=progress(tell))
+        events = {name: [event.given() for event in some] for name, some in body.events.items()}
+        done = desk.world().advance(body.to, events=events, preview=body.preview, progress=progress(tell))
         return JSONResponse(serialize.plain(done))
 
     quick, write = desk.lanes.quick, [Depends(documents_key)]

@@ -131,9 +131,16 @@ class WorldBody(Body):
 
 
 class AdvanceBody(Body):
-    """Until which time of the world; what is due at present is done if it is not given."""
+    """Until which time of the world, its present if not given; and what is to happen to whom, each event with its id.
+
+    With ``preview`` nothing is changed, and the answer is what would happen.
+    """
 
     to: AwareDatetime | None = None
+    events: Annotated[dict[Name, Annotated[list[Event], Field(max_length=10_000)]], Field(max_length=1000)] = Field(
+        default_factory=dict
+    )
+    preview: StrictBool = False
 
 
 class PromptBody(Body):
