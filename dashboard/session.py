@@ -92,10 +92,21 @@ def tags(name: str, stamp: tuple[int, int]) -> tuple[str, ...]:  # noqa: ARG001 
     return tuple(tag for tag, _ in counts.most_common())
 
 
+@st.cache_resource(show_spinner=False, max_entries=20)
+def scenes(name: str, stamp: tuple[int, int]) -> tuple[tuple[str, ...], tuple[str, ...]]:  # noqa: ARG001 - the cache's key
+    """Everybody in the current agent's memories and every place of them, the most frequent first."""
+    shown = agent()
+    entries = [entry for tier in LIVED for entry in shown.entries(tier)]
+    people = Counter(one for entry in entries for one in entry.people)
+    places = Counter(entry.place for entry in entries if entry.place)
+    return tuple(one for one, _ in people.most_common()), tuple(one for one, _ in places.most_common())
+
+
 def forget() -> None:
     """Let go of all tables and answers that were kept of the agents, after others have taken their names."""
     timeline.clear()
     tags.clear()
+    scenes.clear()
     checked_cues.clear()
 
 

@@ -12,7 +12,7 @@ from . import quiet as quiet  # first: what follows takes a second or more to lo
 from .agent import AgentMemory
 from .core.change_set import Change, ChangeSet
 from .core.decay import DecayForm
-from .core.entry import Kind, MemoryEntry, Tier
+from .core.entry import Kind, MemoryEntry, Source, Tier
 from .core.memory import InMemory, Memory
 from .core.presets import PRESETS, Preset
 from .core.scoring import Measure, Passing, Score, Scoring, Seats, Weights
@@ -53,6 +53,7 @@ __all__ = [
     "Seats",
     "Sentence",
     "Settings",
+    "Source",
     "Tier",
     "Verdict",
     "Weights",

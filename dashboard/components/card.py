@@ -40,6 +40,8 @@ def show(agent: AgentMemory, entry: MemoryEntry) -> None:
         st.caption(widgets.plain(" · ".join(facts)))
         if entry.explanation:
             st.caption(widgets.plain(entry.explanation))
+        if scene := tables.scene(entry):
+            st.caption(widgets.plain(" · ".join(f"{name}: {value}" for name, value in scene.items())))
         if entry.tags:
             st.caption(widgets.plain("Tags: " + ", ".join(entry.tags)))
         if gone:

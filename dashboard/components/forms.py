@@ -48,6 +48,7 @@ def one_event(agent: AgentMemory) -> None:
         tags = columns[2].text_input(
             "Tags, with commas between", key=f"tags-{number}", placeholder="key, promise", persist_state="session"
         )
+        source, people, place = _scene(lambda name: f"{name}-{number}")
         day, hour = _when(f"day-{number}", f"time-{number}", f"now, {now:%H:%M}")
         marks = _pick_marks(f"marks-{number}", _MARKS)
         sent = st.button(
@@ -67,6 +68,9 @@ def one_event(agent: AgentMemory) -> None:
         "rating": rating,
         "explanation": "Rated by hand." if rating else "",
         "timestamp": _moment(day, hour, now),
+        "source": source,
+        "people": people,
+        "place": place,
         **dict.fromkeys(marks, True),
     }
     try:
@@ -213,6 +217,21 @@ def _read(text: str, form: Form, now: datetime, number: str) -> Reading:
     return reading if order == reading.order else _reading(text, form, now, number, Order(str(order)))
 
 
+def _scene(key: Callable[[str], str]) -> tuple[str | None, tuple[str, ...], str]:
+    """How it became known, who is in it, and where it happened."""
+    columns = st.columns(3, vertical_alignment="bottom")
+    source = columns[0].selectbox(
+        "How it became known", ["", *tables.SOURCES], key=key("source"),
+        format_func=lambda one: tables.SOURCES.get(one, "not said"), persist_state="session",
+    )  # fmt: skip
+    people = columns[1].text_input(
+        "People, with commas between", key=key("people"), persist_state="session",
+        help="Who is in it; of what the character was told, first who told it.",
+    )  # fmt: skip
+    place = columns[2].text_input("Place", key=key("place"), max_chars=200, persist_state="session")
+    return source or None, tuple(_words(people)), place
+
+
 def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
     """Change the text, kind, time, importance, tags or marks of a memory; another text is one by a person."""
     if widgets.closed(agent):
@@ -229,6 +248,7 @@ def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
         "Importance ", range(11), key=draft.field("rating"), format_func=_rating_words, persist_state="session"
     )
     columns[2].text_input("Tags", key=draft.field("tags"), persist_state="session")
+    source, people, place = _scene(draft.field)
     day, hour = _when(draft.field("day"), draft.field("hour"), "as it is")
     marks = _pick_marks(draft.field("marks"), _MARKS)
     settled = draft.told()
@@ -244,6 +264,9 @@ def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
     fields: dict[str, Any] = {name: written[name] for name in ("document", "kind") if name in written}
     if "tags" in written:
         fields["tags"] = tuple(_words(written["tags"]))
+    fields |= {
+        name: value for name, value in (("source", source), ("people", people), ("place", place)) if name in written
+    }
     if "day" in written or "hour" in written:
         fields["timestamp"] = _moment(day, hour, entry.timestamp or agent.now)
     if "marks" in written:

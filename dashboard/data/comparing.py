@@ -25,7 +25,10 @@ TEXTS = {
     "dismissed": "Dismissed suspicions",
     "interviews": "Kept interviews",
 }
-_FIELDS = ("tier", "kind", "timestamp", "rating", "explanation", "tags", "pinned", "authored", "evidence", "metadata")
+_FIELDS = (
+    *("tier", "kind", "timestamp", "rating", "explanation", "tags", "source", "people", "place"),
+    *("pinned", "authored", "evidence", "metadata"),
+)
 _MOST = 160
 """Characters of a value in a line that tells what it was and is."""
 

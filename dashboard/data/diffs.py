@@ -131,6 +131,7 @@ def _told(entry: MemoryEntry | None) -> dict[str, str]:
         "importance": "unrated" if entry.rating is None else f"{entry.importance:.2f} (rated {entry.rating:g} of 10)",
         "why this importance": tables.visible(entry.explanation),
         "tags": tables.visible(", ".join(entry.tags)),
+        **{name.lower(): tables.visible(value) for name, value in tables.scene(entry).items()},
         "pinned": "yes" if entry.pinned else "",
         "by a person": "yes" if entry.authored else "",
         "rests on": tables.counted(len(entry.evidence), "memory", "memories") if entry.evidence else "",

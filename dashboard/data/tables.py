@@ -10,7 +10,7 @@ from datetime import datetime
 
 import pandas as pd
 
-from memory_system import Candidate, Change, ChangeSet, Kind, MemoryEntry, Tier
+from memory_system import Candidate, Change, ChangeSet, Kind, MemoryEntry, Source, Tier
 from memory_system.agent_parts import OWN_SETTINGS, Precision
 from memory_system.core import Finding, State, ago, stamp
 from memory_system.maintenance import Manifest
@@ -271,6 +271,20 @@ def _happens(entry: MemoryEntry) -> datetime | None:
         except ValueError:
             return entry.timestamp
     return entry.timestamp
+
+
+SOURCES = {Source.SAW: "saw it", Source.HEARD: "heard it", Source.TOLD: "was told", Source.READ: "read it"}
+"""How a character came to know of something, for people."""
+
+
+def scene(entry: MemoryEntry) -> dict[str, str]:
+    """How a character came to know of a memory, who is in it and where it happened; what was not said is left out."""
+    told = {
+        "Source": SOURCES[entry.source] if entry.source else "",
+        "People": ", ".join(entry.people),
+        "Place": entry.place,
+    }
+    return {name: value for name, value in told.items() if value}
 
 
 def tag_counts(frame: pd.DataFrame) -> dict[str, int]:

@@ -228,10 +228,10 @@ def entry_to_json(entry: MemoryEntry) -> dict[str, Any]:
     }
     if entry.timestamp is not None:
         body["timestamp"] = entry.timestamp.isoformat()
-    for name in ("rating", "explanation", *FLAGS, "depth"):
+    for name in ("rating", "explanation", *FLAGS, "depth", "source", "place"):
         if value := getattr(entry, name):
             body[name] = value
-    for name in ("tags", "evidence"):
+    for name in ("tags", "evidence", "people"):
         if value := getattr(entry, name):
             body[name] = list(value)
     if entry.extras:
@@ -251,6 +251,7 @@ def entry_from_json(body: Mapping[str, Any]) -> MemoryEntry:
         timestamp=parse_time(fields.pop("timestamp")) if "timestamp" in fields else None,
         tags=tuple(fields.pop("tags", ())),
         evidence=tuple(fields.pop("evidence", ())),
+        people=tuple(fields.pop("people", ())),
         **fields,
     )
 

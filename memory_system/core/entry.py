@@ -23,16 +23,20 @@ from .kinds import (
     MAX_EXPLANATION,
     MAX_EXTRAS,
     MAX_ID,
+    MAX_PEOPLE,
     MAX_TAGS,
     RANDOM_ID,
     SHELVED,
     TYPED,
     Kind,
     Scalar,
+    Source,
     Tier,
     new_id,
 )
 from .times import parse_time
+
+_MOST = {"tags": MAX_TAGS, "people": MAX_PEOPLE}
 
 
 class Normaliser:
@@ -58,8 +62,11 @@ class Normaliser:
             self._time(name)
         self._rating()
         self._set("explanation", self._text("explanation", entry.explanation, MAX_EXPLANATION, blank=True))
-        for name in ("tags", "evidence"):
+        for name in ("tags", "evidence", "people"):
             self._words(name)
+        if entry.source is not None:
+            self._enum("source", Source)
+        self._set("place", self._text("place", entry.place, MAX_ID, blank=True).strip())
         for name in FLAGS:
             if not isinstance(getattr(entry, name), bool):
                 self._fail(name, "must be true or false")
@@ -166,8 +173,8 @@ class Normaliser:
         value = getattr(self.entry, name)
         if isinstance(value, str) or not isinstance(value, list | tuple | set | frozenset):
             self._fail(name, f"must be a list of texts, not {named(value)}")
-        if name == "tags" and len(value) > MAX_TAGS:
-            self._fail(name, f"has {len(value)} items; at most {MAX_TAGS} are taken")
+        if len(value) > (most := _MOST.get(name, len(value))):
+            self._fail(name, f"has {len(value)} items; at most {most} are taken")
         ordered = sorted(value, key=shown) if isinstance(value, set | frozenset) else value
         words = tuple(dict.fromkeys(self._text(name, word, MAX_ID).strip() for word in ordered))
         self._set(name, words)
@@ -236,6 +243,10 @@ class MemoryEntry:
         protected: nothing may change, move or forget it until it is unprotected; being recalled is no change.
         evidence: ids of the memories that this one rests on.
         depth: 0 for what was perceived, one more than the deepest evidence for a reflection.
+        source: how the agent came to know of it; ``None`` = nobody said. Like the next two it is given as an argument
+            alone: metadata of these names are the caller's own.
+        people: who is in it, by name, at most 50; of what was told, first who told it.
+        place: where it happened, at most 200 characters; empty = nobody said.
 
     Raises:
         InvalidEntry: a field is not as described; the message names the entry and the field.
@@ -257,6 +268,9 @@ class MemoryEntry:
     protected: bool = False
     evidence: tuple[str, ...] = ()
     depth: int = 0
+    source: Source | None = None
+    people: tuple[str, ...] = ()
+    place: str = ""
 
     def __post_init__(self) -> None:
         Normaliser(self).run()
@@ -333,4 +347,15 @@ def _rebuilt(kind: type[MemoryEntry], given: dict[str, Any]) -> MemoryEntry:
     return kind(**given)
 
 
-__all__ = ["LIVED", "MAX_DOCUMENT", "MAX_EXPLANATION", "SHELVED", "Kind", "MemoryEntry", "Scalar", "Tier", "new_id"]
+__all__ = [
+    "LIVED",
+    "MAX_DOCUMENT",
+    "MAX_EXPLANATION",
+    "SHELVED",
+    "Kind",
+    "MemoryEntry",
+    "Scalar",
+    "Source",
+    "Tier",
+    "new_id",
+]

@@ -13,6 +13,7 @@ MAX_DOCUMENT = 32_000
 MAX_EXPLANATION = 4000
 MAX_ID = 200
 MAX_TAGS = 50
+MAX_PEOPLE = 50
 MAX_EXTRAS = 50
 MAX_DEPTH = 1_000_000
 """Reflections on reflections on ...; more than a life of them."""
@@ -47,6 +48,18 @@ class Kind(StrEnum):
     SUMMARY = "summary"
     FACT = "fact"
     PROCEDURE = "procedure"
+
+
+class Source(StrEnum):
+    """How an agent came to know of something."""
+
+    SAW = "saw"
+    """With its own eyes."""
+    HEARD = "heard"
+    """With its own ears, from somewhere near."""
+    TOLD = "told"
+    """Somebody told it; the first of the memory's people is who."""
+    READ = "read"
 
 
 RANDOM_ID = re.compile(r"[0-9a-f]{32}")

@@ -16,7 +16,7 @@ from pydantic.fields import FieldInfo
 from ..agent import AgentMemory
 from ..core.decay import DecayForm
 from ..core.entry import MAX_DOCUMENT, Kind
-from ..core.kinds import MAX_ID
+from ..core.kinds import MAX_ID, MAX_PEOPLE, Source
 from ..core.names import MAX_NAME
 from ..core.scoring import Measure, Passing, Scoring, Seats
 from ..core.settings import AgentSettings, RatedBy, Retention
@@ -283,6 +283,12 @@ class EditBody(Body):
     pinned: Annotated[StrictBool | None, Says("Whether it is never forgotten or moved.")] = None
     authored: Annotated[StrictBool | None, Says("Whether a person wrote it.")] = None
     protected: Annotated[StrictBool | None, Says("Whether no operation changes it.")] = None
+    source: Annotated[Source | None, Says("How the character came to know of it.", empties=True)] = None
+    people: Annotated[
+        Annotated[list[str], Field(max_length=MAX_PEOPLE)] | None,
+        Says("All who are in it; of what was told, first who told it.", "--person"),
+    ] = None
+    place: Annotated[Annotated[str, StringConstraints(max_length=MAX_ID)] | None, Says("Where it happened.")] = None
     metadata: Annotated[dict[str, Any] | None, Says('Further fields, such as {"mood": "calm"}.')] = None
 
     def given(self) -> dict[str, Any]:
@@ -315,10 +321,13 @@ class FacetsBody(Body):
     max_importance: Share | None = None
     contains: Words = ""
     without: Ids = Field(default_factory=list)
+    sources: Annotated[list[Source], Field(max_length=100)] = Field(default_factory=list)
+    people: Annotated[list[str], Field(max_length=100)] = Field(default_factory=list)
+    places: Annotated[list[str], Field(max_length=100)] = Field(default_factory=list)
 
     def meant(self) -> Facets:
         """As the memory system has it."""
-        lists = {name: tuple(getattr(self, name)) for name in ("kinds", "tags", "without")}
+        lists = {name: tuple(value) for name, value in self if isinstance(value, list)}
         return Facets(**dict(self) | lists)
 
 

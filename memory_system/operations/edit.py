@@ -9,7 +9,7 @@ from typing import Any
 from ..core import personality as personalities
 from ..core.change_set import Change, ChangeSet, Kept, TextChange, short
 from ..core.entry import SHELVED, MemoryEntry, Tier
-from ..core.kinds import MAX_TAGS
+from ..core.kinds import MAX_PEOPLE, MAX_TAGS
 from ..core.settings import AgentSettings
 from ..errors import Conflict, EntryNotFound, Immutable, InvalidEntry, InvalidParameter, Protected, shown
 from ..recall.cues import Judgment, SavedCue, dump_cues, dump_judgments, parse_cues, parse_judgments
@@ -31,6 +31,9 @@ EDITABLE = (
     "pinned",
     "authored",
     "protected",
+    "source",
+    "people",
+    "place",
     "metadata",
 )
 
@@ -463,6 +466,7 @@ def _united(kept: MemoryEntry, going: Sequence[MemoryEntry], text: str | None, r
         document=kept.document if text is None else text,
         metadata=extras,
         tags=tags,
+        people=tuple(dict.fromkeys(one for entry in every for one in entry.people))[:MAX_PEOPLE],
         evidence=evidence,
         rating=highest.rating,
         explanation=highest.explanation if raised else kept.explanation,

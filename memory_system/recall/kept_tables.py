@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from ..core.change_set import dump_entry
 from ..core.entry import Tier
-from .table import Columns, Rows, Saved, Table, lengths_fit
+from .table import Columns, Rows, Saved, Scene, Table, lengths_fit
 
 _MAGIC = b"memory table 1\n"
 _PAGE = 4096
@@ -69,7 +69,9 @@ def save(path: Path, table: Table, place: Place) -> None:
     table.columns.code(rows)
     room = rows + max(rows // _SPARE, 1024)
     lines, ends = _lines(table)
-    names = json.dumps({"ids": table.ids, "tags": table.tags}, ensure_ascii=False).encode("utf-8")
+    scenes = {entry_id: (one.source, one.people, one.place) for entry_id, one in table.scenes.items()}
+    told = {"ids": table.ids, "tags": table.tags, "scenes": scenes}
+    names = json.dumps(told, ensure_ascii=False).encode("utf-8")
     parts = dict(table.columns.used(rows))
     parts |= {"text": lines, "ends": ends, "names": np.frombuffer(names, np.uint8)}
     parts |= {_OF_TEXTS + name: array for name, array in (table.read_texts or {}).items()}
@@ -150,7 +152,11 @@ def _read(file: BufferedReader, header: dict[str, Any]) -> tuple[Table, Place] |
     columns = Columns(arrays, coded=rows)
     tags = {entry_id: tuple(of_entry) for entry_id, of_entry in told["tags"].items()}
     entries = Rows(list(range(rows)), columns["accessed"], Saved(text, ends))
-    table = Table(columns, entries, told["ids"], tags)
+    scenes = {
+        entry_id: Scene(source, tuple(people), place)
+        for entry_id, (source, people, place) in told.get("scenes", {}).items()  # version 0.2 had none
+    }
+    table = Table(columns, entries, told["ids"], tags, scenes)
     if of_texts:
         table.keep_texts(of_texts)
     return table, Place(**header["place"])

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.entry import Tier
-from ..core.kinds import Kind
+from ..core.kinds import Kind, Source
 from ..core.presets import PRESETS, Preset
 from ..core.scoring import Scoring, in_range, whole
 from ..core.settings import AgentSettings
@@ -43,6 +43,9 @@ class Facets:
         max_importance: its importance is this or less, 0 to 1.
         contains: its text contains this, whatever the case of the letters.
         without: it is none of these, by id: at most 10,000.
+        sources: the agent came to know of it in one of these ways.
+        people: one of these is in it, whatever the case of the letters.
+        places: it happened at one of these, whatever the case of the letters.
 
     Raises:
         InvalidParameter: one is not as described.
@@ -56,13 +59,18 @@ class Facets:
     max_importance: float | None = None
     contains: str = ""
     without: tuple[str, ...] = ()
+    sources: tuple[Source, ...] = ()
+    people: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        try:
-            object.__setattr__(self, "kinds", tuple(Kind(kind) for kind in _listed("kinds", self.kinds)))
-        except ValueError as error:
-            raise InvalidParameter(f"'kinds': {error}; there are {', '.join(Kind)}.") from error
-        object.__setattr__(self, "tags", tuple(_listed("tags", self.tags)))
+        for name, words in (("kinds", Kind), ("sources", Source)):
+            try:
+                object.__setattr__(self, name, tuple(words(one) for one in _listed(name, getattr(self, name))))
+            except ValueError as error:
+                raise InvalidParameter(f"'{name}': {error}; there are {', '.join(words)}.") from error
+        for name in ("tags", "people", "places"):
+            object.__setattr__(self, name, tuple(_listed(name, getattr(self, name))))
         object.__setattr__(self, "without", tuple(_listed("without", self.without, _MOST_WITHOUT)))
         for name in ("since", "until"):
             if (value := getattr(self, name)) is not None:
@@ -95,6 +103,8 @@ class Facets:
                 admitted &= columns["importance"] >= self.min_importance
             if self.max_importance is not None:
                 admitted &= columns["importance"] <= self.max_importance
+        if self.sources or self.people or self.places:
+            admitted &= self._of_scene(table)
         for entry_id in self.without:
             if (held := table.row(entry_id)) is not None:
                 admitted[held] = False
@@ -103,6 +113,18 @@ class Facets:
             for row in np.flatnonzero(admitted).tolist():
                 admitted[row] = sought in table.entries.document(row).casefold()
         return admitted
+
+    def _of_scene(self, table: Table) -> NDArray[np.bool_]:
+        """Which rows have one of the sources, one of the people and one of the places that are asked for."""
+        people, places = ({one.casefold() for one in names} for names in (self.people, self.places))
+        found = np.zeros(len(table), np.bool_)
+        for entry_id, scene in table.scenes.items():
+            found[table.row(entry_id)] = (
+                (not self.sources or scene.source in self.sources)
+                and (not people or not people.isdisjoint(one.casefold() for one in scene.people))
+                and (not places or scene.place.casefold() in places)
+            )
+        return found
 
     def _tagged(self, table: Table) -> NDArray[np.bool_]:
         wanted = set(self.tags)

@@ -262,6 +262,21 @@ _MOST_AHEAD = 10.0
 as much."""
 
 
+@dataclass(frozen=True)
+class Scene:
+    """How an agent came to know of a memory, who is in it, and where it happened."""
+
+    source: str | None
+    people: tuple[str, ...]
+    place: str
+
+    @classmethod
+    def of(cls, entry: MemoryEntry) -> Scene | None:
+        """That of a memory; ``None`` where nothing is said of it."""
+        said = cls(entry.source, entry.people, entry.place)
+        return said if said.source or said.people or said.place else None
+
+
 class Table:
     """Rows in no particular order, kept dense: a row that leaves is filled by the last one.
 
@@ -272,6 +287,7 @@ class Table:
         entries: the entries by row.
         ids: the id of each row.
         tags: the tags of those entries that have any, by id.
+        scenes: the scenes of those entries that have any, by id.
     """
 
     def __init__(
@@ -280,11 +296,13 @@ class Table:
         entries: Rows | None = None,
         ids: list[str] | None = None,
         tags: dict[str, tuple[str, ...]] | None = None,
+        scenes: dict[str, Scene] | None = None,
     ) -> None:
         self.columns = columns or Columns()
         self.entries = entries or Rows([], self.columns["accessed"], NOTHING_SAVED)
         self.ids = ids or []
         self.tags = tags or {}
+        self.scenes = scenes or {}
         self.version = 0
         """Grows with each row that is put or dropped; accesses leave it."""
         self._rows = {entry_id: row for row, entry_id in enumerate(self.ids)}
@@ -491,6 +509,9 @@ class Table:
         self.tags.pop(entry.id, None)
         if entry.tags:
             self.tags[entry.id] = entry.tags
+        self.scenes.pop(entry.id, None)
+        if scene := Scene.of(entry):
+            self.scenes[entry.id] = scene
         self._changed()
 
     def drop(self, entry_id: str) -> None:
@@ -518,6 +539,7 @@ class Table:
         self.entries.held.pop()
         self.ids.pop()
         self.tags.pop(entry_id, None)
+        self.scenes.pop(entry_id, None)
         self._changed()
 
     def touch(self, entry_ids: Iterable[str], at: datetime) -> int:
@@ -542,7 +564,7 @@ class Table:
         """The table as it stands now, whatever becomes of this one."""
         columns = self.columns.copied(len(self))
         entries = Rows(list(self.entries.held), columns["accessed"], self.entries.saved)
-        other = Table(columns, entries, list(self.ids), dict(self.tags))
+        other = Table(columns, entries, list(self.ids), dict(self.tags), dict(self.scenes))
         other._texts = None if self._texts is None else self._texts.copied()
         other._kept_texts = self._kept_texts
         return other

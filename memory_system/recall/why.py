@@ -365,6 +365,9 @@ WITHOUT_THE_WORDS = "Ask without the words that its text must contain."
 _FACETS = (
     (("kinds",), "Ask for memories of every kind."),
     (("tags",), "Ask without the tags."),
+    (("sources",), "Ask however it came to know of it."),
+    (("people",), "Ask without the people."),
+    (("places",), "Ask without the places."),
     (("since", "until"), "Ask without the range of time."),
     (("min_importance", "max_importance"), "Ask without the range of importance."),
     (("contains",), WITHOUT_THE_WORDS),

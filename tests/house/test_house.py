@@ -246,6 +246,7 @@ def test_the_public_names_are_these() -> None:
         "Seats",
         "Sentence",
         "Settings",
+        "Source",
         "Tier",
         "Verdict",
         "Weights",

@@ -26,6 +26,7 @@ from memory_system import (
 
 from ... import session, words
 from ...components import drafts
+from ...data import tables
 
 OWN = "this character's"
 LONGEST = 2000
@@ -101,12 +102,16 @@ def take_over(agent: AgentMemory, query: Query, at: datetime | None) -> None:
         at: the time to ask at; ``None`` = the world's time of the moment.
     """
     facets = query.facets
+    people, places = session.scenes(agent.name, agent.stamp)
     values = _values(Preset(query.scoring, query.threshold, query.static_threshold, "")) | {
         "top_k": min(query.top_k, 100),
         "ss": query.static_share,
         "requery": query.requery,
         "kinds": [kind.value for kind in facets.kinds],
         "tags": [tag for tag in facets.tags if tag in session.tags(agent.name, agent.stamp)],
+        "sources": list(facets.sources),
+        "people": [one for one in facets.people if one in people],
+        "places": [one for one in facets.places if one in places],
         "since": _day(facets.since),
         "until": _day(facets.until, days=-1),
         "range": (facets.min_importance or 0.0, 1.0 if facets.max_importance is None else facets.max_importance),
@@ -237,6 +242,7 @@ def _facets(agent: AgentMemory) -> Facets:
         "Tags", session.tags(agent.name, agent.stamp), key=f"tags-{session.place()}", placeholder="Any tag",
         persist_state="session",
     )  # fmt: skip
+    scene = _scene(agent)
     columns = st.columns(4)
     since = columns[0].date_input(
         words.HAPPENED_FROM,
@@ -273,7 +279,33 @@ def _facets(agent: AgentMemory) -> Facets:
         low or None,
         high if high < 1 else None,
         contains,
+        **scene,
     )
+
+
+def _scene(agent: AgentMemory) -> dict[str, Any]:
+    """The facets of how it became known, who is in it and where; asked for only where memories say something of it."""
+    people, places = session.scenes(agent.name, agent.stamp)
+    if not people and not places:
+        return {}
+    place, found = session.place(), dict[str, Any]()
+    columns = st.columns(3)
+    for column, name, label, options, missing in (
+        (columns[0], "sources", "How it became known", list(tables.SOURCES), "In any way"),
+        (columns[1], "people", "People", list(people), "Anybody"),
+        (columns[2], "places", "Places", list(places), "Anywhere"),
+    ):
+        found[name] = tuple(
+            column.multiselect(
+                label,
+                options,
+                key=f"{name}-{place}",
+                placeholder=missing,
+                format_func=lambda one: tables.SOURCES.get(one, one),
+                persist_state="session",
+            )
+        )
+    return found
 
 
 def _midnight(day: date | None, days: int = 0) -> datetime | None:

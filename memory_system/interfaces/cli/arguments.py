@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from ...agent import AgentMemory
 from ...core.authors import COMMAND_LINE
-from ...core.kinds import Kind
+from ...core.kinds import Kind, Source
 from ...core.presets import PRESETS
 from ...core.settings import Settings, explained
 from ...core.times import parse_time
@@ -113,6 +113,11 @@ PresetName = Annotated[
 ]
 Kinds = Annotated[list[Kind] | None, typer.Option("--kind", help="Only memories of this kind; may be repeated.")]
 Tags = Annotated[list[str] | None, typer.Option("--tag", help="Only memories with this tag; may be repeated.")]
+Sources = Annotated[
+    list[Source] | None, typer.Option("--source", help="Only what became known in this way; may be repeated.")
+]
+People = Annotated[list[str] | None, typer.Option("--person", help="Only memories of this person; may be repeated.")]
+Places = Annotated[list[str] | None, typer.Option("--place", help="Only what happened at this place; may be repeated.")]
 Contains = Annotated[str, typer.Option(help="Only memories with these words, in any case.")]
 Requery = Annotated[int, typer.Option(min=0, max=20, help="How many of the best hits become cues of a second round.")]
 EmbedderName = Annotated[

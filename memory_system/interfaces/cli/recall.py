@@ -12,7 +12,7 @@ from rich.text import Text
 
 from ...agent import AgentMemory
 from ...agent_parts.cues import CueResult
-from ...core.kinds import Kind
+from ...core.kinds import Kind, Source
 from ...core.presets import PRESETS
 from ...errors import EntryNotFound
 from ...recall.query import Facets
@@ -29,9 +29,12 @@ from .arguments import (
     Kinds,
     Limit,
     Now,
+    People,
+    Places,
     PresetName,
     Requery,
     Since,
+    Sources,
     StaticThreshold,
     Tags,
     Threshold,
@@ -104,6 +107,9 @@ def recall(
     preset: PresetName = None,
     kinds: Kinds = None,
     tags: Tags = None,
+    sources: Sources = None,
+    people: People = None,
+    places: Places = None,
     contains: Contains = "",
     since: Since = None,
     until: Until = None,
@@ -117,7 +123,7 @@ def recall(
     Example: python -m memory_system recall mira 'Where is the key?' --top-k 3
     """
     with the_world(json=json) as world:
-        facets = _facets(kinds, tags, contains, since, until)
+        facets = _facets(kinds, tags, contains, since, until, sources, people, places)
         asking = Asking(cue, top_k, threshold, static_threshold, preset, facets, requery, now)
         character = opened(world, agent)
         query = character.explain if dry_run else character.query_memory
@@ -137,6 +143,9 @@ def explain(
     preset: PresetName = None,
     kinds: Kinds = None,
     tags: Tags = None,
+    sources: Sources = None,
+    people: People = None,
+    places: Places = None,
     contains: Contains = "",
     since: Since = None,
     until: Until = None,
@@ -153,7 +162,7 @@ def explain(
     Example: python -m memory_system explain mira 'Where is the key?' --limit 50
     """
     with the_world(json=json) as world:
-        facets = _facets(kinds, tags, contains, since, until)
+        facets = _facets(kinds, tags, contains, since, until, sources, people, places)
         asking = Asking(cue, top_k, threshold, static_threshold, preset, facets, requery, now)
         character = opened(world, agent)
         found = character.explain(**asking.given())
@@ -191,9 +200,24 @@ def show_recalled(found: Recall) -> None:
 
 
 def _facets(
-    kinds: list[Kind] | None, tags: list[str] | None, contains: str, since: datetime | None, until: datetime | None
+    kinds: list[Kind] | None,
+    tags: list[str] | None,
+    contains: str,
+    since: datetime | None,
+    until: datetime | None,
+    *scene: Sequence[str] | None,
 ) -> Facets:
-    return Facets(tuple(kinds or ()), tuple(tags or ()), since, until, contains=contains)
+    sources, people, places = (tuple(one or ()) for one in scene)
+    return Facets(
+        tuple(kinds or ()),
+        tuple(tags or ()),
+        since,
+        until,
+        contains=contains,
+        sources=tuple(map(Source, sources)),
+        people=people,
+        places=places,
+    )
 
 
 def _explained(one: Candidate) -> list[Cell]:

@@ -14,7 +14,7 @@ import typer
 from ...agent import AgentMemory
 from ...core.entry import MemoryEntry
 from ...core.files import read_at_most
-from ...core.kinds import Kind
+from ...core.kinds import Kind, Source
 from ...errors import InvalidFile, Problem
 from ...maintenance import export
 from ...operations.importing.dates import Order
@@ -52,6 +52,11 @@ def add(
     kind: Annotated[Event, typer.Option(help="What it is.")] = Event.OBSERVATION,
     tags: Annotated[list[str] | None, typer.Option("--tag", help="A word to find it by; may be repeated.")] = None,
     entry_id: Annotated[str | None, typer.Option("--id", help="Its id; a random one if not given.")] = None,
+    source: Annotated[Source | None, typer.Option(help="How the character came to know of it.")] = None,
+    people: Annotated[
+        list[str] | None, typer.Option("--person", help="Who is in it; of what was told, first who told it.")
+    ] = None,
+    place: Annotated[str, typer.Option(help="Where it happened.")] = "",
     pinned: Annotated[bool, typer.Option("--pinned", help="It is never forgotten or moved.")] = False,
     no_rate: NoRate = False,
     wait: Wait = False,
@@ -67,7 +72,8 @@ def add(
         character = opened(world, agent)
         document = piped(text)
         event: dict[str, Any] = {"document": document, "kind": kind.value, "tags": tags or [], "pinned": pinned}
-        given = {"rating": rating, "timestamp": at, "id": entry_id}
+        event |= {"people": people or [], "place": place}
+        given = {"rating": rating, "timestamp": at, "id": entry_id, "source": source}
         event |= {name: value for name, value in given.items() if value is not None}
         added = _added(character, [event], rate=not no_rate, wait=wait, keep_held=keep_held, dry_run=dry_run)
         _show(agent, added, (), json=json, dry_run=dry_run)

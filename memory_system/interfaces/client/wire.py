@@ -258,5 +258,8 @@ def event(entry: MemoryEntry) -> dict[str, Any]:
         authored=entry.authored,
         protected=entry.protected,
         evidence=entry.evidence,
+        source=entry.source,
+        people=entry.people,
+        place=entry.place,
         metadata=entry.extras,
     )

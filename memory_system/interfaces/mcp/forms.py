@@ -9,7 +9,7 @@ from pydantic import AwareDatetime, BaseModel, Field, StringConstraints
 from ...conversation import tool as searching
 from ...conversation.gathering import Where
 from ...conversation.tool import Form
-from ...core.entry import MAX_DOCUMENT, Kind, Tier
+from ...core.entry import MAX_DOCUMENT, Kind, Source, Tier
 from ...recall.verdicts import Candidate
 from .tool import Answer, Arguments, Cue
 
@@ -42,6 +42,9 @@ class RecallArguments(Arguments):
     )
     kinds: list[Kind] = Field(default_factory=list, description="Only memories of these kinds; all if empty.")
     tags: list[Tag] = Field(default_factory=list, max_length=100, description="Only memories with one of these tags.")
+    sources: list[Source] = Field(default_factory=list, description="Only what became known in one of these ways.")
+    people: list[Tag] = Field(default_factory=list, max_length=100, description="Only memories of one of these people.")
+    places: list[Tag] = Field(default_factory=list, max_length=100, description="Only what happened at one of these.")
     since: AwareDatetime | None = Field(None, description="Only what happened then or later; a time with its zone.")
     until: AwareDatetime | None = Field(None, description="Only what happened before; a time with its zone.")
     touch: bool = Field(True, description="Whether what is recalled counts as accessed now, which renews its recency.")
@@ -56,6 +59,9 @@ class Remembered(BaseModel):
     text: str
     when: AwareDatetime | None
     tags: list[str]
+    source: Source | None
+    people: list[str]
+    place: str
     score: float
     recency: float
     importance: float
@@ -73,6 +79,9 @@ class Remembered(BaseModel):
             text=entry.document,
             when=entry.timestamp,
             tags=list(entry.tags),
+            source=entry.source,
+            people=list(entry.people),
+            place=entry.place,
             score=hit.score.total,
             **hit.score.parts,
             because=hit.because,
@@ -110,6 +119,11 @@ class RememberArguments(Arguments):
     )
     kind: Literal["observation", "conversation", "fact", "procedure"] = Field("observation", description="What it is.")
     tags: list[Tag] = Field(default_factory=list, max_length=100, description="Short words to find it by.")
+    source: Source | None = Field(None, description="How the character came to know of it.")
+    people: list[Tag] = Field(
+        default_factory=list, max_length=50, description="Who is in it; of what was told, first who told it."
+    )
+    place: str = Field("", max_length=200, description="Where it happened.")
     rating: float | None = Field(
         None, ge=1, le=10, description="How poignant it is, 1 mundane to 10 extremely; judged on arrival if not given."
     )

@@ -50,7 +50,9 @@ def _agents(caller: Caller, _agent: None, _given: Nothing) -> Agents:
 
 
 def _recall(_caller: Caller, agent: AgentMemory, given: RecallArguments) -> Recalled:
-    facets = Facets(kinds=tuple(given.kinds), tags=tuple(given.tags), since=given.since, until=given.until)
+    names = ("kinds", "tags", "sources", "people", "places")
+    listed: dict[str, Any] = {name: tuple(getattr(given, name)) for name in names}
+    facets = Facets(since=given.since, until=given.until, **listed)
     most = min(agent.settings.top_k, MOST) if given.top_k is None else given.top_k
     found = agent.query_memory(given.cue, most, given.threshold, facets=facets, touch=given.touch)
     sizes = accumulate(len(hit.entry.document) for hit in found)
@@ -66,7 +68,8 @@ def _recall(_caller: Caller, agent: AgentMemory, given: RecallArguments) -> Reca
 
 def _remember(_caller: Caller, agent: AgentMemory, given: RememberArguments) -> Stored:
     event: dict[str, Any] = {"document": given.text, "kind": given.kind, "tags": tuple(given.tags)}
-    event |= {"timestamp": given.when, "rating": given.rating}
+    event |= {"timestamp": given.when, "rating": given.rating, "source": given.source}
+    event |= {"people": tuple(given.people), "place": given.place}
     return stored(agent.add_short_term({name: value for name, value in event.items() if value is not None}))
 
 

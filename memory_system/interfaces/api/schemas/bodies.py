@@ -12,6 +12,7 @@ from pydantic import AwareDatetime, Field, StrictBool, StringConstraints
 from ....conversation import TalkSettings
 from ....conversation.talk import MAX_TEMPLATE, Remember, Strategy
 from ....core.entry import MAX_DOCUMENT, Kind
+from ....core.kinds import MAX_ID, MAX_PEOPLE, Source
 from ....errors import InvalidEntry
 from ....llm.prompts import MOST as MOST_OF_A_PROMPT
 from ....operations.importing.events import columns
@@ -38,6 +39,9 @@ class Event(Body):
     authored: StrictBool = False
     protected: StrictBool = False
     evidence: Ids = Field(default_factory=list)
+    source: Source | None = None
+    people: Annotated[list[str], Field(max_length=MAX_PEOPLE)] = Field(default_factory=list)
+    place: Annotated[str, StringConstraints(max_length=MAX_ID)] = ""
     metadata: dict[str, Any] = Field(default_factory=dict)
 
     @property
