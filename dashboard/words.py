@@ -39,6 +39,9 @@ SAVED_CUES = "Saved cues"
 THE_CONVERSATION = "The conversation"
 REMEMBER_IT = "Remember it"
 
+# happening_form.py
+WHO_SAW_IT = "Who saw it"
+
 # drafts.py
 SELECT_ALL = "Select all"
 

@@ -37,7 +37,7 @@ from .interfaces.cli.history import as_of, history, undo
 from .interfaces.cli.maintenance import backup, doctor, export, reembed, restore
 from .interfaces.cli.operating import advance, commands, looks, rate, spent
 from .interfaces.cli.recall import check, explain, recall
-from .interfaces.cli.remembering import add, import_
+from .interfaces.cli.remembering import add, happened, import_
 from .interfaces.cli.run import run
 from .interfaces.cli.talking import talk
 from .interfaces.cli.terminal import say, show_json
@@ -153,6 +153,7 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
     ASK: {"recall": recall, "explain": explain, "check": check, "evaluate": evaluate, "talk": talk},
     REMEMBER: {
         "add": add,
+        "happened": happened,
         "import": import_,
         "rate": rate,
         **{name: _MADE.pop(name) for name in ("remember-conversation", "whisper", "describe-person")},

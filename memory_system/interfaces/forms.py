@@ -310,6 +310,26 @@ Words = Annotated[str, StringConstraints(max_length=1000)]
 _NOW = Says("The world's time, with its zone; its clock if not given.")
 
 
+class HappenedBody(Body):
+    """Something that happened, and who knows of it; where nobody is named, whoever is at the place saw it."""
+
+    text: Annotated[
+        Annotated[str, StringConstraints(min_length=1, max_length=MAX_DOCUMENT)], Says("What happened.", piped=True)
+    ]
+    at: Annotated[Annotated[str, StringConstraints(max_length=MAX_ID)], Says("Where it happened.")] = ""
+    seen_by: Annotated[Annotated[list[Name], Field(max_length=1000)], Says("The characters who saw it.")] = Field(
+        default_factory=list
+    )
+    heard_by: Annotated[Annotated[list[Name], Field(max_length=1000)], Says("The characters who heard it.")] = Field(
+        default_factory=list
+    )
+    told: Annotated[
+        Annotated[dict[Name, Words], Field(max_length=1000)],
+        Says('The characters who were told of it, each with by whom, such as {"ana": "Tobias Finch"}.'),
+    ] = Field(default_factory=dict)
+    now: Annotated[AwareDatetime | None, _NOW] = None
+
+
 class FacetsBody(Body):
     """Which memories may be found at all; whatever is left empty admits every memory."""
 

@@ -75,6 +75,7 @@ from ..world.branches.diff import Apart, MemoryApart, TextApart
 from ..world.branches.meta import Rehearsal
 from ..world.due import Step as DueStep
 from ..world.folders import Binned
+from ..world.happening import Happened, Known
 from ..world.rerating import Rerating
 
 Json = dict[str, Any]
@@ -672,6 +673,12 @@ _json(
 
 # -- agents and their world ----------------------------------------------------------------------------------
 
+_json(
+    Known,
+    "KnownTold",
+    "What one of those who know of it remembers: how it came to know, who told it, and what became of its memory.",
+)
+_json(Happened, "HappenedTold", "Something that happened, and what each of those who know of it remembers.")
 _json(Rehearsal, "RehearsalTold", "An agent that was branched from another, to be played with.")
 _json(
     MemoryApart,

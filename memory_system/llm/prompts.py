@@ -126,6 +126,15 @@ _ALL = (
         ("transcript",),
     ),
     Prompt(
+        "retell",
+        "Tell what happened in their words",
+        "Sent for everybody who comes to know of something that happened in the world.",
+        "Something happened, and the character knows of it: 'how' says whether they saw it, heard it, were told of it "
+        "('told_by' by whom) or read it. Write in one or two sentences, as 'I', what they would remember of it, with "
+        "how they know and, if it is said, where. Let what those in it are to them show. Keep every name, number and "
+        "date; add nothing that did not happen.",
+    ),
+    Prompt(
         "talk",
         "Talk: who it is",
         "Stands at the beginning of every talk, after who the character is, with whom they talk, and the time.",

@@ -82,6 +82,12 @@ class Action(AnswerForm):
     because_of: list[int] = Field(default_factory=list, max_length=100)
 
 
+class Retold(AnswerForm):
+    """What happened, as one of those who know of it would remember it."""
+
+    text: Text
+
+
 class DayPlan(AnswerForm):
     """What is left of a day, in actions."""
 
@@ -212,6 +218,21 @@ def summarise(who: str, entries: Sequence[MemoryEntry]) -> Task[Summary]:
         shipped("summarise"),
         {"character": who, "records": records(entries)},
     )
+
+
+def retell(who: str, what: str, how: str, place: str, told_by: str, relations: Mapping[str, str]) -> Task[Retold]:
+    """What happened, in the words of somebody who knows of it.
+
+    Args:
+        who: whose memory it becomes, in words.
+        what: what happened.
+        how: how they know of it: ``saw``, ``heard``, ``told`` or ``read``.
+        place: where it happened; empty if nobody said.
+        told_by: who told them; empty if nobody did, or nobody said.
+        relations: what those in it are to them, by name.
+    """
+    data = {"what_happened": what, "how": how, "place": place, "told_by": told_by, "relations": dict(relations)}
+    return Task("retell", Retold, shipped("retell"), {"character": who, **data})
 
 
 def plan_day(

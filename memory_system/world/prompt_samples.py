@@ -13,7 +13,7 @@ from typing import Any
 from ..agent import AgentMemory
 from ..conversation import Conversation, Interview
 from ..conversation.storage import conversations
-from ..core.entry import MemoryEntry, Tier
+from ..core.entry import MemoryEntry, Source, Tier
 from ..llm import Completion, Task, comparing, summarise
 from ..llm.base import Answer, Heard, Reply, unheard
 from ..llm.offline.model import OfflineModel
@@ -21,6 +21,7 @@ from ..llm.prompted import prompted
 from ..llm.prompts import Prompts, checked
 from ..llm.summarise import Line
 from ..operations.context import by_age
+from .happening import retelling
 
 _CUE = "What has been on your mind?"
 _SITUATION = "It is Monday, 09:00. The market opens at 10:00, and the boat leaves at 15:00. Plan the day."
@@ -127,6 +128,11 @@ def _compare(agent: AgentMemory) -> str:
     return "The pair is an example: the two oldest memories."
 
 
+def _retell(agent: AgentMemory) -> str:
+    agent.model.complete(retelling(agent, _EXAMPLE[1][1], Source.TOLD, "", _EXAMPLE[0][0]))
+    return "What happened is an example; a game sends its own."
+
+
 def _prompt(agent: AgentMemory) -> str:
     agent.model.complete(prompted(_SITUATION, agent.now))
     return "The user's text is an example; a game sends its own."
@@ -142,6 +148,7 @@ _OPERATIONS: Mapping[str, Callable[[AgentMemory], str]] = {
     "synopsis": _synopsis,
     "compare": _compare,
     "fold": _fold,
+    "retell": _retell,
     "prompt": _prompt,
 }
 """What puts each prompt to use; each answers what to know of what it was given."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import shutil
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -55,6 +56,7 @@ from . import folders as lifecycle
 from .advancing import Advance, Advanced, foresee
 from .branches.branches import Stage
 from .folders import Binned, Place
+from .happening import Happened, Told, happened
 from .living import Living
 from .rerating import Rerater
 from .swap import Spot, finish
@@ -272,6 +274,47 @@ class World(Stage):
                     take_over=self.take_over,
                 )
             return self._agents[checked]
+
+    def happened(
+        self,
+        text: str,
+        *,
+        at: str = "",
+        seen_by: str | Sequence[str] = (),
+        heard_by: str | Sequence[str] = (),
+        told: Told = (),
+        now: datetime | None = None,
+        author: str | None = None,
+        preview: bool = False,
+    ) -> Happened:
+        """Tell those who know of something what happened: each remembers it in its own words, with its own rating.
+
+        The words are the language model's; the offline rules have a template for them. How each came to know
+        (``source``), who is in it and told it (``people``) and where it happened (``place``) are fields of the memory.
+        Each memory is a change set of its own agent.
+
+        Args:
+            text: what happened, 1 to 32,000 characters.
+            at: where; the characters whose plan or routine has them there saw it, if nobody is named.
+            seen_by: the characters who saw it, by their names.
+            heard_by: those who heard it from somewhere near; who saw it, too, saw it.
+            told: those who were told of it, each with by whom (``{"ana": "Tobias"}``), or their names alone.
+            now: when; the world's time if not given.
+            author: who is behind it, as the histories tell it; this world's author if not given.
+            preview: whether to plan only; each plan is applied by its own agent.
+
+        Raises:
+            InvalidParameter, InvalidEntry: it cannot be remembered, or neither who nor where is said.
+            AgentNotFound: somebody who is named is not there. Nothing was changed.
+        """
+
+        def by(name: str) -> AgentMemory:
+            agent = self.agent(name)
+            return agent if author is None else agent.acting_as(author)
+
+        moment = self.clock() if now is None else now
+        known = {name: partial(by, name) for name in self.characters()}
+        return happened(known, text, at=at, seen_by=seen_by, heard_by=heard_by, told=told, now=moment, preview=preview)
 
     def opened(self) -> list[AgentMemory]:
         """The agents that are open now."""

@@ -37,12 +37,20 @@ def differences(now: Any, then: Any, where: str = "") -> list[str]:
         missing = [f"{where}.{key} is missing" for key in then if key not in now]
         both = [key for key in then if key in now and key not in OF_THE_MOMENT]
         return missing + [line for key in both for line in differences(now[key], then[key], f"{where}.{key}")]
-    if isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
+    if isinstance(then, list) and isinstance(now, list) and len(then) == len(now := of_then(now, then)):
         pairs = enumerate(zip(now, then, strict=True))
         return [line for i, (one, other) in pairs for line in differences(one, other, f"{where}[{i}]")]
     if isinstance(then, float) and isinstance(now, int | float):
         return [] if now == pytest.approx(then, rel=0, abs=ROUNDING) else [f"{where}: {now} instead of {then}"]
     return [] if now == then else [f"{where}: {now!r} instead of {then!r}"]
+
+
+def of_then(now: list[Any], then: list[Any]) -> list[Any]:
+    """A list of named things, such as prompts, without those that came since."""
+    names = [one.get("name") for one in then if isinstance(one, dict)]
+    if not names or None in names or len(names) != len(then):
+        return now
+    return [one for one in now if isinstance(one, dict) and one.get("name") in names]
 
 
 def test_there_is_a_world_of_an_older_version() -> None:

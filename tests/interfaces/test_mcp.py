@@ -167,7 +167,7 @@ def test_a_server_of_one_agent_serves_no_other(agent: AgentMemory, world: World)
         ("memory_search", {"agent": "mira", "query": "x", "form": "poem"}, "form: Input should be 'extractive'"),
         ("memory_search", {"agent": "mira", "query": {"a": {}}}, "query: Input should be a valid string"),
         ("reflect", {"agent": "mira", "preview": "perhaps"}, "preview: Input should be a valid boolean"),
-        ("fly", {}, "There is no tool 'fly'; there are agents, recall, remember, reflect, memory_search."),
+        ("fly", {}, "There is no tool 'fly'; there are agents, recall, remember, reflect, memory_search, happened."),
     ],
 )
 def test_what_cannot_be_done_is_a_tool_error_in_a_sentence(

@@ -192,3 +192,19 @@ def test_the_mark_is_taken_off_many_together(open_page: OpenPage) -> None:
 def mira_in(open_page: OpenPage) -> AgentMemory:
     open_page("overview")
     return mira()
+
+
+def test_what_happened_is_told_to_several_and_recall_narrows_by_where_it_was(open_page: OpenPage) -> None:
+    page = open_page("short_term")
+    next(area for area in page.text_area if area.key.startswith("happened-")).input("A cart broke.")
+    field(page.text_input, "Where").input("Kiln Steps")
+    field(page.multiselect, words.WHO_SAW_IT).set_value(["mira", "juno"]).run()
+    press(page, "Tell them")
+    world = session.world()
+    for name in ("mira", "juno"):
+        (held,) = (one for one in world.agent(name).entries(Tier.STM) if one.place == "Kiln Steps")
+        assert (held.source, held.document) == ("saw", "I saw at Kiln Steps: A cart broke.")
+    recall = open_page("recall", cue="What broke?")
+    assert not recall.exception, recall.exception
+    field(recall.multiselect, "Places").set_value(["Kiln Steps"]).run()
+    assert "1 recalled of" in shown(recall)

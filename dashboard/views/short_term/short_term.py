@@ -7,7 +7,7 @@ import streamlit as st
 from dashboard import session, words
 from dashboard.components import bulk, card, drafts, edits, forms, widgets
 from dashboard.data import tables
-from dashboard.views.short_term import conversation_form
+from dashboard.views.short_term import conversation_form, happening_form
 from memory_system import ChangeSet, Tier
 
 CARDS = 5  # memories that are shown in full beneath the table; of more, the table and the form are what is wanted
@@ -19,8 +19,10 @@ widgets.said()
 bulk.last(agent)
 
 if not widgets.closed(agent):
-    one, many, talk = st.tabs(
-        ["One event", words.MANY_EVENTS, words.A_CONVERSATION], key=f"add-{agent.name}", on_change="rerun"
+    one, many, talk, several = st.tabs(
+        ["One event", words.MANY_EVENTS, words.A_CONVERSATION, "Shared"],
+        key=f"add-{agent.name}",
+        on_change="rerun",
     )
     with one:
         forms.one_event(agent)
@@ -28,6 +30,8 @@ if not widgets.closed(agent):
         forms.many_events(agent)
     with talk:
         conversation_form.show(agent)
+    with several:
+        happening_form.show(agent)
 
 held = agent.entries(Tier.STM)
 edits.unfinished(agent, {entry.id for entry in held})

@@ -21,6 +21,7 @@ from ...operations.importing.dates import Order
 from ...operations.importing.events import MAX_FILE, Added
 from ...operations.importing.text import IMPORTERS, Reading, Row, decoded, guess, read_text
 from ...operations.importing.turns import spoken as turns_of
+from ..serialize import plain
 from . import shapes
 from .arguments import FAILED, Agent, DryRun, Json, KeepHeld, NoRate, Now, Wait, moment, opened, the_world
 from .progress import quiet_progress
@@ -77,6 +78,45 @@ def add(
         event |= {name: value for name, value in given.items() if value is not None}
         added = _added(character, [event], rate=not no_rate, wait=wait, keep_held=keep_held, dry_run=dry_run)
         _show(agent, added, (), json=json, dry_run=dry_run)
+
+
+def happened(
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What happened; - reads it from a pipe.")],
+    at: Annotated[str, typer.Option(metavar="PLACE", help="Where; who is there saw it, if nobody is named.")] = "",
+    seen_by: Annotated[
+        list[str] | None, typer.Option("--seen-by", metavar="AGENT", help="Who saw it; may be repeated.")
+    ] = None,
+    heard_by: Annotated[
+        list[str] | None, typer.Option("--heard-by", metavar="AGENT", help="Who heard it; may be repeated.")
+    ] = None,
+    told: Annotated[
+        list[str] | None,
+        typer.Option("--told", metavar="AGENT=WHO", help="Who was told of it, and by whom; may be repeated."),
+    ] = None,
+    now: Now = None,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Tell those who know of something what happened: each remembers it in its own words, and rates it.
+
+    Example: python -m memory_system happened 'The mill burned down' --at Quay --seen-by tobias --told mira=Tobias
+    """
+    with the_world(json=json) as world:
+        tellers = {name: teller for name, _, teller in (one.partition("=") for one in told or ())}
+        done = world.happened(
+            piped(text), at=at, seen_by=seen_by or (), heard_by=heard_by or (), told=tellers, now=now, preview=dry_run
+        )
+        if json:
+            show_json(plain(done))
+            return
+        for one in done.known:
+            say(f"{one.agent} ({one.source}): {one_line(one.entry.document, 300)}")
+            if one.note:
+                say(one_line(one.note, 300), err=True)
+        if not done.known:
+            say(f"Nobody is at {done.place!r} now, so nobody knows of it. --seen-by names who saw it.")
+        elif dry_run:
+            say(NOT_CHANGED)
 
 
 def _forms(incomplete: str) -> list[str]:

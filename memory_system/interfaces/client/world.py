@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from types import TracebackType
@@ -13,6 +13,7 @@ from ...core.settings import Settings
 from ...errors import MemorySystemError
 from ...llm.prices import Price
 from ...operations.context import Progress, no_progress
+from ...operations.edit import listed
 from ...operations.importing.events import Events, Outcome
 from ...recall.rank import Recall
 from ...store.clock import About
@@ -23,6 +24,7 @@ from ...world.branches.diff import Apart
 from ...world.branches.merge import Fit
 from ...world.branches.meta import Rehearsal
 from ...world.folders import Binned
+from ...world.happening import Happened, Told
 from ...world.rerating import Rerating
 from ..serialize import RemoteChangeSet, read
 from .agent import RemoteAgent, Stopped
@@ -270,6 +272,24 @@ class RemoteWorld:
         """
         body = {"events": plain(list(events)), "overwrite_existing": overwrite_existing, "rate": rate, **given(now=now)}
         return _answered(self._wire.write("POST", "/v1/events", body), Outcome, "outcome")
+
+    def happened(
+        self,
+        text: str,
+        *,
+        at: str = "",
+        seen_by: str | Sequence[str] = (),
+        heard_by: str | Sequence[str] = (),
+        told: Told = (),
+        now: datetime | None = None,
+        author: str | None = None,
+        preview: bool = False,
+    ) -> Happened:
+        """As ``World.happened``."""
+        tellers = dict(told) if isinstance(told, Mapping) else dict.fromkeys(listed(told), "")
+        body = given(text=text, at=at, seen_by=listed(seen_by), heard_by=listed(heard_by), told=tellers, now=now)
+        wire = self._by(author)
+        return read(Happened, wire.write("POST", "/v1/happened", body, preview=str(preview).lower()))
 
     def query_many(self, queries: Iterable[Mapping[str, Any]]) -> list[Answered[Recall]]:
         """Ask many agents, or one of them many cues; one that cannot be asked costs no other its answer.

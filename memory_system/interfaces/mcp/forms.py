@@ -129,6 +129,42 @@ class RememberArguments(Arguments):
     )
 
 
+class HappenedArguments(Arguments):
+    """Something that happened, and who knows of it."""
+
+    text: Annotated[str, StringConstraints(min_length=1, max_length=MAX_DOCUMENT)] = Field(
+        description="What happened, in words."
+    )
+    at: str = Field("", max_length=200, description="Where it happened.")
+    seen_by: list[str] = Field(default_factory=list, max_length=1000, description="The agents who saw it.")
+    heard_by: list[str] = Field(default_factory=list, max_length=1000, description="The agents who heard it.")
+    told: dict[str, str] = Field(
+        default_factory=dict, max_length=1000, description="The agents who were told of it, each with by whom."
+    )
+    now: AwareDatetime | None = Field(None, description="When, with its zone; the world's time if not given.")
+
+
+class Knows(BaseModel):
+    """One of those who know of it: how, what it remembers, and the change in its history."""
+
+    agent: str
+    source: Source
+    text: str
+    revision: int | None
+
+
+class HappenedTold(Answer):
+    """Something that happened, and who knows of it."""
+
+    place: str
+    at: AwareDatetime
+    known: list[Knows]
+
+    def told(self) -> str:
+        """Who remembers what."""
+        return "\n".join(f"{one.agent} ({one.source}): {one.text}" for one in self.known) or "Nobody knows of it."
+
+
 class Stored(Answer):
     """What became of an event: its id, how it was rated and why, and the change in the history."""
 

@@ -9,13 +9,17 @@ from typing import Any
 from ...agent import AgentMemory
 from ...conversation import tool as searching
 from ...conversation.tool import memory_search
+from ...core.authors import authored_by
 from ...operations.importing.events import Added
 from ...recall.query import Facets
 from .forms import (
     MOST,
     Agents,
     FoundPassage,
+    HappenedArguments,
+    HappenedTold,
     Insight,
+    Knows,
     Nothing,
     RecallArguments,
     Recalled,
@@ -111,6 +115,16 @@ def _search(_caller: Caller, agent: AgentMemory, given: SearchArguments) -> Sear
     )
 
 
+def _happened(caller: Caller, _agent: None, given: HappenedArguments) -> HappenedTold:
+    author = authored_by("MCP", caller.client)
+    done = caller.world.happened(**dict(given), author=author)
+    told = [
+        Knows(agent=one.agent, source=one.source, text=one.entry.document, revision=one.added.change_set.revision)
+        for one in done.known
+    ]
+    return HappenedTold(place=done.place, at=done.at, known=told)
+
+
 MEMORY_TOOLS = (
     Tool(
         "agents",
@@ -160,5 +174,15 @@ MEMORY_TOOLS = (
         Searched,
         _search,
     ),
+    Tool(
+        "happened",
+        "Something happened",
+        "Tell the agents who know of something what happened: each remembers it in its own words, with how it came to "
+        "know. Where nobody is named, whoever is at the place saw it.",
+        HappenedArguments,
+        HappenedTold,
+        _happened,
+        of_agent=False,
+    ),
 )
-"""What every server offers; ``agents`` only where it serves more than one."""
+"""What every server offers; ``agents`` and ``happened`` only where it serves more than one."""

@@ -28,7 +28,7 @@ from ..base import Answer, Completion, Heard, Reply, traced, unheard
 from ..extractive import centrality, choose, quote
 from ..tasks import Insight, Insights, Questions, Rating, Summary, Task
 from . import chat as offline_chat
-from . import narrative, plan, summary
+from . import narrative, plan, retelling, summary
 
 _NEIGHBOURS, _POWER, _WEAK = 12, 6, 0.30
 _SAME_SUBJECT = 0.35
@@ -66,6 +66,7 @@ class OfflineModel:
             "prompt": prompted.offline,
             "narrate": narrative.digest,
             "fold": summary.fold,
+            "retell": retelling.retell,
             "synopsis": lambda data: narrative.read_conversation(data, self._embedder.embed),
         }
 

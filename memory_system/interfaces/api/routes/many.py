@@ -1,4 +1,7 @@
-"""Routes: events, and cues, of many agents in one request; what is wrong with one costs no other its answer."""
+"""Routes: events, and cues, of many agents in one request; what is wrong with one costs no other its answer.
+
+Beside them what happened in the world, which those who know of it remember: all of them, or none.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from functools import partial
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends
-from fastapi.responses import Response
+from fastapi.responses import JSONResponse, Response
 from pydantic import Field, StrictBool, ValidationError
 
 from ....agent import AgentMemory
@@ -17,9 +20,10 @@ from ....operations.importing import events as intake
 from ....operations.importing.events import Outcome
 from ....recall.query import MAX_TOP_K
 from ....recall.rank import Recall
-from ...forms import Body, Name, QueryBody
-from ...serialize import Json, Shape, items
-from ..deps import Desk, Key, documents_key
+from ....world.happening import Happened
+from ...forms import Body, HappenedBody, Name, QueryBody
+from ...serialize import Json, Shape, items, model, plain, waiting
+from ..deps import Desk, Key, Preview, documents_key
 from ..problems import Problem, in_words, problem_of
 from ..schemas.bodies import Event
 from ..sse import TOLD, Tell
@@ -149,6 +153,7 @@ def routes(desk: Desk) -> APIRouter:
                 answers[place]["problem"] = _of_place("Query", place, error)
         return Response(ANSWERS.dumped(items=answers), media_type=JSON)
 
+    _happening(desk, router)
     router.post("/events", tags=["events"], response_model=EVENTS_TOLD.model, responses=TOLD)(
         desk.lanes.told(add, light=_asks_nothing)
     )
@@ -160,6 +165,29 @@ def routes(desk: Desk) -> APIRouter:
 
 def _zone(agent: AgentMemory) -> tzinfo | None:
     return agent.now.tzinfo
+
+
+def _happening(desk: Desk, router: APIRouter) -> None:
+    def happen(tell: Tell, body: HappenedBody, preview: Preview = False) -> Response:
+        """Tell those who know of something what happened: each remembers it in its own words, with its own rating.
+
+        With ``preview`` each plan waits under its id among the previews of its agent.
+        """
+        tell("progress", {"done": 0.0, "doing": "Telling those who know of it"})
+        done = desk.world().happened(**dict(body), author=desk.author, preview=preview)
+        told = plain(done)
+        for one, written in zip(done.known, told["known"], strict=True) if preview else ():
+            desk.previews.keep(one.agent, one.added.change_set)
+            written["added"]["change_set"] = waiting(one.added.change_set, desk.previews.seconds)
+        return JSONResponse(told)
+
+    router.post(
+        "/happened",
+        tags=["events"],
+        response_model=model(Happened),
+        responses=TOLD,
+        dependencies=[Depends(documents_key)],
+    )(desk.lanes.told(happen))
 
 
 def _nothing(one: Any, gives: str) -> Json:

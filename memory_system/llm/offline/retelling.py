@@ -1,0 +1,40 @@
+"""What happened in the words of somebody who knows of it, by a template: how, where, and whom they know in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ..tasks import Retold
+
+_VERBS = {"saw": "I saw", "heard": "I heard", "told": "I was told", "read": "I read"}
+
+
+def retell(data: Mapping[str, Any]) -> Retold:
+    """What happened after how it became known; whoever is known is named with what they are to the character."""
+    relations: Mapping[str, str] = data["relations"]
+    teller, place = str(data["told_by"]), str(data["place"])
+    began = _VERBS[str(data["how"])]
+    if teller:
+        began = f"{_known(teller, relations)} told me" if teller in relations else f"{teller} told me"
+    where = f" at {place}" if place and not teller else ""
+    told = str(data["what_happened"])
+    for name in sorted(relations, key=len, reverse=True):
+        if name != teller:  # who has been named with it already
+            told = re.sub(
+                rf"(?<!\w){re.escape(name)}(?!['’\w])(?P<end>[.,;:!?)]|$)?", _naming(name, relations), told, count=1
+            )
+    return Retold(text=f"{began}{where}: {told}")
+
+
+def _known(name: str, relations: Mapping[str, str]) -> str:
+    return f"{name}, my {relations[name]},"
+
+
+def _naming(name: str, relations: Mapping[str, str]) -> Any:
+    def named(found: re.Match[str]) -> str:
+        end = found["end"]
+        return _known(name, relations) if end is None else f"{_known(name, relations)[:-1]}{end}"
+
+    return named

@@ -1,0 +1,180 @@
+"""What happened in a world, told to those who know of it: each in its own words, with how it came to know."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from ..agent import AgentMemory
+from ..core.entry import MemoryEntry, Source
+from ..core.personality import personal
+from ..core.times import moment_given
+from ..errors import AgentNotFound, InvalidParameter, ModelError, shown
+from ..llm import Task
+from ..llm.tasks import Retold, retell
+from ..operations.edit import listed
+from ..operations.importing.events import Added
+
+Told = Mapping[str, str] | str | Sequence[str]
+"""Who was told: each with by whom, or the names alone."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What one of those who know of it remembers.
+
+    Args:
+        agent: the agent's name.
+        source: how it came to know.
+        teller: who told it; empty if nobody did, or nobody said.
+        added: what it remembers, with its rating, and the change set: applied, or only planned.
+        note: why it is not in words of its own, where the language model did not help; empty otherwise.
+    """
+
+    agent: str
+    source: Source
+    teller: str
+    added: Added
+    note: str = ""
+
+    @property
+    def entry(self) -> MemoryEntry:
+        """The memory."""
+        return self.added.outcomes[0].entry
+
+
+@dataclass(frozen=True)
+class Happened:
+    """Something that happened, and who knows of it.
+
+    Args:
+        text: what happened.
+        place: where; empty if nobody said.
+        at: when, in the world's time.
+        known: what each of them remembers; nobody where nobody was named and nobody is at the place.
+    """
+
+    text: str
+    place: str
+    at: datetime
+    known: tuple[Known, ...]
+
+
+@dataclass(frozen=True)
+class _Witness:
+    agent: AgentMemory
+    source: Source
+    teller: str = ""
+
+
+def happened(
+    agents: Mapping[str, Callable[[], AgentMemory]],
+    text: str,
+    *,
+    at: str,
+    seen_by: str | Sequence[str],
+    heard_by: str | Sequence[str],
+    told: Told,
+    now: datetime,
+    preview: bool,
+) -> Happened:
+    """Tell those who know of something what happened; see ``World.happened``.
+
+    Args:
+        agents: the characters by name, each opened when it is asked for.
+        text: what happened.
+        at: where; empty if nobody said.
+        seen_by: who saw it.
+        heard_by: who heard it.
+        told: who was told, and by whom.
+        now: the world's time.
+        preview: whether to plan only.
+    """
+    moment_given("'now'", now)
+    for name, value in (("text", text), ("at", at)):
+        if not isinstance(value, str):
+            raise InvalidParameter(f"'{name}' must be a text, not {shown(value)}.")
+    what, place = text.strip(), at.strip()
+    MemoryEntry(what, place=place)  # it refuses what could not be remembered
+    tellers = dict(told) if isinstance(told, Mapping) else dict.fromkeys(listed(told), "")
+    named: dict[str, _Witness] = {}
+    for source, names in ((Source.SAW, listed(seen_by)), (Source.HEARD, listed(heard_by)), (Source.TOLD, [*tellers])):
+        for name in names:
+            agent = _named(agents, name)
+            teller = tellers[name] if source is Source.TOLD else ""
+            named.setdefault(agent.name, _Witness(agent, source, _called(agents, teller)))
+    if not named:
+        if not place:
+            raise InvalidParameter("Say who knows of it (seen_by, heard_by, told), or where it happened (at).")
+        opened = (open_() for open_ in agents.values())
+        named = {one.name: _Witness(one, Source.SAW) for one in opened if _is_at(one, place, now)}
+    everybody = [open_().display_name for open_ in agents.values()]
+    planned = [_known(witness, what, place, now, everybody) for witness in named.values()]
+    if preview:
+        return Happened(what, place, now, tuple(planned))
+    done = [
+        replace(one, added=replace(one.added, change_set=named[one.agent].agent.apply(one.added.change_set)))
+        for one in planned
+    ]
+    return Happened(what, place, now, tuple(done))
+
+
+def retelling(agent: AgentMemory, what: str, source: Source, place: str, teller: str) -> Task[Retold]:
+    """What a language model is asked for the words of one of those who know of it."""
+    about = agent.personality
+    relations = {one.name: one.relation for one in about.relationships if one.relation} if about else {}
+    inside = {name: relation for name, relation in relations.items() if _names(f"{what}\n{teller}", name)}
+    return retell(personal(about) if about else agent.display_name, what, source, place, teller, inside)
+
+
+def _known(witness: _Witness, what: str, place: str, now: datetime, others: Sequence[str]) -> Known:
+    """What one of them would remember, planned."""
+    agent, note = witness.agent, ""
+    task = retelling(agent, what, witness.source, place, witness.teller)
+    try:
+        words = agent.model.complete(task).answer.text
+    except ModelError as error:  # it happened all the same
+        words, note = what, f"The language model did not tell it in {agent.display_name}'s words: {error}"
+    known = agent.personality.relationships if agent.personality else []
+    whom = dict.fromkeys([*(one.name for one in known), *(one for one in others if one != agent.display_name)])
+    people = [one for one in whom if _names(what, one)]
+    event = {
+        "document": words,
+        "timestamp": now,
+        "source": witness.source,
+        "people": [*dict.fromkeys([*filter(None, [witness.teller]), *people])],
+        "place": place,
+    }
+    return Known(agent.name, witness.source, witness.teller, agent.add_short_term(event, now=now, preview=True), note)
+
+
+def _is_at(agent: AgentMemory, place: str, now: datetime) -> bool:
+    """Whether an agent is at a place, by the plan of its day or its routine."""
+    doing = agent.plan_now(now).doing
+    return doing is not None and doing.place.casefold() == place.casefold()
+
+
+def _named(agents: Mapping[str, Callable[[], AgentMemory]], name: str) -> AgentMemory:
+    """The character of this name, its own or the one that its personality has.
+
+    Raises:
+        AgentNotFound: there is none.
+    """
+    if name in agents:
+        return agents[name]()
+    for open_ in agents.values():
+        if (agent := open_()).display_name.casefold() == name.casefold():
+            return agent
+    raise AgentNotFound(f"There is no character {shown(name)}; there are {', '.join(agents) or 'none'}.")
+
+
+def _called(agents: Mapping[str, Callable[[], AgentMemory]], teller: str) -> str:
+    """What people call whoever told it, who need not be a character of this world."""
+    return agents[teller]().display_name if teller in agents else teller
+
+
+def _names(text: str, name: str) -> bool:
+    """Whether a text names somebody, by the whole name or the first."""
+    return any(re.search(rf"(?<!\w){re.escape(one)}(?!\w)", text) for one in (name, name.split(maxsplit=1)[0]))
