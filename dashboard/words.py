@@ -29,6 +29,10 @@ SEATS_BY = "Seats by"
 SEATS_HELP = (
     "Ranking: the best of all tiers, on one scale. Cascade: static, short-term, long-term, while seats are free."
 )
+RELEVANCY_HELP = (
+    "Similarity and cosine compare meanings as wholes, by the squared and by the cosine distance of the vectors. "
+    "Hybrid also compares words, names, times and neighbours."
+)
 THRESHOLD_IS_OF = "Threshold of the"
 THRESHOLD_HELP = "Confidence: the chance that a memory answers, by hybrid relevancy. Score: all parts together."
 
@@ -44,6 +48,10 @@ WHO_SAW_IT = "Who saw it"
 
 # drafts.py
 SELECT_ALL = "Select all"
+
+# embedder_settings.py
+EMBEDDER = "Embedder"
+USE_THIS_EMBEDDER = "Use this embedder"
 
 # forms.py
 MARK_IT_AS = "Mark it as"

@@ -34,7 +34,7 @@ from .interfaces.cli.arguments import (
 from .interfaces.cli.completion import VARIABLE, completion, know_shells
 from .interfaces.cli.evaluate import evaluate
 from .interfaces.cli.history import as_of, history, undo
-from .interfaces.cli.maintenance import backup, doctor, export, reembed, restore
+from .interfaces.cli.maintenance import backup, doctor, export, reembed, restore, use_embedder
 from .interfaces.cli.operating import advance, commands, looks, rate, spent
 from .interfaces.cli.recall import check, explain, recall
 from .interfaces.cli.remembering import add, happened, import_
@@ -179,6 +179,7 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
         "backup": backup,
         "restore": restore,
         "export": export,
+        "use-embedder": use_embedder,
         "reembed": reembed,
         "fill": fill,
         "fetch-model": fetch_model,

@@ -32,6 +32,7 @@
     │   ├── ModelTimeout               504  no complete answer within the deadline
     │   ├── ModelOverflow              413  what was sent is longer than the model's context
     │   └── ModelNonsense              502  an answer, but not of the form that was asked for
+    │       └── UnknownLanguage        502  a text in a language that the model cannot read
     ├── EmbedderError                  500  no vectors: weights missing, or not what they should be
     ├── ExtraMissing                   501  a feature whose packages were not installed
     └── StoreError                     500
@@ -207,6 +208,12 @@ class ModelNonsense(ModelError):
     """Raise when an answer came but is not of the form that was asked for."""
 
     code = "model-nonsense"
+
+
+class UnknownLanguage(ModelNonsense):
+    """Raise when a text is in a language that the model cannot read; it can help with others."""
+
+    code = "unknown-language"
 
 
 class EmbedderError(MemorySystemError):
@@ -436,5 +443,6 @@ __all__ = [
     "StoreError",
     "StoreUnavailable",
     "TooMany",
+    "UnknownLanguage",
     "shown",
 ]

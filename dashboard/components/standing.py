@@ -59,6 +59,9 @@ def banner(agent: AgentMemory) -> None:
         return
     if agent.read_only is None:
         _vectors(agent)
+        if poor := agent.contents.poor_recall:
+            with st.container(key="language"):
+                st.warning(widgets.plain(poor), icon=":material/language:")
         return
     with st.container(key="standing"):
         st.warning(

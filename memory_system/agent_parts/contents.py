@@ -8,7 +8,9 @@ from contextlib import AbstractContextManager, contextmanager
 import numpy as np
 
 from ..core.entry import Tier
+from ..core.languages import NAMES, languages_of
 from ..core.memory import Vectors
+from ..embedding.embedder import known_languages
 from ..errors import OtherEmbedder
 from ..operations import reembed
 from ..operations.context import Progress, no_progress
@@ -16,6 +18,9 @@ from ..operations.reembed import Reembedded
 from ..recall.hybrid import TokenStates
 from ..recall.table import Table
 from .context import Part
+
+_READ = 200
+"""Memories of which the language is read."""
 
 
 class Contents(Part):
@@ -61,6 +66,36 @@ class Contents(Part):
         except OtherEmbedder:
             return True
         return False
+
+    @property
+    def languages(self) -> dict[str, int]:
+        """How many memories are in each language, by its code of ISO 639-1, the most common first.
+
+        Of what was lived through, or of static memory where there is nothing else; at most 200 are read, evenly spread.
+        """
+        with self.context.ledger.reading():
+            tables = self.context.ledger.tables
+            lived = [tables[tier] for tier in (Tier.STM, Tier.LTM)]
+            read = lived if any(map(len, lived)) else [tables[Tier.STATIC]]
+            step = -(-sum(map(len, read)) // _READ) or 1
+            return languages_of(table.entries.document(row) for table in read for row in range(0, len(table), step))
+
+    @property
+    def poor_recall(self) -> str:
+        """Why recall will be poor, in a sentence; empty if the embedder knows the language of most memories."""
+        known = known_languages(self.context.embedder)
+        if known is None:
+            return ""
+        found = self.languages
+        strange = [name for name in found if name not in known]
+        count = sum(found[name] for name in strange)
+        if not count or 2 * count <= sum(found.values()):
+            return ""
+        told = " and ".join(NAMES[name] for name in strange[:2])
+        return (
+            f"Most of these memories are in {told}, which the embedder {self.context.embedder.identity} was not made "
+            "for: recall will be poor. Choose another one, such as “multilingual”."
+        )
 
     def alone(self) -> AbstractContextManager[None]:
         """Within it, no other thread or process writes this agent; for those who move its files."""

@@ -11,7 +11,7 @@ from ..core.change_set import ChangeSet, TextChange, short
 from ..core.entry import LIVED, Tier
 from ..core.memory import Vectors
 from ..core.presets import PRESETS
-from ..core.scoring import Floats, Measure
+from ..core.scoring import Measure
 from ..errors import CueNotFound, EntryNotFound, InvalidParameter, shown
 from ..operations import edit, tuning
 from ..operations.context import Progress, no_progress
@@ -31,7 +31,7 @@ from ..recall.cues import (
 from ..recall.forecast import Asker
 from ..recall.measures import Hybrid
 from ..recall.query import Query, checked_cue
-from ..recall.rank import Measured, Relevancy
+from ..recall.rank import Measured, Relevancy, by_vectors
 from ..recall.table import Table
 from ..recall.versus import Versus, versus
 from .context import Part
@@ -45,18 +45,16 @@ _WORDS = {True: "right", False: "wrong"}
 
 def _measured_once(hybrid: Hybrid, tables: Mapping[Tier, Table]) -> Callable[[Query, Vectors], Measured]:
     """How tables that stay as they are measure relevancy: for each cue once, whatever else it is asked with."""
-    held: dict[tuple[str, Tier], tuple[Floats, float]] = {}
+    held: dict[tuple[str, Tier], Relevancy] = {}
 
     def measure(query: Query, cue: Vectors) -> Measured:
         def measured(tier: Tier, table: Table) -> Relevancy:
             if (query.cue, tier) not in held:
-                beside = query.scoring.measure is Measure.HYBRID
-                if beside:
-                    values, _, odds = hybrid.measure(query, cue, tables)(tier, table)
+                if query.scoring.measure is Measure.HYBRID:
+                    held[query.cue, tier] = hybrid.measure(query, cue, tables)(tier, table)
                 else:
-                    values, odds = table.relevancies(cue), 0.0
-                held[query.cue, tier] = values, odds
-            values, odds = held[query.cue, tier]
+                    held[query.cue, tier] = by_vectors(query.scoring.measure, table, cue)
+            values, _, odds = held[query.cue, tier]
             return values, {}, odds
 
         return measured

@@ -32,6 +32,7 @@ from ..recall.hybrid.index import SATURATION
 from ..recall.hybrid.mix import FIRST
 from ..recall.hybrid.neighbours import Pairing
 from ..recall.query import Facets, Query, checked_cue
+from ..recall.rank import by_vectors
 from ..recall.table import KINDS, Table
 from ..recall.verdicts import NAMES
 from .documents import whence
@@ -321,7 +322,9 @@ def _passages(agent: AgentMemory, asked: Query, muted: set[str]) -> list[tuple[f
     with agent.contents.shelf(Tier.ARCHIVE) as table:
         rows = np.array([row for row, one in enumerate(table.ids) if one not in muted], np.intp)
         sifted = sift(table, rows, _places(table, rows), vector, Cue.read(asked.cue, asked.now), agent.contents.tokens)
-        similarity: Floats = table.relevancies(vector)[sifted.rows] if len(sifted.rows) else sifted.scores
+        similarity: Floats = sifted.scores
+        if len(sifted.rows):
+            similarity = by_vectors(asked.scoring.measure, table, vector)[0][sifted.rows]
         hybrid = asked.scoring.measure is Measure.HYBRID
         relevancies = sifted.scores if hybrid else similarity
         order = np.lexsort((np.arange(len(sifted.rows)), ~sifted.phrase))

@@ -5,6 +5,7 @@ from .authors import BY_ITSELF
 from .change_set import CONVERSATION, CORE, HELD, OF_A_CONVERSATION, PERSON, TextChange, entry_from_json, entry_to_json
 from .entry import LIVED
 from .findings import Finding, State
+from .languages import NAMES as LANGUAGES
 from .memory import Page
 from .names import checked_name
 from .ports import address, holder, is_free, next_free, refuse_busy
@@ -17,6 +18,7 @@ __all__ = [
     "CONVERSATION",
     "CORE",
     "HELD",
+    "LANGUAGES",
     "LIVED",
     "OF_A_CONVERSATION",
     "PERSON",

@@ -9,7 +9,7 @@ from enum import StrEnum
 Scalar = str | int | float | bool
 
 MAX_DOCUMENT = 32_000
-"""Characters. MiniLM reads the first 256 tokens; a longer text belongs in a document store."""
+"""Characters. MiniLM reads the first 2,000 tokens or so; a longer text belongs in a document store."""
 MAX_EXPLANATION = 4000
 MAX_ID = 200
 MAX_TAGS = 50

@@ -80,9 +80,13 @@ class Weights:
 
 
 class Measure(StrEnum):
-    """How relevancy is measured: by vectors alone, or with words, names, dates and neighbours beside them."""
+    """How relevancy is measured: by vectors alone, or with words, names, dates and neighbours beside them.
+
+    By vectors it is 1 / (1 + distance): the squared Euclidean one, Chroma's default, or the cosine distance.
+    """
 
     SIMILARITY = "similarity"
+    COSINE = "cosine"
     HYBRID = "hybrid"
 
 
@@ -251,6 +255,19 @@ def relevancy(vectors: NDArray[np.float32], cue: NDArray[np.float32], lengths: F
         distance = (squares(block) if lengths is None else lengths[rows]) - 2.0 * dots + of_cue
         answer[rows] = 1.0 / (1.0 + np.maximum(distance, 0.0))  # rounding may bring a distance below 0
     return answer
+
+
+def by_cosine(relevancies: Floats) -> Floats:
+    """1 / (1 + cosine distance), of unit vectors whose 1 / (1 + squared Euclidean distance) is known.
+
+    The squared distance of unit vectors is twice the cosine distance. Both rank alike; an unrelated text (cos 0) has
+    1/2 instead of 1/3, so that relevancy weighs less beside recency and importance.
+
+    Args:
+        relevancies: of any shape, above 0 to 1; NaN stays.
+    """
+    found: Floats = 2.0 * relevancies / (1.0 + relevancies)
+    return found
 
 
 @dataclass(frozen=True)

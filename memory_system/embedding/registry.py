@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 from ..core.registry import Registry
 from ..core.settings import Settings
-from ..errors import InvalidParameter
-from .embedder import Embedder, FromChroma, MiniLM
+from ..errors import ExtraMissing, InvalidParameter
+from .embedder import Embedder, FromChroma, MiniLM, known_languages
 from .minilm import weights
+from .multilingual import Multilingual
 
 EMBEDDERS: Registry[Callable[[Settings], Embedder]] = Registry(
-    "memory_system.embedders", "embedder", {"minilm": f"{__name__}:minilm"}
+    "memory_system.embedders", "embedder", {"minilm": f"{__name__}:minilm", "multilingual": f"{__name__}:multilingual"}
 )
 """Functions that make an embedder for an installation's settings."""
 
@@ -21,6 +22,15 @@ def minilm(settings: Settings) -> MiniLM:
     return MiniLM(settings.cache)
 
 
+def multilingual(_settings: Settings) -> Multilingual:
+    """The Universal Sentence Encoder for sixteen languages, whose package brings its weights.
+
+    Raises:
+        ExtraMissing: the package is not installed.
+    """
+    return Multilingual()
+
+
 def chosen(settings: Settings) -> Embedder:
     """A new embedder, the one that the settings name, without a cache.
 
@@ -28,16 +38,19 @@ def chosen(settings: Settings) -> Embedder:
 
     Raises:
         InvalidParameter: there is none of this name, or it cannot be made.
+        ExtraMissing: a package that it needs is not installed.
     """
     make = EMBEDDERS.get(settings.embedder)
     try:
         made = make(settings)
         embed, identity = made.embed, made.identity
+    except ExtraMissing:
+        raise
     except Exception as error:  # a package from elsewhere may fail in any way
         raise InvalidParameter(f"The embedder {settings.embedder!r} cannot be made: {error!s:.300}") from error
     if not isinstance(identity, str) or not identity or not identity.isprintable():
         raise InvalidParameter(f"The embedder {settings.embedder!r} has no identity to keep beside its vectors.")
-    return made if isinstance(made, MiniLM) else FromChroma(embed, identity)
+    return made if isinstance(made, MiniLM) else FromChroma(embed, identity, known_languages(made))
 
 
 def fetched(settings: Settings, say: Callable[[str], None]) -> Embedder:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from ..core.change_set import ModelCall
 from ..core.entry import MemoryEntry
-from ..errors import BudgetSpent, ModelError, ModelNonsense, ModelOverflow
+from ..errors import BudgetSpent, ModelError, ModelNonsense, ModelOverflow, UnknownLanguage
 from ..llm import LanguageModel
 from .context import UNRATED, Ground, tried
 
@@ -44,9 +44,9 @@ class Rated:
         """Take in what came of one text, and whether to go on after it: another text may not meet this failure."""
         self.found[text] = outcome
         error = outcome[2]
-        if error is None or self.stopped:
+        if error is None or self.stopped or isinstance(error, UnknownLanguage):
             return
-        tries = [one for _, _, one in self.found.values()]
+        tries = [one for _, _, one in self.found.values() if not isinstance(one, UnknownLanguage)]
         hopeful = None in tries or len(tries) < _MISSES
         if not (isinstance(error, ModelNonsense | ModelOverflow) and hopeful):
             self.stopped, self.problem = error.sentence, error

@@ -75,7 +75,7 @@ class Asker:
 
 def has_closed_form(query: Query) -> bool:
     """Whether time changes the scores of a query by recency alone, each by itself."""
-    return query.scoring.measure is Measure.SIMILARITY and not query.scoring.normalise
+    return query.scoring.measure is not Measure.HYBRID and not query.scoring.normalise
 
 
 def counts_from(entry: MemoryEntry) -> float | None:

@@ -17,7 +17,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal, overload
 
 import numpy as np
@@ -29,7 +29,7 @@ from ..core.memory import Vectors
 from ..core.scoring import Floats, Measure, Parts, Score, Seats, Weights
 from ..core.times import ago, stamp
 from .candidates import Candidates, Judged
-from .hybrid import confidences
+from .hybrid import UNKNOWN, Odds, confidences
 from .query import Query
 from .seats import seated
 from .table import Table, WhatIf
@@ -90,10 +90,20 @@ FEW = 512
 
 _NOTHING = Parts(np.zeros(0), np.zeros(0), np.zeros(0), Weights())
 
-Relevancy = tuple[Floats, Mapping[str, Floats], float]
-"""The relevancies of a tier's rows, shape (n,), what they are made of, by name, and the outset of the confidence."""
+Relevancy = tuple[Floats, Mapping[str, Floats], Odds]
+"""The relevancies of a tier's rows, shape (n,), what they are made of, by name, and the odds of an answer."""
 Measured = Callable[[Tier, Table], Relevancy]
 """Measures the relevancies of one tier."""
+
+
+def by_vectors(measure: Measure, table: Table, cue: Vectors) -> Relevancy:
+    """The relevancies of a table's rows by vectors alone: by the cosine distance, or else the squared Euclidean one."""
+    found = table.relevancies(cue)
+    return (formulas.by_cosine(found) if measure is Measure.COSINE else found), {}, UNKNOWN
+
+
+def _by_cosine(cue: Vectors, _tier: Tier, table: Table) -> Relevancy:
+    return by_vectors(Measure.COSINE, table, cue)
 
 
 @dataclass(frozen=True)
@@ -207,14 +217,16 @@ def answer(
         tables: one table a tier; those of ``LIVED`` are asked.
         agent: the name used in the context text.
         explain: whether every candidate is answered, with its verdict, or the recalled ones only.
-        measured: how relevancy is measured where it is not by similarity.
+        measured: how relevancy is measured where it is not by vectors alone.
         what_if: a memory that is to count as rated otherwise.
 
     Raises:
-        ValueError: it is not by similarity, and nothing was handed in.
+        ValueError: it is hybrid, and nothing was handed in.
     """
-    if measured is None and query.scoring.measure is not Measure.SIMILARITY:
-        raise ValueError("A measure other than similarity has to be handed in.")
+    if measured is None and query.scoring.measure is Measure.COSINE:
+        measured = partial(_by_cosine, cue_vector)
+    if measured is None and query.scoring.measure is Measure.HYBRID:
+        raise ValueError("The hybrid measure has to be handed in.")
     started = time.perf_counter()
     asked = _Asked(query, cue_vector, what_if.over(tables) if what_if else tables, measured, tables)
     considered = sum(len(tables[tier]) for tier in LIVED)
@@ -322,7 +334,7 @@ class _Asked:
     def _found(self, tier: Tier) -> Relevancy:
         """The relevancies of a tier's rows, and what they are made of."""
         if self.measured is None:
-            return self.tables[tier].relevancies(self.cue), {}, 0.0
+            return by_vectors(Measure.SIMILARITY, self.tables[tier], self.cue)
         return self.measured(tier, self.held[tier])
 
     def _sure(self, tier: Tier) -> Floats | None:

@@ -1,4 +1,4 @@
-"""A world's own file, ``world.json``: its clock, which may stand where a story does, and what the world is about."""
+"""A world's own file, ``world.json``: its clock, which may stand where a story does, its embedder, and its title."""
 
 from __future__ import annotations
 
@@ -156,6 +156,25 @@ def write_about(folder: Path, about: About) -> None:
         StoreError: the folder cannot be read or written.
     """
     _write(folder, {**_read(folder), "title": about.title, "about": about.about, "first": about.first})
+
+
+def read_embedder(folder: Path) -> str | None:
+    """The name of the embedder that was chosen for this world; ``None`` if none was.
+
+    Raises:
+        StoreDamaged: ``world.json`` cannot be read.
+    """
+    told = _read(folder).get("embedder")
+    return str(told) if told else None
+
+
+def write_embedder(folder: Path, name: str | None) -> None:
+    """Keep the name of the embedder that is chosen for this world; ``None`` = the installation's.
+
+    Raises:
+        StoreError: the folder cannot be read or written.
+    """
+    _write(folder, {**_read(folder), "embedder": name})
 
 
 def world_clock(folder: Path) -> Clock:

@@ -180,8 +180,9 @@ class Ledger:
     def _why_not(self, others: str) -> str:
         return (
             f"The vectors of {self.folder.name!r} were made with {others}, and {self.embedder.identity} is chosen, so "
-            "that nothing can be recalled or changed. Choose the embedder that made them (MEMORY_EMBEDDER, or "
-            f"--embedder); or let “python -m memory_system reembed {self.folder.name}” make them with the chosen one."
+            "that nothing can be recalled or changed. Choose the embedder that made them (Settings, use-embedder, "
+            "MEMORY_EMBEDDER or --embedder); or let “python -m memory_system reembed "
+            f"{self.folder.name}” make them with the chosen one."
         )
 
     # -- what is known ---------------------------------------------------------------------------------

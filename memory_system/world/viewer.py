@@ -24,6 +24,8 @@ _TOLD = frozenset(
         "dropped",
         "due",
         "embedder",
+        "embedder_decided",
+        "embedder_name",
         "fits",
         "folder",
         "lives",

@@ -22,7 +22,7 @@ from ..core.settings import Settings
 from ..core.times import real_clock
 from ..embedding import registry as embedders
 from ..embedding.embedder import CachedEmbedder, Embedder, minilm_of
-from ..errors import AgentNotFound, AlreadyExists, InvalidAgentName, InvalidParameter, StoreUnavailable
+from ..errors import AgentNotFound, AlreadyExists, Conflict, InvalidAgentName, InvalidParameter, StoreUnavailable
 from ..llm import LanguageModel
 from ..llm.metered import Once
 from ..llm.prices import FILE as PRICES_FILE
@@ -36,12 +36,14 @@ from ..store.clock import FILE as ABOUT_FILE
 from ..store.clock import (
     About,
     read_about,
+    read_embedder,
     read_lives,
     read_speed,
     read_standing,
     run_clock,
     world_clock,
     write_about,
+    write_embedder,
     write_lives,
     write_standing,
 )
@@ -73,7 +75,7 @@ class World(Stage):
 
     Args:
         settings: where things are and which services to use; from the environment if not given.
-        embedder: texts to vectors; the one that the settings name if not given.
+        embedder: texts to vectors; if not given the one that the environment names, or that was chosen for the world.
         take_over: whether agents whose vectors another embedder made are re-embedded when they are opened; if not
             given, only where ``embedder`` is. The others recall and change nothing until ``reembed`` is called.
         model: the language model; as chosen in the dashboard, or by the settings, if not given.
@@ -100,7 +102,8 @@ class World(Stage):
             refuse_links(self.folder, TOKENS, ABOUT_FILE, PRICES_FILE, PROMPTS_FILE)
         warn_if_served(self.folder)
         self.take_over = embedder is not None if take_over is None else take_over
-        self.embedder: Embedder = embedder or CachedEmbedder(embedders.chosen(self.settings))
+        self._embedder = embedder
+        self.embedder: Embedder = embedder or CachedEmbedder(self._made(self.embedder_name))
         self.rerater = Rerater(self.opened, self.settings.rerate_seconds)
         self.life = Living(self)
         self.models = WorldModel(self.folder, self.settings, self.embedder, model, self.rerater.wake)
@@ -108,11 +111,7 @@ class World(Stage):
         self.clock = world_clock(self.folder)
         self.once = Once()
         self.journals = Journals(self.settings.journal_url, self.settings.durability)
-        self._tokens = TokenStates.of(self.embedder, file=self.folder / TOKENS)
-        self._watch = self._tokens.keep
-        self._watched = minilm_of(self.embedder)
-        if self._watched is not None:  # its states are at hand whenever it makes a vector
-            self._watched.watchers.append(self._watch)
+        self._read_tokens()
         self._agents: dict[str, AgentMemory] = {}
         self._lock = threading.RLock()
 
@@ -132,12 +131,76 @@ class World(Stage):
             for agent in self._agents.values():
                 agent.close()
             self._agents.clear()
-            if self._watched is not None and self._watch in self._watched.watchers:
-                self._watched.watchers.remove(self._watch)
-            self._tokens.close()
+            self._leave_tokens()
             self.journals.close()
         if self._thrown_away is not None:
             self._thrown_away.cleanup()
+
+    def _read_tokens(self) -> None:
+        self._tokens = TokenStates.of(self.embedder, file=self.folder / TOKENS)
+        self._watch = self._tokens.keep
+        self._watched = minilm_of(self.embedder)
+        if self._watched is not None:  # its states are at hand whenever it makes a vector
+            self._watched.watchers.append(self._watch)
+
+    def _leave_tokens(self) -> None:
+        if self._watched is not None and self._watch in self._watched.watchers:
+            self._watched.watchers.remove(self._watch)
+        self._tokens.close()
+
+    @property
+    def embedder_name(self) -> str:
+        """The name of the embedder in use: as the environment has it, as it was chosen here, or as it ships.
+
+        Empty for one that the program brings.
+        """
+        if self._embedder is not None:
+            return ""
+        return self.settings.embedder if self.embedder_decided else read_embedder(self.folder) or self.settings.embedder
+
+    @property
+    def embedder_decided(self) -> str:
+        """Who decides on the embedder, in a sentence, so that none can be chosen here; empty if nobody does."""
+        if self._embedder is not None:
+            return "The program that opened this world decides on the embedder."
+        if "embedder" in self.settings.model_fields_set:
+            return "MEMORY_EMBEDDER, or --embedder, decides on the embedder."
+        return ""
+
+    def use_embedder(self, name: str | None) -> None:
+        """Let this world's vectors be made by another embedder from now on; kept in ``world.json``.
+
+        Nothing is re-embedded by that: agents whose vectors another one made can be looked at, and recall and change
+        nothing, until ``agent.reembed()`` is called. All are closed, and have to be asked for anew.
+
+        Args:
+            name: one of ``EMBEDDERS.names()``; ``None`` = the one of the installation.
+
+        Raises:
+            InvalidParameter: there is none of this name, or it cannot be made; nothing was changed.
+            ExtraMissing: it needs a package that is not installed.
+            Conflict: the environment or the program decides.
+            StoreBusy: an agent is being written for longer than can be waited for.
+        """
+        made = self.refuse_embedder(name)
+        with self._lock:
+            for agent in self.opened():
+                with agent.contents.alone():
+                    self._agents.pop(agent.name).close()
+            write_embedder(self.folder, name)
+            self._leave_tokens()
+            if isinstance(self.embedder, CachedEmbedder):
+                self.embedder.exchange(made)
+            self._read_tokens()
+
+    def refuse_embedder(self, name: str | None) -> Embedder:
+        """The embedder that ``use_embedder`` would take, or its errors; nothing is changed."""
+        if self.embedder_decided:
+            raise Conflict(f"{self.embedder_decided} It cannot be chosen for this world meanwhile.")
+        return self._made(name or self.settings.embedder)
+
+    def _made(self, name: str) -> Embedder:
+        return embedders.chosen(self.settings.model_copy(update={"embedder": name}))
 
     @property
     def standing(self) -> datetime | None:

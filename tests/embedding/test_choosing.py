@@ -89,7 +89,7 @@ def test_what_is_no_vector_is_refused_before_anything_is_stored(settings: Settin
 
 @pytest.mark.usefixtures("joined")
 @pytest.mark.parametrize(
-    ("name", "told"), [("nameless", "no identity"), ("none", "there are: minilm, broken, letters")]
+    ("name", "told"), [("nameless", "no identity"), ("none", "there are: minilm, multilingual, broken, letters")]
 )
 def test_what_is_no_embedder_is_told_before_a_world_is_opened(settings: Settings, name: str, told: str) -> None:
     with pytest.raises(InvalidParameter, match=told):
@@ -108,7 +108,7 @@ def test_the_command_line_takes_the_name(tmp_path: Path, world: World, monkeypat
     assert done.value["embedder"] == "letters-26"
     refused = run("evaluate", str(data), "--embedder", "leters")
     assert refused.code == 1
-    assert "There is no embedder 'leters'; there are: minilm, broken, letters, nameless." in refused.err
+    assert "There is no embedder 'leters'; there are: minilm, multilingual, broken, letters, nameless." in refused.err
 
 
 # -- an agent of another embedder ----------------------------------------------------------------------

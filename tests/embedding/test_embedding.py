@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from memory_system import Settings
-from memory_system.embedding.embedder import CachedEmbedder, FromChroma, MiniLM
+from memory_system.embedding.embedder import MAX_TOKENS, MOST_PIECES, CachedEmbedder, FromChroma, MiniLM
 from memory_system.embedding.minilm import weights
 from memory_system.errors import EmbedderError
 
@@ -20,7 +20,16 @@ TEXTS: list[str] = REFERENCE["texts"]
 VECTORS = np.array(REFERENCE["vectors"])
 
 
+CUT = [14, 15, 17]
+"""Texts of more than 256 tokens, of which sentence-transformers reads the first 256."""
+
+
 def cosines(vectors: np.ndarray) -> np.ndarray:
+    """Of all texts but those that the reference cuts off."""
+    return np.delete(all_cosines(vectors), CUT)
+
+
+def all_cosines(vectors: np.ndarray) -> np.ndarray:
     norms = np.linalg.norm(vectors, axis=1) * np.linalg.norm(VECTORS[: len(vectors)], axis=1)
     return (vectors * VECTORS[: len(vectors)]).sum(axis=1) / norms
 
@@ -52,6 +61,7 @@ def test_vectors_of_one_batch_are_those_of_sentence_transformers(minilm: MiniLM)
     vectors = minilm.embed(TEXTS)
     assert vectors.dtype == np.float32
     assert cosines(vectors).min() > 0.9999
+    assert all_cosines(vectors)[CUT].max() < 0.9999, "what the reference leaves out has its part here"
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(20), abs=1e-5)
 
 
@@ -62,6 +72,21 @@ def test_vectors_made_singly_are_those_of_sentence_transformers(minilm: MiniLM) 
 def test_more_texts_than_a_batch_come_back_in_their_order() -> None:
     many = MiniLM(Settings().cache, batch=3).embed(TEXTS)
     assert cosines(many).min() > 0.9999
+
+
+def test_what_stands_past_the_256th_token_has_its_part_too(minilm: MiniLM) -> None:
+    walk = " ".join(f"On day {day} we walked along the river and counted boats." for day in range(60))
+    told = f"{walk} The heir of the castle was poisoned by the cook."
+    plain, with_it = minilm.embed([walk, told])
+    (cue,) = minilm.embed(["Who murdered the young nobleman?"])
+    assert cue @ with_it > cue @ plain
+    (states,) = minilm.states([told])
+    assert states.tokens[-2:] == ("cook", ".")
+    start, end = states.spans[-2]
+    assert told[start:end] == "cook"
+    assert np.allclose(np.linalg.norm(with_it), 1, atol=1e-6)
+    long = minilm.states(["mill " * 6000])[0]
+    assert len(long.tokens) == MOST_PIECES * (MAX_TOKENS - 2), "and that it ends somewhere is said"
 
 
 def test_no_texts_give_no_vectors(minilm: MiniLM, embedder: CachedEmbedder) -> None:

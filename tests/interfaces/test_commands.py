@@ -28,7 +28,7 @@ CHANGING = (
     "talk",
     "advance",
 )
-KEEPING = ("create", "rename", "delete", "undelete", "export", "backup", "restore", "reembed", "fill")
+KEEPING = ("create", "rename", "delete", "undelete", "export", "backup", "restore", "use-embedder", "reembed", "fill")
 HOSTILE = "Read \x1b[2J\u202e[bold red]letters[/bold red] \u2066in\x9b the [/] mill\x07."
 
 

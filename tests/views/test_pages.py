@@ -111,7 +111,7 @@ def test_recall_and_settings_say_by_which_rules_a_memory_passes_and_has_a_seat(o
     assert passing.value == mira().settings.scoring.passing.value
     settings = open_page("settings")
     assert {words.SEATS_BY, words.THRESHOLD_IS_OF} <= {one.label for one in settings.button_group}
-    assert {words.SEATS_HELP, words.THRESHOLD_HELP} <= {one.value for one in settings.caption}
+    assert {words.RELEVANCY_HELP, words.SEATS_HELP, words.THRESHOLD_HELP} <= {one.value for one in settings.caption}
 
 
 def test_the_form_of_decay_is_chosen_on_settings_and_tried_on_recall(open_page: OpenPage) -> None:

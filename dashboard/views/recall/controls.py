@@ -198,7 +198,7 @@ def _scoring(agent: AgentMemory) -> tuple[Scoring, float, float]:
     measure = left.segmented_control(
         "Relevancy by", [one.value for one in Measure], default=own.scoring.measure.value, required=True,
         key=f"measure-{session.place()}", persist_state="session",
-        help="Similarity compares meanings as wholes. Hybrid also compares words, names, times and neighbours.",
+        help=words.RELEVANCY_HELP,
     )  # fmt: skip
     normalise = right.toggle(
         words.SCALE_EACH_PART, own.scoring.normalise, key=f"normalise-{session.place()}",

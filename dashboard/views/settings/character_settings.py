@@ -179,7 +179,7 @@ def _measures(values: dict[str, Any], draft: drafts.Draft) -> None:
             "Relevancy by", [one.value for one in Measure], required=True, key=draft.field("measure"),
             persist_state="session",
         )  # fmt: skip
-        st.caption("Similarity compares meanings as wholes; hybrid also words, names, times and neighbours.")
+        st.caption(words.RELEVANCY_HELP)
     with right:
         values["normalise"] = st.toggle(words.SCALE_EACH_PART, key=draft.field("normalise"), persist_state="session")
         st.caption("As in the paper on generative agents; scores then compare within one answer only.")

@@ -4,7 +4,14 @@ import streamlit as st
 
 from dashboard import session
 from dashboard.components import tabs, widgets
-from dashboard.views.settings import character_settings, model_settings, prompt_settings, safekeeping, world_time
+from dashboard.views.settings import (
+    character_settings,
+    embedder_settings,
+    model_settings,
+    prompt_settings,
+    safekeeping,
+    world_time,
+)
 from memory_system.errors import NotAllowed
 
 agent = session.agent()
@@ -29,6 +36,7 @@ if session.moment() is not None or session.viewing():
 with parts[GENERAL]:
     character_settings.show(agent)
     world_time.show()
+    embedder_settings.show()
 for part, show in ((model_settings.LINK, model_settings.show), (prompt_settings.LINK, prompt_settings.show)):
     with parts[part]:
         try:

@@ -1,4 +1,4 @@
-"""``backup``, ``restore``, ``export`` and ``reembed``: a world in one file and back, memories out, new vectors."""
+"""``backup``, ``restore``, ``export``, ``use-embedder``, ``reembed``: a world in a file and back, and its vectors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ...maintenance.restore import restore as restored_from
 from ...operations.reembed import Reembedded
 from ...world import swap
 from ...world.world import World
-from .arguments import DryRun, EmbedderName, Json, errors_told, the_world
+from .arguments import DryRun, EmbedderName, Json, embedders, errors_told, the_world
 from .progress import STOPPED, ProgressLine, stopped_by_ctrl_c
 from .terminal import json_of, safe_json, say, seen, show_json
 
@@ -197,6 +197,32 @@ def export(
             return
         count = exporting.export(opened, file, vectors=vectors)
     typer.echo(f"{count:,} memories of {agent} written to {file}", err=True)
+
+
+def use_embedder(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", autocompletion=embedders, help="Its name; the installation's if not given."),
+    ] = None,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Choose what makes this world's vectors, from now on. Example: python -m memory_system use-embedder multilingual.
+
+    Agents whose vectors another one made change nothing until they are re-embedded: python -m memory_system reembed.
+    """
+    with the_world(json=json) as world:
+        if dry_run:
+            world.refuse_embedder(name)
+        else:
+            world.use_embedder(name)
+        told = {"world": world.name, "embedder": world.embedder_name, "identity": world.embedder.identity}
+        if json:
+            show_json(told)
+        elif dry_run:
+            say(f"{name or 'The embedder of the installation'} could be used; nothing was changed.")
+        else:
+            say(f"{world.embedder_name} makes the vectors of {world.name!r}. Now: python -m memory_system reembed")
 
 
 def reembed(

@@ -173,6 +173,20 @@ class RemoteWorld:
         self._wire.write("PATCH", "/v1/world", {"standing": plain(at)})
 
     @property
+    def embedder_name(self) -> str:
+        """The name of the embedder in use."""
+        return str(self._wire.get("/v1/world")["embedder"])
+
+    @property
+    def embedder_decided(self) -> str:
+        """Who decides on the embedder, in a sentence; empty if it can be chosen here."""
+        return str(self._wire.get("/v1/world")["embedder_decided"])
+
+    def use_embedder(self, name: str | None) -> None:
+        """As ``World.use_embedder``."""
+        self._wire.write("PATCH", "/v1/world", {"embedder": name})
+
+    @property
     def speed(self) -> float:
         """How many seconds of the world pass in a real one: 0 where it stands, 1 where it follows the real time."""
         return float(self._wire.get("/v1/world")["speed"])

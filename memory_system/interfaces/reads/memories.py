@@ -138,8 +138,16 @@ _SPENT = items(
 
 
 _VECTORS = Shape(
-    "Vectors", "How many memories have no vector of the embedder in use.", {"waiting": int, "embedder": str}
+    "Vectors",
+    "How many memories have no vector of the embedder in use; how many, of at most 200 that are read, are in each "
+    "language, by its code; and why recall will be poor, if it will be for that reason.",
+    {"waiting": int, "embedder": str, "languages": dict[str, int], "warning": str},
 )
+
+
+def _vectors(agent: AgentMemory, _form: Form) -> Json:
+    found = {"waiting": agent.waiting_for_vectors, "embedder": agent.embedder.identity}
+    return found | {"languages": agent.contents.languages, "warning": agent.contents.poor_recall}
 
 
 def one_memory(view: View, form: OneMemory) -> MemoryEntry:
@@ -210,7 +218,7 @@ READS = (
         "Missing vectors",
         "How many memories have no vector of the embedder in use, and are not found by meaning.",
         Form,
-        lambda agent, _form: {"waiting": agent.waiting_for_vectors, "embedder": agent.embedder.identity},
+        _vectors,
         _VECTORS,
         "vectors",
         tag="keeping",

@@ -59,8 +59,10 @@ WORLD = Shape(
     "World",
     "This server's world; ``standing`` is where its clock stands, ``null`` if it runs, and ``speed`` how "
     "many of its seconds pass in a real one; ``lives`` says whether what is due happens by itself.\n\n"
-    "``role`` is what the asker may do: ``curator``, or ``viewer`` who changes nothing.",
+    "``role`` is what the asker may do: ``curator``, or ``viewer`` who changes nothing.\n\n"
+    "``embedder_decided`` says why no embedder can be chosen here, if that is so.",
     {
+        **dict.fromkeys(("embedder", "embedder_decided"), str),
         **dict.fromkeys(("name", "title", "about", "first"), str),
         "now": datetime,
         "standing": datetime | None,
@@ -117,6 +119,7 @@ def world_told(world: World) -> Json:
         "lives": world.lives,
         "model": world.model.label,
     }
+    named |= {"embedder": world.embedder_name, "embedder_decided": world.embedder_decided}
     return asdict(world.about) | named | {"agents": len(world.agents()), "role": role}
 
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import product
 
 from ...recall.hybrid.dates import Stretch, stretches
-from ...recall.hybrid.words import Word, stem, words
+from ...recall.hybrid.speakers import speaker_of
+from ...recall.hybrid.words import Word, plain, stem, words
 
 _PAIRS = """
 open opened unlocked : closed close shut locked
@@ -107,8 +108,26 @@ MOST_SENTENCES = 12
 SAME_THING = 0.6
 """Twice the shared words over all words, from which on two sentences tell of the same thing; 0 to 1."""
 
-_SENTENCE = re.compile(r"[^.!?;\n]+(?:[.:]\d+[^.!?;\n]*)*")
+_SENTENCE = re.compile(r"[^.!?;\n]+(?:[.:]\d+[^.!?;\n]*)*[.!?;]*")
 """A full stop or colon between digits ends no sentence."""
+_IDIOMS = re.compile(
+    r"\bno (?:problem|worr(?:y|ies)|doubts?|way|wonder|matter|need|thanks|idea|kidding|pressure|rush)\b|"
+    r"\blong time,? no \w+|\bcan(?:no|['’])t (?:wait|believe|imagine|thank|agree more|help but)\b|\bdon['’]t worry\b|"
+    r"\bnot (?:only|just|to mention|bad|at all)\b|\bnever mind\b|\bdon['’]t (?:forget|stop|give up|hesitate)\b|"
+    r"^\W*(?:no|nope|yes|yeah|yep)\b\W",
+    re.IGNORECASE,
+)
+"""What says no, and denies nothing."""
+_KIND_WORDS = """
+hey hi hello thank thanks wow great awesome amaz nice cool good glad happi love sound look see later bye talk chat hear
+catch time long week day life thing lot realli alway feel know think mean way mayb well oh yeah yes sure absolut definit
+totalli congrat appreci support friend enjoy fun hope excit special inspir incred cute beauti worth care help make take
+get go keep share proud journey moment luck
+"""
+_SMALL_TALK = frozenset(_KIND_WORDS.split())
+"""Stems of what is said to be kind, whatever a talk is about."""
+_SHARED = 3
+"""Words, but for those of small talk, that two sentences of a talk share at least if they tell of the same thing."""
 _NEGATIONS = frozenset(
     "not no never none nobody nothing nowhere neither nor cannot hardly barely".split()  # noqa: SIM905
 )
@@ -135,6 +154,7 @@ _CLOCK = re.compile(
 _RELATIVE = re.compile(
     r"day\b.*before|yesterday|today|tonight|tomorrow|ago|back|earlier|last|past|previous|this|next", re.IGNORECASE
 )
+_CALENDAR = re.compile(r"\d|^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE)
 _YEAR_NAMED = re.compile(r"\d{4}")
 _YEAR = 365.2425 * 86_400
 _LEAP = 1.5 * 86_400
@@ -148,6 +168,7 @@ class _Said:
     about: frozenset[str]
     marks: Mapping[str, str]
     negation: str
+    denied: str
     numbers: Mapping[str, frozenset[tuple[str, str]]]
     clock: frozenset[tuple[int, str]]
     days: tuple[Stretch, ...]
@@ -158,35 +179,67 @@ class Told:
     """A text as it is compared; make it with ``told``."""
 
     sentences: tuple[_Said, ...]
+    speaker: str = ""
+
+    @property
+    def says_something(self) -> bool:
+        """Whether it tells of anything: a turn of a talk may only be kind."""
+        return not self.speaker or any(len(one.about) >= _SHARED for one in self.sentences)
+
+    def same_fact(self, other: Told) -> bool:
+        """Whether both may tell of the same thing; turns of a talk those of one speaker, in words that they share."""
+        if not (self.speaker or other.speaker):
+            return True
+        return self.speaker == other.speaker and any(
+            _same_thing(one.about, another.about, _SHARED) for one, another in product(self.sentences, other.sentences)
+        )
 
 
-def told(text: str, at: datetime | None) -> Told:
-    """A text made ready to be compared with others.
+def told(text: str, at: datetime | None, *, talk: bool = False) -> Told:
+    """A text made ready to be compared with others; questions tell nothing.
 
     Args:
         text: any text; its first 2,000 characters, and of these twelve sentences, are read.
         at: when it was told, aware of its zone: "yesterday" counts from it. Days are not compared if it is not known.
+        talk: whether it is a turn of a talk, "Sam: ...", and begins with who speaks.
     """
-    found = (one.group().strip() for one in _SENTENCE.finditer(text[:MOST_READ]))
-    return Told(tuple(_said(sentence, at) for sentence in list(filter(None, found))[:MOST_SENTENCES]))
+    speaker, said = speaker_of(text) if talk else ("", text)
+    found = (one.group().strip() for one in _SENTENCE.finditer(said[:MOST_READ]))
+    sentences = (_IDIOMS.sub(" ", one).strip() for one in found if not one.endswith("?"))
+    read = [_said(one, at) for one in list(filter(None, sentences))[:MOST_SENTENCES]]
+    return Told(tuple(map(_of_talk, read)) if speaker else tuple(read), plain(speaker))
+
+
+def _of_talk(said: _Said) -> _Said:
+    """A sentence that was said to somebody: without what is said to be kind, and what people do again and again.
+
+    "I won last week" and "I won on Friday", weeks apart, are two victories, and so are a first and a fourth one.
+    """
+    numbers = {unit: frozenset(one for one in held if not one[0].endswith(".")) for unit, held in said.numbers.items()}
+    days = tuple(one for one in said.days if not one.relative and _CALENDAR.search(one.words))
+    left = {unit: held for unit, held in numbers.items() if held}
+    return replace(said, about=said.about - _SMALL_TALK, numbers=left, clock=frozenset(), days=days)
 
 
 def against(first: Told, second: Told) -> list[str]:
     """What speaks for a contradiction, in sentences; empty if nothing does."""
+    if first.speaker != second.speaker:  # what one says of themselves denies nothing that another says of themselves
+        return []
+    least = _SHARED if first.speaker else 1
     reasons = [
         reason
         for one, other in product(first.sentences, second.sentences)
-        if _same_thing(one.about, other.about)
-        for reason in _reasons(one, other)
+        if _same_thing(one.about, other.about, least)
+        for reason in _reasons(one, other, talk=bool(first.speaker))
     ]
     return list(dict.fromkeys(reasons))
 
 
-def _same_thing(one: frozenset[str], other: frozenset[str]) -> bool:
-    return bool(one & other) and 2 * len(one & other) >= SAME_THING * (len(one) + len(other))
+def _same_thing(one: frozenset[str], other: frozenset[str], least: int) -> bool:
+    return len(one & other) >= least and 2 * len(one & other) >= SAME_THING * (len(one) + len(other))
 
 
-def _reasons(one: _Said, other: _Said) -> Iterator[str]:
+def _reasons(one: _Said, other: _Said, *, talk: bool) -> Iterator[str]:
     opposed = [
         (one.marks[mark], other.marks[against_it])
         for mark in one.marks
@@ -194,6 +247,9 @@ def _reasons(one: _Said, other: _Said) -> Iterator[str]:
         if against_it in other.marks and mark not in other.marks and against_it not in one.marks
     ]
     negation = "" if one.negation and other.negation else one.negation or other.negation
+    both = (one.about | one.marks.keys()) & (other.about | other.marks.keys())
+    if talk and (one if one.negation else other).denied not in both:
+        negation = ""  # it denies something else than what both tell of
     if negation and not opposed:
         yield f"One says “{negation}”, the other does not."
     if negation:  # "not open" and "closed" say the same; "nobody" and "everybody" do not
@@ -251,7 +307,7 @@ def _said(sentence: str, at: datetime | None) -> _Said:
     clock = list(_CLOCK.finditer(sentence))
     taken = [stretch.place for stretch in days] + [one.span() for one in clock]
     left = [word for word in words(sentence) if not any(start < word.end and word.start < end for start, end in taken)]
-    negations = [word.written for word in left if word.plain in _NEGATIONS or _NOT.search(word.written)]
+    negations = [word for word in left if word.plain in _NEGATIONS or _NOT.search(word.written)]
     marks = {form: word.written for word in left for form in (word.plain, word.stem) if form in OPPOSITES}
     numbers: dict[str, set[tuple[str, str]]] = {}
     for begin, end in _runs(left, sentence):
@@ -268,7 +324,8 @@ def _said(sentence: str, at: datetime | None) -> _Said:
     return _Said(
         frozenset(about),
         marks,
-        negations[0] if negations else "",
+        negations[0].written if negations else "",
+        next((word.stem for word in left if negations and word.start > negations[0].start and word.stem), ""),
         {unit: frozenset(held) for unit, held in numbers.items()},
         frozenset((_minutes(one), " ".join(one.group().split())) for one in clock),
         days,

@@ -7,6 +7,7 @@ model. A suspicion says why it is one, and what speaks against it: a person deci
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,11 +21,17 @@ from ...core.entry import MemoryEntry
 from ...core.kinds import Kind
 from ...core.memory import Vectors
 from ...core.times import ago
+from ...recall.hybrid.speakers import speaker_of
+from ...recall.hybrid.words import plain
 from ...recall.table import Rows
 from ..context import Progress
 from .contradictions import Told, against, told
 from .pairs import NearPairs, near_pairs
 
+OF_TALKS = (
+    "Of turns of talks, only statements of one speaker that share three words or more are compared: questions, thanks "
+    "and greetings are left out, and what is said in other words is not found. A language model reads better."
+)
 ALMOST_THE_SAME = "Almost the same in meaning."
 THRESHOLD = 0.85
 """The cosine from which on two memories may be duplicates: paraphrases lie above it, other talk of a subject below."""
@@ -32,6 +39,8 @@ RELATED = 0.7
 """The cosine from which on two memories are read for a contradiction."""
 MOST_PAIRS = 20_000
 """Pairs that are read; of more, the most alike."""
+_OFTEN = 2
+"""How often somebody has to speak to be taken for a speaker."""
 _APART = 12 * 3600
 """Seconds between two memories, from which on it may have happened twice, or changed."""
 
@@ -140,7 +149,11 @@ def look(
         groups.setdefault(fingerprint(one.entries.document(row)), []).append(place)
     known = {one.texts for one in dismissed}
     reader = _Reader(rows, now)
-    same = [reader.group(places) for mark, places in groups.items() if len(places) > 1 and (mark,) not in known]
+    same = [
+        reader.group(places)
+        for mark, places in groups.items()
+        if len(places) > 1 and (mark,) not in known and reader.says_something(places[0])
+    ]
     hidden = sum(len(places) > 1 and (mark,) in known for mark, places in groups.items())
     marks, first = list(groups), [places[0] for places in groups.values()]
     pairs = _pairs(rows, first, progress)
@@ -154,16 +167,17 @@ def look(
         if found is None:
             continue
         if tuple(sorted((marks[one], marks[other]))) in known:
-            hidden += found.sort is Sort.CONTRADICTION or cosine >= threshold
+            hidden += found.sort is Sort.CONTRADICTION or ALMOST_THE_SAME in found.reasons
         elif found.sort is Sort.CONTRADICTION:
             contradictions.append(found)
         else:
-            (duplicates if cosine >= threshold else related).append(found)
+            (duplicates if ALMOST_THE_SAME in found.reasons else related).append(found)
     progress(1.0, "Done")
     without = sum(int(np.isnan(one.vectors).any(axis=1).sum()) for one in held) if held else 0
     shown = (*_surest(contradictions, limit), *_surest([*same, *duplicates], limit))
     left = len(contradictions) + len(same) + len(duplicates) - len(shown)
-    return Look(shown, len(rows), hidden, tuple(_notes(pairs, without, left)), related=tuple(related[:limit]))
+    notes = [*_notes(pairs, without, left), *([OF_TALKS] if reader.reads_talk else [])]
+    return Look(shown, len(rows), hidden, tuple(notes), related=tuple(related[:limit]))
 
 
 def _pairs(rows: Sequence[tuple[Held, int]], first: Sequence[int], progress: Progress) -> NearPairs:
@@ -199,11 +213,22 @@ class _Reader:
     def __init__(self, rows: Sequence[tuple[Held, int]], now: datetime) -> None:
         self._rows = rows
         self._now = now
+        spoken = Counter(plain(speaker_of(held.entries.document(row))[0]) for held, row in rows)
+        self._speakers = frozenset(name for name, often in spoken.items() if name and often >= _OFTEN)
         self._told: dict[int, Told] = {}
 
     def _entry(self, place: int) -> MemoryEntry:
         held, row = self._rows[place]
         return held.entries[row]
+
+    @property
+    def reads_talk(self) -> bool:
+        """Whether there are turns of a talk among the memories."""
+        return bool(self._speakers)
+
+    def says_something(self, place: int) -> bool:
+        """Whether a memory tells of anything, and is not only kind."""
+        return self._text(place).says_something
 
     def group(self, places: Sequence[int]) -> Suspicion:
         """Memories of one text."""
@@ -219,13 +244,15 @@ class _Reader:
         if reasons := against(self._text(one), self._text(other)):
             doubts = _twice(entries, "each may have been true in its time")
             return Suspicion(Sort.CONTRADICTION, entries, cosine, tuple(reasons), doubts)
-        reason = ALMOST_THE_SAME if cosine >= threshold else "They tell of the same things."
+        same = cosine >= threshold and self._text(one).same_fact(self._text(other))
+        reason = ALMOST_THE_SAME if same else "They tell of the same things."
         return Suspicion(Sort.DUPLICATE, entries, cosine, (reason,), _twice(entries, "it may have happened twice"))
 
     def _text(self, place: int) -> Told:
         if place not in self._told:
             entry = self._entry(place)
-            self._told[place] = told(entry.document, entry.timestamp or self._now)
+            turn = plain(speaker_of(entry.document)[0]) in self._speakers
+            self._told[place] = told(entry.document, entry.timestamp or self._now, talk=turn)
         return self._told[place]
 
 

@@ -1,7 +1,7 @@
 """Relevancy from more than the vector: words, tokens, names, times and neighbours. Nothing here reads a clock."""
 
 from .cache import Kept
-from .confidence import confidences
+from .confidence import UNKNOWN, Odds, confidences
 from .cue import Cue
 from .evidence import DateMatch, Evidence, TokenPair, WordMatch, evidence
 from .index import TextIndex
@@ -12,11 +12,13 @@ from .states import TokenStates
 __all__ = [
     "PARTS",
     "POOL",
+    "UNKNOWN",
     "Cue",
     "DateMatch",
     "Evidence",
     "Joint",
     "Kept",
+    "Odds",
     "Relevancy",
     "TextIndex",
     "Texts",

@@ -41,6 +41,9 @@ each and 120 cues that none of them answers, among 1 to 120 memories. ``start`` 
 many cues with an answer are answered as cues without one are not. ``behind`` is what the same command finds on LoCoMo
 conversations (8.6 to 11.6, by which of ten memories is evidence), rounded down, since it costs evidence."""
 
+FITTED_WITHOUT_STATES = Signs(start=-5.26, met=1.16, stands_out=8.80, spread=65.0)
+"""The same command on the same file, with the embedder ``multilingual``: for all that have no token states."""
+
 SUREST = 5.0
 """The most log odds that the signs add up to, a chance of 99.3 %: standing out more helps no other memory.
 LoCoMo loses .1 point of recall@10 by it at the default threshold; small memories answer with fewer that are wrong."""
@@ -63,14 +66,32 @@ def standing(cosines: Floats) -> tuple[float, float]:
     return float(known[-1] - mean), float(np.sqrt(squares / (len(known) + _COUNTED)))
 
 
-def outset(cosines: Floats) -> float:
-    """The log odds that there is an answer, before it is known how much of the best memory met the cue.
+@dataclass(frozen=True)
+class Odds:
+    """The log odds that there is an answer.
+
+    Args:
+        start: before it is known how much of the best memory met the cue.
+        met: what that adds, for each unit of it.
+    """
+
+    start: float
+    met: float
+
+
+UNKNOWN = Odds(0.0, FITTED.met)
+"""Of what was not measured."""
+
+
+def outset(cosines: Floats, signs: Signs = FITTED) -> Odds:
+    """The odds that there is an answer, from how the cue stands to everything remembered.
 
     Args:
         cosines: see ``standing``.
+        signs: those of the embedder.
     """
     stands_out, spread = standing(cosines)
-    return FITTED.start + FITTED.stands_out * stands_out + FITTED.spread * spread
+    return Odds(signs.start + signs.stands_out * stands_out + signs.spread * spread, signs.met)
 
 
 def met_of(relevancies: Floats) -> Floats:
@@ -79,7 +100,7 @@ def met_of(relevancies: Floats) -> Floats:
     return met
 
 
-def confidences(odds: float, relevancies: Floats, best: float) -> Floats:
+def confidences(odds: Odds, relevancies: Floats, best: float) -> Floats:
     """The chance that each memory answers the cue, shape (n,), 0 to 1.
 
     Args:
@@ -88,6 +109,6 @@ def confidences(odds: float, relevancies: Floats, best: float) -> Floats:
         best: the highest relevancy of those that may be found.
     """
     best_met, met = float(met_of(np.array(best))), met_of(relevancies)
-    told = min(odds + FITTED.met * best_met, SUREST) + FITTED.behind * (met - best_met)
+    told = min(odds.start + odds.met * best_met, SUREST) + FITTED.behind * (met - best_met)
     chance: Floats = 1 / (1 + np.exp(-told))
     return chance

@@ -25,7 +25,7 @@ class Cue:
 
     Args:
         text: the cue.
-        words: its words that count, in their order: neither stop words nor parts of a name or of a date.
+        words: its words that count, in their order: neither stop words nor parts of a name or of a calendar date.
         naming: its words that are parts of a known name.
         names: who is named, of the names that were known, lowered.
         asked: the stretches of time that it names.
@@ -51,7 +51,7 @@ class Cue:
         found = tuple(words(text))
         named, naming = named_in(found, names)
         asked = stretches(text, now)
-        dated, names_too = [one.place for one in asked], set(naming)
+        dated, names_too = [one.place for one in asked if not one.relative], set(naming)
         counting = tuple(
             word
             for word in found

@@ -51,6 +51,7 @@ _FORMS = (
     rf"(?P<weekday>{_DAY})\b",
     rf"(?P<year>{_YEAR})(?![\d-])",
 )
+_RELATIVE = ("ago", "span", "which")
 _ASCII = re.IGNORECASE | re.ASCII
 """Without ASCII, i and s would match letters that lower() does not turn into them."""
 _ANY = re.compile(r"(?<![\w-])(?:" + "|".join(_FORMS) + ")", _ASCII)
@@ -84,12 +85,14 @@ class Stretch:
         start: Unix seconds.
         end: Unix seconds, after the last one.
         place: where the words stand in the text, in characters: the first one, and after the last one.
+        relative: whether it counts from now, such as "one year ago": a memory may tell of it in the same words.
     """
 
     words: str
     start: float
     end: float
     place: tuple[int, int] = (0, 0)
+    relative: bool = False
 
     def overlaps(self, other: Stretch) -> bool:
         """Whether the two have a moment in common."""
@@ -123,7 +126,8 @@ def _read(text: str, now: datetime) -> Iterator[Stretch]:
             start, end = (datetime.combine(day, time(), now.tzinfo).timestamp() for day in days)
         except (ValueError, OverflowError):  # 31 April, or a day before the year 1
             continue
-        yield Stretch(" ".join(found.group().split()), start, end, found.span())
+        relative = any(found[name] for name in _RELATIVE)
+        yield Stretch(" ".join(found.group().split()), start, end, found.span(), relative)
 
 
 def _days(found: re.Match[str], today: date) -> tuple[date, date] | None:

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.entry import Kind, MemoryEntry
+from ...core.languages import language_of
 from .dates import Stretch, mentions_time, stretches
 from .neighbours import Neighbours, place_of
 from .speakers import heard, speaker_of
@@ -31,7 +32,7 @@ SATURATION = 1.2
 """BM25's k1: how much the second and third occurrence of a word count."""
 LENGTH_SHARE = 0.75
 """BM25's b: how far long texts are discounted."""
-FORM = 1
+FORM = 2
 """Counts up when texts are read otherwise: what was kept of an index before is then read anew."""
 
 
@@ -50,6 +51,7 @@ class TextIndex:
         self._numbers: dict[str, int] = {}  # of the speakers
         self._spoken: Counter[str] = Counter()
         self._heard_of: Counter[str] = Counter()
+        self._languages: Counter[str] = Counter()
         self._told: dict[int, tuple[Stretch, ...]] = {}
         self._tells: set[int] = set()
         self._neighbours = Neighbours()
@@ -63,7 +65,8 @@ class TextIndex:
             "speakers": list(self._numbers),
             "spoken": self._spoken,
             "heard_of": self._heard_of,
-            "told": [one.words for _row, one in told],
+            "languages": self._languages,
+            "told": [(one.words, one.relative) for _row, one in told],
         }
         return {
             "names": np.frombuffer(json.dumps(names).encode(), np.uint8),
@@ -109,10 +112,11 @@ class TextIndex:
         index._heard = array("i", parts["heard_from"].tobytes())
         index._numbers = {name: number for number, name in enumerate(names["speakers"])}
         index._spoken, index._heard_of = Counter(names["spoken"]), Counter(names["heard_of"])
+        index._languages = Counter(names["languages"])
         index._tells = set(parts["tells"].tolist())
         told = (parts[name].tolist() for name in ("told_rows", "told_times", "told_places"))
-        for words, row, (start, end), place in zip(names["told"], *told, strict=True):
-            index._told[row] = (*index._told.get(row, ()), Stretch(words, start, end, tuple(place)))
+        for (words, relative), row, (start, end), place in zip(names["told"], *told, strict=True):
+            index._told[row] = (*index._told.get(row, ()), Stretch(words, start, end, tuple(place), relative))
         index._neighbours = Neighbours.restored(parts)
         return index
 
@@ -273,8 +277,7 @@ class TextIndex:
             read = np.array(self._heard, np.int32)
             speakers = np.where((speakers < 0) & np.isin(read, numbers), read, speakers)
         for name in names:
-            written = stems(name)
-            if written:
+            for written in {tuple(stems(name, language)) for language in self._languages} - {()}:
                 held = [self.holders(stem) for stem in written]
                 rows = reduce(np.intersect1d, held)
                 found[rows] = np.where(speakers[rows] < 0, 1.0, found[rows])
@@ -305,7 +308,9 @@ class TextIndex:
     def _enter(self, row: int) -> None:
         entry = self._entries[row]
         name, said = _spoken(entry)
-        for stem, count in _counted(said):
+        language = language_of(said)
+        self._languages[language] += 1
+        for stem, count in _counted(said, language):
             if stem not in self._rows_of:
                 self._rows_of[stem], self._counts_of[stem] = array("i"), array("i")
             self._rows_of[stem].append(row)
@@ -327,7 +332,9 @@ class TextIndex:
 
     def _leave(self, row: int) -> None:
         name, said = _spoken(self._entries[row])
-        for stem, _count in _counted(said):
+        language = language_of(said)
+        self._languages -= Counter([language])
+        for stem, _count in _counted(said, language):
             rows, counts = self._rows_of[stem], self._counts_of[stem]
             at = rows.index(row)
             rows[at], counts[at] = rows[-1], counts[-1]
@@ -377,8 +384,8 @@ def heard_in(entry: MemoryEntry) -> str:
     return "" if entry.kind is Kind.FACT else heard(entry.document)
 
 
-def _counted(text: str) -> Iterator[tuple[str, int]]:
-    yield from Counter(stems(text)).items()
+def _counted(text: str, language: str) -> Iterator[tuple[str, int]]:
+    yield from Counter(stems(text, language)).items()
 
 
 def _spoken(entry: MemoryEntry) -> tuple[str, str]:

@@ -17,7 +17,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from .confidence import outset
+from .confidence import FITTED, FITTED_WITHOUT_STATES, Odds, outset
 from .cue import Cue
 from .joint import Texts
 from .late import late
@@ -60,13 +60,13 @@ class Relevancy:
         parts: by name, in the order of ``PARTS``, what each part has of the value, shape (n,); added in this order
             they are ``values`` exactly.
         pool: the rows that late interaction was worked out for, ascending.
-        outset: the log odds that there is an answer, before it is known how much of the best memory met the cue.
+        outset: the odds that there is an answer, before it is known how much of the best memory met the cue.
     """
 
     values: Floats
     parts: Mapping[str, Floats]
     pool: NDArray[np.intp]
-    outset: float
+    outset: Odds
 
     @property
     def size(self) -> int:
@@ -155,7 +155,8 @@ def hybrid(cue: Cue, similarity: Floats, index: Texts, tokens: TokenStates) -> R
         raise ValueError(f"{len(index)} rows need as many similarities, not {similarity.shape}.")
     lacking = np.isnan(similarity)
     signs = signals(cue, similarity, index)
-    odds = outset(np.where(lacking, np.nan, signs.own["similarity"]))
+    fitted = FITTED if tokens.available else FITTED_WITHOUT_STATES
+    odds = outset(np.where(lacking, np.nan, signs.own["similarity"]), fitted)
     raw, pool = signs.weighted(FIRST), np.zeros(0, np.intp)
     if tokens.available:
         pool = best_of_first(np.where(lacking, -1.0, _sum(raw)), index)

@@ -1,16 +1,26 @@
-"""Words of a text: found, lowered, stop words left out, stemmed by Snowball's English stemmer."""
+"""Words of a text: found, lowered, stop words left out, stemmed by Snowball's stemmer of the text's language.
+
+Chinese, Japanese and Korean are not written in words that could be told apart without a dictionary: there every two
+signs that stand beside each other count as a word, which finds as much (Nie et al. 2000, "On the use of words and
+n-grams for Chinese information retrieval").
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import import_module
+from typing import Any
 
-from snowballstemmer.english_stemmer import EnglishStemmer
+from ...core.languages import COMMON, ENGLISH, WORD, language_of
 
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_SIGNS = re.compile(
+    r"[\u3041-\u30ff\uff66-\uff9d\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af\uac00-\ud7a3]+"
+)
+"""Chinese signs, kana and hangul."""
 _ENDING = re.compile(r"'(?:s|m|re|ve|d|ll|t)?$")
 _LONGEST = 64
 """Characters of a word that count: what is longer is no word, but two such texts may still share its start."""
@@ -26,6 +36,17 @@ hadn doesn didn wouldn shouldn couldn mustn let cannot
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 """Snowball's English list (snowballstem.org/algorithms/english/stop.txt, BSD), and the forms with 'll and n't."""
+
+
+_STEMMERS = {
+    "ar": "arabic", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english", "es": "spanish",
+    "fa": "persian", "fi": "finnish", "fr": "french", "hi": "hindi", "hu": "hungarian", "hy": "armenian",
+    "it": "italian", "nl": "dutch", "no": "norwegian", "pl": "polish", "pt": "portuguese", "ro": "romanian",
+    "ru": "russian", "sv": "swedish", "ta": "tamil", "tr": "turkish",
+}  # fmt: skip
+"""Snowball's name of a language that it stems; words of the others are compared as they are written."""
+_ELIDED = {"fr", "it"}
+"""Where what stands before an apostrophe is a word of its own: l'eau, dell'acqua."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +69,33 @@ class Word:
 
 def words(text: str) -> Iterator[Word]:
     """The words of a text in their order, stop words included."""
-    for found in _WORD.finditer(text):
-        yield Word(found.group(), found.start(), found.end(), stem(found.group()))
+    language = language_of(text)
+    for found in WORD.finditer(text):
+        for start, end in _cut(found.group()):
+            written = found.group()[start:end]
+            yield Word(written, found.start() + start, found.start() + end, stem(written, language))
 
 
-def stems(text: str) -> list[str]:
-    """The stems of a text's words in their order, stop words left out."""
-    return [one for one in map(stem, _WORD.findall(text)) if one]
+def stems(text: str, language: str = "") -> list[str]:
+    """The stems of a text's words in their order, by the rules of a language or of its own, stop words left out."""
+    found, language = WORD.findall(text), language or language_of(text)
+    if not text.isascii():
+        found = [one[start:end] for one in found for start, end in _cut(one)]
+    return list(filter(None, map(_stems_of(language), found)))
+
+
+def _cut(word: str) -> Iterator[tuple[int, int]]:
+    """Where the words lie in what is written without spaces: from each first sign to after its last."""
+    last = 0
+    if not word.isascii():
+        for run in _SIGNS.finditer(word):
+            if run.start() > last:
+                yield last, run.start()
+            last = run.end()
+            for start in range(run.start(), max(last - 1, run.start() + 1)):
+                yield start, min(start + 2, last)
+    if last < len(word):
+        yield last, len(word)
 
 
 @lru_cache(maxsize=65_536)
@@ -64,12 +105,33 @@ def plain(word: str) -> str:
     return _ENDING.sub("", lowered)
 
 
-@lru_cache(maxsize=65_536)
-def stem(word: str) -> str:
-    """A word's stem; empty for a stop word."""
-    bare = plain(word)
-    if bare in STOP_WORDS:
-        return ""
-    if bare.isdigit():  # the stemmer would leave it, and takes its time over each of a hundred thousand
-        return bare
-    return str(EnglishStemmer().stemWord(bare))  # of its own: a stemmer holds the word it works on
+def stem(word: str, language: str = ENGLISH) -> str:
+    """A word's stem by the rules of a language, by its code; empty for a stop word of it."""
+    return _stems_of(language)(word)
+
+
+@lru_cache
+def _stems_of(language: str) -> Callable[[str], str]:
+    """What answers the stems of a language's words, and remembers them."""
+    stop_words = STOP_WORDS if language == ENGLISH else frozenset(map(plain, COMMON.get(language, ())))
+    stemmer = _stemmer(language)
+
+    @lru_cache(maxsize=65_536)
+    def stem_of(word: str) -> str:
+        bare = plain(word)
+        if language in _ELIDED:
+            bare = bare.rpartition("'")[2]
+        if bare in stop_words:
+            return ""
+        if bare.isdigit():  # the stemmer would leave it, and takes its time over each of a hundred thousand
+            return bare
+        return bare if stemmer is None else str(stemmer().stemWord(bare))  # of its own: it holds the word it works on
+
+    return stem_of
+
+
+def _stemmer(language: str) -> Any:
+    """The class of a language's stemmer; ``None`` if there is none."""
+    name = _STEMMERS.get(language)
+    module = name and import_module(f"snowballstemmer.{name}_stemmer")
+    return getattr(module, f"{name.title()}Stemmer") if name else None

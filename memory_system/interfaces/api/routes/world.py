@@ -48,6 +48,8 @@ def routes(desk: Desk) -> APIRouter:
         """Change what the world says of itself, or let its clock stand at a time; what is not named stays."""
         world, named = desk.world(), body.model_fields_set
         words = {name: getattr(body, name) or "" for name in ("title", "about", "first") if name in named}
+        if "embedder" in named:
+            world.use_embedder(body.embedder)
         if "standing" in named:
             world.stand_at(body.standing)
         if body.speed is not None:

@@ -124,6 +124,7 @@ class WorldBody(Body):
 
     ``speed`` lets it run on from where it is, so many of its seconds in a real one, or stand there (0); ``lives`` says
     whether the characters do by themselves what is due.
+    ``embedder: null`` is the embedder of the installation.
     """
 
     title: Words | None = None
@@ -132,6 +133,7 @@ class WorldBody(Body):
     standing: AwareDatetime | None = None
     speed: Annotated[Number, Field(ge=0, le=SPEEDS[1])] | None = None
     lives: StrictBool | None = None
+    embedder: Annotated[str, StringConstraints(min_length=1, max_length=100)] | None = None
 
 
 class AdvanceBody(Body):

