@@ -21,9 +21,10 @@ SPEEDS = {1.0: "real pace", 60.0: "1 min a second", 3600.0: "1 h a second"}
 """Seconds of the world in a real one, in words."""
 AHEAD = timedelta(days=1)
 _SECONDS = 5.0
-_MOST = 6
+_MOST = 4
 _WORK = "advance"
 _SEEN = "life-seen"
+_SPEED = "life-speed"
 _LABELS = history_labels() | {"synopsis": "Remember a talk"}
 
 
@@ -69,15 +70,12 @@ def _controls(speed: float) -> None:
         elif st.button(
             words.PLAY_THE_CLOCK, icon=":material/play_arrow:", type="primary", help="In Python: World.play"
         ):
-            world.play(st.session_state.get("speed") or 1.0)
+            world.play(st.session_state.get(_SPEED) or 1.0)
             st.rerun()
-        wanted = st.segmented_control(
+        st.segmented_control(
             "Speed", list(SPEEDS), format_func=SPEEDS.__getitem__, default=speed if speed in SPEEDS else 1.0,
-            key="speed", label_visibility="collapsed", required=True,
+            key=_SPEED, label_visibility="collapsed", required=True, on_change=_set_speed,
         )  # fmt: skip
-        if speed and wanted and wanted != speed:
-            world.play(wanted)
-            st.rerun()
         if not speed and st.button(
             words.ADVANCE_A_DAY, icon=":material/fast_forward:", help="In Python: World.advance"
         ):
@@ -93,6 +91,12 @@ def _controls(speed: float) -> None:
         ):
             world.live(on=not lives)
             st.rerun()
+
+
+def _set_speed() -> None:
+    """Let a clock that runs go on at the speed that was chosen here."""
+    if session.world().speed and (wanted := st.session_state.get(_SPEED)):
+        session.world().play(wanted)
 
 
 def _ended(work: working.Work) -> None:
