@@ -30,7 +30,7 @@ def standing(dashboard: Dashboard) -> Iterator[str]:
 def test_the_clock_is_played_at_a_speed_and_paused(page: Page, dashboard: Dashboard, standing: str) -> None:
     dashboard.show(page, agent="mira")
     card = page.locator(".st-key-life")
-    expect(card.get_by_text("Plan the day").first).to_be_visible()
+    expect(card.get_by_text("Comes next")).to_be_visible()
     page.get_by_role("radio", name="1 min a second", exact=True).click()
     press(page, words.PLAY_THE_CLOCK)
     expect(card.get_by_text("60 times as fast").first).to_be_visible()
