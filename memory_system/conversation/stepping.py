@@ -31,8 +31,6 @@ _RETRIES = 8
 """How often a prompt that the server found too long is made shorter."""
 _EASE, _SHRINK = 0.9, 0.7
 """To what share of itself a prompt is cut that was too long: with a queue, whose oldest half leaves, and without."""
-_FULL = 2
-"""Times the budget: fuller than any share at which messages are evicted."""
 _LEAST = 400
 """Tokens below which no prompt is made shorter."""
 _NONSENSES = 1

@@ -34,7 +34,6 @@ LONGEST = 2000
 _MOST = 3.0
 _FIRST_DAY, _LAST_DAY = date(1000, 1, 1), date(2999, 12, 31)
 """The browser's calendar lists every year, and does not come back from the year 9999."""
-_SLIDERS = ("thr", "recency", "importance", "relevancy", "decay", "st")
 
 
 @dataclass(frozen=True)
