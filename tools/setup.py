@@ -36,13 +36,14 @@ PROGRAMS = "Scripts" if os.name == "nt" else "bin"
 PIP_AUDIT = "pip-audit>=2.7,<3"
 UNREACHABLE = ("ConnectionError", "ServiceError", "Failed to establish", "timed out", "Max retries", "Name or service")
 TESTS = {
-    "test": ["not long and not full and not browser", "not long and not full and browser"],
-    "test-all": ["not long and not browser", "not long and browser"],
-    "faults": [],
+    "test": [("2", "not long and not full and not browser"), ("2", "not long and not full and browser")],
+    "test-all": [("2", "not long and not browser"), ("2", "not long and browser")],
+    "faults": [("2", "long or not long")],
 }
-"""What each of these targets runs, by the tests' markers, in one call after the other.
+"""What each of these targets runs: with so many workers, by the tests' markers.
 
-A browser's event loop would be in the way of other tests.
+A browser's event loop would be in the way of other tests, hence two calls, at the same time: one computes while the
+other waits.
 """
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
@@ -283,14 +284,14 @@ def test(python, target):
         environment["TMPDIR"] = memory_disk()
     # those who have no work left take over some of the others', so that what a file sets up is mostly made once
     pytest = [python, "-m", "pytest", "--dist", "worksteal", "--durations=10", "-n"]
-    # a third worker computes while two wait for programs that they have started; a third browser would be too much
-    steps = [pytest + ["3" if "not browser" in marked else "2", "-m", marked] for marked in TESTS[target]]
+    steps = [pytest + [workers, "-m", marked] for workers, marked in TESTS[target]]
     if target == "faults":
-        steps = [pytest + ["2", "-m", "long or not long", "tests/faults"]]
+        steps[0].append("tests/faults")
     shared = tempfile.mkdtemp(prefix="memory-tests-", dir=environment.get("TMPDIR"))
     environment["TESTS_SHARED_FOLDER"] = shared  # the worlds that a test copies are made once, and not by each call
     try:
-        return run([[python, "-m", "memory_system", "fetch-model"]] + steps, environment)
+        fetched = run([[python, "-m", "memory_system", "fetch-model"]], environment)
+        return fetched or run_beside(steps, environment)
     finally:
         shutil.rmtree(shared, ignore_errors=True)
 
@@ -325,6 +326,29 @@ def run(steps, environment):
         if code:
             return code
     return 0
+
+
+def run_beside(steps, environment):
+    """Run one command, or two at the same time, of which the second one's words are shown once both have ended.
+
+    Answers the first exit code that is not 0.
+    """
+    first, *others = steps
+    with tempfile.TemporaryFile() as said:
+        beside = [subprocess.Popen(step, env=environment, stdout=said, stderr=subprocess.STDOUT) for step in others]
+        try:
+            code = subprocess.call(first, env=environment)
+            for other in beside:
+                say("\nThe tests in a browser run beside these. What they say:")
+                code = other.wait() or code
+        finally:
+            for other in beside:
+                if other.poll() is None:
+                    other.terminate()
+                    other.wait()
+            said.seek(0)
+            say(said.read().decode("utf-8", "replace"))
+    return code
 
 
 def end(number, _frame):
