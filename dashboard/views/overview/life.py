@@ -144,8 +144,8 @@ def _next() -> None:
         _step(step, step.waits, waits=True)
     for step in told.steps[: max(0, _MOST - len(told.waiting))]:
         _step(step, step.why)
-    if over := len(told.steps) + len(told.waiting) - _MOST:
-        st.caption(f"And {over} more within a day." if over > 0 else "")
+    if (over := len(told.steps) + len(told.waiting) - _MOST) > 0:
+        st.caption(f"And {over} more within a day.")
     if not told.steps and not told.waiting:
         st.caption("Nothing within a day.")
 
