@@ -338,7 +338,7 @@ def test_make_run_is_stopped_while_it_installs(tmp_path: Path, how: str) -> None
     command = ["make", "run"] if how == "Ctrl+C" else [sys.executable, "tools/setup.py", "run"]
     with on_a_terminal(*command, cwd=tmp_path, PYTHON=sys.executable) as terminal:
         terminal.read("Collecting patience")
-        until((tmp_path / "installing").exists)
+        until(lambda: (tmp_path / "installing").exists() and (tmp_path / "installing").read_text().endswith("\n"))
         installing = int((tmp_path / "installing").read_text())
         if how == "Ctrl+C":
             terminal.press(CTRL_C)

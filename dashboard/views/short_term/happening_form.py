@@ -22,7 +22,7 @@ def show(agent: AgentMemory) -> None:
         " whoever is at the place saw it."
     )
     text = st.text_area(
-        words.WHAT_HAPPENED, key=f"happened-{number}", height=90, max_chars=_MOST, persist_state="session",
+        "What they know of", key=f"happened-{number}", height=90, max_chars=_MOST, persist_state="session",
         placeholder="Tobias Finch sold the mill to Edda Marsh.",
     )  # fmt: skip
     names = world.characters()
