@@ -1,6 +1,6 @@
 """The HTTP API under load: queries and writes a second, and how long one takes, beside the same calls in-process.
 
-    python -m benchmarks.api [--memories 10000] [--seconds 5] [--alone]
+    python -m benchmarks.api [--memories 10000] [--seconds 5] [--alone] [--waiting 20]
 
 A server in a process of its own, with the dashboard open in a real browser unless ``--alone`` (or where there is no
 Chromium), is asked through 1, 8 and 64 connections that are kept open. Cues are cached: twenty, each asked once before.
@@ -10,12 +10,16 @@ in this process, on the same agent before the server starts. The client is Pytho
 Connections that ask again as soon as they are answered show how much there is; the last table shows how long it takes
 at the rates to reach: 500 queries a second, sent when they are due whatever became of the ones before, and timed from
 when they were due; by themselves, and while 200 events a second come in.
+
+``--waiting 20`` measures something else in their place: how long an event takes while eight others wait for a language
+model that takes 20 seconds to rate each, beside how long it takes when nobody waits.
 """
 
 from __future__ import annotations
 
 import argparse
 import http.client
+import http.server
 import json
 import math
 import os
@@ -48,6 +52,8 @@ CONNECTIONS = (1, 8, 64)
 OFFERED_QUERIES, OFFERED_EVENTS = 500, 200
 """A second: what there has to be room for."""
 SENDERS = 64
+WAITING, MEASURED = 8, 40
+"""Events that wait for the model, and those whose time is taken meanwhile."""
 Body = Callable[[], bytes]
 
 
@@ -273,26 +279,99 @@ def offered(server: Server, seconds: float, query: tuple[str, Body], batch: tupl
     print(f"| {OFFERED_EVENTS} events in batches of {BATCH}, meanwhile | {shares(writes.result())} | |", flush=True)
 
 
+@contextmanager
+def slow_model(seconds: float) -> Iterator[tuple[str, threading.Semaphore]]:
+    """A language model at an address that takes so long for each answer; and what it releases when it is asked."""
+    asked, rating = threading.Semaphore(0), json.dumps({"explanation": "So so.", "rating": 5})
+    message = {"role": "assistant", "content": rating}
+    told = json.dumps({"choices": [{"index": 0, "finish_reason": "stop", "message": message}]}).encode()
+
+    class Slow(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            asked.release()
+            time.sleep(seconds)
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(told)))
+            self.end_headers()
+            self.wfile.write(told)
+
+        def log_message(self, *_told: object) -> None:
+            """Say nothing."""
+
+    listening = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Slow)
+    listening.daemon_threads = True
+    threading.Thread(target=listening.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{listening.server_address[1]}/v1", asked
+    finally:
+        listening.shutdown()
+
+
+def beside_waiting(port: int, asked: threading.Semaphore) -> None:
+    """Print how long an event takes when nobody waits, while eight wait for the model, and how these compare."""
+    path, numbers = f"/v1/agents/{AGENT}/events", count()
+
+    def event(**more: Any) -> bytes:
+        return json.dumps({"events": [{"document": f"It is event {next(numbers)}."}], **more}).encode()
+
+    def timed() -> list[float]:
+        connection, took = http.client.HTTPConnection("127.0.0.1", port, timeout=60), []
+        for _ in range(MEASURED):
+            begun, wrong = time.perf_counter(), refusals(connection, path, event())
+            took.append((time.perf_counter() - begun) * 1000)
+            if wrong:
+                sys.exit(f"The server answered {wrong[0]}")
+        return took
+
+    timed()
+    idle = timed()
+    with ThreadPoolExecutor(WAITING) as pool:
+        begun = time.perf_counter()
+        send = lambda: refusals(http.client.HTTPConnection("127.0.0.1", port), path, event(wait=True))  # noqa: E731
+        waiting = [pool.submit(send) for _ in range(WAITING)]
+        for _ in range(WAITING):
+            asked.acquire()
+        beside = timed()
+        if any(one.done() for one in waiting):
+            sys.exit("The model answered before all was measured; let it take longer.")
+        wrong = [refusal for one in waiting for refusal in one.result()]
+        took = time.perf_counter() - begun
+    if wrong:
+        sys.exit(f"The server answered {wrong[0]}")
+    print("| an event | 50 % | 95 % | 99 % |\n|---|---|---|---|")
+    print(f"| while nobody waits | {shares(idle)} |\n| beside {WAITING} that wait {took:.0f} s | {shares(beside)} |")
+    print(f"Ratio of the medians: {statistics.median(beside) / statistics.median(idle):.2f}", flush=True)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--memories", type=int, default=10_000)
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--alone", action="store_true", help="without the dashboard")
+    parser.add_argument("--waiting", type=float, metavar="SECONDS", help="beside events that wait for a slow model")
     asked = parser.parse_args()
     alone = asked.alone or not _chromium()
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch)
         settings = Settings(database=root / "database", personalities=root / "personalities", llm="offline")
         fill(settings, asked.memories)
-        here = in_process(settings, asked.seconds)
-        print(f"{asked.memories:,} memories; the dashboard is {'not ' if alone else ''}open; {os.cpu_count()} cores")
-        print("In-process, one thread: " + ", ".join(f"{name} {rate:,.0f} a second" for name, rate in here.items()))
         places = {
             "MEMORY_DATABASE": str(settings.database),
             "MEMORY_PERSONALITIES": str(settings.personalities),
             "MEMORY_LLM": "offline",
         }
+        if asked.waiting:
+            with slow_model(asked.waiting) as (model, calls):
+                places |= {"MEMORY_LLM": "openai", "OPENAI_BASE_URL": model, "MEMORY_LLM_DEADLINE": "600"}
+                with server(places, ["memory_system", "serve"]) as started:
+                    beside_waiting(started.port, calls)
+            return
+        here = in_process(settings, asked.seconds)
+        print(f"{asked.memories:,} memories; the dashboard is {'not ' if alone else ''}open; {os.cpu_count()} cores")
+        print("In-process, one thread: " + ", ".join(f"{name} {rate:,.0f} a second" for name, rate in here.items()))
         module = ["memory_system", "serve"] if alone else ["dashboard.serve"]
         with server(places, module) as started, nullcontext() if alone else looked_at(places["dashboard"]):
             measure(started, asked.seconds, here)

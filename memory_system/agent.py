@@ -19,7 +19,7 @@ from .agent_parts.duplicates import Duplicates
 from .agent_parts.history import History, as_of
 from .agent_parts.plans import Plans
 from .agent_parts.provenance import Provenance
-from .agent_parts.rating import Rating
+from .agent_parts.rating import Rating, arriving
 from .agent_parts.replay import Replay
 from .agent_parts.retrieval import Retrieval, ground
 from .agent_parts.trash import Trash
@@ -31,7 +31,7 @@ from .core.files import as_store_errors, refuse_links
 from .core.names import checked_name
 from .core.personality import Personality
 from .core.scoring import whole
-from .core.settings import MEMORY, AgentSettings, RatedBy, Retention, Settings
+from .core.settings import MEMORY, AgentSettings, Retention, Settings
 from .core.times import Clock
 from .embedding import registry as embedders
 from .embedding.embedder import CachedEmbedder, Embedder
@@ -45,7 +45,6 @@ from .operations.context import Ground, Progress, no_progress, within
 from .operations.importing import turns as intake
 from .operations.importing.events import Added, Events, read
 from .operations.importing.turns import Turns
-from .operations.rating import rated_later
 from .operations.retention import rule_of
 from .recall.cues import Judgment, SavedCue
 from .recall.hybrid import TokenStates
@@ -625,7 +624,7 @@ class AgentMemory:
         *,
         overwrite_existing: bool = True,
         rate: bool = True,
-        wait: bool = False,
+        wait: bool | None = None,
         now: datetime | None = None,
         preview: bool = False,
         progress: Progress = no_progress,
@@ -640,7 +639,8 @@ class AgentMemory:
                 was so, the notes of the change set say it.
             overwrite_existing: whether an id that STM holds is overwritten; it is skipped otherwise.
             rate: whether the language model is asked about events without a rating.
-            wait: whether they wait for its answer whatever ``rated_by`` says.
+            wait: whether they wait for its answer whatever ``rated_by`` says; those that do not, and are not rated by
+                ``nobody``, are rated by the offline rules meanwhile. As ``rated_by`` says if not given.
             now: the time of events that have none.
             preview: whether to plan only.
             progress: told how far it is.
@@ -656,10 +656,7 @@ class AgentMemory:
         """
         taken = read(events, self._context.time(now))
         find, planned_on = self._context.ledger.find, ground(self._context, now, progress)
-        entries, by = taken.entries, self.settings.rated_by
-        if rate and not wait and by is not RatedBy.MODEL:
-            rules = OfflineModel(self.embedder) if by is RatedBy.RULES else None
-            entries, rate = [rated_later(one, rules) for one in entries], False
+        entries, rate = arriving(self._context, taken.entries, wait) if rate else (taken.entries, False)
         plan, outcomes = edit.add(
             planned_on, entries, find, overwrite=overwrite_existing, rate=rate, cancelled=cancelled
         )

@@ -12,12 +12,14 @@ from ..core.change_set import ChangeSet
 from ..core.entry import MemoryEntry, Tier
 from ..core.files import as_store_errors
 from ..core.scoring import whole
+from ..core.settings import RatedBy
 from ..errors import Conflict, ModelError, StaleChange
+from ..llm.offline.model import OfflineModel
 from ..llm.usage import Spent
 from ..operations import edit
 from ..operations.context import Progress, by_age, no_progress, within
-from ..operations.rating import STOPPED, wants_rating
-from .context import Part
+from ..operations.rating import STOPPED, rated_later, wants_rating
+from .context import Context, Part
 from .retrieval import ground
 
 LOCK = ".rating.lock"
@@ -43,6 +45,22 @@ class Rerated:
     left: int
     stopped: str = ""
     problem: ModelError | None = None
+
+
+def arriving(context: Context, entries: Sequence[MemoryEntry], wait: bool | None) -> tuple[Sequence[MemoryEntry], bool]:
+    """Events as they come: those that wait for the model, as they are, or those that it rates later; and which it is.
+
+    Args:
+        context: whose events they are.
+        entries: the events.
+        wait: whether they wait; as the agent's ``rated_by`` says if ``None``.
+    """
+    by = context.settings.rated_by
+    waits = by is RatedBy.MODEL if wait is None else wait
+    if waits or (by is not RatedBy.NOBODY and context.bare_model.name == OfflineModel.name):
+        return entries, True
+    rules = None if by is RatedBy.NOBODY else OfflineModel(context.embedder)
+    return [rated_later(one, rules) for one in entries], False
 
 
 class Rating(Part):

@@ -169,7 +169,7 @@ class RatedBy(StrEnum):
     """By whom an event without a rating is rated when it comes."""
 
     MODEL = "model"
-    """By the language model, for which the event waits."""
+    """By the language model, for which the event waits; at a server that rates in the background only if it asks to."""
     RULES = "rules"
     """By the offline rules; the language model rates it in the background."""
     NOBODY = "nobody"
@@ -197,7 +197,8 @@ class AgentSettings:
         token_budget: the most tokens that its calls of a language model may take in all, 0 (no limit) to a trillion.
         auto_migrate: whether what overflows STM migrates by itself, as soon as something is added.
         rated_by: by whom an event is rated when it comes: ``model``, for which it waits; ``rules`` or ``nobody``, where
-            it is stored at once and the model rates it in the background.
+            it is stored at once and the model rates it in the background. A server that rates in the background takes
+            ``model`` as ``rules``, unless the event asks to wait.
         hourly_calls: after how many calls of a language model in an hour of the world's time what needs one and
             happens by itself waits, 0 (no limit) to a million; what the agent is told to do counts for none of these.
         hourly_tokens: the same in tokens, 0 (no limit) to 10^12.

@@ -80,6 +80,19 @@ class Rerater:
         """Look now: the model may be back."""
         self._wake.set()
 
+    def waits(self, wait: bool | None) -> bool | None:
+        """Whether an event that a server is sent waits for its rating: not by itself where one comes afterwards.
+
+        Args:
+            wait: what was asked for; ``None`` = nothing, where the agent's settings decide without a worker.
+        """
+        return False if wait is None and self.state.on else wait
+
+    def told(self) -> None:
+        """Look now, as something that is to be rated has come; a model that did not help is left in peace."""
+        if not self.state.problem:
+            self._wake.set()
+
     def _run(self) -> None:
         pause = self._seconds
         while not self._stop.is_set():

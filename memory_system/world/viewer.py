@@ -42,7 +42,7 @@ _TOLD_OF = {
     "life": frozenset({"state"}),
     "model": frozenset({"chat", "complete", "label", "name", "present", "prompts"}),
     "prompts": frozenset({"problem", "prompts", "versions"}),
-    "rerater": frozenset({"state"}),
+    "rerater": frozenset({"state", "waits"}),
 }
 """What is told of those parts of a world that could be changed by themselves."""
 

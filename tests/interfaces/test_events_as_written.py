@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, timezone
@@ -14,6 +15,8 @@ from memory_system import AgentMemory, Tier, World
 from memory_system.errors import InvalidEntry
 from memory_system.interfaces.api.deps import SLOW
 from memory_system.interfaces.client import RemoteWorld
+from memory_system.operations.rating import BY_RULES
+from memory_system.world.rerating import AUTHOR
 from tests.fake_server import FakeServer, says
 from tests.served import served_api
 from tests.waiting import LAST_RESORT, until
@@ -117,13 +120,49 @@ def test_an_event_that_needs_no_model_waits_for_none(world: World, agent: AgentM
             return api.post(EVENTS, json={"events": [event], **more}, timeout=LAST_RESORT).status_code
 
         try:
-            waiting = [pool.submit(add, {"document": f"Event {number}."}) for number in range(SLOW)]
+            waiting = [pool.submit(add, {"document": f"Event {number}."}, wait=True) for number in range(SLOW)]
             until(lambda: len(server.requests) == SLOW)
             assert add({"document": "It is rated.", "rating": 3}) == 200
             assert add({"document": "It is rated too.", "metadata": {"importance_score": 0.3}}) == 200
             assert add({"document": "It is not to be rated."}, rate=False) == 200
+            assert add({"document": "It does not wait."}, wait=False) == 200
+            agent.configure(rated_by="nobody")
+            assert add({"document": "It is rated later."}) == 200
+            lines = {"Content-Type": "application/x-ndjson"}
+            line = json.dumps({"document": "A line."})
+            assert api.post(f"{EVENTS}.ndjson", content=line, headers=lines).status_code == 200
+            many = {"events": [{"agent": "mira", "document": "One of many."}]}
+            assert api.post("/v1/events", json=many).json()["items"][0]["problem"] is None
             assert not any(one.done() for one in waiting)
-            assert len(agent.entries(Tier.STM)) == 3
+            assert len(agent.entries(Tier.STM)) == 7
         finally:
             gate.set()
         assert [one.result() for one in waiting] == [200] * SLOW
+
+
+def test_where_a_server_rates_in_the_background_an_event_is_acknowledged_at_once(
+    world: World, agent: AgentMemory, server: FakeServer
+) -> None:
+    gate = threading.Event()
+
+    def wait(handler: Any) -> None:
+        gate.wait(LAST_RESORT)
+        says({"explanation": "So so.", "rating": 5})(handler)
+
+    server.on("rate", wait)
+    agent.model = server.model(deadline=LAST_RESORT)
+    world.rerater.start()
+    with served_api(world) as address, RemoteWorld(address) as there:
+        try:
+            there.agent("mira").add_short_term({"document": "The mill burned.", "id": "fire"})
+            (told,) = there.add_events([{"agent": "mira", "document": "The barn too.", "id": "barn"}])
+            held = [agent.find("fire"), agent.find("barn")]
+            assert told.value is not None
+            assert all(one is not None and one.rating and one.explanation == BY_RULES for one in held)
+            until(lambda: len(server.requests) == 1)  # it was told that there is something to rate
+        finally:
+            gate.set()
+        until(lambda: world.rerater.state.rated == 2)
+        assert there.agent("mira").add_short_term({"document": "It rained."}, wait=True).outcomes[0].entry.rating == 5
+    assert agent.history(2)[1].change_set.author == AUTHOR
+    assert [one.rating for one in agent.entries(Tier.STM)] == [5, 5, 5]

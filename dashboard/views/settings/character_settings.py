@@ -196,7 +196,10 @@ def _measures(values: dict[str, Any], draft: drafts.Draft) -> None:
             "Events rated by", [one.value for one in RatedBy], required=True, key=draft.field("rated_by"),
             persist_state="session",
         )  # fmt: skip
-        st.caption("When they come. Those of the rules and of nobody are rated by the model in the background.")
+        st.caption(
+            "When they come. Those of the rules and of nobody are rated by the model in the background, and so is what "
+            "comes over the HTTP API."
+        )
         values["auto_migrate"] = st.toggle(
             words.MIGRATE_BY_ITSELF, key=draft.field("auto_migrate"), persist_state="session"
         )

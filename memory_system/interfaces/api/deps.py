@@ -24,7 +24,8 @@ from ...conversation import Step
 from ...core.authors import API, authored_by
 from ...core.change_set import ChangeSet
 from ...core.names import MAX_NAME
-from ...errors import ChangeSetNotFound, Conflict, InvalidParameter, StaleRevision
+from ...core.settings import RatedBy
+from ...errors import ChangeSetNotFound, Conflict, InvalidParameter, MemorySystemError, StaleRevision
 from ...world.world import World
 from .. import serialize
 from ..cursors import MAX_CURSOR
@@ -114,11 +115,13 @@ class Lanes:
         Args:
             endpoint: answers a request.
             light: of what is asked, whether it is known to ask no language model; it then waits for none that others
-                have asked.
+                have asked. It may read an agent, and so it is asked in a thread.
         """
 
         async def run(request: Request, **given: Any) -> Response:
-            lane = self._quick if light(**given) else self._slow
+            lane = self._slow
+            if light is not _never and await to_thread.run_sync(functools.partial(light, **given), limiter=self._quick):
+                lane = self._quick
             if EVENTS not in request.headers.get("accept", ""):
                 return await to_thread.run_sync(functools.partial(endpoint, untold, **given), limiter=lane)
             if "idempotency-key" in request.headers:
@@ -302,6 +305,16 @@ class Desk:
             if written is not None and written["id"] in waits:
                 written["expires_in"] = self.previews.seconds
         return told
+
+    def asks_a_model(self, name: str, wait: bool | None) -> bool:
+        """Whether events of an agent that come without a rating wait for a language model."""
+        waits = self.world().rerater.waits(wait)
+        if waits is not None:
+            return waits
+        try:
+            return self.agent(name).settings.rated_by is RatedBy.MODEL
+        except MemorySystemError:  # which is told where they are to be added
+            return False
 
     def change(
         self,

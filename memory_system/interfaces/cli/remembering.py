@@ -195,7 +195,13 @@ def _added(
 ) -> Added:
     with quiet_progress() as progress:
         return character.add_short_term(
-            events, rate=rate, wait=wait, overwrite_existing=not keep_held, now=now, preview=dry_run, progress=progress
+            events,
+            rate=rate,
+            wait=wait or None,
+            overwrite_existing=not keep_held,
+            now=now,
+            preview=dry_run,
+            progress=progress,
         )
 
 

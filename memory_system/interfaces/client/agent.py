@@ -82,15 +82,18 @@ class RemoteAgent(RemoteView):
         *,
         overwrite_existing: bool = True,
         rate: bool = True,
-        wait: bool = False,
+        wait: bool | None = None,
         now: datetime | None = None,
         preview: bool = False,
         progress: Progress = no_progress,
     ) -> Added:
-        """As ``AgentMemory.add_short_term``; a file is read here, not on the server."""
+        """As ``AgentMemory.add_short_term``; a file is read here, not on the server.
+
+        Where the server rates in the background, no event waits for a language model unless ``wait`` says so.
+        """
         taken = intake.read(events, None, lambda: self.now.tzinfo)
         sent = [event(entry) for entry in taken.entries]
-        how = {"overwrite_existing": overwrite_existing, "rate": rate, "wait": wait}
+        how = {"overwrite_existing": overwrite_existing, "rate": rate, **given(wait=wait)}
         said = {"preview": str(preview).lower()}
         if len(sent) > _LINES:
             text = "\n".join(json.dumps(one) for one in sent).encode()

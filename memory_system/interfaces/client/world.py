@@ -268,6 +268,7 @@ class RemoteWorld:
         *,
         overwrite_existing: bool = True,
         rate: bool = True,
+        wait: bool | None = None,
         now: datetime | None = None,
     ) -> list[Answered[Outcome]]:
         """Tell many agents what happened; one event that cannot be taken costs no other its place.
@@ -276,6 +277,7 @@ class RemoteWorld:
             events: at most 10,000, each as ``{"agent": "mira", "document": ...}`` with the fields of an event.
             overwrite_existing: whether an event with the id of a memory takes its place.
             rate: whether what comes without a rating is rated.
+            wait: whether it waits for its rating; by itself it does not where the server rates in the background.
             now: when it happened where an event does not say; by the world's clock if not given.
 
         Returns:
@@ -284,7 +286,12 @@ class RemoteWorld:
         Raises:
             MemorySystemError: nothing could be taken at all. Nothing was changed.
         """
-        body = {"events": plain(list(events)), "overwrite_existing": overwrite_existing, "rate": rate, **given(now=now)}
+        body = {
+            "events": plain(list(events)),
+            "overwrite_existing": overwrite_existing,
+            "rate": rate,
+            **given(now=now, wait=wait),
+        }
         return _answered(self._wire.write("POST", "/v1/events", body), Outcome, "outcome")
 
     def happened(

@@ -58,6 +58,7 @@ class ManyEvents(Body):
     ]
     overwrite_existing: StrictBool = True
     rate: StrictBool = True
+    wait: StrictBool | None = None
     now: datetime | None = None
 
 
@@ -101,7 +102,7 @@ def routes(desk: Desk) -> APIRouter:
         """Remember events of many agents; one that cannot be taken says why, and all the others are stored.
 
         The events of one agent are stored as one change set. With an Idempotency-Key an event without an id gets one
-        that follows from the key, as for one agent.
+        that follows from the key, as for one agent; ``wait`` is as for one agent too.
         """
         answers = [_nothing(one, "outcome") for one in body.events]
         found: dict[str, dict[int, dict[str, Any]]] = defaultdict(dict)
@@ -126,6 +127,7 @@ def routes(desk: Desk) -> APIRouter:
                     list(events.values()),
                     overwrite_existing=body.overwrite_existing,
                     rate=body.rate,
+                    wait=desk.world().rerater.waits(body.wait),
                     now=in_zone_of(agent, body.now),
                 )
                 for place, outcome in zip(events, added.outcomes, strict=True):
@@ -133,6 +135,8 @@ def routes(desk: Desk) -> APIRouter:
             except MemorySystemError as error:
                 for place in events:
                     answers[place]["problem"] = _of_place("Event", place, error)
+        if any(one["outcome"] is not None for one in answers):
+            desk.world().rerater.told()
         return Response(EVENTS_TOLD.dumped(items=answers), media_type=JSON)
 
     def query(body: ManyQueries) -> Response:
@@ -155,7 +159,7 @@ def routes(desk: Desk) -> APIRouter:
 
     _happening(desk, router)
     router.post("/events", tags=["events"], response_model=EVENTS_TOLD.model, responses=TOLD)(
-        desk.lanes.told(add, light=_asks_nothing)
+        desk.lanes.told(add, light=partial(_light, desk))
     )
     router.post("/query", tags=["recall"], response_model=ANSWERS.model, dependencies=[Depends(documents_key)])(
         desk.lanes.quick(query)
@@ -218,8 +222,8 @@ def _of_place(what: str, place: int, error: MemorySystemError) -> Json:
     return told.model_copy(update={"detail": f"{what} {place + 1}: {told.detail}"}).model_dump()
 
 
-def _asks_nothing(body: ManyEvents, **_given: Any) -> bool:
-    """Whether events are few and none is to be rated: those wait for no language model that others wait for."""
-    return len(body.events) <= LIGHT and (
-        not body.rate or all(isinstance(one, AgentsEvent) and one.has_rating for one in body.events)
-    )
+def _light(desk: Desk, body: ManyEvents, **_given: Any) -> bool:
+    """Whether events are few and none waits for a language model."""
+    events = [one for one in body.events if isinstance(one, AgentsEvent) and not one.has_rating]
+    asking = {one.agent for one in events} if body.rate else ()
+    return len(body.events) <= LIGHT and not any(desk.asks_a_model(name, body.wait) for name in asking)

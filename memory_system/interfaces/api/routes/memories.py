@@ -123,20 +123,22 @@ def event_routes(desk: Desk) -> APIRouter:
         now: datetime | None,
         preview: bool,
         rate: bool,
-        wait: bool,
+        wait: bool | None,
     ) -> JSONResponse:
         agent = desk.agent(name)
         done = agent.add_short_term(
             events,
             overwrite_existing=overwrite,
             rate=rate,
-            wait=wait,
+            wait=desk.world().rerater.waits(wait),
             now=in_zone_of(agent, now),
             preview=preview,
             progress=progress(tell),
         )
         told = serialize.plain(done)
-        if preview:
+        if not preview:
+            desk.world().rerater.told()
+        else:
             desk.previews.keep(agent.name, done.change_set)
             told["change_set"] = serialize.waiting(done.change_set, desk.previews.seconds)
         return JSONResponse(told, headers=tag(agent.stamp[0]))
@@ -144,8 +146,12 @@ def event_routes(desk: Desk) -> APIRouter:
     def add(tell: Tell, name: AgentName, body: EventsBody, preview: Preview = False, key: Key = None) -> JSONResponse:
         """Remember events in short-term memory: all of them, or none if one cannot be taken.
 
-        One that cannot be rated is stored all the same, unrated. With an Idempotency-Key an event without an id gets
-        one that follows from the key, so that sending it again never doubles it, not even after a restart.
+        One that cannot be rated is stored all the same, unrated. Where a server rates in the background nothing waits
+        for a language model, unless ``wait`` says so: the offline rules rate it meanwhile, or nobody, as the agent's
+        ``rated_by`` says, and its rating arrives as a change of its own.
+
+        With an Idempotency-Key an event without an id gets one that follows from the key, so that sending it again
+        never doubles it, not even after a restart.
         """
         events = [keyed(event, name, key, number) for number, event in enumerate(body.given())]
         return added(
@@ -166,21 +172,24 @@ def event_routes(desk: Desk) -> APIRouter:
         key: str | None,
         overwrite: bool,
         rate: bool,
-        wait: bool,
+        wait: bool | None,
         now: datetime | None,
         preview: bool,
     ) -> JSONResponse:
         events = [keyed(event, name, key, number) for number, event in enumerate(_lines_of(text))]
         return added(tell, name, events, overwrite=overwrite, now=now, preview=preview, rate=rate, wait=wait)
 
-    run_lines = desk.lanes.told(add_lines, light=lambda rate, text, **_given: not rate and len(text) < _LIGHT_BYTES)
+    def few(name: str, text: bytes, rate: bool, wait: bool | None, **_given: Any) -> bool:
+        return len(text) < _LIGHT_BYTES and not (rate and desk.asks_a_model(name, wait))
+
+    run_lines = desk.lanes.told(add_lines, light=few)
 
     async def stream(
         request: Request,
         name: AgentName,
         overwrite_existing: bool = True,
         rate: bool = True,
-        wait: bool = False,
+        wait: bool | None = None,
         now: datetime | None = None,
         preview: Preview = False,
         key: Key = None,
@@ -205,19 +214,17 @@ def event_routes(desk: Desk) -> APIRouter:
         first = next(lines)  # whatever is wrong is told before the answer begins
         return StreamingResponse(_pieces(chain([first], lines)), media_type=LINES, headers=tag(agent.stamp[0]))
 
+    def light(name: str, body: EventsBody, **_given: Any) -> bool:
+        count = len(body.events if body.events is not None else body.documents or ())
+        return count <= LIGHT and (not body.rate or all(body.rated()) or not desk.asks_a_model(name, body.wait))
+
     quick, of = desk.lanes.quick, "/agents/{name}"
-    router.post(f"{of}/events", response_model=model(Added), responses=TOLD)(desk.lanes.told(add, light=_asks_nothing))
+    router.post(f"{of}/events", response_model=model(Added), responses=TOLD)(desk.lanes.told(add, light=light))
     taken = {"requestBody": {"required": True, "content": {LINES: {"schema": {"type": "string"}}}}}
     router.post(f"{of}/events.ndjson", response_model=model(Added), responses=TOLD, openapi_extra=taken)(stream)
     told: dict[int | str, dict[str, Any]] = {200: {"content": {LINES: {"schema": {"type": "string"}}}}}
     router.get(f"{of}/export", response_class=StreamingResponse, responses=told)(quick(exported))
     return router
-
-
-def _asks_nothing(body: EventsBody, **_given: Any) -> bool:
-    """Whether events are few and none is to be rated: those wait for no language model that others wait for."""
-    count = len(body.events if body.events is not None else body.documents or ())
-    return count <= LIGHT and (not body.rate or all(body.rated()))
 
 
 def in_zone_of(agent: AgentMemory, now: datetime | None) -> datetime | None:

@@ -66,7 +66,7 @@ class EventsBody(Body):
     ids: Annotated[list[Id | None], Field(max_length=10_000)] | None = None
     overwrite_existing: StrictBool = True
     rate: StrictBool = True
-    wait: StrictBool = False
+    wait: StrictBool | None = None
     now: datetime | None = None
 
     def rated(self) -> Iterator[bool]:
