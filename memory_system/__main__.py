@@ -33,6 +33,7 @@ from .interfaces.cli.arguments import (
 )
 from .interfaces.cli.completion import VARIABLE, completion, know_shells
 from .interfaces.cli.evaluate import evaluate
+from .interfaces.cli.experiment import experiment
 from .interfaces.cli.history import as_of, history, undo
 from .interfaces.cli.maintenance import backup, doctor, export, reembed, restore, use_embedder
 from .interfaces.cli.operating import advance, commands, looks, rate, spent
@@ -150,7 +151,14 @@ def serve(
 
 _MADE = commands()
 PANELS: dict[str, dict[str, Callable[..., None]]] = {
-    ASK: {"recall": recall, "explain": explain, "check": check, "evaluate": evaluate, "talk": talk},
+    ASK: {
+        "recall": recall,
+        "explain": explain,
+        "check": check,
+        "evaluate": evaluate,
+        "experiment": experiment,
+        "talk": talk,
+    },
     REMEMBER: {
         "add": add,
         "happened": happened,

@@ -10,6 +10,8 @@
 | `threshold` | what each threshold answers, of cues that have an answer and of cues that have none |
 | `confidence` `weights` | the fits behind the weights of the confidence and of hybrid relevancy |
 | `trial` | every question under every preset, ranked by the product's own recall over one long-term tier |
+| `experiment` | questions asked of a language model with memory and by the prompt alone; answers that are kept |
+| `chats` `document_questions` `nested_lookup` | what is asked in the four experiments |
 
 No agent's memory is opened: the memories live in one table while they are asked, or in a world of their own in a
 temporary folder.

@@ -21,6 +21,9 @@ class Form(StrEnum):
     LOCOMO = "LoCoMo"
     SMALLVILLE = "Smallville"
     PLAIN = "plain"
+    CHATS = "Multi-Session Chat"
+    """For experiments only, as is the next one."""
+    PASSAGES = "questions with passages"
 
 
 @dataclass(frozen=True)

@@ -228,6 +228,10 @@ def _form(path: Path, lines: tuple[Line, ...]) -> Form:
         return Form.SMALLVILLE
     if {"document", "cue"} & set(first.value):
         return Form.PLAIN
+    if "previous_dialogs" in first.value:
+        return Form.CHATS
+    if {"question", "ctxs"} <= set(first.value):
+        return Form.PASSAGES
     raise _refusal(path, f"{_what(first.value)} is in no form that is known. Known are {EXPECTED}", first.number)
 
 

@@ -30,7 +30,7 @@ from ..recall.hybrid.speakers import speaker_of
 from ..recall.query import Facets
 from ..world.world import TOKENS, World
 from .data import UNRATED, DataSet, Form, Question, counted
-from .metrics import Estimate, Floats, estimates, recall_at
+from .metrics import Estimate, Floats, estimates, recall_at, shown
 from .personality import personality
 from .trial import COSINE, TIME_WEIGHTED, Say, run
 
@@ -148,7 +148,7 @@ def as_markdown(lines: Sequence[Line]) -> str:
     """A table in per cent with its intervals."""
     head = ["data", "told as", "STM", "facts", "n", *NAMES]
     rows = [
-        [line.data, line.told, line.stm, line.facts, f"{line.count:,}", *(_shown(one) for one in line.figures)]
+        [line.data, line.told, line.stm, line.facts, f"{line.count:,}", *(shown(one) for one in line.figures)]
         for line in lines
     ]
     rule = ["---"] * 4 + ["---:"] * (len(head) - 4)
@@ -172,12 +172,6 @@ def as_json(lines: Sequence[Line]) -> str:
         for line in lines
     ]
     return json.dumps({"lived": told}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _shown(figure: Estimate) -> str:
-    if math.isnan(figure.value):
-        return "–"
-    return f"{100 * figure.value:.1f} ({100 * figure.low:.1f} to {100 * figure.high:.1f})"
 
 
 def ways_of(data: DataSet) -> tuple[Way, ...]:

@@ -128,3 +128,10 @@ def _estimate(value: float, means: Floats) -> Estimate:
     tail = 100 * (1 - CONFIDENCE) / 2
     low, high = np.percentile(known, [tail, 100 - tail])
     return Estimate(value, float(low), float(high))
+
+
+def shown(figure: Estimate) -> str:
+    """In per cent, with the interval: "45.4 (41.9 to 48.8)"."""
+    if math.isnan(figure.value):
+        return "–"
+    return f"{100 * figure.value:.1f} ({100 * figure.low:.1f} to {100 * figure.high:.1f})"

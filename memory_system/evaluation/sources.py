@@ -11,7 +11,7 @@ from pathlib import Path
 from ..errors import InvalidFile, Problem
 from . import plain
 from .data import DataSet, Form
-from .forms import read
+from .forms import Source, read
 from .locomo import read_locomo
 from .smallville import read_smallville
 
@@ -31,9 +31,7 @@ def data_sets(paths: Sequence[Path], *, captions: bool = False) -> list[DataSet]
     """
     found: list[DataSet] = []
     loose: list[plain.Parted] = []
-    files = {file.absolute(): file for given in paths for file in _files(given)}  # each once, however often it is named
-    for path in files.values():
-        source = read(path)
+    for source in read_form(paths, Form.LOCOMO, Form.SMALLVILLE, Form.PLAIN):
         if source.form is Form.LOCOMO:
             found.append(read_locomo(source, captions=captions))
         elif source.form is Form.SMALLVILLE:
@@ -42,6 +40,21 @@ def data_sets(paths: Sequence[Path], *, captions: bool = False) -> list[DataSet]
             _place(plain.part(source), found, loose)
     found += _joined(loose)
     return _named_apart(found)
+
+
+def read_form(paths: Sequence[Path], *forms: Form) -> Iterator[Source]:
+    """The files of these paths, all of them of these forms; each once, however often it is named.
+
+    Raises:
+        InvalidFile: a path holds no data, or a file is of another form.
+    """
+    files = {file.absolute(): file for given in paths for file in _files(given)}
+    for path in files.values():
+        source = read(path)
+        if source.form not in forms:
+            problem = Problem("", f"it holds {source.form}, and here {' or '.join(forms)} is wanted")
+            raise InvalidFile((problem,), str(path))
+        yield source
 
 
 def _files(path: Path) -> Iterator[Path]:

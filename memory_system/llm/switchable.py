@@ -383,6 +383,18 @@ class WorldModel:
             self._helps()
         return trial
 
+    def other(self, model: str) -> LanguageModel:
+        """Another model of the server that is in use.
+
+        Raises:
+            InvalidParameter: no server is in use, or it is no name.
+            ModelUnavailable: the keyring does not hand out the key.
+        """
+        choice = self.in_use
+        if self._given is not None or choice.offline:
+            raise InvalidParameter("No server of language models is in use, so that there is no other model to ask.")
+        return self._server(checked(choice.endpoint, model), self._key(choice.endpoint))
+
     def _server(self, choice: ModelChoice, key: str) -> LanguageModel:
         from .openai.model import OpenAIModel  # openai takes half a second to import, and few need it
 

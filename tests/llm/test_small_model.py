@@ -9,12 +9,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from pathlib import Path
 from typing import TypeVar
 
 import httpx
 import pytest
+from typer.testing import CliRunner
 
 from memory_system import AgentMemory, ChangeSet, Kind, Settings, Tier, World
+from memory_system.__main__ import app
 from memory_system.conversation import Conversation, Duet, Interview, Strategy, TalkSettings
 from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import ModelNonsense, ModelOverflow, ModelUnavailable
@@ -153,6 +156,20 @@ def test_two_characters_talk_and_each_remembers_it(villagers: World, mira: Agent
     assert [one.speaker for one in said] == ["Tobias Finch", "Mira Holloway"]
     assert all(one.text for one in said)
     assert said[0].text in [message.text for message in Conversation.open(mira, duet.second.id).messages()]
+
+
+def test_an_experiment_comes_to_its_end(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = {"OPENAI_BASE_URL": address, "OPENAI_API_KEY": KEY, "MEMORY_LLM": "openai", "MEMORY_LLM_DEADLINE": "600"}
+    for name, value in told.items():
+        monkeypatch.setenv(name, value)
+    passages = [{"title": "Saltby", "text": "Saltby trades in pears."}]
+    asked = {"question": "What does Saltby trade in?", "answers": ["pears"], "ctxs": passages}
+    (tmp_path / "asked.jsonl").write_text(json.dumps(asked))
+    done = CliRunner().invoke(
+        app, ["experiment", "document-questions", str(tmp_path / "asked.jsonl"), "--budget", "2500", "--json"]
+    )
+    assert done.exit_code == 0, done.stderr
+    assert [row["count"] for row in json.loads(done.stdout)["rows"]] == [1, 1]
 
 
 def test_what_has_no_room_in_its_context_is_told_as_that(model: OpenAIModel) -> None:

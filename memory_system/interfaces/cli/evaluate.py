@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from json import dumps
@@ -24,14 +23,14 @@ from ...evaluation import lived as lives
 from ...evaluation import weights
 from ...evaluation.confidence import behind, fitted, told
 from ...evaluation.data import counted
-from ...evaluation.metrics import CONFIDENCE, DEPTH, NAMES, RESAMPLES, SEED, Estimate, estimates
+from ...evaluation.metrics import CONFIDENCE, DEPTH, NAMES, RESAMPLES, SEED, Estimate, estimates, shown
 from ...evaluation.sources import data_sets
 from ...evaluation.threshold import Curve, curve, holds_pairs, read_pairs
 from ...evaluation.threshold import as_markdown as curve_as_markdown
 from ...evaluation.trial import SCORINGS, Outcome, Say, checked, run
 from ...world.world import TOKENS
 from .arguments import EmbedderName, Json, errors_told, settings_of
-from .progress import STOPPED
+from .progress import STOPPED, Lines
 
 OVERALL = "overall"
 
@@ -114,15 +113,8 @@ def _table(section: Section) -> Iterator[list[str]]:
     columns = _columns(section)
     yield ["questions", "preset", "n", *(NAMES[place] for place in columns), "ms"]
     for row in section.rows:
-        figures = [_shown(row.figures[place]) for place in columns]
+        figures = [shown(row.figures[place]) for place in columns]
         yield [row.category, row.preset, f"{row.count:,}", *figures, f"{row.milliseconds:.2f}"]
-
-
-def _shown(figure: Estimate) -> str:
-    """In per cent, with the interval: "45.4 (41.9 to 48.8)"."""
-    if math.isnan(figure.value):
-        return "–"
-    return f"{100 * figure.value:.1f} ({100 * figure.low:.1f} to {100 * figure.high:.1f})"
 
 
 def _about(section: Section) -> str:
@@ -250,7 +242,7 @@ def evaluate(
         raise typer.BadParameter("choose --json or --markdown, not both")
     if decay_form is not DecayForm.EXPONENTIAL and (lived or threshold):
         raise typer.BadParameter("--decay-form is for the evaluation without --lived or --threshold")
-    progress = _Progress()
+    progress = Lines()
     if fit_confidence:
         with errors_told(json=json):
             found_signs = signs(data, fetched(settings_of(embedder_name), progress.say), progress.say)
@@ -392,21 +384,3 @@ def outcome(
     chosen = checked(presets)
     sets = [one.first(limit) for one in data_sets(data, captions=captions)]
     return sections([run(one, chosen, embedder, say, decay_form) for one in sets])
-
-
-class _Progress:
-    """Lines of progress on the standard error: one that is overwritten on a terminal, else one after another."""
-
-    def __init__(self) -> None:
-        self._live = sys.stderr.isatty()
-        self._held = False
-
-    def say(self, line: str) -> None:
-        typer.echo(f"\r\x1b[K{line}" if self._live else line, err=True, nl=not self._live)
-        self._held = self._live
-
-    def end(self) -> None:
-        """Wipe the line that stands there still."""
-        if self._held:
-            typer.echo("\r\x1b[K", err=True, nl=False)
-        self._held = False

@@ -59,6 +59,25 @@ class ProgressLine:
         self._held = False
 
 
+class Lines:
+    """Progress of work whose length nobody knows: a line that is overwritten on a terminal, else one after another."""
+
+    def __init__(self) -> None:
+        self._live = sys.stderr.isatty()
+        self._held = False
+
+    def say(self, line: str) -> None:
+        """Tell it."""
+        typer.echo(f"\r\x1b[K{line}" if self._live else line, err=True, nl=not self._live)
+        self._held = self._live
+
+    def end(self) -> None:
+        """Wipe the line that stands there still."""
+        if self._held:
+            typer.echo("\r\x1b[K", err=True, nl=False)
+        self._held = False
+
+
 @contextmanager
 def quiet_progress() -> Iterator[ProgressLine]:
     """Progress of work that is quick as a rule: told after a second, and wiped at the end."""
