@@ -213,7 +213,7 @@ def test_the_command_takes_one_form_of_output(plain: Path) -> None:
 
 def test_ctrl_c_stops_it_with_130_and_no_table(tmp_path: Path) -> None:
     lines = [
-        json.dumps({"id": str(number), "document": f"Walk {number} " + "on and on " * 40}) for number in range(5000)
+        json.dumps({"id": str(number), "document": f"Walk {number} " + "on and on " * 4}) for number in range(5000)
     ]
     (tmp_path / "many.jsonl").write_text("\n".join([*lines, '{"cue": "Walk", "right": ["1"]}']), encoding="utf-8")
     command = [sys.executable, "-m", "memory_system", "evaluate", str(tmp_path), "--presets"]
@@ -221,7 +221,8 @@ def test_ctrl_c_stops_it_with_130_and_no_table(tmp_path: Path) -> None:
     with subprocess.Popen(command, cwd=ROOT, stdout=pipe, stderr=pipe, text=True) as child:
         try:
             assert child.stderr is not None
-            assert "embedded 0 of 5,000 memories" in child.stderr.readline()
+            for done in (0, 256):  # the runtime of the model is loaded by then, which an interrupt would break
+                assert f"embedded {done} of 5,000 memories" in child.stderr.readline()
             child.send_signal(signal.SIGINT)
             out, problems = child.communicate(timeout=LAST_RESORT)
         finally:
