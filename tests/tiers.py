@@ -26,6 +26,8 @@ WHOLE = {
     "test_package_readmes.py": "the examples of packages",
     "test_requirements.py": "a rule of this house",
     "test_words.py": "a rule of this house",
+    "test_news_spreads.py": "two days of six characters who talk",
+    "test_kill_advance.py": "two days of six characters, lived through several times",
     "test_small_model.py": "a real language model, which rates and talks for a minute",
     "test_bench_conversation.py": "a benchmark, in small",
     "test_bench_recall.py": "a benchmark, in small",

@@ -273,7 +273,13 @@ def _happens(entry: MemoryEntry) -> datetime | None:
     return entry.timestamp
 
 
-SOURCES = {Source.SAW: "saw it", Source.HEARD: "heard it", Source.TOLD: "was told", Source.READ: "read it"}
+SOURCES = {
+    Source.SAW: "saw it",
+    Source.HEARD: "heard it",
+    Source.TOLD: "was told",
+    Source.READ: "read it",
+    Source.DERIVED: "worked it out",
+}
 """How a character came to know of something, for people."""
 
 

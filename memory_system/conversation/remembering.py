@@ -13,7 +13,8 @@ from datetime import datetime
 
 from ..agent import AgentMemory
 from ..core.change_set import Change, ModelCall
-from ..core.entry import MAX_DOCUMENT, Kind, MemoryEntry, Tier
+from ..core.entry import MAX_DOCUMENT, Kind, MemoryEntry, Source, Tier
+from ..core.kinds import MAX_PEOPLE
 from ..llm.offline.model import OfflineModel
 from ..llm.offline.prompt import SIGN
 from ..operations import synopsis
@@ -67,7 +68,7 @@ def noted(agent: AgentMemory, talk: Talk, messages: Sequence[Message], now: date
     if not said or talk.settings.remember is Remember.NOTHING:
         return talk, []
     if talk.settings.remember is Remember.TURNS:
-        turns = [turn_of(talk, one, f"turn-{talk.id}") for one in said]
+        turns = [_known(turn_of(talk, one, f"turn-{talk.id}"), agent, talk, [one], now) for one in said]
         return talk, [Change(None, _by_rules(agent, turn, turn.document), _SAID) for turn in turns]
     lines = [f"{_speaker(one.speaker)}: {cut(_text(one), _LINE)}" for one in said]
     held = agent.find(_note_id(talk.id, talk.noted))
@@ -76,6 +77,7 @@ def noted(agent: AgentMemory, talk: Talk, messages: Sequence[Message], now: date
         before = bare(held)
         text = "\n".join([before.document, *lines])
         grown = before.evolve(document=text, evidence=(*before.evidence, *ids), timestamp=now)
+        grown = _known(grown, agent, talk, said, now)
         return talk, [Change(before, _by_rules(agent, grown, "\n".join(lines)), _SAID)]
     talk = replace(talk, noted=said[0].number)
     who = synopsis.listed(list(dict.fromkeys((_speaker(talk.human), agent.display_name))))
@@ -89,7 +91,20 @@ def noted(agent: AgentMemory, talk: Talk, messages: Sequence[Message], now: date
         evidence=ids,
         depth=1,
     )
+    note = _known(note, agent, talk, said, now)
     return talk, [Change(None, _by_rules(agent, note, "\n".join(lines)), _SAID)]
+
+
+def _known(entry: MemoryEntry, agent: AgentMemory, talk: Talk, said: Sequence[Message], now: datetime) -> MemoryEntry:
+    """A memory of what was said, with who told it, who is in it, and where the agent is by its plan or routine."""
+    tellers = [one for one in (_speaker(message.speaker) for message in said) if one != agent.display_name]
+    people = [one for one in dict.fromkeys((*entry.people, *tellers, _speaker(talk.human))) if one != _SOMEBODY]
+    doing = None if entry.place or entry.people else agent.plan_now(now).doing
+    return entry.evolve(
+        source=Source.TOLD if tellers else entry.source,
+        people=tuple(people[:MAX_PEOPLE]),
+        place=doing.place if doing else entry.place,
+    )
 
 
 def notes_of(agent: AgentMemory, talk_id: str) -> tuple[str, ...]:
@@ -130,9 +145,13 @@ def synopsis_of(agent: AgentMemory, talk: Talk, messages: Slice, now: datetime, 
     if not told.shown:
         return Remembered(talk, (), tuple(told.calls), told.notes, len(said))
     entry, call = rated(synopsis.entry(told.shown, turns, speakers), agent.model)
-    entry = entry.evolve(id=f"synopsis-{talk.id}-{talk.next_number}")
+    notes = list(_notes(agent, talk))
+    entry = _known(
+        entry.evolve(id=f"synopsis-{talk.id}-{talk.next_number}", place=next((one.place for one in notes), "")),
+        agent, talk, said, said[-1].at,
+    )  # fmt: skip
     made = Change(None, entry, f"What the talk shows, from {len(turns)} messages.")
-    gone = (Change(bare(note), None, "The synopsis of the talk takes its place.") for note in _notes(agent, talk))
+    gone = (Change(bare(note), None, "The synopsis of the talk takes its place.") for note in notes)
     return Remembered(
         replace(talk, remembered=talk.next_number), (made, *gone), (*told.calls, call), told.notes, len(said)
     )

@@ -60,6 +60,8 @@ class Source(StrEnum):
     TOLD = "told"
     """Somebody told it; the first of the memory's people is who."""
     READ = "read"
+    DERIVED = "derived"
+    """It worked it out itself, from other memories: a reflection, a summary or a plan."""
 
 
 RANDOM_ID = re.compile(r"[0-9a-f]{32}")

@@ -54,10 +54,11 @@ class Relationship(_Part):
 
 
 class Place(_Part):
-    """A place of the agent's world."""
+    """A place of the agent's world, and the place that it lies in, as a room does in a house."""
 
     place: Short
     description: Line
+    within: Short | None = None
 
 
 class RoutineItem(_Part):
@@ -87,6 +88,10 @@ class Personality(_Part):
     environment: list[Place] = Field(default_factory=list, max_length=500)
     routine: list[RoutineItem] = Field(default_factory=list, max_length=500)
     facts: Lines
+
+
+def _placed(place: Place) -> str:
+    return f"{place.place} (in {place.within})" if place.within else place.place
 
 
 def json_schema() -> dict[str, Any]:
@@ -218,7 +223,7 @@ def _facts(personality: Personality) -> Iterator[tuple[_Path, str, str]]:
     for row, other in enumerate(personality.relationships):
         yield ("relationships", row), _id("relationships", other.name), _relationship(who, other)
     for row, place in enumerate(personality.environment):
-        yield ("environment", row), _id("environment", place.place), f"{place.place}: {place.description}"
+        yield ("environment", row), _id("environment", place.place), f"{_placed(place)}: {place.description}"
     for row, item in enumerate(personality.routine):
         span = f"from {item.time} to {item.until}" if item.until else f"at {item.time}"
         where = f" ({item.place})" if item.place else ""

@@ -76,7 +76,9 @@ from ..world.branches.meta import Rehearsal
 from ..world.due import Step as DueStep
 from ..world.folders import Binned
 from ..world.happening import Happened, Known
+from ..world.places import Located
 from ..world.rerating import Rerating
+from ..world.trail import Hop
 
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -679,6 +681,8 @@ _json(
     "What one of those who know of it remembers: how it came to know, who told it, and what became of its memory.",
 )
 _json(Happened, "HappenedTold", "Something that happened, and what each of those who know of it remembers.")
+_json(Located, "PlaceTold", "A place, and the one that it lies in; empty where no personality says so.")
+_json(Hop, "HopTold", "One of those through whom something came: what they remember of it, and who told it to them.")
 _json(Rehearsal, "RehearsalTold", "An agent that was branched from another, to be played with.")
 _json(
     MemoryApart,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, overload
@@ -10,7 +10,8 @@ from typing import Any, overload
 import numpy as np
 
 from ..core.change_set import Change, ChangeSet, ModelCall
-from ..core.entry import MemoryEntry
+from ..core.entry import MemoryEntry, Source
+from ..core.kinds import MAX_PEOPLE
 from ..core.scoring import Floats
 from ..core.settings import AgentSettings
 from ..errors import ModelError
@@ -70,6 +71,18 @@ def within(progress: Progress, begin: float, end: float) -> Progress:
 def by_age(entry: MemoryEntry) -> tuple[float, str]:
     """A sort key: the oldest first, those without a time before all."""
     return (entry.timestamp.timestamp() if entry.timestamp else float("-inf"), entry.id)
+
+
+def derived(sources: Iterable[MemoryEntry]) -> dict[str, Any]:
+    """How a memory that is worked out from others knows: whoever is in those is in it, and it is where they all are."""
+    held = list(sources)
+    people = dict.fromkeys(name for one in held for name in one.people)
+    places = {one.place for one in held}
+    return {
+        "source": Source.DERIVED,
+        "people": tuple(people)[:MAX_PEOPLE],
+        "place": places.pop() if len(places) == 1 else "",
+    }
 
 
 def bare(entry: MemoryEntry) -> MemoryEntry:

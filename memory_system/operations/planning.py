@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from ..core.change_set import Change, ChangeSet, Kept
-from ..core.entry import Kind, MemoryEntry, Tier, new_id
+from ..core.entry import Kind, MemoryEntry, Source, Tier, new_id
 from ..core.personality import RoutineItem
 from ..errors import ModelNonsense
 from ..llm import tasks
@@ -117,6 +117,7 @@ def entry(now: datetime, action: tasks.Action, evidence: Sequence[MemoryEntry]) 
         timestamp=now,
         rating=RATING,
         explanation="Plans are given 5.",
+        source=Source.DERIVED,
         tags=("plan",),
         evidence=tuple(entry.id for entry in evidence),
         depth=1 + max((entry.depth for entry in evidence), default=0),

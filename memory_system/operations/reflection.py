@@ -8,7 +8,7 @@ from datetime import datetime
 from ..core.change_set import Change, ChangeSet, ModelCall
 from ..core.entry import Kind, MemoryEntry, Tier, new_id
 from ..llm import tasks
-from .context import Ground, by_age, cited, rated
+from .context import Ground, by_age, cited, derived, rated
 
 RECENT = 100
 """Records that the questions are drawn from (section 4.2)."""
@@ -88,4 +88,5 @@ def entry(now: datetime, question: str, text: str, evidence: Sequence[MemoryEntr
         tags=("reflection",),
         evidence=tuple(entry.id for entry in evidence),
         depth=1 + max(entry.depth for entry in evidence),
+        **derived(evidence),
     )

@@ -8,7 +8,7 @@ from datetime import datetime
 from ..core.change_set import Change, ChangeSet
 from ..core.entry import Kind, MemoryEntry, Tier, new_id
 from ..llm import tasks
-from .context import Ground, by_age
+from .context import Ground, by_age, derived
 from .planning import is_ahead
 
 MARKED = "marked “by a person”"
@@ -94,4 +94,5 @@ def entry(text: str, sources: Sequence[MemoryEntry]) -> MemoryEntry:
         tags=("summary",),
         evidence=tuple(entry.id for entry in sources),
         depth=1 + max(entry.depth for entry in sources),
+        **derived(sources),
     )

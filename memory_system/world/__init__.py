@@ -6,6 +6,7 @@ from .auth import Door, Role, is_this_machine, refuse_unsafe
 from .due import Step
 from .prompt_samples import sample
 from .rerating import Rerating
+from .trail import Hop
 from .viewer import VIEWING, for_role
 from .world import TOKENS
 
@@ -14,6 +15,7 @@ __all__ = [
     "VIEWING",
     "Advanced",
     "Door",
+    "Hop",
     "Rerating",
     "Role",
     "Step",

@@ -16,6 +16,7 @@ from ..llm import Task
 from ..llm.tasks import Retold, retell
 from ..operations.edit import listed
 from ..operations.importing.events import Added
+from .places import lies_in, places_of
 
 Told = Mapping[str, str] | str | Sequence[str]
 """Who was told: each with by whom, or the names alone."""
@@ -99,23 +100,25 @@ def happened(
     what, place = text.strip(), at.strip()
     MemoryEntry(what, place=place)  # it refuses what could not be remembered
     tellers = dict(told) if isinstance(told, Mapping) else dict.fromkeys(listed(told), "")
-    named: dict[str, _Witness] = {}
+    knowing: dict[str, _Witness] = {}
     for source, names in ((Source.SAW, listed(seen_by)), (Source.HEARD, listed(heard_by)), (Source.TOLD, [*tellers])):
         for name in names:
-            agent = _named(agents, name)
+            agent = named(agents, name)
             teller = tellers[name] if source is Source.TOLD else ""
-            named.setdefault(agent.name, _Witness(agent, source, _called(agents, teller)))
-    if not named:
+            knowing.setdefault(agent.name, _Witness(agent, source, _called(agents, teller)))
+    if not knowing:
         if not place:
             raise InvalidParameter("Say who knows of it (seen_by, heard_by, told), or where it happened (at).")
         opened = (open_() for open_ in agents.values())
-        named = {one.name: _Witness(one, Source.SAW) for one in opened if _is_at(one, place, now)}
+        everyone = list(opened)
+        within = {one.place.casefold(): one.within for one in places_of(agent.personality for agent in everyone)}
+        knowing = {one.name: _Witness(one, Source.SAW) for one in everyone if _is_at(one, place, now, within)}
     everybody = [open_().display_name for open_ in agents.values()]
-    planned = [_known(witness, what, place, now, everybody) for witness in named.values()]
+    planned = [_known(witness, what, place, now, everybody) for witness in knowing.values()]
     if preview:
         return Happened(what, place, now, tuple(planned))
     done = [
-        replace(one, added=replace(one.added, change_set=named[one.agent].agent.apply(one.added.change_set)))
+        replace(one, added=replace(one.added, change_set=knowing[one.agent].agent.apply(one.added.change_set)))
         for one in planned
     ]
     return Happened(what, place, now, tuple(done))
@@ -150,13 +153,13 @@ def _known(witness: _Witness, what: str, place: str, now: datetime, others: Sequ
     return Known(agent.name, witness.source, witness.teller, agent.add_short_term(event, now=now, preview=True), note)
 
 
-def _is_at(agent: AgentMemory, place: str, now: datetime) -> bool:
-    """Whether an agent is at a place, by the plan of its day or its routine."""
+def _is_at(agent: AgentMemory, place: str, now: datetime, within: Mapping[str, str]) -> bool:
+    """Whether an agent is at a place, or in one that lies in it, by the plan of its day or its routine."""
     doing = agent.plan_now(now).doing
-    return doing is not None and doing.place.casefold() == place.casefold()
+    return doing is not None and lies_in(doing.place, place, within)
 
 
-def _named(agents: Mapping[str, Callable[[], AgentMemory]], name: str) -> AgentMemory:
+def named(agents: Mapping[str, Callable[[], AgentMemory]], name: str) -> AgentMemory:
     """The character of this name, its own or the one that its personality has.
 
     Raises:

@@ -31,10 +31,12 @@ _TOLD = frozenset(
         "lives",
         "name",
         "once",
+        "places",
         "rehearsal",
         "rehearsals",
         "speed",
         "standing",
+        "trail",
     }
 )
 """What a world tells; whatever else it has, or gets one day, is refused until it is named here."""

@@ -60,8 +60,10 @@ from .branches.branches import Stage
 from .folders import Binned, Place
 from .happening import Happened, Told, happened
 from .living import Living
+from .places import Located, places_of
 from .rerating import Rerater
 from .swap import Spot, finish
+from .trail import Hop, trail
 
 _NOT_AGENTS = frozenset({"schema"})
 TOKENS = "token-states.sqlite3"
@@ -358,7 +360,8 @@ class World(Stage):
 
         Args:
             text: what happened, 1 to 32,000 characters.
-            at: where; the characters whose plan or routine has them there saw it, if nobody is named.
+            at: where; the characters whose plan or routine has them there, or in a place that lies in it, saw it, if
+                nobody is named.
             seen_by: the characters who saw it, by their names.
             heard_by: those who heard it from somewhere near; who saw it, too, saw it.
             told: those who were told of it, each with by whom (``{"ana": "Tobias"}``), or their names alone.
@@ -378,6 +381,29 @@ class World(Stage):
         moment = self.clock() if now is None else now
         known = {name: partial(by, name) for name in self.characters()}
         return happened(known, text, at=at, seen_by=seen_by, heard_by=heard_by, told=told, now=moment, preview=preview)
+
+    def places(self) -> tuple[Located, ...]:
+        """The places of the characters' environments and routines by name, each with the one that it lies in."""
+        return places_of(self.agent(name).personality for name in self.characters())
+
+    def trail(self, name: str, entry_id: str, about: str = "") -> tuple[Hop, ...]:
+        """Who told whom: how a memory came to a character, back to whoever did not have it from anybody here.
+
+        Who told it is a field of the memory. What they knew it by is found by recall as of then: the first of their
+        memories that answer best to what they said. Changes and touches nothing.
+
+        Args:
+            name: whose memory it is.
+            entry_id: the memory, which may be forgotten.
+            about: what of it is meant, such as "the party", where it is about more than that.
+
+        Returns:
+            the character first, then who told it, and so on; at most 50.
+
+        Raises:
+            AgentNotFound, EntryNotFound: there is no such agent, or it never had the memory.
+        """
+        return trail({one: partial(self.agent, one) for one in self.characters()}, self.agent(name), entry_id, about)
 
     def opened(self) -> list[AgentMemory]:
         """The agents that are open now."""

@@ -27,21 +27,28 @@ BOUNDARIES: dict[str, tuple[Any, str]] = {
     "before it is marked done": (Journal, "mark_done"),
     "before the clock moves": (advancing, "move_standing"),
 }
-CHARACTERS = ("ana", "bo")
+CHARACTERS = ("ana", "bo", "cy", "dot", "eli", "fay")
+HAPPENS = {
+    name: [
+        {"id": f"day-{day}", "document": f"The ferry bell rang for {name.title()}", "rating": 8, "timestamp": at}
+        for day, at in enumerate((NOW + timedelta(hours=5), NOW + timedelta(hours=29)))
+    ]
+    for name in CHARACTERS[::2]
+}
+"""What a game hands in: events of both days, of every other character."""
 
 
 def settle(root: Path, embedder: Embedder) -> Path:
-    """A small village: each has more to remember than room for it, enough to reflect on, and a talk."""
+    """A village of six: each has more to remember than room for it, enough to reflect on, and a talk."""
     with World(settings_of(root), embedder=embedder) as world:
         world.stand_at(NOW)
         for name in CHARACTERS:
             routine = [{"time": "07:00", "until": "09:00", "activity": "feeds the geese", "place": "Farm"}]
             agent = world.create_agent(name, json.dumps({"identity": {"name": name.title()}, "routine": routine}))
             agent.configure(stm_size=4, reflection_trigger=30, ltm_size=8, retention="importance")
-            for number in range(9):
-                document = f"{name.title()} saw the goose number {number} swim away from the mill pond"
-                event = {"document": document, "rating": 4 + number % 5, "id": f"e{number}"}
-                agent.add_short_term({**event, "timestamp": NOW - timedelta(hours=9 - number)})
+            seen = f"{name.title()} saw the goose number {{}} swim away from the mill pond"
+            events = [{"document": seen.format(n), "rating": 4 + n % 5, "id": f"e{n}"} for n in range(9)]
+            agent.add_short_term([{**one, "timestamp": NOW - timedelta(hours=9 - n)} for n, one in enumerate(events)])
             Conversation.begin(agent, human="Tom").step("I give a party at the inn on Friday evening.")
     return root
 
@@ -89,7 +96,7 @@ def main() -> None:
         print(json.dumps({"open": True}), flush=True)
         if order.get("wait"):
             sys.stdin.readline()
-        done = world.advance(datetime.fromisoformat(order["to"]))
+        done = world.advance(datetime.fromisoformat(order["to"]), events=HAPPENS)
         print(json.dumps({"steps": len(done.steps), "waiting": len(done.waiting)}), flush=True)
 
 

@@ -15,6 +15,9 @@ from tests.faults import living
 from tests.faults.survivor import Child, go, told_by
 from tests.programs import Program
 
+STEPS = 60
+"""What six characters do by themselves in two days, the six events of theirs among it."""
+
 
 @pytest.fixture(scope="module")
 def village(tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder) -> Path:
@@ -27,7 +30,7 @@ def undisturbed(village: Path, tmp_path_factory: pytest.TempPathFactory, embedde
     """What its people did who lived through them in one go."""
     root = tmp_path_factory.mktemp("undisturbed") / "root"
     shutil.copytree(village, root)
-    assert _finished(_start(root)) == {"steps": 16, "waiting": 0}
+    assert _finished(_start(root)) == {"steps": STEPS, "waiting": 0}
     return living.lived(root, embedder)
 
 
@@ -43,14 +46,14 @@ def _finished(child: Child) -> object:
     return json.loads(out)
 
 
-@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.long)])
+@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.long)])
 def test_two_days_killed_at_random_are_the_same_two_days(
     village: Path, undisturbed: object, tmp_path: Path, embedder: CachedEmbedder, kills: int
 ) -> None:
     root, drawn = tmp_path / "root", random.Random(kills)
     shutil.copytree(village, root)
     for _ in range(kills):
-        child = _start(root, boundary=drawn.choice(list(living.BOUNDARIES)), times=drawn.randint(1, 4))
+        child = _start(root, boundary=drawn.choice(list(living.BOUNDARIES)), times=drawn.randint(1, STEPS // 4))
         _, problems = child.communicate()
         assert child.returncode in (0, -signal.SIGKILL), problems
     _finished(_start(root))
@@ -67,4 +70,4 @@ def test_two_processes_do_no_step_twice(
         go(child)
     done = [_finished(child) for child in both]
     assert living.lived(root, embedder) == undisturbed
-    assert sum(one["steps"] for one in done) == 16  # type: ignore[index]
+    assert sum(one["steps"] for one in done) == STEPS  # type: ignore[index]

@@ -147,7 +147,8 @@ def test_a_viewers_world_tells_what_there_is_and_refuses_all_else(world: World, 
     assert told == {
         "about", "agent", "agents", "author", "changes_of", "characters", "clock", "compare", "deleted_agents",
         "dropped", "due", "embedder", "embedder_decided", "embedder_name", "fits", "folder", "life", "lives", "model",
-        "name", "once", "opened", "prompts", "rehearsal", "rehearsals", "rerater", "speed", "standing",
+        "name", "once", "opened", "places", "prompts", "rehearsal", "rehearsals", "rerater", "speed", "standing",
+        "trail",
     }  # fmt: skip
 
 

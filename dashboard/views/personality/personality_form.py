@@ -21,7 +21,7 @@ LISTS = {
 }
 TABLES = {
     "relationships": ("Relationships", ("name", "relation", "trust", "notes")),
-    "environment": ("Places", ("place", "description")),
+    "environment": ("Places", ("place", "description", "within")),
     "routine": ("Daily routine (HH:MM)", ("time", "until", "activity", "place")),
 }
 _WIDTHS = {
@@ -32,7 +32,8 @@ _WIDTHS = {
     "trust": 80,
     "notes": 420,
     "place": 190,
-    "description": 600,
+    "description": 480,
+    "within": 150,
     "time": 90,
     "until": 90,
     "activity": 400,

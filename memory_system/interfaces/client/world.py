@@ -25,7 +25,9 @@ from ...world.branches.merge import Fit
 from ...world.branches.meta import Rehearsal
 from ...world.folders import Binned
 from ...world.happening import Happened, Told
+from ...world.places import Located
 from ...world.rerating import Rerating
+from ...world.trail import Hop
 from ..serialize import RemoteChangeSet, read
 from .agent import RemoteAgent, Stopped
 from .wire import Wire, event, given, long, plain, raised, segment
@@ -389,6 +391,15 @@ class RemoteWorld:
         """The rehearsals of a character that are in the bin, the last dropped first."""
         told = self._wire.get(f"/v1/agents/{segment(of)}/rehearsals/dropped")
         return [read(Binned, one) for one in told["items"]]
+
+    def places(self) -> tuple[Located, ...]:
+        """As ``World.places``."""
+        return tuple(read(Located, one) for one in self._wire.get("/v1/places")["items"])
+
+    def trail(self, name: str, entry_id: str, about: str = "") -> tuple[Hop, ...]:
+        """As ``World.trail``."""
+        told = self._wire.get(f"/v1/agents/{segment(name)}/trail", memory=entry_id, about=about)
+        return tuple(read(Hop, one) for one in told["items"])
 
     # -- keeping ---------------------------------------------------------------------------------------
 

@@ -104,7 +104,7 @@ class Read:
         about: what it tells, for people.
         form: what it wants to know.
         ask: asks an agent, or the world where it is not about one, with the form; where it is slow, also with what is
-            told how far it is; where it is ``of_world``, with the world before the agent.
+            told how far it is; where it is ``of_world``, with the world and the agent before the form.
         gives: the value or shape of its answer.
         address: over HTTP, below that of the agent, or of the API.
         example: its parameters on the command line, as an example.
@@ -147,7 +147,7 @@ class Read:
     ) -> tuple[bytes, View | None]:
         """The answer as JSON, and whose it is."""
         view = form.view(agent) if agent is not None and isinstance(form, Form | Asked) else agent
-        whom = (world, agent) if self.of_world else (view or world, form)
+        whom = (world, agent, form) if self.of_world else (view or world, form)
         answer = self.ask(*whom, *((progress,) if self.told else ()))
         return (self.gives.dumped(**answer) if isinstance(self.gives, Shape) else dumped(answer)), view
 

@@ -23,12 +23,14 @@ from ...world.auth import Role
 from ...world.branches.diff import Apart
 from ...world.branches.meta import Rehearsal
 from ...world.folders import Binned
+from ...world.places import Located
 from ...world.rerating import Rerating
+from ...world.trail import Hop
 from ...world.world import World
 from .. import cursors
 from ..forms import Says
 from ..serialize import Json, Shape, items, pages
-from .read import Form, Read, Some
+from .read import Form, OfMemory, Read, Some, Text
 
 _AGENT = Shape(
     "Agent",
@@ -38,6 +40,12 @@ _AGENT = Shape(
 
 
 BINNED = items("BinnedAgents", "The agents in the world's bin, the last deleted first.", Binned)
+
+
+class OfTrail(OfMemory):
+    """A memory, and what of it is meant."""
+
+    about: Annotated[Text, Says("What of it is meant, such as: the party.")] = ""
 
 
 _FIT = Shape(
@@ -165,7 +173,7 @@ READS = (
         "Rehearsals",
         "The rehearsals of a character, the last begun first.",
         Form,
-        lambda world, agent: {"items": world.rehearsals(agent.name)},
+        lambda world, agent, _form: {"items": world.rehearsals(agent.name)},
         items("Rehearsals", "The rehearsals of an agent, the last begun first.", Rehearsal),
         "rehearsals",
         tag="rehearsals",
@@ -176,7 +184,7 @@ READS = (
         "Compare a rehearsal",
         "How a rehearsal differs from its original.",
         Form,
-        lambda world, agent: world.compare(agent.name),
+        lambda world, agent, _form: world.compare(agent.name),
         Apart,
         "comparison",
         tag="rehearsals",
@@ -199,11 +207,33 @@ READS = (
         "Dropped rehearsals",
         "The rehearsals of a character that are in the world's bin, the last dropped first.",
         Form,
-        lambda world, agent: {"items": world.dropped(agent.name)},
+        lambda world, agent, _form: {"items": world.dropped(agent.name)},
         BINNED,
         "rehearsals/dropped",
         tag="rehearsals",
         of_world=True,
+    ),
+    Read(
+        "trail",
+        "Who told whom",
+        "How a memory came to a character: who told it, who had told them, and so on to whoever knew of it first.",
+        OfTrail,
+        lambda world, agent, form: {"items": world.trail(agent.name, form.memory, form.about)},
+        items("Trail", "The character, then who told it, and so on.", Hop),
+        "trail",
+        "mira-0326-02 --about 'the party'",
+        of_world=True,
+    ),
+    Read(
+        "places",
+        "Places",
+        "The places of the characters' environments and routines, each with the one that it lies in.",
+        Form,
+        lambda world, _form: {"items": world.places()},
+        items("Places", "The places by name.", Located),
+        "places",
+        tag="world",
+        of_agent=False,
     ),
     Read(
         "agents",

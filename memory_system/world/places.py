@@ -1,0 +1,55 @@
+"""Places: where they lie, as the characters' personalities say it: a room in a house, a house in a village."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ..core.personality import Personality
+
+
+@dataclass(frozen=True)
+class Located:
+    """A place of a world.
+
+    Args:
+        place: its name.
+        within: the place that it lies in; empty where no personality says so.
+    """
+
+    place: str
+    within: str = ""
+
+
+def places_of(personalities: Iterable[Personality | None]) -> tuple[Located, ...]:
+    """The places of environments and routines by name; where two disagree on what one lies in, the first is heard."""
+    found: dict[str, Located] = {}
+    for about in personalities:
+        for place, within in _named(about) if about else ():
+            for one in (Located(place, within), Located(within)):
+                held = found.get(one.place.casefold())
+                if one.place and (held is None or (one.within and not held.within)):
+                    found[one.place.casefold()] = Located(held.place if held else one.place, one.within)
+    return tuple(sorted(found.values(), key=lambda one: one.place.casefold()))
+
+
+def lies_in(place: str, at: str, within: Mapping[str, str]) -> bool:
+    """Whether a place is this one, or lies in it, however far up.
+
+    Args:
+        place: the name of a place, in letters of any size.
+        at: the name of another.
+        within: by the name of a place in small letters the one that it lies in.
+    """
+    seen, here = set[str](), place.casefold()
+    while here and here not in seen:
+        if here == at.casefold():
+            return True
+        seen.add(here)
+        here = within.get(here, "").casefold()
+    return False
+
+
+def _named(about: Personality) -> Iterable[tuple[str, str]]:
+    yield from ((one.place, one.within or "") for one in about.environment)
+    yield from ((one.place, "") for one in about.routine if one.place)

@@ -1,0 +1,85 @@
+"""Who told whom: how something came to a character, back through the talks of a world to whoever knew of it first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from ..agent import AgentMemory
+from ..core.entry import MemoryEntry, Source, Tier
+from ..errors import AgentNotFound
+from ..recall.query import Facets
+from .happening import named
+
+MOST = 50
+"""Characters that a trail leads through."""
+_LOOKED_AT = 20
+_NEAR = 0.8
+"""The share of the relevancy of the most relevant memory from which on an earlier one is preferred."""
+
+
+@dataclass(frozen=True)
+class Hop:
+    """One of those through whom something came.
+
+    Args:
+        agent: the agent's name.
+        teller: who told it, as the memory names them; empty for whoever did not have it from anybody.
+        talk: the id of the agent's conversation in which it was told; empty where it was told in none that is kept.
+        entry: what the agent remembers of it.
+    """
+
+    agent: str
+    teller: str
+    talk: str
+    entry: MemoryEntry
+
+
+def trail(
+    agents: Mapping[str, Callable[[], AgentMemory]], agent: AgentMemory, entry_id: str, about: str = ""
+) -> tuple[Hop, ...]:
+    """How a memory came to a character; see ``World.trail``.
+
+    Args:
+        agents: the characters by name, each opened when it is asked for.
+        agent: whose memory it is.
+        entry_id: the memory, which may be forgotten.
+        about: what of it is meant.
+    """
+    entry: MemoryEntry | None = agent.last_version(entry_id)
+    hops: list[Hop] = []
+    while entry is not None and len(hops) < MOST and agent.name not in {one.agent for one in hops}:
+        told = entry.source is Source.TOLD and bool(entry.people)
+        hops.append(Hop(agent.name, entry.people[0] if told else "", str(entry.extras.get("conversation", "")), entry))
+        try:
+            teller = named(agents, entry.people[0]) if told else agent
+        except AgentNotFound:  # who told it is no character of this world
+            break
+        cue = about.strip() or _words_of(teller.display_name, entry.document)
+        entry, agent = _known_before(teller, agent, entry, cue), teller
+    return tuple(hops)
+
+
+def _words_of(teller: str, told: str) -> str:
+    """What somebody said of what a talk left in memory; the whole where that does not say who said what."""
+    said = re.findall(rf"^{re.escape(teller)}: (.+)$|{re.escape(teller)}: “([^”]+)”", told, re.MULTILINE)
+    return " ".join(line or quoted for line, quoted in said) or told
+
+
+def _known_before(teller: AgentMemory, to: AgentMemory, told: MemoryEntry, cue: str) -> MemoryEntry | None:
+    """By which memory somebody knew what they told: the first of those that answer it best, as of then."""
+    if told.timestamp is None or teller is to:
+        return None
+    until = told.timestamp + timedelta(seconds=1)
+    asked = teller.query(cue, _LOOKED_AT, now=told.timestamp, facets=Facets(until=until))
+    found = [hit for hit in teller.answer(asked) if hit.entry.tier is not Tier.STATIC and not _between(hit.entry, to)]
+    best = max((hit.score.relevancy for hit in found), default=0.0)
+    near = [hit.entry for hit in found if hit.score.relevancy >= _NEAR * best]
+    return min(near, key=lambda one: (one.timestamp or told.timestamp, one.id), default=None)
+
+
+def _between(entry: MemoryEntry, to: AgentMemory) -> bool:
+    """Whether a memory is of a talk with this one."""
+    return "conversation" in entry.extras and to.display_name in entry.people
