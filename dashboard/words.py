@@ -52,6 +52,7 @@ SELECT_ALL = "Select all"
 # embedder_settings.py
 EMBEDDER = "Embedder"
 USE_THIS_EMBEDDER = "Use this embedder"
+RE_EMBED_ALL = "Re-embed all characters"
 
 # forms.py
 MARK_IT_AS = "Mark it as"
@@ -92,6 +93,7 @@ RESTORE_THE_SHIPPED_TEXT = "Restore the shipped text"
 
 # operations.py
 LOOK_UP = "Look up"
+WHAT_TO_DO = "What to do, or to look up"
 
 # recall_compare.py
 BLIND_TEST = "Blind test"

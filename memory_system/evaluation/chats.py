@@ -119,12 +119,14 @@ def _told(agent: AgentMemory, session: tuple[Turn, ...]) -> None:
     agent.migrate_stm2ltm(now=now)
 
 
-def _living(lab: Lab) -> Iterator[tuple[Chat, AgentMemory, tuple[str, ...], tuple[Turn, ...] | None]]:
+def _living(
+    lab: Lab, most: int | None = None
+) -> Iterator[tuple[Chat, AgentMemory, tuple[str, ...], tuple[Turn, ...] | None]]:
     """Each chat with its agent, what was said before as lines, and the session that comes; ``None`` after the last."""
     for number, chat in enumerate(chats(lab)):
         agent = lab.world.create_agent(f"chat-{number}", personality(chat.speakers[0], 0))
         lines: list[str] = []
-        for place, session in enumerate(chat.sessions):
+        for place, session in enumerate(chat.sessions[:most]):
             if lab.stop():
                 return
             lab.say(f"{chat.name}: told {place:,} of {len(chat.sessions):,} sessions")
@@ -188,9 +190,9 @@ def openers(lab: Lab) -> Iterator[Item]:
 
     Compared with the facts about whom the agent meets, or, where the data have none, with what they said before.
     """
-    for chat, agent, lines, coming in _living(lab):
+    for chat, agent, lines, coming in _living(lab, None if lab.limit is None else lab.limit + 1):
         place = 0 if coming is None else chat.sessions.index(coming)
-        if coming is None or place == 0 or (lab.limit is not None and place > lab.limit):
+        if coming is None or place == 0:
             continue
         human = chat.speakers[1]
         said = tuple(text for session in chat.sessions[:place] for who, text, _ in session if who == human)

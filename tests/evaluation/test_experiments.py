@@ -203,7 +203,7 @@ def test_what_was_said_in_an_earlier_session_is_retrieved_and_judged(
 def test_an_opener_is_as_near_as_what_it_takes_up(run: Run, server: FakeServer, tmp_path: Path) -> None:
     (tmp_path / "chats.jsonl").write_text(json.dumps(CHAT) + "\n")
     server.on("*", model(lambda _messages: "Hello.", lambda _messages: "", lambda _results: OPENING))
-    found = rows(run("conversation-opener", tmp_path / "chats.jsonl", "--json"))
+    found = rows(run("conversation-opener", tmp_path / "chats.jsonl", "--limit", 2, "--json"))
     opened, greeted = found["overall", "memory"], found["overall", "prompt alone"]
     assert opened["count"] == 2
     assert all(value(opened, name) > value(greeted, name) + 0.2 for name in ("SIM-1", "SIM-3", "SIM-H"))

@@ -79,7 +79,7 @@ if name == MORE:
         *READS,
     ]
     chosen = st.selectbox(
-        "What to do, or to look up", others, key=f"more-{agent.name}",
+        words.WHAT_TO_DO, others, key=f"more-{agent.name}",
         format_func=lambda one: one.title if isinstance(one, Operation) else f"{words.LOOK_UP}: {one.title}",
     )  # fmt: skip
 st.text(chosen.about.replace("``", ""))

@@ -1,15 +1,22 @@
-"""What makes the vectors of this world: which embedder is in use, for which languages, and another one to use."""
+"""What makes the vectors of this world: which embedder is in use, for which languages, and another one to use.
+
+All characters are re-embedded from here, one after another; one alone, at the top of its pages.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
-from memory_system import MemorySystemError
+from memory_system import MemorySystemError, World
 from memory_system.core import LANGUAGES
 from memory_system.embedding import EMBEDDERS, known_languages
+from memory_system.operations import Progress
 
 from ... import session, words
-from ...components import widgets
+from ...components import widgets, working
+from ...data import tables
 
 
 def show() -> None:
@@ -24,6 +31,7 @@ def show() -> None:
         st.caption(widgets.plain(f"In use: {world.embedder.identity}. {told}"))
         if world.embedder_decided:
             st.caption(widgets.plain(world.embedder_decided))
+            _reembed(world)
             return
         names = EMBEDDERS.names()
         name = st.selectbox(
@@ -33,7 +41,7 @@ def show() -> None:
         )  # fmt: skip
         st.caption(
             "Shared by all characters of this world. After a change each character has to be re-embedded before it can "
-            "recall or change anything; a button for that appears at the top of its pages."
+            "recall or change anything, here or at the top of its pages."
         )
         if st.button(
             words.USE_THIS_EMBEDDER, icon=":material/translate:", disabled=name == world.embedder_name,
@@ -47,3 +55,37 @@ def show() -> None:
             else:
                 widgets.say_next(f"{name} makes the vectors of this world.")
                 st.rerun()
+        _reembed(world)
+
+
+def _reembed(world: World) -> None:
+    """Make what vectors are missing, of all characters."""
+    name = "reembed-all"
+    work = working.of(name)
+    if work is not None and work.running:
+        working.bar(name)
+        return
+    if work is not None:
+        working.put_away(name)
+        if work.problem is not None:
+            widgets.problem(work.problem)
+        else:
+            made = tables.counted(work.result, "memory has its vector", "memories have their vectors")
+            st.success(f"{made} now." if work.result else "No vector was missing.", icon=":material/check_circle:")
+    if st.button(words.RE_EMBED_ALL, icon=":material/autorenew:", help="python -m memory_system reembed"):
+        working.begin(name, lambda progress, cancelled: _all(world, progress, cancelled))
+        st.rerun()
+
+
+def _all(world: World, progress: Progress, cancelled: Callable[[], bool]) -> int:
+    """How many memories were embedded; a character that can only be read is passed over."""
+    names, embedded = world.agents(), 0
+    for number, name in enumerate(names):
+        agent = world.agent(name)
+
+        def tell(done: float, doing: str, name: str = name, number: int = number) -> None:
+            progress((number + done) / len(names), f"{name}: {doing}")
+
+        if agent.read_only is None and not cancelled():
+            embedded += agent.reembed(progress=tell, cancelled=cancelled).embedded
+    return embedded
