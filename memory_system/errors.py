@@ -32,7 +32,7 @@
     │   ├── ModelTimeout               504  no complete answer within the deadline
     │   ├── ModelOverflow              413  what was sent is longer than the model's context
     │   └── ModelNonsense              502  an answer, but not of the form that was asked for
-    │       └── UnknownLanguage        502  a text in a language that the model cannot read
+    │       └── UnknownLanguage        422  a text in a language that the model cannot read
     ├── EmbedderError                  500  no vectors: weights missing, or not what they should be
     ├── ExtraMissing                   501  a feature whose packages were not installed
     └── StoreError                     500
@@ -213,6 +213,7 @@ class ModelNonsense(ModelError):
 class UnknownLanguage(ModelNonsense):
     """Raise when a text is in a language that the model cannot read; it can help with others."""
 
+    status = 422
     code = "unknown-language"
 
 

@@ -156,6 +156,11 @@ def test_a_missing_field_is_named(api: httpx.Client) -> None:
     assert "memory: Field required" in _problem(_post(api, "/rate", b"{}"), 422, "invalid-input")
 
 
+def test_a_language_that_the_offline_rules_cannot_read_is_named(api: httpx.Client) -> None:
+    foreign = api.post("/rate", json={"memory": "昨晚磨坊着火了。"})
+    assert "Chinese" in _problem(foreign, 422, "unknown-language")
+
+
 def test_an_unknown_agent_is_not_found_and_not_made(api: httpx.Client, world: World, agent: AgentMemory) -> None:
     detail = _problem(api.post("/plan", json={"agent": "nobody"}), 404, "agent-not-found")
     assert "'nobody'" in detail
