@@ -37,13 +37,13 @@ PIP_AUDIT = "pip-audit>=2.7,<3"
 UNREACHABLE = ("ConnectionError", "ServiceError", "Failed to establish", "timed out", "Max retries", "Name or service")
 TESTS = {
     "test": [("2", "not long and not full and not browser"), ("2", "not long and not full and browser")],
-    "test-all": [("2", "not long and not browser"), ("2", "not long and browser")],
+    "test-all": [("3", "not long and not browser"), ("2", "not long and browser")],
     "faults": [("2", "long or not long")],
 }
 """What each of these targets runs: with so many workers, by the tests' markers.
 
 A browser's event loop would be in the way of other tests, hence two calls, at the same time: one computes while the
-other waits.
+other waits. The one that takes longer has a worker more.
 """
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 

@@ -86,7 +86,7 @@ def install(folder: Path, wheel: Path, extra: str) -> Installed:
     made = Installed(folder / "env", folder / "home")
     made.home.mkdir()
     done = subprocess.run(
-        [made.python, "-m", "pip", "install", "-q", "--disable-pip-version-check", f"{wheel}{extra}"],
+        [made.python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-compile", f"{wheel}{extra}"],
         cwd=made.home,
         capture_output=True,
         text=True,
