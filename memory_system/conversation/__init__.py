@@ -9,6 +9,7 @@ with World() as world:
 """
 
 from . import documents, interview
+from .actions import MAX_ACTIONS, Action
 from .comparing import MAX_MESSAGES, Compared, Fate, compare
 from .context import CORE, INSTRUCTIONS, NEW, QUEUE, RECALLED, SUMMARY, TOOLS, Context, Section
 from .conversation import MAX_TITLE, Conversation
@@ -43,6 +44,7 @@ __all__ = [
     "DEFINITIONS",
     "INSTRUCTIONS",
     "LEAST_VIRTUAL",
+    "MAX_ACTIONS",
     "MAX_MESSAGES",
     "MAX_TEMPLATE",
     "MAX_TITLE",
@@ -55,6 +57,7 @@ __all__ = [
     "SUMMARY",
     "TOOLS",
     "TRANSCRIPT",
+    "Action",
     "Blocks",
     "Compared",
     "Context",

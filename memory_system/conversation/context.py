@@ -18,7 +18,8 @@ from ..core.times import stamp
 from ..llm.base import ToolCall
 from ..llm.prompts import SHIPPED, Prompts, filled
 from ..llm.tokens import MESSAGE, PREAMBLE, Correction, estimate, of_message, of_tools
-from .functions import BRIEF, DEFINITIONS, cut
+from .actions import Action, cut
+from .functions import BRIEF, DEFINITIONS, brief
 from .talk import Message, Role, Strategy, Talk
 
 INSTRUCTIONS, TOOLS, CORE, SUMMARY = "instructions", "functions", "core memory", "summary"
@@ -79,6 +80,7 @@ class Context:
         left_out: messages of the queue that have no room; they are found by search.
         shortened: new messages that are not sent whole.
         wanted: tokens that it would have with everything in it; memory pressure is measured by this.
+        actions: what the agent can do in the game.
     """
 
     sections: tuple[Section, ...]
@@ -86,6 +88,7 @@ class Context:
     left_out: int = 0
     shortened: int = 0
     wanted: int = 0
+    actions: tuple[Action, ...] = ()
 
     @property
     def tokens(self) -> int:
@@ -97,7 +100,7 @@ class Context:
         """The functions that are offered."""
         if not any(section.name == TOOLS for section in self.sections):
             return ()
-        return DEFINITIONS if self.budget >= _DESCRIBED else BRIEF
+        return _offered(self.actions, self.budget)
 
     @property
     def messages(self) -> tuple[Mapping[str, Any], ...]:
@@ -137,6 +140,18 @@ def counted(message: Message) -> Message:
     return replace(message, tokens=of_message(message.openai()))
 
 
+def tokens_of_tools(actions: Sequence[Action], budget: int) -> int:
+    """What the functions of memory, and these actions, take of a prompt with this budget, estimated."""
+    return of_tools(_offered(actions, budget)) if actions else _OF_TOOLS[budget >= _DESCRIBED]
+
+
+def _offered(actions: Sequence[Action], budget: int) -> tuple[Mapping[str, Any], ...]:
+    definitions = tuple(one.definition for one in actions)
+    if budget >= _DESCRIBED:
+        return (*DEFINITIONS, *definitions)
+    return (*BRIEF, *map(brief, definitions))
+
+
 def build(scene: Scene, talk: Talk, new: Sequence[Message]) -> Context:
     """The prompt of a talk, within its budget.
 
@@ -151,7 +166,7 @@ def build(scene: Scene, talk: Talk, new: Sequence[Message]) -> Context:
     room, measure = talk.budget, Measure(talk.scale)
     virtual = talk.settings.strategy is Strategy.VIRTUAL
     sections = [_instructions(scene, talk, room, measure)]
-    tools = measure.of(_OF_TOOLS[room >= _DESCRIBED])
+    tools = measure.of(tokens_of_tools(talk.actions, room))
     if virtual and tools + sections[0].tokens < (1 - _LEAST_LEFT) * room:
         sections.append(Section(TOOLS, "", (), tools))
     fixed, needed, whole, taken = sections, sum(map(measure.message, new)), 0, 0
@@ -169,7 +184,7 @@ def build(scene: Scene, talk: Talk, new: Sequence[Message]) -> Context:
     if live:
         sections.append(Section(NEW, "", tuple(live), used))
     wanted = whole + needed + sum(map(measure.message, talk.queue))
-    return Context(tuple(sections), room, len(talk.queue) - len(queue), shortened, wanted)
+    return Context(tuple(sections), room, len(talk.queue) - len(queue), shortened, wanted, talk.actions)
 
 
 def room_left(fixed: Sequence[Section], room: int, shares: Mapping[str, float] = SHARES) -> dict[str, int]:
@@ -180,9 +195,8 @@ def room_left(fixed: Sequence[Section], room: int, shares: Mapping[str, float] =
 
 def summary_room(talk: Talk) -> int:
     """Tokens that a talk's summary may have, estimated and not corrected."""
-    fixed = (
-        _OF_TOOLS[talk.budget >= _DESCRIBED] + 300 if talk.settings.strategy is Strategy.VIRTUAL else talk.budget // 4
-    )
+    virtual = talk.settings.strategy is Strategy.VIRTUAL
+    fixed = tokens_of_tools(talk.actions, talk.budget) + 300 if virtual else talk.budget // 4
     return max(40, int((talk.budget - fixed) * SHARES[SUMMARY]) - 12)
 
 

@@ -6,7 +6,7 @@ How a talk is left, and how the whole of it is taken back.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Self
@@ -16,18 +16,20 @@ from ..core.change_set import Change, ChangeSet, Kept, TextChange, short
 from ..core.entry import LIVED, MemoryEntry, Tier, new_id
 from ..core.scoring import whole
 from ..core.times import moment_given
-from ..errors import Conflict, InvalidParameter
+from ..errors import Conflict, InvalidParameter, shown
 from ..llm.base import Heard, unheard
 from ..operations.context import Progress, bare, no_progress
 from ..operations.edit import lasting, listed
 from ..operations.importing.turns import MAX_SPEAKER
 from . import people, remembering, storage
+from .actions import Action, checked_actions
 from .context import Context
-from .playing import Ask, Played, checked_blocks, first_blocks, looked_at, play
-from .replaying import Replay, replayed
+from .functions import NAMES
+from .playing import Ask, Played, checked_blocks, first_blocks, looked_at, play, run
+from .replaying import GoingOn, Recorded, Replay, asked, messages_of, replayed
 from .stepping import Told, untold
 from .steps import MUTED, OPERATION, WITHOUT, Step, planned, step_of
-from .storage import conversations, entry_of, message_id, read, removal
+from .storage import actions_of, conversations, entry_of, message_id, read, removal
 from .talk import NOBODY, Message, Talk, TalkSettings, checked_settings
 
 SYNOPSIS = "synopsis"
@@ -167,6 +169,7 @@ class Conversation:
         muted: Sequence[str] = (),
         without: Sequence[str] = (),
         speaker: str = "",
+        actions: Sequence[Action] = (),
     ) -> Step:
         """Say something to the agent, and hear its answer. Everything is stored as one change set.
 
@@ -180,10 +183,12 @@ class Conversation:
             muted: ids of memories that are not there, for this once.
             without: blocks of core memory that are not there, for this once.
             speaker: who says it, if it is not the human of the conversation.
+            actions: what the agent can do in the game at this step, beside the functions of memory.
 
         Returns:
             The answer, and how it came about. A language model that fails leaves the message stored; ``problem``
-            says why there is no answer.
+            says why there is no answer. Where it calls actions that have no callable, they are ``pending``: nothing
+            is stored before ``go_on`` has handed in what came of them.
 
         Raises:
             InvalidEntry, InvalidParameter: the message or a parameter cannot be taken. Nothing was changed.
@@ -200,12 +205,73 @@ class Conversation:
             without=tuple(listed(without)),
             touch=not preview,
             speaker=by,
+            actions=checked_actions(actions, NAMES),
         )
+        return self._stepped(self.talk, ask, preview=preview, hold=hold)
+
+    def go_on(
+        self,
+        step: Step | ChangeSet,
+        results: Mapping[str, object],
+        *,
+        actions: Sequence[Action] = (),
+        heard: Heard = unheard,
+        told: Told = untold,
+        preview: bool = False,
+        hold: bool = False,
+    ) -> Step:
+        """Go on with a step whose actions were carried out elsewhere; the model is not asked again for what it said.
+
+        Args:
+            step: one with calls that are ``pending``, or its change set.
+            results: what came of each call by the call's id, as JSON can hold it; an exception stands for a failure.
+            actions: those of the step that have a callable; the others are known from it.
+            heard: told the answer as it arrives.
+            told: told each call of a function once it is done.
+            preview: whether to store nothing.
+            hold: whether the events that the agent would store are offered, instead of stored with the step.
+
+        Returns:
+            As ``step``: with the answer, or with more that is pending.
+
+        Raises:
+            InvalidParameter: this is no step of this talk that waits, or a result is of none of its calls.
+            Conflict: somebody else has talked since; say it again.
+        """
+        plan = step.change_set if isinstance(step, Step) else step
+        said = messages_of(plan, self.id) if plan is not None and plan.revision is None else ()
+        if plan is None or not said:
+            raise InvalidParameter("Hand in the step as it came, with calls that are pending; this is none.")
         talk = self.talk
+        if talk.next_number != said[0].number:
+            raise Conflict("Somebody has talked since; say it again.")
+        carried = {one.name: one.do for one in checked_actions(actions, NAMES)}
+        known = asked(said, plan, actions_of(plan, talk), Recorded(plan.calls))
+        waiting = {call.id: call.name for call in run(self.agent, talk, known).outcome.pending}
+        if missing := [f"{one} ({name})" for one, name in waiting.items() if one not in results]:
+            raise InvalidParameter(f"Hand in what came of each call; there is no result of {', '.join(missing)}.")
+        if unknown := [one for one in results if one not in waiting]:
+            raise InvalidParameter(
+                f"The step waits for no call {shown(unknown[0])}; "
+                f"it waits for {', '.join(waiting) if waiting else 'none'}."
+            )
+        model = GoingOn(plan.calls, self.agent.model, heard, told)
+        ask = dataclasses.replace(
+            known,
+            model=model,
+            heard=unheard if heard is unheard else model.heard,
+            told=model.told,
+            actions=tuple(dataclasses.replace(one, do=carried.get(one.name)) for one in known.actions),
+            results={**known.results, **results},
+        )
+        return self._stepped(talk, ask, preview=preview, hold=hold)
+
+    def _stepped(self, talk: Talk, ask: Ask, *, preview: bool, hold: bool) -> Step:
         played = play(self.agent, talk, ask)
         plan = self._planned(talk, played, ask, hold=hold)
         offered = [self._offered(event, ask.now) for event in played.events] if hold else []
-        return step_of(played, plan if preview else self.agent.apply(plan), tuple(offered))
+        keep = preview or bool(played.outcome.pending)
+        return step_of(played, plan if keep else self.agent.apply(plan), tuple(offered))
 
     def edit_core(self, block: str, text: str, *, preview: bool = False, now: datetime | None = None) -> ChangeSet:
         """Rewrite a block of core memory, ``persona`` or ``human``.

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -20,10 +20,8 @@ from ..core.change_set import is_text
 from ..errors import MemorySystemError, shown
 from ..llm.base import ToolCall
 from ..llm.tokens import estimate
+from .actions import HEARTBEAT, TYPES, Action, carried_out, cut, handed_in, result_of, words_of
 from .talk import SEND, Blocks
-
-HEARTBEAT = "request_heartbeat"
-"""The argument by which a model asks to go on once a function has answered, before it is the other's turn."""
 
 _BLOCK = {"type": "string", "enum": ["persona", "human"], "description": "You, or the other."}
 _PAGE = {"type": "integer", "description": "From 0."}
@@ -45,10 +43,14 @@ def _definition(name: str, description: str, required: Mapping[str, Any], more: 
     return {"type": "function", "function": {"name": name, "description": description, "parameters": parameters}}
 
 
-def _brief(definition: Mapping[str, Any]) -> dict[str, Any]:
+def brief(definition: Mapping[str, Any]) -> dict[str, Any]:
+    """A definition without a description of each argument."""
     told = definition["function"]
     taken = told["parameters"]["properties"].items()
-    bare = {name: {key: value for key, value in one.items() if key != "description"} for name, one in taken}
+    bare = {
+        name: {key: value for key, value in one.items() if key != "description"} if isinstance(one, dict) else one
+        for name, one in taken
+    }
     return {"type": "function", "function": {**told, "parameters": {**told["parameters"], "properties": bare}}}
 
 
@@ -72,7 +74,7 @@ DEFINITIONS: tuple[Mapping[str, Any], ...] = (
     _definition("archival_memory_search", "Search your life and documents.", {"query": _QUERY}, {"page": _PAGE}),
 )
 """The functions in the form of OpenAI's tools; each but ``send_message`` takes ``request_heartbeat`` too."""
-BRIEF: tuple[Mapping[str, Any], ...] = tuple(_brief(one) for one in DEFINITIONS)
+BRIEF: tuple[Mapping[str, Any], ...] = tuple(brief(one) for one in DEFINITIONS)
 """The same without a description of each argument, for prompts that are short of room."""
 NAMES = tuple(str(one["function"]["name"]) for one in DEFINITIONS)
 PARAMETERS = {name: one["function"]["parameters"] for name, one in zip(NAMES, DEFINITIONS, strict=True)}
@@ -149,6 +151,8 @@ class FunctionRun:
         heartbeat: whether the model asked to go on.
         said: what ``send_message`` says.
         blocks: core memory afterwards.
+        action: what was done in the game, such as "open_gate (gate: north)"; empty of functions of memory, and of
+            calls that could not be carried out.
     """
 
     call_id: str
@@ -161,6 +165,7 @@ class FunctionRun:
     heartbeat: bool
     said: str
     blocks: Blocks
+    action: str = ""
 
 
 class _Wrong(Exception):
@@ -176,12 +181,27 @@ class Functions:
         block_room: characters that a block of core memory may have.
         result_room: characters that the results of one search may have.
         muted: blocks of core memory that are not there, for this once.
+        actions: what can be done besides.
+        results: what was handed in for calls of actions, by the calls' ids; an exception stands for a failure.
     """
 
     external: External
     block_room: int
     result_room: int
     muted: Sequence[str] = ()
+    actions: Sequence[Action] = ()
+    results: Mapping[str, object] = field(default_factory=dict)
+
+    def waits(self, call: ToolCall) -> bool:
+        """Whether the caller of the step has to carry out this call."""
+        action = self._action(call.name)
+        if action is None or action.do is not None or call.id in self.results:
+            return False
+        try:
+            self._given(call)
+        except _Wrong:  # the model is told so, and nobody is asked to carry it out
+            return False
+        return True
 
     def run(self, call: ToolCall, blocks: Blocks) -> FunctionRun:
         """Carry out a call; nothing that the model writes makes it raise.
@@ -191,12 +211,14 @@ class Functions:
             blocks: core memory as it is.
         """
         started = time.perf_counter()
-        said, after, failed, heartbeat = "", blocks, False, False
+        said, after, failed, heartbeat, done = "", blocks, False, False, ""
         try:
-            given = _arguments(call)
-            heartbeat = given.pop(HEARTBEAT, False) in (True, "true", "True")
-            _check(call.name, given)
-            if call.name == SEND:
+            given, heartbeat = self._given(call)
+            if (action := self._action(call.name)) is not None:
+                done = words_of(call.name, given)
+                carry_out = handed_in(self.results[call.id]) if call.id in self.results else carried_out(action, given)
+                result, failed = result_of(carry_out, self.result_room)
+            elif call.name == SEND:
                 said, result = _filled(given, "message"), _done()
             elif call.name in _CORE:
                 after = _CORE[call.name](self, blocks, given)
@@ -210,8 +232,19 @@ class Functions:
             result, failed = _failure(error.sentence), True
         took = (time.perf_counter() - started) * 1000
         return FunctionRun(
-            call.id, call.name, call.arguments, result, took, estimate(result), failed, heartbeat, said, after
+            call.id, call.name, call.arguments, result, took, estimate(result), failed, heartbeat, said, after, done
         )
+
+    def _action(self, name: str) -> Action | None:
+        return next((one for one in self.actions if one.name == name), None)
+
+    def _given(self, call: ToolCall) -> tuple[dict[str, Any], bool]:
+        """The arguments of a call, checked, and whether the model asked to go on."""
+        known = PARAMETERS | {one.name: one.parameters for one in self.actions}
+        given = _arguments(call, known)
+        heartbeat = given.pop(HEARTBEAT, False) in (True, "true", "True")
+        _check(call.name, known[call.name], given)
+        return given, heartbeat
 
     def append(self, blocks: Blocks, given: Mapping[str, Any]) -> Blocks:
         """Core memory with a text added to a block, on a line of its own."""
@@ -292,14 +325,6 @@ _OUTSIDE: Mapping[str, Callable[[Functions, Mapping[str, Any]], str]] = {
 }
 
 
-def cut(text: str, room: int) -> str:
-    """A text in at most ``room`` characters, which says how much of it is left out."""
-    if len(text) <= room:
-        return text
-    notice = f" […{len(text):,} characters in all]"
-    return text[: max(0, room - len(notice))] + notice
-
-
 def part_of(text: str, query: str, room: int) -> str:
     """Of a long text ``room`` characters where the longest word of a query stands, from its beginning if none does."""
     if len(text) <= room:
@@ -310,9 +335,9 @@ def part_of(text: str, query: str, room: int) -> str:
     return cut(text, room) if start <= 0 else cut(f"…{text[start:]}", room)
 
 
-def _arguments(call: ToolCall) -> dict[str, Any]:
-    if call.name not in NAMES:
-        raise _Wrong(f"There is no function {shown(call.name)}; there are {', '.join(NAMES)}.")
+def _arguments(call: ToolCall, known: Mapping[str, object]) -> dict[str, Any]:
+    if call.name not in known:
+        raise _Wrong(f"There is no function {shown(call.name)}; there are {', '.join(known)}.")
     if len(call.arguments) > MAX_ARGUMENTS:
         raise _Wrong(f"The arguments have {len(call.arguments):,} characters; at most {MAX_ARGUMENTS:,} are taken.")
     try:
@@ -324,21 +349,50 @@ def _arguments(call: ToolCall) -> dict[str, Any]:
     return given
 
 
-def _check(name: str, given: dict[str, Any]) -> None:
+def _check(name: str, schema: Mapping[str, Any], given: dict[str, Any]) -> None:
     """That the arguments are those of the schema; a number that came as text is taken for one."""
-    properties, required = PARAMETERS[name]["properties"], PARAMETERS[name]["required"]
-    if missing := [key for key in required if key not in given]:
-        raise _Wrong(f"{name} needs {missing[0]!r}; it takes {', '.join(properties)}.")
-    if unknown := sorted(key for key in given if key not in properties):
-        raise _Wrong(f"{name} has no argument {shown(unknown[0])}; it takes {', '.join(properties)}.")
-    for key, value in given.items():
-        schema = properties[key]
-        if schema.get("type") == "integer":
-            given[key] = _page(key, value)
-        elif key != HEARTBEAT and not is_text(value):
-            raise _Wrong(f"{key!r} must be a text.")
-        elif "enum" in schema and value not in schema["enum"]:
-            raise _Wrong(f"{key!r} must be {' or '.join(schema['enum'])}, not {shown(value)}.")
+    properties = schema["properties"]
+    takes = f"it takes {', '.join(properties) or 'no arguments'}."
+    if missing := [key for key in schema.get("required", []) if key not in given]:
+        raise _Wrong(f"{name} needs {missing[0]!r}; {takes}")
+    unknown = sorted(key for key in given if key not in properties)
+    if unknown and not schema.get("additionalProperties", False):
+        raise _Wrong(f"{name} has no argument {shown(unknown[0])}; {takes}")
+    for key in [key for key in given if key in properties]:
+        if name in PARAMETERS and properties[key].get("type") == "integer":
+            given[key] = _page(key, given[key])
+        elif key != HEARTBEAT:
+            _fits(key, given[key], properties[key])
+
+
+def _fits(key: str, value: object, schema: Any) -> None:
+    """That one argument has its type and is one of its choices."""
+    told = schema if isinstance(schema, Mapping) else {}
+    kinds = told.get("type", list(TYPES))
+    kinds = kinds if isinstance(kinds, list) else [kinds]
+    if not any(_is_a(value, kind) for kind in kinds):
+        raise _Wrong(f"{key!r} must be {' or '.join(_KINDS[kind] for kind in kinds)}, not {shown(value)}.")
+    if "enum" in told and value not in told["enum"]:
+        raise _Wrong(f"{key!r} must be {' or '.join(map(str, told['enum']))}, not {shown(value)}.")
+
+
+_KINDS = {
+    "string": "a text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
+
+
+def _is_a(value: object, kind: str) -> bool:
+    if kind == "string":
+        return is_text(value)
+    if isinstance(value, bool):
+        return kind == "boolean"
+    return isinstance(value, TYPES[kind]) or (kind == "integer" and isinstance(value, float) and value.is_integer())
 
 
 def _page(key: str, value: object) -> int:

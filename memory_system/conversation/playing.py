@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -18,13 +18,14 @@ from ..operations.context import rated
 from ..recall.query import Facets
 from ..recall.rank import Recall
 from . import people
-from .context import Context, Scene, build
+from .actions import Action
+from .context import Context, Scene, build, tokens_of_tools
 from .external import AgentExternal
 from .functions import Functions
 from .remembering import notes_of
 from .stepping import Outcome, Stepper, Told, untold
 from .summarising import Summariser
-from .talk import Blocks, Message, Mode, Strategy, Talk
+from .talk import LEAST_VIRTUAL, Blocks, Message, Mode, Strategy, Talk
 
 ARCHIVAL = "archival"
 """The tag of events that an agent stored while it talked."""
@@ -51,6 +52,8 @@ class Ask:
         said: messages that are nowhere stored, for a talk that leaves no trace to search.
         speaker: who says it; the talk's human if not given.
         model: what is talked with; the agent's if not given.
+        actions: what the agent can do in the game.
+        results: of actions that the caller carried out; see ``Functions``.
 
     Raises:
         InvalidEntry: the text cannot be a message.
@@ -68,6 +71,8 @@ class Ask:
     said: tuple[Message, ...] = ()
     speaker: str = ""
     model: LanguageModel | None = None
+    actions: tuple[Action, ...] = ()
+    results: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not is_text(self.text) or not self.text.strip():
@@ -103,19 +108,45 @@ def play(agent: AgentMemory, talk: Talk, ask: Ask) -> Played:
 
 
 def run(agent: AgentMemory, talk: Talk, ask: Ask) -> Played:
-    """As ``play``, of an agent as it is or as it was; the events are not rated."""
+    """As ``play``, of an agent as it is or as it was; the events are not rated.
+
+    Raises:
+        InvalidParameter: the talk has no room for the actions.
+    """
     model = ask.model or agent.model
+    talk = with_actions(talk, ask.actions)
     recalled = recall(agent, talk, ask)
     room = _result_room(talk)
     unseen = (*ask.muted, *notes_of(agent, talk.id))
     external = AgentExternal(agent, ask.now, ask.mode, unseen, ask.said, min(_PAGE, max(1, room // _SHORTEST)))
-    functions = Functions(external, talk.settings.block_room, room, ask.without)
+    functions = Functions(external, talk.settings.block_room, room, ask.without, ask.actions, ask.results)
     scene = scene_of(agent, talk, ask.now, recalled, ask.without)
     summariser = Summariser(agent.display_name, model)
     stepper = Stepper(talk, scene, model, summariser, functions, ask.now, ask.heard, ask.told)
     outcome = stepper.run(ask.text, ask.speaker or talk.human)
-    events = tuple(event_of(talk, text, ask.now) for text in external.inserted)
+    events = () if outcome.pending else tuple(event_of(talk, text, ask.now) for text in external.inserted)
     return Played(outcome, recalled, events)
+
+
+def with_actions(talk: Talk, actions: tuple[Action, ...]) -> Talk:
+    """The talk with these actions.
+
+    Raises:
+        InvalidParameter: its strategy knows no functions, or it has no room for them.
+    """
+    if actions and talk.settings.strategy is not Strategy.VIRTUAL:
+        raise InvalidParameter(
+            f"Actions stand beside the functions of memory, which the strategy {talk.settings.strategy} has none of; "
+            f"hold the talk by the strategy {Strategy.VIRTUAL}."
+        )
+    room = max(0, talk.settings.budget - LEAST_VIRTUAL + 400) // 2
+    needed = tokens_of_tools(actions, talk.settings.budget) - tokens_of_tools((), talk.settings.budget)
+    if needed > room:
+        raise InvalidParameter(
+            f"The actions take some {needed:,} tokens; a talk with a budget of {talk.settings.budget:,} has room for "
+            f"{room:,}. Offer fewer, describe them in fewer words, or raise the budget."
+        )
+    return replace(talk, actions=actions)
 
 
 def looked_at(agent: AgentMemory, talk: Talk, now: datetime) -> Context:

@@ -7,6 +7,7 @@ place.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -20,7 +21,7 @@ from ..llm.offline.prompt import SIGN
 from ..operations import synopsis
 from ..operations.context import Ground, Progress, bare, rated
 from ..operations.importing.turns import MAX_TURNS
-from .functions import cut
+from .actions import cut
 from .storage import message_id
 from .talk import NOBODY, SCENE, Message, Remember, Talk
 
@@ -68,9 +69,10 @@ def noted(agent: AgentMemory, talk: Talk, messages: Sequence[Message], now: date
     if not said or talk.settings.remember is Remember.NOTHING:
         return talk, []
     if talk.settings.remember is Remember.TURNS:
-        turns = [_known(turn_of(talk, one, f"turn-{talk.id}"), agent, talk, [one], now) for one in said]
+        who = agent.display_name
+        turns = [_known(turn_of(talk, one, f"turn-{talk.id}", who=who), agent, talk, [one], now) for one in said]
         return talk, [Change(None, _by_rules(agent, turn, turn.document), _SAID) for turn in turns]
-    lines = [f"{_speaker(one.speaker)}: {cut(_text(one), _LINE)}" for one in said]
+    lines = [_line(one, agent.display_name, _LINE) for one in said]
     held = agent.find(_note_id(talk.id, talk.noted))
     ids = tuple(message_id(talk.id, one.number) for one in said)
     if held is not None and not held.protected and len(held.document) + sum(map(len, lines)) <= ROOM:
@@ -126,7 +128,7 @@ def synopsis_of(agent: AgentMemory, talk: Talk, messages: Slice, now: datetime, 
     said = _said(messages(max(talk.remembered, talk.next_number - MAX_TURNS), MAX_TURNS))
     if not said:
         return Remembered(talk)
-    turns = [turn_of(talk, message) for message in said]
+    turns = [turn_of(talk, message, who=agent.display_name) for message in said]
     speakers = list(dict.fromkeys(str(turn.extras["speaker"]) for turn in turns))
     ground = Ground(
         agent.display_name,
@@ -157,12 +159,12 @@ def synopsis_of(agent: AgentMemory, talk: Talk, messages: Slice, now: datetime, 
     )
 
 
-def turn_of(talk: Talk, message: Message, start: str = "") -> MemoryEntry:
-    """A message as a memory; by its own id, or one that begins with ``start``."""
-    speaker = _speaker(message.speaker)
+def turn_of(talk: Talk, message: Message, start: str = "", *, who: str) -> MemoryEntry:
+    """A message as a memory of the agent ``who``; by its own id, or one that begins with ``start``."""
+    speaker = who if message.action else _speaker(message.speaker)
     entry_id = message_id(start or talk.id, message.number)
     return MemoryEntry(
-        f"{speaker}: {_text(message)}"[:MAX_DOCUMENT],
+        _line(message, who, MAX_DOCUMENT)[:MAX_DOCUMENT],
         {"conversation": talk.id, "turn": message.number, "speaker": speaker},
         entry_id,
         kind=Kind.CONVERSATION,
@@ -183,7 +185,19 @@ def _notes(agent: AgentMemory, talk: Talk) -> Iterator[MemoryEntry]:
 
 
 def _said(messages: Sequence[Message]) -> list[Message]:
-    return [one for one in messages if one.said.strip() and one.speaker != SCENE]
+    """What of the messages is remembered: what was said, and what was done."""
+    return [one for one in messages if (one.said.strip() and one.speaker != SCENE) or one.action]
+
+
+def _line(message: Message, who: str, most: int) -> str:
+    """Who said what, or what the agent did and what came of it."""
+    if message.action:
+        told = json.loads(message.text)
+        result = told.get("message") or told.get("result") or "done"
+        came = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
+        how = "tried" if told["status"] == "Failed" else "did"
+        return f"{who} {how} {message.action}: {cut(came, most)}"
+    return f"{_speaker(message.speaker)}: {cut(_text(message), most)}"
 
 
 def _text(message: Message) -> str:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..agent import AgentMemory
 from ..core.change_set import ChangeSet, ModelCall
 from ..core.entry import Tier
 from ..errors import InvalidParameter, ModelError, ModelNonsense, ModelOverflow, ModelUnavailable
+from ..llm import LanguageModel
 from ..llm.base import TASK, Answer, Completion, Heard, Reply, relived, unheard
+from ..llm.prompts import prompts_of
 from ..llm.tasks import Task
 from . import storage
+from .actions import Action, result_in
+from .functions import FunctionRun
 from .playing import BLOCKS, Ask, Played, run
+from .stepping import Told
 from .steps import MUTED, OPERATION, WITHOUT, Step, step_of
 from .storage import message_of
 from .talk import Message, Mode, Role
@@ -92,6 +97,56 @@ class Recorded:
         return self._calls.pop(place)
 
 
+class GoingOn:
+    """A language model that first answers what it answered before, and then is asked anew.
+
+    Args:
+        calls: what it answered, in order.
+        model: what is asked then.
+        heard: told what is said as it arrives, but not again what was said before.
+        told: told calls of functions, but not again those that were told of before.
+    """
+
+    def __init__(self, calls: Sequence[ModelCall], model: LanguageModel, heard: Heard, told: Told) -> None:
+        self.name, self.label, self._model = model.name, model.label, model
+        self.prompts = prompts_of(model)
+        self._recorded, self._left = Recorded(calls), sum(call.task == TASK for call in calls)
+        self._others = len(calls) - self._left
+        self._live, self._heard, self._told = not self._left, heard, told
+
+    def heard(self, piece: str) -> None:
+        """Tell a piece of what is said now."""
+        if self._live:
+            self._heard(piece)
+
+    def told(self, run: FunctionRun) -> None:
+        """Tell a call that is carried out now."""
+        if not self._left:
+            self._told(run)
+
+    def chat(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        tools: Sequence[Mapping[str, Any]] = (),
+        *,
+        deadline: float | None = None,
+        heard: Heard = unheard,
+    ) -> Reply:
+        """The next reply: one of before, as long as there are some."""
+        if self._left:
+            self._left -= 1
+            return self._recorded.chat(messages, tools)
+        self._live = True
+        return self._model.chat(messages, tools, deadline=deadline, heard=heard)
+
+    def complete(self, task: Task[Answer], deadline: float | None = None) -> Completion[Answer]:
+        """The answer to a task: one of before, as long as the talk is there."""
+        if not self._live and self._others:
+            self._others -= 1
+            return self._recorded.complete(task)
+        return self._model.complete(task, deadline)
+
+
 def _failure(call: ModelCall) -> ModelError:
     """What the model failed with then, as far as it matters for what comes of it."""
     kinds = (ModelOverflow, ModelNonsense)
@@ -114,13 +169,27 @@ def replayed(agent: AgentMemory, conversation: str, revision: int) -> Replay:
         InvalidParameter: it is not a step of this conversation.
     """
     done = agent.change(revision).change_set
-    stored = _messages(done, conversation)
+    stored = messages_of(done, conversation)
     if done.operation != OPERATION or not stored:
         raise InvalidParameter(f"Revision {revision} is not a step of this conversation.")
-    first = stored[0]
-    before = agent.as_of(revision=revision - 1, access=_access(agent, first.text, revision))
+    before = agent.as_of(revision=revision - 1, access=_access(agent, stored[0].text, revision))
     talk = storage.loaded(before, conversation)
-    ask = Ask(
+    played = run(before, talk, asked(stored, done, storage.actions_of(done, talk), Recorded(done.calls)))
+    differences = tuple(_differences(stored, played))
+    return Replay(step_of(played, None), stored, differences)
+
+
+def asked(messages: Sequence[Message], done: ChangeSet, actions: tuple[Action, ...], model: LanguageModel) -> Ask:
+    """How a step was asked, with the results of its actions so far; nothing is touched when it is asked again so.
+
+    Args:
+        messages: those of the step, of which there is at least one.
+        done: what stores it.
+        actions: what the agent could do.
+        model: what is talked with.
+    """
+    first = messages[0]
+    return Ask(
         first.text,
         first.at,
         Mode.PLAY,
@@ -128,14 +197,14 @@ def replayed(agent: AgentMemory, conversation: str, revision: int) -> Replay:
         without=tuple(name for name in BLOCKS if WITHOUT.format(name) in done.notes),
         touch=False,
         speaker=first.speaker,
-        model=Recorded(done.calls),
+        model=model,
+        actions=tuple(replace(one, do=None) for one in actions),
+        results={one.call_id: result_in(one.text) for one in messages if one.action},
     )
-    played = run(before, talk, ask)
-    differences = tuple(_differences(stored, played))
-    return Replay(step_of(played, None), stored, differences)
 
 
-def _messages(done: ChangeSet, conversation: str) -> tuple[Message, ...]:
+def messages_of(done: ChangeSet, conversation: str) -> tuple[Message, ...]:
+    """The messages of a step, in order, that a change set stores."""
     said = (change.after for change in done.changes if change.before is None and change.after is not None)
     ours = [one for one in said if one.tier is Tier.RECALL and one.extras.get("conversation") == conversation]
     found = [message_of(one) for one in ours if one.extras.get("role") in tuple(Role)]

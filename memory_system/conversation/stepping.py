@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -17,8 +17,9 @@ from ..core.kinds import MAX_DOCUMENT
 from ..errors import ModelError, ModelNonsense, ModelOverflow
 from ..llm.base import TASK, ChatModel, Heard, Reply, ToolCall, Usage, unheard
 from ..llm.tokens import Correction
+from .actions import cut
 from .context import Context, Scene, build, counted
-from .functions import FunctionRun, Functions, cut
+from .functions import FunctionRun, Functions
 from .storage import storable
 from .strategies import STRATEGIES, Relief
 from .summarising import Summariser
@@ -59,6 +60,7 @@ class Outcome:
         problem: why there is no answer, in a sentence; empty if there is one.
         notes: what else is to be told.
         evicted: how many messages left the queue.
+        pending: calls of actions that the caller is to carry out, before the step can go on.
     """
 
     talk: Talk
@@ -70,6 +72,7 @@ class Outcome:
     problem: str
     notes: tuple[str, ...]
     evicted: int
+    pending: tuple[ToolCall, ...] = ()
 
 
 @dataclass
@@ -103,6 +106,7 @@ class Stepper:
     _context: Context | None = None
     _evicted: int = 0
     _heard_of: bool = False
+    _pending: tuple[ToolCall, ...] = ()
 
     def run(self, text: str, speaker: str) -> Outcome:
         """Take a message and answer it."""
@@ -117,7 +121,8 @@ class Stepper:
                 self.talk = replace(self.talk, ceiling=ceiling)
         before = self.talk
         self.talk = replace(before, queue=(*before.queue, *self._new))
-        self._relieve(STRATEGIES[before.settings.strategy].ended(self.talk, self.summariser))
+        if not self._pending:
+            self._relieve(STRATEGIES[before.settings.strategy].ended(self.talk, self.summariser))
         context = self._context or build(self.scene, before, self._new)
         return Outcome(
             self.talk,
@@ -129,6 +134,7 @@ class Stepper:
             problem,
             tuple(dict.fromkeys(self._notes)),
             self._evicted,
+            self._pending,
         )
 
     def _until_answered(self) -> None:
@@ -144,7 +150,7 @@ class Stepper:
                 self._add(Role.SYSTEM, f"Your last answer could not be used: {error} Say something to the other one.")
                 continue
             goes_on = self._took(reply)
-            if self._said and not goes_on:
+            if self._pending or (self._said and not goes_on):
                 return
             if len(self._runs) >= self.talk.settings.most_calls:
                 self._end(f"This step was ended after {len(self._runs)} calls of functions, which is its limit.")
@@ -241,13 +247,17 @@ class Stepper:
     def _took(self, reply: Reply) -> bool:
         """Take in a reply; answers whether the model wants to, or has to, go on."""
         offered = self.talk.settings.strategy is Strategy.VIRTUAL
-        calls = named_apart(reply.calls[:_MAX_CALLS], self.talk.next_number) if offered else ()
+        used = {run.call_id for run in self._runs} if self.functions.actions else set()  # results are handed in by id
+        calls = named_apart(reply.calls[:_MAX_CALLS], self.talk.next_number, used) if offered else ()
         if not calls:
             text = cut(storable(reply.text.strip()) or "…", MAX_DOCUMENT)
             self._add(Role.ASSISTANT, text, self.scene.who)
             self._say(text)
             return False
         room = self.talk.settings.most_calls - len(self._runs)
+        self._pending = tuple(call for call in calls[:room] if self.functions.waits(call))
+        if self._pending:
+            return False
         runs = [self._run(call) for call in calls[:room]]
         said = storable("\n\n".join(run.said for run in runs if run.said))
         kept = tuple(replace(call, arguments=_kept(call.arguments)) for call in calls)
@@ -256,7 +266,7 @@ class Stepper:
             Role.ASSISTANT, cut(said, MAX_DOCUMENT) or thought, self.scene.who, kept, thought=thought if said else ""
         )
         for run in runs:
-            self._add(Role.TOOL, run.result, call_id=run.call_id)
+            self._add(Role.TOOL, run.result, call_id=run.call_id, action=run.action)
         for call in calls[room:]:
             refused = json.dumps({"status": "Failed", "message": "Not called: the step's limit is reached."})
             self._add(Role.TOOL, refused, call_id=call.id)
@@ -266,6 +276,7 @@ class Stepper:
 
     def _run(self, call: ToolCall) -> FunctionRun:
         run = self.functions.run(call, self.talk.blocks)
+        run = replace(run, result=storable(run.result), action=storable(run.action))
         self.talk = replace(self.talk, blocks=run.blocks)
         self._runs.append(run)
         self.told(run)
@@ -284,16 +295,19 @@ class Stepper:
         calls: tuple[ToolCall, ...] = (),
         call_id: str = "",
         thought: str = "",
+        action: str = "",
     ) -> None:
         number = self.talk.next_number
-        message = Message(number, role, storable(text), self.now, speaker, calls, call_id, thought=thought)
+        message = Message(
+            number, role, storable(text), self.now, speaker, calls, call_id, thought=thought, action=action
+        )
         self._new.append(counted(message))
         self.talk = replace(self.talk, next_number=message.number + 1)
 
 
-def named_apart(calls: Sequence[ToolCall], number: int) -> tuple[ToolCall, ...]:
-    """The calls with ids that no two share; some servers give none, or the same to all."""
-    seen: set[str] = set()
+def named_apart(calls: Sequence[ToolCall], number: int, used: Collection[str] = ()) -> tuple[ToolCall, ...]:
+    """The calls with ids that no two share, and none is ``used``; some servers give none, or the same to all."""
+    seen = set(used)
     apart = []
     for place, call in enumerate(calls):
         usable = 0 < len(call.id) <= 100 and call.id.isprintable() and call.id not in seen

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..agent import AgentMemory
 from ..core.change_set import Change, ChangeSet
+from ..llm.base import ToolCall
 from ..recall.rank import Recall
 from .context import Context
 from .functions import FunctionRun
@@ -36,6 +37,8 @@ class Step:
         offered: with ``hold``, the events that the agent would store, each as a change set to apply or to drop.
         problem: why there is no answer, in a sentence; the message is stored all the same.
         notes: what else is to be told.
+        pending: calls of actions that are to be carried out, before ``go_on`` with their results; nothing is stored
+            before that.
     """
 
     answer: str
@@ -47,6 +50,7 @@ class Step:
     offered: tuple[ChangeSet, ...] = ()
     problem: str = ""
     notes: tuple[str, ...] = ()
+    pending: tuple[ToolCall, ...] = ()
 
 
 def step_of(played: Played, change_set: ChangeSet | None, offered: tuple[ChangeSet, ...] = ()) -> Step:
@@ -62,6 +66,7 @@ def step_of(played: Played, change_set: ChangeSet | None, offered: tuple[ChangeS
         offered,
         outcome.problem,
         outcome.notes,
+        outcome.pending,
     )
 
 

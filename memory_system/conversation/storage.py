@@ -30,7 +30,7 @@ from ..core.scoring import whole
 from ..errors import ConversationNotFound, InvalidDocument, InvalidParameter, StoreDamaged, shown
 from ..llm.base import ToolCall
 from ..operations.context import bare
-from .functions import cut
+from .actions import Action, cut
 from .strategies import STRATEGIES
 from .talk import Blocks, Message, Remember, Role, Talk, TalkSettings
 
@@ -61,7 +61,9 @@ def dump_held(talk: Talk) -> str:
             raise InvalidParameter(f"The {what} must be a text of at most {MAX_NAME} characters.")
     given = dataclasses.asdict(talk.settings)
     settings = {name: value for name, value in given.items() if value != getattr(_SETTINGS, name)}
-    return _dumped({"title": talk.title, "human": talk.human, **({"settings": settings} if settings else {})})
+    actions = [one.told for one in talk.actions]
+    more = {"settings": settings, "actions": actions}
+    return _dumped({"title": talk.title, "human": talk.human, **{name: value for name, value in more.items() if value}})
 
 
 def dump_state(talk: Talk) -> str:
@@ -92,14 +94,25 @@ def parse_held(talk: Talk, text: str) -> Talk:
     Raises:
         StoreDamaged: it is not as that writes it.
     """
-    told = _told(talk, text, {"title", "human", "settings"})
+    told = _told(talk, text, {"title", "human", "settings", "actions"})
     try:
         settings = TalkSettings(**told.pop("settings", {}))
-        found = replace(talk, settings=settings, **told)
+        actions = tuple(Action(**one) for one in told.pop("actions", []))
+        found = replace(talk, settings=settings, actions=actions, **told)
         dump_held(found)
     except (TypeError, InvalidParameter) as error:
         raise _damaged(talk, str(error)) from error
     return found
+
+
+def actions_of(plan: ChangeSet, talk: Talk) -> tuple[Action, ...]:
+    """What the agent could do in a step: as its change set has it, or as it was before.
+
+    Raises:
+        StoreDamaged: the change set does not keep a conversation.
+    """
+    text = next((one.after for one in plan.texts if one.name == HELD + talk.id), None)
+    return talk.actions if text is None else parse_held(Talk(talk.id), text).actions
 
 
 def parse_state(talk: Talk, text: str | None) -> tuple[Talk, int]:
@@ -201,6 +214,7 @@ def entry_of(talk_id: str, message: Message) -> MemoryEntry:
         "speaker": storable(message.speaker)[:200],
         "call_id": message.call_id,
         "thought": message.thought,
+        "action": storable(message.action),
         "tokens": message.tokens,
     }
     extras |= {name: value for name, value in given.items() if value}
@@ -248,6 +262,7 @@ def message_of(entry: MemoryEntry) -> Message:
             _text(extras.get("call_id", "")),
             _number(extras.get("tokens", 0)),
             _text(extras.get("thought", "")),
+            _text(extras.get("action", "")),
         )
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise StoreDamaged(f"The message {entry.id!r:.80} is not as it was written: {error!s:.100}.") from error

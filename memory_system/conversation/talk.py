@@ -15,6 +15,7 @@ from ..core.change_set import is_text
 from ..core.scoring import in_range, whole
 from ..errors import InvalidParameter, shown
 from ..llm.base import ToolCall
+from .actions import Action
 
 SEND = "send_message"
 """The function by which an agent speaks."""
@@ -53,6 +54,7 @@ class Message:
         call_id: of a tool's message, the call that it answers.
         tokens: how long it is; see ``tokens``.
         thought: what an assistant thought aloud beside what it says by ``send_message``; nobody hears it.
+        action: of a tool's message, what was done in the game; see ``FunctionRun``.
     """
 
     number: int
@@ -64,6 +66,7 @@ class Message:
     call_id: str = ""
     tokens: int = 0
     thought: str = ""
+    action: str = ""
 
     @property
     def sends(self) -> bool:
@@ -243,6 +246,7 @@ class Talk:
         noted: the number of the first message in the note that was taken last.
         scale: what an estimate of tokens is multiplied by: what the server counted, divided by what was estimated.
         ceiling: tokens that a prompt may have at most, as a server that refused longer ones taught; 0 = not known.
+        actions: what the agent could do in the game at the last step.
     """
 
     id: str
@@ -259,6 +263,7 @@ class Talk:
     noted: int = 0
     scale: float = 1.0
     ceiling: int = 0
+    actions: tuple[Action, ...] = ()
 
     @property
     def budget(self) -> int:

@@ -39,7 +39,7 @@ from ..agent import AgentMemory
 from ..agent_parts.cues import CueResult
 from ..agent_parts.rating import Rerated
 from ..agent_parts.replay import Difference, Relived
-from ..conversation import Step
+from ..conversation import Action, Step
 from ..conversation.context import Context
 from ..conversation.duet import Said
 from ..conversation.functions import Page
@@ -639,6 +639,12 @@ _json(
     "A conversation as it stands; ``queue`` are the messages that its strategy shows, if they were asked for.",
 )
 _json(
+    Action,
+    "ActionTold",
+    "What an agent can do in a game while it talks; who offers it carries it out.",
+    leave=("do",),
+)
+_json(
     Context,
     "ContextTold",
     "A prompt, section by section; ``tokens`` never exceed the ``budget``.",
@@ -648,6 +654,7 @@ _json(
     Step,
     "StepTold",
     "What came of a message; ``problem`` says why there is no ``answer``, and the message is stored all the same.\n\n"
+    "Where it is ``pending``, carry the calls out and hand in their results; nothing is stored before.\n\n"
     "``change_set`` is ``null`` for an interview, which goes on under the id ``interview`` for a while, and where a "
     "step was replayed.",
     interview=str | None,

@@ -26,6 +26,8 @@ from memory_system.interfaces.client import (
     conversation,
 )
 from tests.conftest import NOW
+from tests.conversing import answers, calls, script, talking
+from tests.fake_server import FakeServer
 from tests.served import served_api
 
 Remember = Callable[..., str]
@@ -171,3 +173,21 @@ def test_a_server_that_is_not_there_is_said_to_be_so() -> None:
 
     with pytest.raises(ServerUnavailable):
         asyncio.run(ask())
+
+
+def test_an_action_may_be_carried_out_by_a_coroutine(world: World, agent: AgentMemory, server: FakeServer) -> None:
+    talking(agent, server)
+    script(server, calls(("wave", {"times": 2})), answers("Done."))
+
+    async def wave(times: int) -> str:
+        await asyncio.sleep(0)
+        return f"Waved {times} times in {threading.current_thread().name}."
+
+    async def play(there: AsyncWorld) -> Any:
+        talk = await AsyncConversation.begin(await there.agent("mira"), human="John")
+        schema = {"properties": {"times": {"type": "integer"}}}
+        return await talk.step("Wave.", actions=[conversation.Action("wave", "Wave a hand.", schema, wave)])
+
+    step = played(world, play)
+    assert step.answer == "Done."
+    assert "Waved 2 times in MainThread." in step.functions[0].result

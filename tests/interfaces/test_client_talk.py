@@ -12,11 +12,20 @@ import pytest
 from memory_system import AgentMemory, Tier, World
 from memory_system.conversation import Conversation as Here
 from memory_system.conversation import Interview as Local
-from memory_system.errors import AlreadyExists, ConversationNotFound, EntryNotFound, InvalidFile, InvalidParameter
+from memory_system.errors import (
+    AlreadyExists,
+    ChangeSetNotFound,
+    Conflict,
+    ConversationNotFound,
+    EntryNotFound,
+    InvalidFile,
+    InvalidParameter,
+)
 from memory_system.interfaces.api.guard import MAX_BODY
 from memory_system.interfaces.api.routes.interviews import Interviews
 from memory_system.interfaces.client import RemoteAgent, RemoteWorld
 from memory_system.interfaces.client.conversation import (
+    Action,
     Conversation,
     Duet,
     Interview,
@@ -31,6 +40,8 @@ from memory_system.interfaces.client.conversation import (
     whisper,
 )
 from tests.conftest import NOW
+from tests.conversing import answers, calls, script, talking
+from tests.fake_server import FakeServer
 from tests.served import served_api
 from tests.waiting import LAST_RESORT
 
@@ -96,6 +107,43 @@ def test_a_talk_is_held_otherwise_noted_remembered_and_removed(talk: Conversatio
     talk.remove()
     with pytest.raises(ConversationNotFound):
         Conversation.open(talk.agent, talk.id)
+
+
+def test_actions_are_carried_out_here_or_handed_in(talk: Conversation, agent: AgentMemory, server: FakeServer) -> None:
+    opened: list[str] = []
+
+    def open_gate(gate: str) -> str:
+        opened.append(gate)
+        if gate == "south":
+            raise RuntimeError("It is jammed.")
+        return "It creaks."
+
+    schema = {"properties": {"gate": {"type": "string"}}, "required": ["gate"]}
+    talking(agent, server)
+    gates = [("open_gate", {"gate": "north"}), ("open_gate", {"gate": "south"})]
+    script(server, calls(*gates), answers("One is open."))
+    heard: list[str] = []
+    step = talk.step("Open them.", actions=[Action("open_gate", "Open a gate.", schema, open_gate)], heard=heard.append)
+    assert (opened, step.answer, "".join(heard)) == (["north", "south"], "One is open.", "One is open.")
+    assert [one.failed for one in step.functions if one.name == "open_gate"] == [False, True]
+    assert step.messages == Here.open(agent, talk.id).messages()
+    assert talk.head == Here.open(agent, talk.id).head
+    assert talk.head.actions[0].parameters["required"] == ["gate"]
+    script(server, calls(gates[0]), answers("Open."))
+    waits = talk.step("Again.", actions=[Action("open_gate", "Open a gate.", schema)])
+    (call,) = waits.pending
+    revision = agent.revision
+    with pytest.raises(InvalidParameter, match=call.id):
+        talk.go_on(waits, {})
+    with pytest.raises(ChangeSetNotFound):
+        talk.go_on(step.change_set, {}) if step.change_set else None
+    assert talk.go_on(waits, {call.id: {"creaks": [True, None]}}).answer == "Open."
+    assert agent.revision == revision + 1
+    with pytest.raises(Conflict):
+        talk.go_on(waits, {call.id: "open"})
+    assert len(opened) == 2
+    with pytest.raises(InvalidParameter, match="send_message"):
+        talk.step("Open it.", actions=[Action("send_message", "Say it.")])
 
 
 def test_who_stops_listening_stores_nothing(talk: Conversation, agent: AgentMemory) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from memory_system.interfaces.cli import shapes
 from memory_system.interfaces.operations import BESIDE, OPERATIONS
 from tests.command_line import COMMANDS, CommandLine, examples
 from tests.conftest import ROOT
+from tests.conversing import answers, calls, script, sent, talking
+from tests.fake_server import FakeServer
 
 Remember = Callable[..., str]
 CUE = "Where is the key of the tide mill?"
@@ -393,3 +396,28 @@ def test_an_error_of_what_keeps_a_world_is_json_too(cli: CommandLine, command: s
 
 def test_the_readme_names_every_command() -> None:
     assert [name for name in COMMANDS if f"`{name}`" not in README] == []
+
+
+def test_a_character_acts_by_commands_of_yours(
+    cli: CommandLine, agent: AgentMemory, server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talking(agent, server)
+    for name, value in {"MEMORY_LLM": "openai", "OPENAI_BASE_URL": server.url, "MEMORY_LLM_MODEL": "fake"}.items():
+        monkeypatch.setenv(name, value)
+    does = tmp_path / "open.py"
+    does.write_text(
+        "import json, sys\ngate = json.load(sys.stdin)['gate']\n"
+        "sys.exit(f'{gate} is jammed.') if gate == 'south' else print(gate, 'is open.')\n"
+    )
+    told = {"name": "open_gate", "description": "Open a gate.", "parameters": {"properties": {"gate": {}}}}
+    file = tmp_path / "actions.json"
+    file.write_text(json.dumps([told | {"command": [sys.executable, str(does)]}]))
+    script(server, calls(("open_gate", {"gate": "north"}), ("open_gate", {"gate": "south"})), answers("Well."))
+    said = cli("talk", "mira", "Open them.", "--actions", str(file), "--json").value
+    assert (said["answer"], said["functions"][:2]) == ("Well.", ["open_gate"] * 2)
+    assert "north is open." in sent(server)
+    assert "south is jammed." in sent(server)
+    for wrong in ("{}", "[1]", json.dumps([told]), "no"):
+        file.write_text(wrong)
+        assert cli("talk", "mira", "Open them.", "--actions", str(file)).code == 1
+    assert cli("talk", "mira", "Open them.", "--actions", str(file), "--dry-run").code == 1

@@ -24,6 +24,7 @@ from memory_system.conversation import (
     SEND,
     SUMMARY,
     TOOLS,
+    Action,
     Compared,
     Context,
     Fate,
@@ -189,10 +190,10 @@ def functions(called: Sequence[FunctionRun]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["function", "arguments", "result", "time", "tokens", "failed"])
 
 
-def content(section: Section) -> str:
-    """What a section of a prompt says: its text, or its messages with whom they are from."""
+def content(section: Section, actions: Sequence[Action] = ()) -> str:
+    """What a section of a prompt says: its text, its messages with whom they are from, or what the agent can do."""
     if section.name == TOOLS:
-        return "\n\n".join(map(_definition, DEFINITIONS))
+        return "\n\n".join(map(_definition, (*DEFINITIONS, *(one.definition for one in actions))))
     lines = [section.text] if section.text else []
     for message in section.messages:
         calls = [f"{call.name}({written(call.arguments)})" for call in message.calls]
@@ -214,7 +215,7 @@ def sections(context: Context) -> pd.DataFrame:
             "section": TITLES.get(one.name, one.name),
             "tokens": one.tokens,
             "share": one.tokens / max(context.budget, 1),
-            "text": content(one),
+            "text": content(one, context.actions),
         }
         for one in context.sections
     ]
@@ -227,7 +228,7 @@ def changed_sections(before: Context, after: Context) -> pd.DataFrame:
     rows = []
     for name in (one for one in TITLES if one in was or one in became):
         old, new = was.get(name), became.get(name)
-        texts = [content(one) if one else "" for one in (old, new)]
+        texts = [content(one, of.actions) if one else "" for one, of in ((old, before), (new, after))]
         tokens = [one.tokens if one else 0 for one in (old, new)]
         rows.append(
             {

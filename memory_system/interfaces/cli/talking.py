@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json as json_module
+import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ...agent import AgentMemory
-from ...conversation import Conversation, Interview
+from ...conversation import Action, Conversation, Interview
 from ...conversation.storage import conversations
-from ...errors import ModelError
+from ...errors import InvalidParameter, MemorySystemError, ModelError
 from .arguments import Agent, DryRun, Json, Now, opened, the_world
 from .progress import quiet_progress
 from .remembering import STDIN, piped
@@ -32,6 +36,13 @@ def talk(
     ] = None,
     human: Annotated[str, typer.Option(help="Who you are, in a conversation that begins.")] = "You",
     new: Annotated[bool, typer.Option("--new", help="Begin a new conversation.")] = False,
+    actions: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="What the agent can do, as JSON: name, description, parameters and the command that does it of each.",
+        ),
+    ] = None,
     now: Now = None,
     dry_run: DryRun = False,
     json: Json = False,
@@ -42,12 +53,18 @@ def talk(
     """
     with the_world(json=json) as world:
         character = opened(world, agent)
+        offered = [] if actions is None else read_actions(actions)
+        if offered and dry_run:
+            raise InvalidParameter("A dry run leaves no trace, so the agent can do nothing in it. Leave out --actions.")
         partner: Conversation | Interview | None = None
         for said in _said(text):
             if partner is None:
                 partner = _partner(character, conversation, human, new=new, dry_run=dry_run)
             with quiet_progress():
-                step = partner.step(said, now=now)
+                if isinstance(partner, Conversation):
+                    step = partner.step(said, now=now, actions=offered)
+                else:
+                    step = partner.step(said, now=now)
             revision = step.change_set.revision if step.change_set else None
             if step.problem:
                 raise ModelError(
@@ -69,6 +86,51 @@ def talk(
             say(step.answer)
             for note in step.notes:
                 say(f"Note: {note}", err=True)
+
+
+def read_actions(file: Path) -> list[Action]:
+    """The actions of a file: each is done by a command, which reads its arguments as JSON and prints the result.
+
+    Raises:
+        InvalidParameter: the file cannot be read, or one is no action.
+    """
+    form = '[{"name": "...", "description": "...", "parameters": {...}, "command": ["./program"]}]'
+    try:
+        told = json_module.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InvalidParameter(f"{file} cannot be read as actions: {error!s:.200}. It must be JSON: {form}") from error
+    found = []
+    for one in told if isinstance(told, list) else [None]:
+        told_of = {} if not isinstance(one, dict) else one
+        command = told_of.pop("command", None)
+        known = {"name", "description"} <= told_of.keys() <= _OF_AN_ACTION
+        if not known or not isinstance(command, list) or not command or not all(isinstance(w, str) for w in command):
+            raise InvalidParameter(f"{file} holds something else than actions. Write {form}")
+        found.append(Action(**told_of, do=partial(_done, tuple(command))))
+    return found
+
+
+_OF_AN_ACTION = {"name", "description", "parameters"}
+_SECONDS = 60.0
+"""How long the command of an action may take."""
+
+
+def _done(command: tuple[str, ...], /, **arguments: object) -> str:
+    """What a command prints, which is given the arguments as JSON.
+
+    Raises:
+        MemorySystemError: it fails, or takes more than a minute.
+    """
+    said = json_module.dumps(arguments, ensure_ascii=False)
+    try:
+        done = subprocess.run(  # noqa: S603 - the command is that of whoever wrote the file
+            command, input=said, capture_output=True, encoding="utf-8", errors="replace", timeout=_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise MemorySystemError(f"{command[0]} could not do it: {error!s:.200}") from error
+    if done.returncode:
+        raise MemorySystemError(done.stderr.strip() or f"{command[0]} failed ({done.returncode}).")
+    return done.stdout.strip()
 
 
 def _said(text: str | None) -> Iterator[str]:

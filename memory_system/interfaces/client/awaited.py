@@ -10,9 +10,9 @@ What ``client.conversation`` has is here too: ``from memory_system.interfaces.cl
 
 Nothing is written twice: every method, property and function is made of the client's own, which runs in a thread, so
 that the event loop never waits. What tells many things one after the other (``changes``, ``export``, ``Duet.stream``)
-is an asynchronous iterator; what is handed in to be told something (``progress``, ``heard``) is called in the event
-loop, and may be a coroutine function. A call that is cancelled is no longer waited for: one that tells its progress
-stops at the next thing told, and any other is carried out by the server all the same.
+is an asynchronous iterator; what is handed in to be called (``progress``, ``heard``, what carries out an ``Action``)
+is called in the event loop, and may be a coroutine function. A call that is cancelled is no longer waited for: one
+that tells its progress stops at the next thing told, and any other is carried out by the server all the same.
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ import inspect
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache, wraps
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
+from ...conversation import Action
 from . import conversation
 from .agent import RemoteAgent
 from .asking import RemoteInterview
@@ -47,8 +49,8 @@ async def _in_thread(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any
     answer: asyncio.Future[Any] = loop.create_future()
 
     def told(function: Callable[..., Any]) -> Callable[..., Any]:
-        async def called(*said: Any) -> Any:
-            done = None if answer.cancelled() else function(*said)
+        async def called(*said: Any, **named: Any) -> Any:
+            done = None if answer.cancelled() else function(*said, **named)
             if inspect.isawaitable(done):
                 hearing = asyncio.ensure_future(done)
                 await asyncio.wait({hearing, answer}, return_when=asyncio.FIRST_COMPLETED)
@@ -57,16 +59,16 @@ async def _in_thread(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any
                 raise _Cancelled
             return done
 
-        return lambda *said: asyncio.run_coroutine_threadsafe(called(*said), loop).result()
+        return lambda *said, **named: asyncio.run_coroutine_threadsafe(called(*said, **named), loop).result()
 
     def taken(value: Any) -> Any:
-        return (
-            value._held
-            if isinstance(value, _Awaited)
-            else told(value)
-            if callable(value) and not isinstance(value, type)
-            else value
-        )
+        if isinstance(value, _Awaited):
+            return value._held
+        if isinstance(value, Action):
+            return value if value.do is None else replace(value, do=told(value.do))
+        if isinstance(value, list | tuple) and any(isinstance(one, Action) for one in value):
+            return [taken(one) for one in value]
+        return told(value) if callable(value) and not isinstance(value, type) else value
 
     def settle(settled: Callable[[Any], None], value: Any) -> None:
         if not answer.cancelled():

@@ -8,7 +8,7 @@ with World() as world:
     print(talk.step("My name is John. Who has the mill key?", heard=print).answer)
 """
 
-from ...conversation import Duet, Step, Strategy, TalkSettings
+from ...conversation import Action, Duet, Step, Strategy, TalkSettings
 from .asking import RemoteInterview as Interview
 from .asking import (
     archival_search,
@@ -28,6 +28,7 @@ from .asking import (
 from .talking import RemoteConversation as Conversation
 
 __all__ = [
+    "Action",
     "Conversation",
     "Duet",
     "Interview",

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Self
 
 from ...conversation import Step, TalkSettings
+from ...conversation.actions import Action, checked_actions, outcome
 from ...conversation.context import Context
 from ...conversation.duet import part
-from ...conversation.functions import FunctionRun
+from ...conversation.functions import NAMES, FunctionRun
 from ...conversation.replaying import Replay
 from ...conversation.stepping import Told as Hearing
 from ...conversation.stepping import untold
 from ...conversation.talk import Message, Talk
 from ...core.change_set import ChangeSet
+from ...errors import InvalidParameter
 from ...llm.base import Heard, unheard
 from ...operations.context import Progress, no_progress
 from ...operations.edit import listed
@@ -100,10 +102,59 @@ class RemoteConversation:
         muted: Sequence[str] = (),
         without: Sequence[str] = (),
         speaker: str = "",
+        actions: Sequence[Action] = (),
     ) -> Step:
-        """As ``Conversation.step``; the answer is heard as it arrives at the server."""
+        """As ``Conversation.step``; the answer is heard as it arrives at the server.
+
+        Actions that have a callable are carried out here, and their results handed in.
+        """
+        offered = [one.told for one in checked_actions(actions, NAMES)]
         body = given(text=text, now=now, muted=listed(muted), without=listed(without), hold=hold, speaker=speaker)
-        return spoken(self._wire, f"{self._of}/steps", body, heard, told, preview=str(preview).lower())
+        body |= {"actions": offered} if offered else {}
+        step = spoken(self._wire, f"{self._of}/steps", body, heard, told, preview=str(preview).lower())
+        return self._acted(step, actions, heard, told, preview=preview, hold=hold)
+
+    def go_on(
+        self,
+        step: Step | ChangeSet,
+        results: Mapping[str, object],
+        *,
+        actions: Sequence[Action] = (),
+        heard: Heard = unheard,
+        told: Hearing = untold,
+        preview: bool = False,
+        hold: bool = False,
+    ) -> Step:
+        """As ``Conversation.go_on``; the server keeps a step that waits for some minutes."""
+        plan = step.change_set if isinstance(step, Step) else step
+        if plan is None:
+            raise InvalidParameter("Hand in the step as it came, with calls that are pending; this is none.")
+        handed = [
+            {"call_id": one, "result": str(result), "failed": True}
+            if isinstance(result, Exception)
+            else {"call_id": one, "result": result}
+            for one, result in results.items()
+        ]
+        path, said = f"{self._of}/steps/{segment(plan.id)}/results", {"preview": str(preview).lower()}
+        done = spoken(self._wire, path, {"results": handed, "hold": hold}, heard, told, **said)
+        return self._acted(done, actions, heard, told, preview=preview, hold=hold)
+
+    def _acted(
+        self,
+        step: Step,
+        actions: Sequence[Action],
+        heard: Heard,
+        told: Hearing,
+        *,
+        preview: bool,
+        hold: bool,
+    ) -> Step:
+        """The step, gone on with for as long as it waits only for what can be carried out here."""
+        able = {one.name: one for one in actions if one.do is not None}
+        if not step.pending or any(call.name not in able for call in step.pending):
+            return step
+        results = {call.id: outcome(able[call.name], call) for call in step.pending}
+        return self.go_on(step, results, actions=actions, heard=heard, told=told, preview=preview, hold=hold)
 
     def edit_core(self, block: str, text: str, *, preview: bool = False, now: datetime | None = None) -> ChangeSet:
         """As ``Conversation.edit_core``."""

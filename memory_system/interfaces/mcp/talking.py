@@ -17,9 +17,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AwareDatetime, BaseModel, Field, StringConstraints
 
 from ...agent import AgentMemory
+from ...conversation.actions import HEARTBEAT, cut
 from ...conversation.conversation import Conversation
 from ...conversation.external import AgentExternal
-from ...conversation.functions import HEARTBEAT, FunctionRun, Functions, Page, cut
+from ...conversation.functions import FunctionRun, Functions, Page
 from ...conversation.noting import note
 from ...conversation.playing import ARCHIVAL, first_blocks
 from ...conversation.searching import archival_search, conversation_search, conversation_search_date

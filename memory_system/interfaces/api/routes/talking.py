@@ -11,12 +11,15 @@ from pydantic import AwareDatetime
 
 from ....conversation import Conversation, Step, note
 from ....core.change_set import ChangeSet
+from ....core.kinds import MAX_ID
 from ... import serialize
 from ...serialize import model
 from ..deps import AgentName, Desk, IfMatch, Preview, documents_key, tag
-from ..schemas.bodies import Block, CoreBody, NoteBody, SayBody, TalkSettingsBody, When
+from ..schemas.bodies import Block, CoreBody, NoteBody, ResultsBody, SayBody, TalkSettingsBody, When
 from ..sse import TOLD, Tell, progress
 from .talks import TalkId
+
+PreviewId = Annotated[str, Path(min_length=1, max_length=MAX_ID, description="The id of the step's change set.")]
 
 
 def routes(desk: Desk) -> APIRouter:
@@ -34,8 +37,23 @@ def routes(desk: Desk) -> APIRouter:
             **body.given(),
             hold=body.hold,
             speaker=body.speaker,
+            actions=body.offered(),
             preview=preview,
             **pieces(tell),
+        )
+        return JSONResponse(desk.step(agent, done), headers=tag(agent.stamp[0]))
+
+    def results(
+        tell: Tell, name: AgentName, conversation: TalkId, step: PreviewId, body: ResultsBody, preview: Preview = False
+    ) -> Response:
+        """Hand in what came of the actions that a step waits for, and hear the answer, or what else is to be done.
+
+        ``step`` is the id of the ``change_set`` that came with the ``pending`` calls; it is kept for some minutes.
+        """
+        agent = desk.agent(name)
+        waiting = desk.previews.get(agent.name, step)
+        done = Conversation.open(agent, conversation).go_on(
+            waiting, body.given(), hold=body.hold, preview=preview, **pieces(tell)
         )
         return JSONResponse(desk.step(agent, done), headers=tag(agent.stamp[0]))
 
@@ -118,6 +136,9 @@ def routes(desk: Desk) -> APIRouter:
     write = [Depends(documents_key)]
     changed: dict[str, Any] = {"response_model": model(ChangeSet), "dependencies": write}
     router.post(f"{one}/steps", response_model=model(Step), responses=TOLD, dependencies=write)(told(say))
+    router.post(f"{one}/steps/{{step}}/results", response_model=model(Step), responses=TOLD, dependencies=write)(
+        told(results)
+    )
     router.patch(f"{one}/settings", **changed)(quick(settings))
     router.put(f"{one}/core/{{block}}", **changed)(quick(core))
     router.post(f"{one}/notes", **changed)(quick(noted))

@@ -9,7 +9,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, Field, StrictBool, StringConstraints
 
-from ....conversation import TalkSettings
+from ....conversation import MAX_ACTIONS, Action, TalkSettings
+from ....conversation.actions import MAX_DESCRIPTION
 from ....conversation.talk import MAX_TEMPLATE, Remember, Strategy
 from ....core.entry import MAX_DOCUMENT, Kind
 from ....core.kinds import MAX_ID, MAX_PEOPLE, Source
@@ -223,11 +224,51 @@ class Asking(Body):
         return {"text": self.text, "now": self.now, "muted": self.muted, "without": list(self.without)}
 
 
+class ActionBody(Body):
+    """Something that an agent can do in a game: a name, what it does, and the JSON schema of its arguments."""
+
+    name: Annotated[str, StringConstraints(min_length=1, max_length=64)]
+    description: Annotated[str, StringConstraints(min_length=1, max_length=MAX_DESCRIPTION)]
+    parameters: dict[str, Any] = Field(default_factory=lambda: {"type": "object", "properties": {}})
+
+
 class SayBody(Asking):
-    """What is said in a conversation; with ``hold`` the events that the agent would store are offered instead."""
+    """What is said in a conversation; with ``hold`` the events that the agent would store are offered instead.
+
+    ``actions`` are what the agent can do in the game. Calls of them are answered as ``pending``: carry them out, and
+    hand in their results.
+    """
 
     hold: StrictBool = False
     speaker: Annotated[str, StringConstraints(max_length=100)] = ""
+    actions: Annotated[list[ActionBody], Field(max_length=MAX_ACTIONS)] = Field(default_factory=list)
+
+    def offered(self) -> list[Action]:
+        """The actions.
+
+        Raises:
+            InvalidParameter: one is none.
+        """
+        return [Action(one.name, one.description, one.parameters) for one in self.actions]
+
+
+class ResultBody(Body):
+    """What came of one call of an action; of one that ``failed`` the result says why."""
+
+    call_id: Annotated[str, StringConstraints(min_length=1, max_length=100)]
+    result: Any = None
+    failed: StrictBool = False
+
+
+class ResultsBody(Body):
+    """What came of the calls that a step waits for."""
+
+    results: Annotated[list[ResultBody], Field(max_length=100)]
+    hold: StrictBool = False
+
+    def given(self) -> dict[str, object]:
+        """The results as ``go_on`` takes them."""
+        return {one.call_id: RuntimeError(str(one.result)) if one.failed else one.result for one in self.results}
 
 
 class AskBody(Asking):

@@ -1,0 +1,249 @@
+"""Actions: what an agent can do in a game while it talks, by the game's own functions beside those of memory.
+
+The model is told of each by its name, description and JSON schema. An action that has a callable is carried out at
+once; of one that has none the call is answered to the caller, who carries it out and hands in its result
+(``Conversation.go_on``). An action that fails is a result as any other.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import InvalidParameter, MemorySystemError, shown
+from ..llm.base import ToolCall
+
+HEARTBEAT = "request_heartbeat"
+"""The argument by which a model asks to go on once a function has answered, before it is the other's turn."""
+MAX_ACTIONS = 50
+MAX_SCHEMA = 8000
+"""Characters of one action's schema, as JSON."""
+MAX_DESCRIPTION = 1000
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+TYPES: Mapping[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+    "null": (type(None),),
+}
+"""The types of JSON schema, each with those of Python."""
+
+
+@dataclass(frozen=True)
+class Action:
+    """Something that an agent can do.
+
+    Args:
+        name: 1 to 64 letters, digits, ``_`` and ``-``, which begin with no digit.
+        description: what it does, for the model; 1 to 1,000 characters.
+        parameters: the JSON schema of its arguments, an object; at most 8,000 characters as JSON. Their types and
+            choices are checked before it is carried out, what is inside of them is not.
+        do: carries it out: is called with the arguments by their names, and answers what JSON can hold, or a text.
+            An exception says why it failed. Not given: the caller of the step is to carry it out.
+
+    Raises:
+        InvalidParameter: one is not as described.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any] = field(default_factory=lambda: {"type": "object", "properties": {}})
+    do: Callable[..., object] | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
+            raise InvalidParameter(
+                f"An action's name has 1 to 64 letters, digits, _ and -, and begins with no digit; {shown(self.name)} "
+                "is none."
+            )
+        told = self.description
+        if not isinstance(told, str) or not told.strip() or len(told) > MAX_DESCRIPTION:
+            raise InvalidParameter(f"The action {self.name} needs a description of 1 to {MAX_DESCRIPTION} characters.")
+        if self.do is not None and not callable(self.do):
+            raise InvalidParameter(f"'do' of the action {self.name} must be a function, or be left out.")
+        object.__setattr__(self, "parameters", _schema(self.name, self.parameters))
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """The action as JSON, without what carries it out."""
+        return {"name": self.name, "description": self.description, "parameters": self.parameters}
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        """The action in the form of OpenAI's tools; it takes ``request_heartbeat`` too, as functions of memory do."""
+        properties = {
+            **self.parameters["properties"],
+            HEARTBEAT: {"type": "boolean", "description": "Go on afterwards."},
+        }
+        taken = {**self.parameters, "properties": properties}
+        return {
+            "type": "function",
+            "function": {"name": self.name, "description": self.description, "parameters": taken},
+        }
+
+
+def checked_actions(actions: object, taken: Sequence[str]) -> tuple[Action, ...]:
+    """The actions, if a talk can have them.
+
+    Args:
+        actions: what was given.
+        taken: the names of the functions that every talk has.
+
+    Raises:
+        InvalidParameter: they are no actions, too many, or two functions would have one name.
+    """
+    if not isinstance(actions, Sequence) or not all(isinstance(one, Action) for one in actions):
+        raise InvalidParameter('The actions must be a list: [Action("open_gate", "Open a gate.", {...}, open_gate)].')
+    if len(actions) > MAX_ACTIONS:
+        raise InvalidParameter(f"A talk has at most {MAX_ACTIONS} actions, not {len(actions)}.")
+    seen: set[str] = set()
+    for one in actions:
+        if one.name in taken:
+            raise InvalidParameter(f"An action cannot be called {one.name}: that is a function of memory. Rename it.")
+        if one.name in seen:
+            raise InvalidParameter(f"Two actions are called {one.name}; each needs a name of its own.")
+        seen.add(one.name)
+    return tuple(actions)
+
+
+def result_of(call: Callable[[], object], room: int) -> tuple[str, bool]:
+    """What an action answered, as JSON for the model, and whether it failed.
+
+    Args:
+        call: carries it out.
+        room: characters that the answer may have; what is longer is cut, and says so.
+    """
+    try:
+        value = _plain(call())
+    except Exception as error:  # noqa: BLE001 - a game may fail in any way, and the model is told of it
+        return _told("Failed", "message", _failure(error), room), True
+    if value is None:
+        return json.dumps({"status": "OK"}), False
+    told = json.dumps(value, ensure_ascii=False)
+    return _told("OK", "result", told if len(told) > room and not isinstance(value, str) else value, room), False
+
+
+def carried_out(action: Action, arguments: Mapping[str, Any]) -> Callable[[], object]:
+    """What carries an action out."""
+    do = action.do
+    assert do is not None, "an action without a callable is carried out by the caller of the step"
+    return lambda: do(**arguments)
+
+
+def outcome(action: Action, call: ToolCall) -> object:
+    """What came of a call that is carried out here, to be handed in; an exception if it failed."""
+    given = json.loads(call.arguments or "{}")
+    given.pop(HEARTBEAT, None)
+    try:
+        return _plain(carried_out(action, given)())
+    except Exception as error:  # noqa: BLE001 - a game may fail in any way, and the model is told of it
+        return RuntimeError(_failure(error))
+
+
+def handed_in(result: object) -> Callable[[], object]:
+    """What answers a result that was handed in; an exception stands for a failure."""
+
+    def call() -> object:
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    return call
+
+
+def result_in(text: str) -> object:
+    """What was handed in, by the text that ``result_of`` made of it."""
+    told = json.loads(text)
+    return RuntimeError(told["message"]) if told["status"] == "Failed" else told.get("result")
+
+
+def cut(text: str, room: int) -> str:
+    """A text in at most ``room`` characters, which says how much of it is left out."""
+    if len(text) <= room:
+        return text
+    notice = f" […{len(text):,} characters in all]"
+    return text[: max(0, room - len(notice))] + notice
+
+
+def words_of(name: str, arguments: Mapping[str, Any]) -> str:
+    """A call as memory tells of it, such as "open_gate (gate: north)"."""
+    told = [
+        f"{key}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
+        for key, value in arguments.items()
+    ]
+    return f"{name} ({cut(', '.join(told), 300)})" if told else name
+
+
+def _plain(value: object) -> object:
+    """What JSON can hold; what it cannot as its text."""
+    return json.loads(json.dumps(value, default=str))
+
+
+def _told(status: str, name: str, value: object, room: int) -> str:
+    said = cut(value, room) if isinstance(value, str) else value
+    return json.dumps({"status": status, name: said}, ensure_ascii=False)
+
+
+def _failure(error: Exception) -> str:
+    if isinstance(error, MemorySystemError):
+        return error.sentence
+    return str(error) or type(error).__name__
+
+
+def _schema(name: str, given: object) -> dict[str, Any]:
+    """A copy of an action's schema, with everything in it that is needed.
+
+    Raises:
+        InvalidParameter: it is none of an object.
+    """
+
+    def refuse(why: str) -> InvalidParameter:
+        return InvalidParameter(f"The parameters of the action {name} are no JSON schema of an object: {why}.")
+
+    if not isinstance(given, Mapping):
+        raise refuse('write {"type": "object", "properties": {...}}')
+    try:
+        text = json.dumps(dict(given), allow_nan=False)
+        schema: dict[str, Any] = json.loads(text)
+        if why := _wrong("it", schema):
+            raise refuse(why)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise refuse(f"{error!s:.100}") from error
+    if len(text) > MAX_SCHEMA:
+        raise refuse(f"it has {len(text):,} characters; at most {MAX_SCHEMA:,} are taken")
+    schema = {"type": "object", "properties": {}} | schema
+    if schema["type"] != "object":
+        raise refuse(f"its type is {shown(schema['type'])}, not 'object'")
+    if HEARTBEAT in schema["properties"]:
+        raise refuse(f"{HEARTBEAT!r} is an argument of every function already")
+    if missing := [one for one in schema.get("required", []) if one not in schema["properties"]]:
+        raise refuse(f"{shown(missing[0])} is required, and not among its properties")
+    return schema
+
+
+def _wrong(where: str, schema: object) -> str:
+    """What is wrong with a schema; empty if nothing is. It is looked at as far as a call is checked by it."""
+    if isinstance(schema, bool):
+        return ""
+    if not isinstance(schema, dict):
+        return f"{where} is {shown(schema)}"
+    kinds = schema.get("type", [])
+    named = kinds if isinstance(kinds, list) else [kinds]
+    if unknown := [one for one in named if not isinstance(one, str) or one not in TYPES]:
+        return f"{where} has the type {shown(unknown[0])}; there are {', '.join(TYPES)}"
+    if "enum" in schema and (not isinstance(schema["enum"], list) or not schema["enum"]):
+        return f"'enum' of {where} is no list of choices"
+    required = schema.get("required", [])
+    if not isinstance(required, list) or not all(isinstance(one, str) for one in required):
+        return f"'required' of {where} is no list of names"
+    inside = schema.get("properties", {})
+    if not isinstance(inside, dict):
+        return f"'properties' of {where} is {shown(inside)}"
+    parts = {**inside, **({"items": schema["items"]} if "items" in schema else {})}
+    return next(filter(None, (_wrong(shown(key), part) for key, part in parts.items())), "")
