@@ -14,7 +14,7 @@ from .comparing import MAX_MESSAGES, Compared, Fate, compare
 from .context import CORE, INSTRUCTIONS, NEW, QUEUE, RECALLED, SUMMARY, TOOLS, Context, Section
 from .conversation import MAX_TITLE, Conversation
 from .documents import Loaded, load_document, remove_document, whence
-from .duet import MAX_TURNS, Duet, Said
+from .duet import MAX_TURNS, MOST_IN_A_GROUP, Duet, Group, Said
 from .functions import DEFINITIONS, FunctionRun
 from .interview import CATEGORIES, Difference, Interview, sit, whisper
 from .noting import note
@@ -49,6 +49,7 @@ __all__ = [
     "MAX_TEMPLATE",
     "MAX_TITLE",
     "MAX_TURNS",
+    "MOST_IN_A_GROUP",
     "NEW",
     "NOBODY",
     "QUEUE",
@@ -66,6 +67,7 @@ __all__ = [
     "Duet",
     "Fate",
     "FunctionRun",
+    "Group",
     "Interview",
     "Loaded",
     "MemoryTool",

@@ -16,8 +16,7 @@ from ..operations.context import Progress, no_progress
 from .context import QUEUE, SUMMARY, Scene, build, counted
 from .people import nature
 from .playing import scene_of
-from .strategies import STRATEGIES, Relief
-from .summarising import Summariser
+from .strategies import STRATEGIES, Relief, Summariser
 from .talk import Blocks, Message, Role, Strategy, Talk, TalkSettings
 
 MAX_MESSAGES = 2000

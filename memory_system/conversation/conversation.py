@@ -21,7 +21,8 @@ from ..llm.base import Heard, unheard
 from ..operations.context import Progress, bare, no_progress
 from ..operations.edit import lasting, listed
 from ..operations.importing.turns import MAX_SPEAKER
-from . import people, remembering, storage
+from ..operations.synopsis import listed as together
+from . import noting, people, remembering, storage
 from .actions import Action, checked_actions
 from .context import Context
 from .functions import NAMES
@@ -44,9 +45,9 @@ def removed(agent: AgentMemory, talk: Talk, now: datetime, *, events: bool) -> C
     plan = replace(removal(agent, talk.id, author=agent.author), planned_at=now)
     if not events:
         return plan
-    others = [one for one in storage.conversations(agent) if one.human == talk.human and one.id != talk.id]
-    if not others:
-        plan = replace(plan, texts=(*plan.texts, *people.forgotten(agent, talk.human)))
+    left = {name for one in storage.conversations(agent) if one.id != talk.id for name in one.people}
+    for name in (one for one in talk.people if one not in left):
+        plan = replace(plan, texts=(*plan.texts, *people.forgotten(agent, name)))
     lived = (entry for tier in LIVED if tier is not Tier.STATIC for entry in agent.entries(tier))
     stored = (one for one in lived if one.extras.get("conversation") == talk.id and lasting(one) is None)
     gone = tuple(Change(bare(entry), None, "It came of a conversation that was removed.") for entry in stored)
@@ -78,6 +79,7 @@ class Conversation:
         persona: str | None = None,
         human_block: str | None = None,
         now: datetime | None = None,
+        others: Sequence[str] = (),
     ) -> Self:
         """A new conversation.
 
@@ -90,14 +92,16 @@ class Conversation:
                 given.
             human_block: the first text of the other block; what the agent knows of them if not given, see ``people``.
             now: the world's time.
+            others: the names of all with whom the agent talks, where they are several, in the place of ``human``.
 
         Raises:
             InvalidParameter: one is not as described.
         """
         moment = agent.now if now is None else moment_given("'now'", now)
-        name = _line("The name", human, MAX_SPEAKER)
-        called = _line("The title", title or f"With {name}, {moment.day} {moment:%b %Y, %H:%M}", MAX_TITLE)
-        talk = Talk(new_id(), called, name, checked_settings(settings))
+        with_whom = tuple(storage.line("The name", one) for one in listed(others))
+        name = with_whom[0] if len(with_whom) == 1 else storage.line("The name", _together(with_whom) or human)
+        called = storage.line("The title", title or f"With {name}, {moment.day} {moment:%b %Y, %H:%M}", MAX_TITLE)
+        talk = Talk(new_id(), called, name, checked_settings(settings), others=with_whom)
         talk = dataclasses.replace(talk, blocks=first_blocks(agent, talk, persona, human_block))
         plan = planned(
             agent, f"Begin the conversation “{short(called)}”", moment, texts=storage.text_changes(agent, talk)
@@ -195,7 +199,7 @@ class Conversation:
             ConversationNotFound: the conversation has been undone.
             StaleChange: somebody else talked at the same moment. Nothing was changed.
         """
-        by = _line("The speaker", speaker, MAX_SPEAKER) if speaker else ""
+        by = storage.line("The speaker", speaker) if speaker else ""
         ask = Ask(
             text,
             self._time(now),
@@ -272,6 +276,18 @@ class Conversation:
         offered = [self._offered(event, ask.now) for event in played.events] if hold else []
         keep = preview or bool(played.outcome.pending)
         return step_of(played, plan if keep else self.agent.apply(plan), tuple(offered))
+
+    def note(
+        self,
+        *,
+        heard: str = "",
+        said: str = "",
+        now: datetime | None = None,
+        preview: bool = False,
+        speaker: str = "",
+    ) -> ChangeSet:
+        """As the function ``note``: keep what was said elsewhere, or among others."""
+        return noting.note(self, heard=heard, said=said, now=now, preview=preview, speaker=speaker)
 
     def edit_core(self, block: str, text: str, *, preview: bool = False, now: datetime | None = None) -> ChangeSet:
         """Rewrite a block of core memory, ``persona`` or ``human``.
@@ -364,7 +380,7 @@ class Conversation:
         return plan if preview else self.agent.apply(plan)
 
     def _texts(self, before: Talk, after: Talk) -> tuple[TextChange, ...]:
-        known = people.text_changes(self.agent, after.human, before.blocks, after.blocks)
+        known = people.text_changes(self.agent, after.people, before.blocks, after.blocks)
         return (*storage.text_changes(self.agent, after), *known)
 
     def _planned(self, before: Talk, played: Played, ask: Ask, *, hold: bool) -> ChangeSet:
@@ -392,10 +408,10 @@ class Conversation:
         return self.agent.now if now is None else moment_given("'now'", now)
 
 
+def _together(names: Sequence[str]) -> str:
+    """Several names as one, which has room for them or for how many they are."""
+    told = together(names) if names else ""
+    return told if len(told) <= MAX_SPEAKER else f"{len(names)} others"
+
+
 _STORED = "The agent stored it while it talked."
-
-
-def _line(name: str, text: object, most: int) -> str:
-    if not isinstance(text, str) or not text.strip() or not text.strip().isprintable() or len(text.strip()) > most:
-        raise InvalidParameter(f"{name} must be on one line, of 1 to {most} characters.")
-    return text.strip()

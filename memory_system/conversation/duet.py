@@ -1,27 +1,39 @@
-"""Duet: two characters who talk with each other, each with a memory of its own."""
+"""Duet and Group: two characters, or more, who talk with each other, each with a memory of its own.
+
+In a group whoever is named speaks next, or has most to say: whose own recall finds most for what was said last.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import singledispatch
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, Unpack
 
 from ..agent import AgentMemory
 from ..core.change_set import ChangeSet, is_text
 from ..core.scoring import whole
 from ..errors import InvalidParameter
 from ..llm.base import Heard, unheard
+from ..operations.synopsis import listed
+from ..recall.query import QueryOptions
+from ..recall.rank import Recall
 from .conversation import Conversation
 from .steps import Step
 from .talk import SCENE, Message, TalkSettings
 
-__all__ = ["MAX_TURNS", "SCENE", "Duet", "Said"]
+__all__ = ["MAX_TURNS", "MOST_IN_A_GROUP", "SCENE", "Duet", "Group", "Said"]
 
 MAX_TURNS = 200
 _BACK = 300
 """Messages in which the last thing that was said is looked for: a step may call functions a hundred times."""
+
+MOST_IN_A_GROUP = 12
+_SENTENCE = re.compile(r"[^.!?…]+[.!?…]*")
+_RECALLED = 10
+"""Memories that are recalled to see how much somebody has to say."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +60,11 @@ class Character(Protocol):
     def now(self) -> datetime:
         """The world's time."""
 
+    def query_memory(
+        self, prompt: str, top_k: int | None = None, *, touch: bool = True, **options: Unpack[QueryOptions]
+    ) -> Recall:
+        """As ``AgentMemory.query_memory``."""
+
 
 class Part(Protocol):
     """One side of a talk of several: a ``Conversation``, or one of a server."""
@@ -66,6 +83,17 @@ class Part(Protocol):
     def step(self, text: str, *, now: datetime | None = None, heard: Heard = unheard, speaker: str = "") -> Step:
         """As ``Conversation.step``."""
 
+    def note(
+        self,
+        *,
+        heard: str = "",
+        said: str = "",
+        now: datetime | None = None,
+        preview: bool = False,
+        speaker: str = "",
+    ) -> ChangeSet:
+        """As ``Conversation.note``."""
+
     def remove(self, *, events: bool = False, now: datetime | None = None, preview: bool = False) -> ChangeSet:
         """As ``Conversation.remove``."""
 
@@ -77,7 +105,7 @@ def part(agent: object, **how: Any) -> Part:  # noqa: ARG001 - the registered on
     Raises:
         InvalidParameter: it is no agent.
     """
-    raise InvalidParameter("Two characters talk: Duet.begin(world.agent(...), world.agent(...)).")
+    raise InvalidParameter("Characters talk: Duet.begin(world.agent(...), world.agent(...)), or a Group of more.")
 
 
 @part.register
@@ -201,3 +229,171 @@ class Duet:
 def _heard(by: Sequence[Message], said: Message) -> bool:
     """Whether the last thing that one of them said is among the last that the other heard."""
     return any(one.speaker == said.speaker and one.text == said.text for one in by[-2:])
+
+
+class Group:
+    """Conversations, one in each memory, in which several characters talk with each other.
+
+    Each may be of another process: ``Conversation`` and ``interfaces.client``'s go together. Whatever one says is
+    kept and remembered by all, with who said it.
+
+    Args:
+        parts: their conversations.
+    """
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self.parts = tuple(parts)
+
+    @classmethod
+    def begin(
+        cls,
+        agents: Sequence[Character],
+        *,
+        title: str = "",
+        settings: TalkSettings | None = None,
+        now: datetime | None = None,
+    ) -> Self:
+        """New conversations, in which each talks with all the others.
+
+        Raises:
+            InvalidParameter: they are fewer than three or more than twelve, one comes twice or is no agent, two have
+                one name, or a parameter cannot be taken.
+        """
+        members = list(agents)
+        if not 3 <= len(members) <= MOST_IN_A_GROUP:
+            raise InvalidParameter(
+                f"A group has 3 to {MOST_IN_A_GROUP} characters, not {len(members)}; two are a Duet."
+            )
+        for one in members:
+            if part.dispatch(type(one)) is part.dispatch(object):
+                part(one)  # it says why not
+        if len({one.name for one in members}) < len(members):
+            raise InvalidParameter("A character cannot talk with itself; choose each once.")
+        names = [one.display_name for one in members]
+        if len({name.casefold() for name in names}) < len(names):
+            raise InvalidParameter("Two of them have the same name, so nobody could tell who speaks; rename one.")
+        how: dict[str, Any] = {"title": title, "settings": settings, "now": now}
+        return cls([part(one, others=[name for name in names if name != one.display_name], **how) for one in members])
+
+    def talk(
+        self,
+        turns: int,
+        *,
+        opening: str = "",
+        now: datetime | None = None,
+        heard: Heard = unheard,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> tuple[Said, ...]:
+        """Let them talk, and answer what was said once they have; the arguments are those of ``stream``.
+
+        Raises:
+            InvalidParameter: the number is out of its range, or the opening is no text. Nothing was said.
+        """
+        return tuple(self.stream(turns, opening=opening, now=now, heard=heard, cancelled=cancelled))
+
+    def stream(
+        self,
+        turns: int,
+        *,
+        opening: str = "",
+        now: datetime | None = None,
+        heard: Heard = unheard,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Iterator[Said]:
+        """Let them talk while somebody listens: each thing that is said is told as soon as it is stored.
+
+        It ends after ``turns``, when it is cancelled, or when one has no answer; the last ``Said`` then tells why in
+        ``step.problem``. Called again it goes on from there.
+
+        Args:
+            turns: how many things are said at most, 1 to 200.
+            opening: what makes one speak; that they meet, if not given and nothing was said before.
+            now: the world's time.
+            heard: told what is said as it arrives.
+            cancelled: asked before each turn whether to stop.
+
+        Raises:
+            InvalidParameter: the number is out of its range, or the opening is no text.
+        """
+        if not is_text(opening):
+            raise InvalidParameter("The opening must be a text: what makes one of them speak.")
+        return self._stream(whole("turns", turns, 1, MAX_TURNS), opening.strip(), now, heard, cancelled)
+
+    def undo(self, *, preview: bool = False) -> tuple[ChangeSet, ...]:
+        """Take all of it back, in every memory: what was said, and the events that came of it. It can be undone."""
+        return tuple(one.remove(events=True, preview=preview) for one in self.parts)
+
+    def _stream(
+        self, turns: int, opening: str, now: datetime | None, heard: Heard, cancelled: Callable[[], bool]
+    ) -> Iterator[Said]:
+        order = list(self.parts)  # who has been silent longest comes first
+        last = self._caught_up(now)
+        names = listed([one.agent.display_name for one in order])
+        if opening or last is None:
+            text, by = opening or f"{names} meet. Say something to the others.", SCENE
+            speaking = self._next(order, opening, None, now)
+        else:
+            text, by = f"{last.speaker} has said: “{last.text}” It is your turn.", SCENE
+            speaking = self._next(order, last.text, last.speaker, now)
+        waiting: Part | None = None  # who has not heard the last thing, and is to answer it
+        try:
+            for left in range(turns - 1, -1, -1):
+                if cancelled():
+                    return
+                step = speaking.step(text, now=now, heard=heard, speaker=by)
+                waiting, text, by = None, step.answer, speaking.agent.display_name
+                order = [*(one for one in order if one is not speaking), speaking]
+                following = self._next(order, text, by, now) if left and text else None
+                for one in order[:-1] if text else ():
+                    if one is not following:  # who is next hears it by that
+                        one.note(heard=text, now=now, speaker=by)
+                waiting = following
+                yield Said(by, text, step)
+                if following is None:
+                    return
+                speaking = following
+        finally:
+            if waiting is not None:
+                waiting.note(heard=text, now=now, speaker=by)
+
+    def _next(self, order: Sequence[Part], said: str, by: str | None, now: datetime | None) -> Part:
+        """Who speaks next: who is asked by name or named last, or has most to say; of equals who was silent longer."""
+        others = [one for one in order if one.agent.display_name != by]
+        return self._named(others, said) or max(others, key=lambda one: _to_say(one, said, now))
+
+    def _named(self, others: Sequence[Part], said: str) -> Part | None:
+        sentences = _SENTENCE.findall(said)
+        for sentence in (*reversed([one for one in sentences if "?" in one]), *reversed(sentences)):
+            places = {_place(sentence, one, self.parts): one for one in others}
+            if named := [place for place in places if place >= 0]:
+                return places[min(named)]
+        return None
+
+    def _caught_up(self, now: datetime | None) -> Message | None:
+        """The last thing that was said, which all have heard now; some have not where a talk was broken off."""
+        said = [[m for m in one.messages(-_BACK) if m.said and m.speaker != SCENE] for one in self.parts]
+        last = max((some[-1] for some in said if some), key=lambda one: (one.at, one.number), default=None)
+        if last is None:
+            return None
+        for one, some in zip(self.parts, said, strict=True):
+            if one.agent.display_name != last.speaker and not _heard(some, last):
+                one.note(heard=last.text, now=now, speaker=last.speaker)
+        return last
+
+
+def _place(text: str, of: Part, parts: Sequence[Part]) -> int:
+    """Where a text names somebody, by the whole name or a first name that only one of them has; -1 = nowhere."""
+    name = of.agent.display_name
+    first = name.split()[0]
+    alike = [one for one in parts if one.agent.display_name.split()[0].casefold() == first.casefold()]
+    wanted = first if len(alike) == 1 else name
+    found = re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", text, re.IGNORECASE)
+    return found.start() if found else -1
+
+
+def _to_say(one: Part, said: str, now: datetime | None) -> float:
+    """How much somebody has to say to this: the scores of what its recall finds, but for this talk itself."""
+    if not said:
+        return 0.0
+    found = one.agent.query_memory(said, _RECALLED, touch=False, now=now)
+    return sum(hit.score.total for hit in found if hit.entry.extras.get("conversation") != one.id)

@@ -4,30 +4,44 @@ from __future__ import annotations
 
 import dataclasses
 from datetime import datetime
+from typing import Protocol
 
+from ..agent import AgentMemory
 from ..core.change_set import Change, ChangeSet, is_text, short
 from ..core.entry import MAX_DOCUMENT
 from ..core.times import moment_given
 from ..errors import InvalidEntry
 from . import storage
 from .context import counted
-from .conversation import Conversation
 from .remembering import noted
 from .steps import planned
 from .storage import entry_of
-from .talk import Message, Role
+from .talk import Message, Role, Talk
 
 NOTE = "note"
 """The operation under which the history tells of it: no step, since no model was asked, and nothing to replay."""
 
 
+class Held(Protocol):
+    """A conversation that is kept."""
+
+    @property
+    def agent(self) -> AgentMemory:
+        """In whose memory it is."""
+
+    @property
+    def talk(self) -> Talk:
+        """The talk as it stands."""
+
+
 def note(
-    conversation: Conversation,
+    conversation: Held,
     *,
     heard: str = "",
     said: str = "",
     now: datetime | None = None,
     preview: bool = False,
+    speaker: str = "",
 ) -> ChangeSet:
     """Keep what was said where this system did not take part, so that it is searched and goes on from there.
 
@@ -37,22 +51,24 @@ def note(
         said: what the agent answered.
         now: the world's time.
         preview: whether to plan only.
+        speaker: who said what the agent was told, if not the human of the conversation; at most 100 characters.
 
     Raises:
-        InvalidEntry: there is nothing to keep, or it is too long. Nothing was changed.
+        InvalidEntry, InvalidParameter: there is nothing to keep, or it is too long. Nothing was changed.
         ConversationNotFound: the conversation has been undone.
         StaleChange: somebody else talked at the same moment. Nothing was changed.
     """
     agent, talk = conversation.agent, conversation.talk
     moment = agent.now if now is None else moment_given("'now'", now)
+    by = storage.line("The speaker", speaker) if speaker else ""
     messages: list[Message] = []
-    for role, text, speaker in ((Role.USER, heard, talk.human), (Role.ASSISTANT, said, agent.display_name)):
+    for role, text, who in ((Role.USER, heard, by or talk.human), (Role.ASSISTANT, said, agent.display_name)):
         if not is_text(text):
             raise InvalidEntry("A message must be a text.")
         if len(text) > MAX_DOCUMENT:
             raise InvalidEntry(f"The message has {len(text):,} characters; at most {MAX_DOCUMENT:,} are taken.")
         if text.strip():
-            message = Message(talk.next_number + len(messages), role, text, moment, speaker)
+            message = Message(talk.next_number + len(messages), role, text, moment, who)
             messages.append(counted(message))
     if not messages:
         raise InvalidEntry("The message is empty: say something.")

@@ -89,12 +89,28 @@ def nature(agent: AgentMemory, most: int) -> str:
     return "\n".join([*lines, *added])
 
 
-def text_changes(agent: AgentMemory, human: str, before: Blocks, after: Blocks) -> tuple[TextChange, ...]:
-    """What is to be kept for other talks of a change in the core memory of one."""
+def known_of(agent: AgentMemory, names: Sequence[str]) -> str:
+    """What an agent knows of those whom it talks with; of several each line with the name that it is about.
+
+    Raises:
+        StoreDamaged: what is kept is not as it was written.
+    """
+    if len(names) == 1:
+        return known(agent, names[0])
+    return "\n".join(f"{name}: {line}" for name in names for line in known(agent, name).splitlines())
+
+
+def text_changes(agent: AgentMemory, names: Sequence[str], before: Blocks, after: Blocks) -> tuple[TextChange, ...]:
+    """What is to be kept for other talks of a change in the core memory of one with these people.
+
+    Of several people a line is kept of whom it is about: whose name stands before it, or is the first in it.
+    """
     wanted: dict[str, str] = {}
-    if before.human != after.human and human != NOBODY:
-        told = _merged(before.human, after.human, known(agent, human))[:MAX_BLOCK]
-        wanted[_name_of(human)] = _dumped({"name": human, "text": told})
+    for name in names if before.human != after.human else ():
+        was, now = ((_lines_of(name, names, one.human) if names[1:] else one.human) for one in (before, after))
+        if was != now and name != NOBODY:
+            told = _merged(was, now, known(agent, name))[:MAX_BLOCK]
+            wanted[_name_of(name)] = _dumped({"name": name, "text": told})
     if before.persona != after.persona:
         wanted[_SELF] = _dumped(_learning(agent, before.persona, after.persona))
     changes = (TextChange(name, agent.text(name), text) for name, text in wanted.items())
@@ -114,9 +130,9 @@ def people(agent: AgentMemory) -> tuple[Person, ...]:
             key = _folded(record["name"])
             found[key] = replace(found.get(key, Person(record["name"], "")), text=record["text"])
     for talk in conversations(agent):
-        if talk.human != NOBODY:
-            key = _folded(talk.human)
-            person = found.get(key, Person(talk.human, ""))
+        for name in (one for one in talk.people if one != NOBODY):
+            key = _folded(name)
+            person = found.get(key, Person(name, ""))
             latest = max((at for at in (person.last, talk.last) if at is not None), default=None)
             found[key] = replace(person, talks=person.talks + 1, last=latest)
     return tuple(sorted(found.values(), key=lambda one: (-one.last.timestamp() if one.last else 0.0, one.name)))
@@ -188,6 +204,20 @@ def _relations(agent: AgentMemory) -> dict[str, Person]:
         _folded(one.name): Person(one.name, fact.document, one.relation or "", one.trust)
         for one, fact in zip(agent.personality.relationships, facts, strict=True)
     }
+
+
+def _lines_of(name: str, names: Sequence[str], text: str) -> str:
+    """The lines of a text that are about one of several people, without the name before them."""
+
+    def about(line: str) -> str | None:
+        places = {
+            one: min((at for part in (one, one.split()[0]) if (at := line.find(part)) >= 0), default=-1)
+            for one in names
+        }
+        named = [one for one in names if places[one] >= 0]
+        return min(named, key=lambda one: (places[one], -len(one))) if named else None
+
+    return "\n".join(line.removeprefix(f"{name}:").strip() for line in text.splitlines() if about(line) == name)
 
 
 def _merged(before: str, after: str, theirs: str) -> str:

@@ -24,7 +24,7 @@ from .external import AgentExternal
 from .functions import Functions
 from .remembering import notes_of
 from .stepping import Outcome, Stepper, Told, untold
-from .summarising import Summariser
+from .strategies import Summariser
 from .talk import LEAST_VIRTUAL, Blocks, Message, Mode, Strategy, Talk
 
 ARCHIVAL = "archival"
@@ -180,7 +180,7 @@ def first_blocks(agent: AgentMemory, talk: Talk, persona: str | None, human: str
     checked_blocks(Blocks(persona or "", human or ""), room)
     return Blocks(
         people.nature(agent, room) if persona is None else persona,
-        people.known(agent, talk.human) if human is None else human,
+        people.known_of(agent, talk.people)[:room] if human is None else human,
     )
 
 

@@ -82,7 +82,7 @@ def noted(agent: AgentMemory, talk: Talk, messages: Sequence[Message], now: date
         grown = _known(grown, agent, talk, said, now)
         return talk, [Change(before, _by_rules(agent, grown, "\n".join(lines)), _SAID)]
     talk = replace(talk, noted=said[0].number)
-    who = synopsis.listed(list(dict.fromkeys((_speaker(talk.human), agent.display_name))))
+    who = synopsis.listed(list(dict.fromkeys((*map(_speaker, talk.people), agent.display_name))))
     note = MemoryEntry(
         "\n".join([f"Conversation of {who}, {now.day} {now:%B %Y}.", *lines]),
         {"conversation": talk.id},

@@ -21,8 +21,7 @@ from .actions import cut
 from .context import Context, Scene, build, counted
 from .functions import FunctionRun, Functions
 from .storage import storable
-from .strategies import STRATEGIES, Relief
-from .summarising import Summariser
+from .strategies import STRATEGIES, Relief, Summariser
 from .talk import Message, Role, Strategy, Talk
 
 Told = Callable[[FunctionRun], None]

@@ -30,6 +30,7 @@ from ..core.scoring import whole
 from ..errors import ConversationNotFound, InvalidDocument, InvalidParameter, StoreDamaged, shown
 from ..llm.base import ToolCall
 from ..operations.context import bare
+from ..operations.importing.turns import MAX_SPEAKER
 from .actions import Action, cut
 from .strategies import STRATEGIES
 from .talk import Blocks, Message, Remember, Role, Talk, TalkSettings
@@ -56,13 +57,14 @@ def dump_held(talk: Talk) -> str:
     Raises:
         InvalidParameter: the title or the name is no text, or has more than 200 characters.
     """
-    for what, name in (("title", talk.title), ("name of whom the agent talks with", talk.human)):
+    with_whom = (("name of whom the agent talks with", name) for name in (talk.human, *talk.others))
+    for what, name in (("title", talk.title), *with_whom):
         if not is_text(name) or len(name) > MAX_NAME or "\x00" in name:
             raise InvalidParameter(f"The {what} must be a text of at most {MAX_NAME} characters.")
     given = dataclasses.asdict(talk.settings)
     settings = {name: value for name, value in given.items() if value != getattr(_SETTINGS, name)}
     actions = [one.told for one in talk.actions]
-    more = {"settings": settings, "actions": actions}
+    more = {"settings": settings, "actions": actions, "others": list(talk.others)}
     return _dumped({"title": talk.title, "human": talk.human, **{name: value for name, value in more.items() if value}})
 
 
@@ -94,11 +96,12 @@ def parse_held(talk: Talk, text: str) -> Talk:
     Raises:
         StoreDamaged: it is not as that writes it.
     """
-    told = _told(talk, text, {"title", "human", "settings", "actions"})
+    told = _told(talk, text, {"title", "human", "settings", "actions", "others"})
     try:
         settings = TalkSettings(**told.pop("settings", {}))
         actions = tuple(Action(**one) for one in told.pop("actions", []))
-        found = replace(talk, settings=settings, actions=actions, **told)
+        others = tuple(told.pop("others", []))
+        found = replace(talk, settings=settings, actions=actions, others=others, **told)
         dump_held(found)
     except (TypeError, InvalidParameter) as error:
         raise _damaged(talk, str(error)) from error
@@ -369,6 +372,7 @@ class Listed:
         begun: when, by the world's time; ``None`` where nothing has been said.
         last: when something was said last; ``None`` where nothing has been said.
         messages: how many messages it has, notices and results of functions included.
+        others: the names of all with whom the agent talks, where they are several.
     """
 
     id: str
@@ -377,6 +381,12 @@ class Listed:
     begun: datetime | None
     last: datetime | None
     messages: int
+    others: tuple[str, ...] = ()
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """The names of all with whom the agent talks."""
+        return self.others or (self.human,)
 
 
 def conversations(agent: AgentMemory) -> tuple[Listed, ...]:
@@ -414,7 +424,7 @@ def _kept(agent: AgentMemory) -> list[tuple[Listed, Talk]]:
             talk = parse_state(parse_held(Talk(talk_id), text), texts.get(CONVERSATION + talk_id))[0]
             ends = [table.get(message_id(talk_id, number)) for number in (0, talk.next_number - 1)]
             begun, last = (entry.timestamp if entry is not None else None for entry in ends)
-            found.append((Listed(talk_id, talk.title, talk.human, begun, last, talk.next_number), talk))
+            found.append((Listed(talk_id, talk.title, talk.human, begun, last, talk.next_number, talk.others), talk))
     return found
 
 
@@ -460,3 +470,14 @@ def removal(agent: AgentMemory, talk_id: str, *, author: str = "script") -> Chan
     return ChangeSet(
         "remove conversation", title, tuple(gone), agent.now, revision, author=author, texts=taken, agent=agent.name
     )
+
+
+def line(name: str, text: object, most: int = MAX_SPEAKER) -> str:
+    """A name on one line.
+
+    Raises:
+        InvalidParameter: it is none, or longer than ``most`` characters.
+    """
+    if not isinstance(text, str) or not text.strip() or not text.strip().isprintable() or len(text.strip()) > most:
+        raise InvalidParameter(f"{name} must be on one line, of 1 to {most} characters.")
+    return text.strip()

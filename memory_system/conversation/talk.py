@@ -247,6 +247,7 @@ class Talk:
         scale: what an estimate of tokens is multiplied by: what the server counted, divided by what was estimated.
         ceiling: tokens that a prompt may have at most, as a server that refused longer ones taught; 0 = not known.
         actions: what the agent could do in the game at the last step.
+        others: the names of all with whom the agent talks, where they are several.
     """
 
     id: str
@@ -264,6 +265,12 @@ class Talk:
     scale: float = 1.0
     ceiling: int = 0
     actions: tuple[Action, ...] = ()
+    others: tuple[str, ...] = ()
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """The names of all with whom the agent talks."""
+        return self.others or (self.human,)
 
     @property
     def budget(self) -> int:

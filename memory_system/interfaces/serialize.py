@@ -664,7 +664,7 @@ _json(
     "ReplayTold",
     "A step replayed without the model, and where the result differs from what is stored.",
 )
-_json(Said, "SaidTold", "One thing that was said in a duet, and the step by which the speaker came to it.")
+_json(Said, "SaidTold", "One thing that was said in a talk of several, and the step by which the speaker came to it.")
 _json(
     Found,
     "Searched",

@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 
 from memory_system import AgentMemory
-from memory_system.conversation import summarising
+from memory_system.conversation import strategies
 from memory_system.conversation.comparing import Fate, compare
 from memory_system.conversation.context import QUEUE, SUMMARY, Scene, build, counted, groups
 from memory_system.conversation.conversation import Conversation
 from memory_system.conversation.functions import part_of
-from memory_system.conversation.strategies import STRATEGIES
-from memory_system.conversation.summarising import Summariser
+from memory_system.conversation.strategies import STRATEGIES, Summariser
 from memory_system.conversation.talk import Blocks, Message, Role, Strategy, Talk, TalkSettings
 from memory_system.errors import InvalidParameter
 from memory_system.llm.base import ToolCall
@@ -291,7 +290,7 @@ def test_a_text_is_shown_where_it_meets_the_query() -> None:
 
 def test_a_summary_that_is_too_long_ends_with_a_whole_line() -> None:
     lines = [f"John: “I have {number} photographs of mills.”" for number in range(30)]
-    cut = summarising._whole("\n".join(lines), 120)
+    cut = strategies._whole("\n".join(lines), 120)
     assert cut.splitlines() == lines[: len(cut.splitlines())]
     assert estimate(cut) <= 120
-    assert summarising._whole("mill " * 200, 30).endswith("mill…")
+    assert strategies._whole("mill " * 200, 30).endswith("mill…")

@@ -28,6 +28,7 @@ from memory_system.interfaces.client.conversation import (
     Action,
     Conversation,
     Duet,
+    Group,
     Interview,
     TalkSettings,
     archival_search,
@@ -144,6 +145,26 @@ def test_actions_are_carried_out_here_or_handed_in(talk: Conversation, agent: Ag
     assert len(opened) == 2
     with pytest.raises(InvalidParameter, match="send_message"):
         talk.step("Open it.", actions=[Action("send_message", "Say it.")])
+
+
+def test_a_group_talks_by_way_of_a_server_and_on_it(
+    there: RemoteWorld, mira: RemoteAgent, world: World, api: httpx.Client
+) -> None:
+    for name in ("tobias", "nora"):
+        world.create_agent(name, f'{{"identity": {{"name": "{name.title()}"}}}}')
+    mixed = Group.begin([mira, there.agent("tobias"), world.agent("nora")])
+    said = mixed.talk(3, opening="You meet at the mill, Tobias.")
+    assert len(said) == 3
+    assert said[0].speaker == "Tobias"
+    for part in mixed.parts:
+        assert {one.text for one in said} <= {message.text for message in part.messages()}
+    mixed.undo()
+    begun = api.post("/v1/groups", json={"agents": ["mira", "tobias", "nora"], "title": "At the mill"}).json()
+    assert [one["agent"] for one in begun["parts"]] == ["mira", "tobias", "nora"]
+    told = api.post("/v1/groups/turns", json=begun | {"turns": 2, "opening": "Nora, say hello."}).json()["items"]
+    assert told[0]["speaker"] == "Nora"
+    assert len(told) == 2
+    assert api.post("/v1/groups", json={"agents": ["mira", "mira", "nora"]}).status_code == 422
 
 
 def test_who_stops_listening_stores_nothing(talk: Conversation, agent: AgentMemory) -> None:

@@ -22,7 +22,7 @@ from .deps import Desk, names_itself
 from .fast_query import Express
 from .guard import Guard, Hosts
 from .idempotency import Idempotency
-from .routes import interviews, legacy, many, memories, reads, talking, talks
+from .routes import interviews, legacy, many, memories, reads, talking, talks, together
 from .routes import world as world_routes
 
 _PARTS = (
@@ -40,6 +40,7 @@ _PARTS = (
     talks.routes,
     talking.routes,
     interviews.routes,
+    together.routes,
     world_routes.archive_routes,
     world_routes.keeping_routes,
     world_routes.rating_routes,

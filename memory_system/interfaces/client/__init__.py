@@ -10,7 +10,7 @@ with RemoteWorld("http://127.0.0.1:5000") as world:
 
 from ..serialize import RemoteChangeSet, RemoteExplanation
 from .agent import RemoteAgent
-from .awaited import AsyncAgent, AsyncConversation, AsyncDuet, AsyncInterview, AsyncView, AsyncWorld
+from .awaited import AsyncAgent, AsyncConversation, AsyncDuet, AsyncGroup, AsyncInterview, AsyncView, AsyncWorld
 from .talking import RemoteConversation
 from .view import RemoteView
 from .world import Answered, RemoteBackup, RemoteWorld
@@ -20,6 +20,7 @@ __all__ = [
     "AsyncAgent",
     "AsyncConversation",
     "AsyncDuet",
+    "AsyncGroup",
     "AsyncInterview",
     "AsyncView",
     "AsyncWorld",

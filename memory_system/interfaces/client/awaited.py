@@ -66,7 +66,7 @@ async def _in_thread(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any
             return value._held
         if isinstance(value, Action):
             return value if value.do is None else replace(value, do=told(value.do))
-        if isinstance(value, list | tuple) and any(isinstance(one, Action) for one in value):
+        if isinstance(value, list | tuple) and any(isinstance(one, Action | _Awaited) for one in value):
             return [taken(one) for one in value]
         return told(value) if callable(value) and not isinstance(value, type) else value
 
@@ -171,6 +171,10 @@ class AsyncInterview(_Awaited, of=RemoteInterview):
 
 class AsyncDuet(_Awaited, of=conversation.Duet):
     """A talk of two agents: the calls of ``Duet``, each of them awaited."""
+
+
+class AsyncGroup(_Awaited, of=conversation.Group):
+    """A talk of three agents or more: the calls of ``Group``, each of them awaited."""
 
 
 class AsyncWorld(_Awaited, of=RemoteWorld):

@@ -8,7 +8,7 @@ with World() as world:
     print(talk.step("My name is John. Who has the mill key?", heard=print).answer)
 """
 
-from ...conversation import Action, Duet, Step, Strategy, TalkSettings
+from ...conversation import Action, Duet, Group, Step, Strategy, TalkSettings
 from .asking import RemoteInterview as Interview
 from .asking import (
     archival_search,
@@ -31,6 +31,7 @@ __all__ = [
     "Action",
     "Conversation",
     "Duet",
+    "Group",
     "Interview",
     "Step",
     "Strategy",

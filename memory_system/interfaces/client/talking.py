@@ -47,10 +47,13 @@ class RemoteConversation:
         persona: str | None = None,
         human_block: str | None = None,
         now: datetime | None = None,
+        others: Sequence[str] = (),
     ) -> Self:
         """As ``Conversation.begin``."""
         wire, of = agent.reached
-        first = given(title=title, human=human, persona=persona, human_block=human_block, now=now)
+        first = given(
+            title=title, human=human, persona=persona, human_block=human_block, now=now, others=listed(others)
+        )
         told = wire.write("POST", f"{of}/conversations", first | given(settings=settings))
         return cls(agent, told["id"])
 
@@ -182,10 +185,16 @@ class RemoteConversation:
         return read(RemoteChangeSet, self._wire.write("DELETE", self._of, None, **said))
 
     def note(
-        self, *, heard: str = "", said: str = "", now: datetime | None = None, preview: bool = False
-    ) -> RemoteChangeSet:
-        """As ``note``: keep what was said elsewhere."""
-        return self._changed("POST", "notes", given(heard=heard, said=said, now=now), preview)
+        self,
+        *,
+        heard: str = "",
+        said: str = "",
+        now: datetime | None = None,
+        preview: bool = False,
+        speaker: str = "",
+    ) -> ChangeSet:
+        """As ``Conversation.note``."""
+        return self._changed("POST", "notes", given(heard=heard, said=said, now=now, speaker=speaker), preview)
 
     def _changed(self, method: str, part: str, body: Any, preview: bool, **query: Any) -> RemoteChangeSet:
         told = self._wire.write(method, f"{self._of}/{part}", body, preview=str(preview).lower(), **query)

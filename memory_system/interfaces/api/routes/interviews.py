@@ -1,4 +1,4 @@
-"""Routes: asking an agent without leaving a trace, ready questions, and two agents who talk with each other.
+"""Routes: asking an agent without leaving a trace, and ready questions.
 
 Interviews that go on over several requests: kept in memory for a while, and nowhere else.
 """
@@ -17,8 +17,7 @@ from fastapi import APIRouter, Depends, Path
 from fastapi.responses import JSONResponse, Response
 
 from ....agent import AgentMemory
-from ....conversation import Conversation, Duet, Interview, Step, TalkSettings, sit
-from ....conversation.duet import Said
+from ....conversation import Conversation, Interview, Step, TalkSettings, sit
 from ....conversation.interview import drop, keep
 from ....core.change_set import ChangeSet
 from ....core.entry import new_id
@@ -26,9 +25,9 @@ from ....core.kinds import MAX_ID
 from ....core.saved_interviews import Sitting
 from ....errors import ConversationNotFound, shown
 from ... import serialize
-from ...serialize import Shape, items, model
+from ...serialize import Shape, model
 from ..deps import AgentName, Desk, IfMatch, Preview, documents_key, tag
-from ..schemas.bodies import AskBody, DuetBody, SitBody, TurnsBody
+from ..schemas.bodies import AskBody, SitBody
 from ..sse import TOLD, Tell, progress
 from .talking import pieces
 
@@ -102,9 +101,6 @@ _SAT = Shape(
     "An interview, and the change set that keeps it; ``null`` where it is not kept.",
     {"sitting": Sitting, "change_set": ChangeSet | None},
 )
-_HALF = Shape("HalfTold", "One side of a duet.", {"agent": str, "conversation": str})
-_DUET = Shape("DuetTold", "A duet: two conversations, one in each memory.", {"first": _HALF, "second": _HALF})
-_TURNS = items("Turns", "What was said, in its order.", Said)
 SittingId = Annotated[str, Path(min_length=1, max_length=MAX_ID, description="The interview's id.")]
 
 
@@ -157,41 +153,9 @@ def routes(desk: Desk) -> APIRouter:
         """Keep an interview no longer."""
         return desk.change(name, lambda agent: drop(agent, sitting, preview=True), preview=preview, if_match=if_match)
 
-    def duet(body: DuetBody) -> JSONResponse:
-        """Begin two conversations, one in each memory, in which two agents answer each other."""
-        begun = Duet.begin(
-            desk.agent(body.first),
-            desk.agent(body.second),
-            title=body.title,
-            settings=body.settings.over(TalkSettings()),
-            now=body.now,
-        )
-        halves = {"first": begun.first, "second": begun.second}
-        told = {side: {"agent": one.agent.name, "conversation": one.id} for side, one in halves.items()}
-        return JSONResponse(told, 201)
-
-    def turns(tell: Tell, body: TurnsBody) -> Response:
-        """Let them talk; each thing that is said is stored by the time it is answered.
-
-        ``Accept: text/event-stream`` tells each as ``said``; who leaves ends the talk there.
-        """
-        first, second = (
-            Conversation.open(desk.agent(one.agent), one.conversation) for one in (body.first, body.second)
-        )
-        items = []
-        for one in Duet(first, second).stream(
-            body.turns, opening=body.opening, now=body.now, heard=pieces(tell)["heard"]
-        ):
-            told = serialize.plain(one)
-            items.append(told)
-            tell("said", told)
-        return JSONResponse({"items": items})
-
     quick, told, write = desk.lanes.quick, desk.lanes.told, [Depends(documents_key)]
     of = "/agents/{name}"
     router.post(f"{of}/interview", response_model=model(Step), responses=TOLD)(told(ask))
     router.post(f"{of}/interviews", response_model=_SAT.model, responses=TOLD, dependencies=write)(told(seated))
     router.delete(f"{of}/interviews/{{sitting}}", response_model=model(ChangeSet), dependencies=write)(quick(dropped))
-    router.post("/duets", response_model=_DUET.model, status_code=201, dependencies=write)(quick(duet))
-    router.post("/duets/turns", response_model=_TURNS.model, responses=TOLD, dependencies=write)(told(turns))
     return router

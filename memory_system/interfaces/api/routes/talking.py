@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Path, Query
 from fastapi.responses import JSONResponse, Response
 from pydantic import AwareDatetime
 
-from ....conversation import Conversation, Step, note
+from ....conversation import Conversation, Step
 from ....core.change_set import ChangeSet
 from ....core.kinds import MAX_ID
 from ... import serialize
@@ -91,7 +91,7 @@ def routes(desk: Desk) -> APIRouter:
         """Keep what was said elsewhere, so that it is searched and goes on from there; no model is asked."""
 
         def plan(talk: Conversation) -> ChangeSet:
-            return note(talk, heard=body.heard, said=body.said, now=body.now, preview=True)
+            return talk.note(heard=body.heard, said=body.said, now=body.now, preview=True, speaker=body.speaker)
 
         return change(name, conversation, plan, preview, None)
 

@@ -29,6 +29,7 @@ def routes(desk: Desk) -> APIRouter:
             agent,
             title=body.title,
             human=body.human,
+            others=body.others,
             settings=body.settings.over(TalkSettings()),
             persona=body.persona,
             human_block=body.human_block,

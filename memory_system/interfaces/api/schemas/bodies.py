@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, Field, StrictBool, StringConstraints
 
-from ....conversation import MAX_ACTIONS, Action, TalkSettings
+from ....conversation import MAX_ACTIONS, MOST_IN_A_GROUP, Action, TalkSettings
 from ....conversation.actions import MAX_DESCRIPTION
 from ....conversation.talk import MAX_TEMPLATE, Remember, Strategy
 from ....core.entry import MAX_DOCUMENT, Kind
@@ -201,9 +201,13 @@ class TalkSettingsBody(Body):
 
 
 class BeginBody(Body):
-    """A new conversation: with whom, and how it is held; the first texts of core memory may be given."""
+    """A new conversation: with whom, and how it is held; the first texts of core memory may be given.
+
+    ``others`` are the names of all with whom the agent talks, where they are several, in the place of ``human``.
+    """
 
     human: Line = "You"
+    others: Annotated[list[Line], Field(max_length=100)] = Field(default_factory=list)
     title: Annotated[str, StringConstraints(max_length=200)] = ""
     settings: TalkSettingsBody = TalkSettingsBody()
     persona: BlockText | None = None
@@ -293,9 +297,10 @@ class CoreBody(Body):
 
 
 class NoteBody(Body):
-    """What was said elsewhere: what the agent heard, and what it said."""
+    """What was said elsewhere: what the agent heard, from its human or another ``speaker``, and what it said."""
 
     heard: Annotated[str, StringConstraints(max_length=MAX_DOCUMENT)] = ""
+    speaker: Annotated[str, StringConstraints(max_length=100)] = ""
     said: Annotated[str, StringConstraints(max_length=MAX_DOCUMENT)] = ""
     now: AwareDatetime | None = None
 
@@ -316,21 +321,41 @@ class DuetBody(Body):
     now: AwareDatetime | None = None
 
 
+class GroupBody(Body):
+    """Three agents or more who are to talk with each other."""
+
+    agents: Annotated[list[Name], Field(min_length=3, max_length=MOST_IN_A_GROUP)]
+    title: Annotated[str, StringConstraints(max_length=200)] = ""
+    settings: TalkSettingsBody = TalkSettingsBody()
+    now: AwareDatetime | None = None
+
+
 class Half(Body):
-    """One side of a duet: the agent, and its conversation with the other."""
+    """One side of a talk: the agent, and its conversation with the other."""
 
     agent: Name
     conversation: Id
 
 
-class TurnsBody(Body):
+class Turns(Body):
     """How many things are said at most, and what makes the first one speak."""
 
-    first: Half
-    second: Half
     turns: Annotated[int, _whole(1, 200)] = 4
     opening: Annotated[str, StringConstraints(max_length=MAX_DOCUMENT)] = ""
     now: AwareDatetime | None = None
+
+
+class TurnsBody(Turns):
+    """How many things two say at most, and what makes the first one speak."""
+
+    first: Half
+    second: Half
+
+
+class GroupTurnsBody(Turns):
+    """How many things a group says at most, and what makes one of them speak."""
+
+    parts: Annotated[list[Half], Field(min_length=3, max_length=MOST_IN_A_GROUP)]
 
 
 class QuestionBody(Body):

@@ -1,0 +1,82 @@
+"""Routes: agents who talk with each other, two of them or a group."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Depends
+from fastapi.responses import JSONResponse, Response
+
+from ....conversation import Conversation, Duet, Group, TalkSettings
+from ....conversation.duet import Part, Said
+from ... import serialize
+from ...serialize import Shape, items
+from ..deps import Desk, documents_key
+from ..schemas.bodies import DuetBody, GroupBody, GroupTurnsBody, Half, Turns, TurnsBody
+from ..sse import TOLD, Tell
+from .talking import pieces
+
+_HALF = Shape("HalfTold", "One side of a duet.", {"agent": str, "conversation": str})
+_DUET = Shape("DuetTold", "A duet: two conversations, one in each memory.", {"first": _HALF, "second": _HALF})
+_GROUP = Shape("GroupTold", "A group: a conversation in each memory.", {"parts": (_HALF,)})
+_TURNS = items("Turns", "What was said, in its order.", Said)
+
+
+def routes(desk: Desk) -> APIRouter:
+    """Talks of several agents."""
+    router = APIRouter(tags=["conversations"])
+
+    def duet(body: DuetBody) -> JSONResponse:
+        """Begin two conversations, one in each memory, in which two agents answer each other."""
+        begun = Duet.begin(
+            desk.agent(body.first),
+            desk.agent(body.second),
+            title=body.title,
+            settings=body.settings.over(TalkSettings()),
+            now=body.now,
+        )
+        return JSONResponse({"first": half(begun.first), "second": half(begun.second)}, 201)
+
+    def turns(tell: Tell, body: TurnsBody) -> Response:
+        """Let them talk; each thing that is said is stored by the time it is answered.
+
+        ``Accept: text/event-stream`` tells each as ``said``; who leaves ends the talk there.
+        """
+        first, second = map(opened, (body.first, body.second))
+        return told_turns(tell, Duet(first, second), body)
+
+    def group(body: GroupBody) -> JSONResponse:
+        """Begin conversations, one in each memory, in which three agents or more talk with each other."""
+        begun = Group.begin(
+            [desk.agent(one) for one in body.agents],
+            title=body.title,
+            settings=body.settings.over(TalkSettings()),
+            now=body.now,
+        )
+        return JSONResponse({"parts": [half(one) for one in begun.parts]}, 201)
+
+    def group_turns(tell: Tell, body: GroupTurnsBody) -> Response:
+        """Let a group talk; whoever is named, or has most to say, is next, and all remember what is said.
+
+        ``Accept: text/event-stream`` tells each thing as ``said``; who leaves ends the talk there.
+        """
+        return told_turns(tell, Group([opened(one) for one in body.parts]), body)
+
+    def opened(one: Half) -> Conversation:
+        return Conversation.open(desk.agent(one.agent), one.conversation)
+
+    def half(one: Part) -> dict[str, str]:
+        return {"agent": one.agent.name, "conversation": one.id}
+
+    def told_turns(tell: Tell, talk: Duet | Group, body: Turns) -> JSONResponse:
+        items = []
+        for one in talk.stream(body.turns, opening=body.opening, now=body.now, heard=pieces(tell)["heard"]):
+            told = serialize.plain(one)
+            items.append(told)
+            tell("said", told)
+        return JSONResponse({"items": items})
+
+    quick, told, write = desk.lanes.quick, desk.lanes.told, [Depends(documents_key)]
+    router.post("/duets", response_model=_DUET.model, status_code=201, dependencies=write)(quick(duet))
+    router.post("/duets/turns", response_model=_TURNS.model, responses=TOLD, dependencies=write)(told(turns))
+    router.post("/groups", response_model=_GROUP.model, status_code=201, dependencies=write)(quick(group))
+    router.post("/groups/turns", response_model=_TURNS.model, responses=TOLD, dependencies=write)(told(group_turns))
+    return router
