@@ -19,7 +19,7 @@ from ..llm.base import ToolCall
 from ..llm.prompts import SHIPPED, Prompts, filled
 from ..llm.tokens import MESSAGE, PREAMBLE, Correction, estimate, of_message, of_tools
 from .actions import Action, cut
-from .functions import BRIEF, DEFINITIONS, brief
+from .functions import BRIEF, DEFINITIONS, PAUSE, brief
 from .talk import Message, Role, Strategy, Talk
 
 INSTRUCTIONS, TOOLS, CORE, SUMMARY = "instructions", "functions", "core memory", "summary"
@@ -81,6 +81,7 @@ class Context:
         shortened: new messages that are not sent whole.
         wanted: tokens that it would have with everything in it; memory pressure is measured by this.
         actions: what the agent can do in the game.
+        beats: whether it has heartbeats, which it can pause.
     """
 
     sections: tuple[Section, ...]
@@ -89,6 +90,7 @@ class Context:
     shortened: int = 0
     wanted: int = 0
     actions: tuple[Action, ...] = ()
+    beats: bool = False
 
     @property
     def tokens(self) -> int:
@@ -100,7 +102,7 @@ class Context:
         """The functions that are offered."""
         if not any(section.name == TOOLS for section in self.sections):
             return ()
-        return _offered(self.actions, self.budget)
+        return _offered(self.actions, self.budget, beats=self.beats)
 
     @property
     def messages(self) -> tuple[Mapping[str, Any], ...]:
@@ -140,13 +142,13 @@ def counted(message: Message) -> Message:
     return replace(message, tokens=of_message(message.openai()))
 
 
-def tokens_of_tools(actions: Sequence[Action], budget: int) -> int:
+def tokens_of_tools(actions: Sequence[Action], budget: int, *, beats: bool = False) -> int:
     """What the functions of memory, and these actions, take of a prompt with this budget, estimated."""
-    return of_tools(_offered(actions, budget)) if actions else _OF_TOOLS[budget >= _DESCRIBED]
+    return of_tools(_offered(actions, budget, beats=beats)) if actions or beats else _OF_TOOLS[budget >= _DESCRIBED]
 
 
-def _offered(actions: Sequence[Action], budget: int) -> tuple[Mapping[str, Any], ...]:
-    definitions = tuple(one.definition for one in actions)
+def _offered(actions: Sequence[Action], budget: int, *, beats: bool) -> tuple[Mapping[str, Any], ...]:
+    definitions = (*((PAUSE,) if beats else ()), *(one.definition for one in actions))
     if budget >= _DESCRIBED:
         return (*DEFINITIONS, *definitions)
     return (*BRIEF, *map(brief, definitions))
@@ -164,9 +166,9 @@ def build(scene: Scene, talk: Talk, new: Sequence[Message]) -> Context:
         new: the messages of this step, of which the first is never left out.
     """
     room, measure = talk.budget, Measure(talk.scale)
-    virtual = talk.settings.strategy is Strategy.VIRTUAL
+    virtual, beats = talk.settings.strategy is Strategy.VIRTUAL, bool(talk.settings.heartbeat)
     sections = [_instructions(scene, talk, room, measure)]
-    tools = measure.of(tokens_of_tools(talk.actions, room))
+    tools = measure.of(tokens_of_tools(talk.actions, room, beats=beats))
     if virtual and tools + sections[0].tokens < (1 - _LEAST_LEFT) * room:
         sections.append(Section(TOOLS, "", (), tools))
     fixed, needed, whole, taken = sections, sum(map(measure.message, new)), 0, 0
@@ -184,7 +186,7 @@ def build(scene: Scene, talk: Talk, new: Sequence[Message]) -> Context:
     if live:
         sections.append(Section(NEW, "", tuple(live), used))
     wanted = whole + needed + sum(map(measure.message, talk.queue))
-    return Context(tuple(sections), room, len(talk.queue) - len(queue), shortened, wanted, talk.actions)
+    return Context(tuple(sections), room, len(talk.queue) - len(queue), shortened, wanted, talk.actions, beats)
 
 
 def room_left(fixed: Sequence[Section], room: int, shares: Mapping[str, float] = SHARES) -> dict[str, int]:
@@ -196,7 +198,11 @@ def room_left(fixed: Sequence[Section], room: int, shares: Mapping[str, float] =
 def summary_room(talk: Talk) -> int:
     """Tokens that a talk's summary may have, estimated and not corrected."""
     virtual = talk.settings.strategy is Strategy.VIRTUAL
-    fixed = tokens_of_tools(talk.actions, talk.budget) + 300 if virtual else talk.budget // 4
+    fixed = (
+        tokens_of_tools(talk.actions, talk.budget, beats=bool(talk.settings.heartbeat)) + 300
+        if virtual
+        else talk.budget // 4
+    )
     return max(40, int((talk.budget - fixed) * SHARES[SUMMARY]) - 12)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Self
 
 from ..agent import AgentMemory
@@ -25,13 +25,13 @@ from ..operations.synopsis import listed as together
 from . import noting, people, remembering, storage
 from .actions import Action, checked_actions
 from .context import Context
-from .functions import NAMES
+from .functions import RESERVED
 from .playing import Ask, Played, checked_blocks, first_blocks, looked_at, play, run
 from .replaying import GoingOn, Recorded, Replay, asked, messages_of, replayed
 from .stepping import Told, untold
 from .steps import MUTED, OPERATION, WITHOUT, Step, planned, step_of
 from .storage import actions_of, conversations, entry_of, message_id, read, removal
-from .talk import NOBODY, Message, Talk, TalkSettings, checked_settings
+from .talk import NOBODY, UNPROMPTED, Message, Talk, TalkSettings, checked_settings
 
 SYNOPSIS = "synopsis"
 """The operation under which the history tells of a talk that was remembered."""
@@ -209,9 +209,53 @@ class Conversation:
             without=tuple(listed(without)),
             touch=not preview,
             speaker=by,
-            actions=checked_actions(actions, NAMES),
+            actions=checked_actions(actions, RESERVED),
         )
         return self._stepped(self.talk, ask, preview=preview, hold=hold)
+
+    def heartbeat(
+        self,
+        *,
+        now: datetime | None = None,
+        heard: Heard = unheard,
+        told: Told = untold,
+        preview: bool = False,
+        hold: bool = False,
+        actions: Sequence[Action] = (),
+    ) -> Step:
+        """Let the agent speak to whom nobody has spoken: to open the talk, or because time has passed.
+
+        It may say something, do something, or stay silent; its answer is empty then, and there is no problem. By
+        ``TalkSettings.heartbeat`` it happens by itself as time passes.
+
+        Args:
+            now: the world's time.
+            heard: told what it says as it arrives.
+            told: told each call of a function once it is done.
+            preview: whether to store nothing.
+            hold: whether the events that the agent would store are offered, instead of stored with the step.
+            actions: as of ``step``.
+
+        Raises:
+            InvalidParameter, ConversationNotFound, StaleChange: as ``step``.
+        """
+        talk, moment = self.talk, self._time(now)
+        last = next((one for one in reversed(talk.queue) if one.said), None)
+        if last is None:
+            notice = f"You may open the talk with {talk.human}, if you want to."
+        else:
+            minutes = max(0, int((moment - last.at) / timedelta(minutes=1)))
+            notice = f"Nobody has said anything for {minutes} minutes. You may say or do something, or stay silent."
+        ask = Ask(
+            notice,
+            moment,
+            heard=heard,
+            told=told,
+            touch=not preview,
+            speaker=UNPROMPTED,
+            actions=checked_actions(actions, RESERVED),
+        )
+        return self._stepped(talk, ask, preview=preview, hold=hold)
 
     def go_on(
         self,
@@ -249,7 +293,7 @@ class Conversation:
         talk = self.talk
         if talk.next_number != said[0].number:
             raise Conflict("Somebody has talked since; say it again.")
-        carried = {one.name: one.do for one in checked_actions(actions, NAMES)}
+        carried = {one.name: one.do for one in checked_actions(actions, RESERVED)}
         known = asked(said, plan, actions_of(plan, talk), Recorded(plan.calls))
         waiting = {call.id: call.name for call in run(self.agent, talk, known).outcome.pending}
         if missing := [f"{one} ({name})" for one, name in waiting.items() if one not in results]:
@@ -392,7 +436,7 @@ class Conversation:
         problem = (f"No answer: {outcome.problem}",) if outcome.problem else ()
         return planned(
             self.agent,
-            f"Talk: “{short(ask.text)}”",
+            f"Heartbeat in “{short(talk.title)}”" if ask.speaker == UNPROMPTED else f"Talk: “{short(ask.text)}”",
             ask.now,
             (*said, *summary, *notes, *events),
             texts=self._texts(before, talk),

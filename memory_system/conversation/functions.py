@@ -79,6 +79,18 @@ BRIEF: tuple[Mapping[str, Any], ...] = tuple(brief(one) for one in DEFINITIONS)
 NAMES = tuple(str(one["function"]["name"]) for one in DEFINITIONS)
 PARAMETERS = {name: one["function"]["parameters"] for name, one in zip(NAMES, DEFINITIONS, strict=True)}
 
+PAUSE = _definition(
+    "pause_heartbeats",
+    "Let nobody wake you to speak for some minutes.",
+    {"minutes": {"type": "integer", "description": "1 to 360."}},
+    {},
+)
+"""By which an agent that has heartbeats asks for none; as MemGPT's, of at most six hours."""
+MOST_PAUSED = 360
+"""Minutes."""
+_PAUSE = str(PAUSE["function"]["name"])
+RESERVED = (*NAMES, _PAUSE)
+"""Names that no action can have."""
 MAX_ARGUMENTS = 100_000
 """Characters of one call's arguments."""
 
@@ -153,6 +165,7 @@ class FunctionRun:
         blocks: core memory afterwards.
         action: what was done in the game, such as "open_gate (gate: north)"; empty of functions of memory, and of
             calls that could not be carried out.
+        paused: for how many minutes the agent wants no heartbeat.
     """
 
     call_id: str
@@ -166,6 +179,7 @@ class FunctionRun:
     said: str
     blocks: Blocks
     action: str = ""
+    paused: int = 0
 
 
 class _Wrong(Exception):
@@ -183,6 +197,7 @@ class Functions:
         muted: blocks of core memory that are not there, for this once.
         actions: what can be done besides.
         results: what was handed in for calls of actions, by the calls' ids; an exception stands for a failure.
+        beats: whether the agent has heartbeats, which it can pause.
     """
 
     external: External
@@ -191,6 +206,7 @@ class Functions:
     muted: Sequence[str] = ()
     actions: Sequence[Action] = ()
     results: Mapping[str, object] = field(default_factory=dict)
+    beats: bool = False
 
     def waits(self, call: ToolCall) -> bool:
         """Whether the caller of the step has to carry out this call."""
@@ -211,13 +227,15 @@ class Functions:
             blocks: core memory as it is.
         """
         started = time.perf_counter()
-        said, after, failed, heartbeat, done = "", blocks, False, False, ""
+        said, after, failed, heartbeat, done, paused = "", blocks, False, False, "", 0
         try:
             given, heartbeat = self._given(call)
             if (action := self._action(call.name)) is not None:
                 done = words_of(call.name, given)
                 carry_out = handed_in(self.results[call.id]) if call.id in self.results else carried_out(action, given)
                 result, failed = result_of(carry_out, self.result_room)
+            elif call.name == _PAUSE:
+                paused, result = _minutes(given["minutes"]), _done()
             elif call.name == SEND:
                 said, result = _filled(given, "message"), _done()
             elif call.name in _CORE:
@@ -232,7 +250,18 @@ class Functions:
             result, failed = _failure(error.sentence), True
         took = (time.perf_counter() - started) * 1000
         return FunctionRun(
-            call.id, call.name, call.arguments, result, took, estimate(result), failed, heartbeat, said, after, done
+            call.id,
+            call.name,
+            call.arguments,
+            result,
+            took,
+            estimate(result),
+            failed,
+            heartbeat,
+            said,
+            after,
+            done,
+            paused,
         )
 
     def _action(self, name: str) -> Action | None:
@@ -241,6 +270,7 @@ class Functions:
     def _given(self, call: ToolCall) -> tuple[dict[str, Any], bool]:
         """The arguments of a call, checked, and whether the model asked to go on."""
         known = PARAMETERS | {one.name: one.parameters for one in self.actions}
+        known |= {_PAUSE: PAUSE["function"]["parameters"]} if self.beats else {}
         given = _arguments(call, known)
         heartbeat = given.pop(HEARTBEAT, False) in (True, "true", "True")
         _check(call.name, known[call.name], given)
@@ -359,7 +389,7 @@ def _check(name: str, schema: Mapping[str, Any], given: dict[str, Any]) -> None:
     if unknown and not schema.get("additionalProperties", False):
         raise _Wrong(f"{name} has no argument {shown(unknown[0])}; {takes}")
     for key in [key for key in given if key in properties]:
-        if name in PARAMETERS and properties[key].get("type") == "integer":
+        if name in RESERVED and properties[key].get("type") == "integer":
             given[key] = _page(key, given[key])
         elif key != HEARTBEAT:
             _fits(key, given[key], properties[key])
@@ -393,6 +423,12 @@ def _is_a(value: object, kind: str) -> bool:
     if isinstance(value, bool):
         return kind == "boolean"
     return isinstance(value, TYPES[kind]) or (kind == "integer" and isinstance(value, float) and value.is_integer())
+
+
+def _minutes(value: int) -> int:
+    if not 1 <= value <= MOST_PAUSED:
+        raise _Wrong(f"'minutes' must be 1 to {MOST_PAUSED}, not {value}.")
+    return value
 
 
 def _page(key: str, value: object) -> int:

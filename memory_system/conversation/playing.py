@@ -25,7 +25,7 @@ from .functions import Functions
 from .remembering import notes_of
 from .stepping import Outcome, Stepper, Told, untold
 from .strategies import Summariser
-from .talk import LEAST_VIRTUAL, Blocks, Message, Mode, Strategy, Talk
+from .talk import LEAST_VIRTUAL, UNPROMPTED, Blocks, Message, Mode, Strategy, Talk
 
 ARCHIVAL = "archival"
 """The tag of events that an agent stored while it talked."""
@@ -119,10 +119,13 @@ def run(agent: AgentMemory, talk: Talk, ask: Ask) -> Played:
     room = _result_room(talk)
     unseen = (*ask.muted, *notes_of(agent, talk.id))
     external = AgentExternal(agent, ask.now, ask.mode, unseen, ask.said, min(_PAGE, max(1, room // _SHORTEST)))
-    functions = Functions(external, talk.settings.block_room, room, ask.without, ask.actions, ask.results)
+    beats = bool(talk.settings.heartbeat)
+    functions = Functions(external, talk.settings.block_room, room, ask.without, ask.actions, ask.results, beats)
     scene = scene_of(agent, talk, ask.now, recalled, ask.without)
     summariser = Summariser(agent.display_name, model)
-    stepper = Stepper(talk, scene, model, summariser, functions, ask.now, ask.heard, ask.told)
+    stepper = Stepper(
+        talk, scene, model, summariser, functions, ask.now, ask.heard, ask.told, ask.speaker == UNPROMPTED
+    )
     outcome = stepper.run(ask.text, ask.speaker or talk.human)
     events = () if outcome.pending else tuple(event_of(talk, text, ask.now) for text in external.inserted)
     return Played(outcome, recalled, events)
@@ -157,10 +160,12 @@ def looked_at(agent: AgentMemory, talk: Talk, now: datetime) -> Context:
 def recall(agent: AgentMemory, talk: Talk, ask: Ask) -> Recall:
     """What comes to the agent's mind; only a normal talk touches and logs it."""
     here = notes_of(agent, talk.id)  # what is in the talk need not come to mind as well
+    said = [one.said for one in talk.queue if one.said] if ask.speaker == UNPROMPTED else [ask.text]
+    cue = said[-1] if said else talk.human
     facets, top_k = Facets(without=(*ask.muted, *here)), talk.settings.recalled
     if ask.mode is Mode.PLAY and ask.touch:
-        return agent.query_memory(ask.text, top_k, now=ask.now, facets=facets)
-    return agent.answer(agent.query(ask.text, top_k, now=ask.now, facets=facets))
+        return agent.query_memory(cue, top_k, now=ask.now, facets=facets)
+    return agent.answer(agent.query(cue, top_k, now=ask.now, facets=facets))
 
 
 def scene_of(agent: AgentMemory, talk: Talk, now: datetime, recalled: Recall | None, without: Sequence[str]) -> Scene:

@@ -99,8 +99,10 @@ def noted(agent: AgentMemory, talk: Talk, messages: Sequence[Message], now: date
 
 def _known(entry: MemoryEntry, agent: AgentMemory, talk: Talk, said: Sequence[Message], now: datetime) -> MemoryEntry:
     """A memory of what was said, with who told it, who is in it, and where the agent is by its plan or routine."""
-    tellers = [one for one in (_speaker(message.speaker) for message in said) if one != agent.display_name]
-    people = [one for one in dict.fromkeys((*entry.people, *tellers, _speaker(talk.human))) if one != _SOMEBODY]
+    told = [_speaker(message.speaker) for message in said if not message.action]
+    tellers = [one for one in told if one != agent.display_name]
+    met = dict.fromkeys((*entry.people, *tellers, *map(_speaker, talk.people)))
+    people = [one for one in met if one != _SOMEBODY]
     doing = None if entry.place or entry.people else agent.plan_now(now).doing
     return entry.evolve(
         source=Source.TOLD if tellers else entry.source,

@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from ..core.change_set import ModelCall
 from ..core.kinds import MAX_DOCUMENT
@@ -87,6 +87,7 @@ class Stepper:
         now: the time of everything that is said.
         heard: told the answer's text.
         told: told each call.
+        silent: whether it may end without a word.
     """
 
     talk: Talk
@@ -97,6 +98,7 @@ class Stepper:
     now: datetime
     heard: Heard = unheard
     told: Told = untold
+    silent: bool = False
     _new: list[Message] = field(default_factory=list)
     _runs: list[FunctionRun] = field(default_factory=list)
     _calls: list[ModelCall] = field(default_factory=list)
@@ -143,13 +145,15 @@ class Stepper:
                 reply = self._reply()
             except ModelNonsense as error:
                 nonsense += 1
-                if nonsense > _NONSENSES:
+                if nonsense > _NONSENSES and not self.silent:
                     raise
                 self._failed(error)
+                if self.silent:  # it has nothing to say
+                    return
                 self._add(Role.SYSTEM, f"Your last answer could not be used: {error} Say something to the other one.")
                 continue
             goes_on = self._took(reply)
-            if self._pending or (self._said and not goes_on):
+            if self._pending or ((self._said or self.silent) and not goes_on):
                 return
             if len(self._runs) >= self.talk.settings.most_calls:
                 self._end(f"This step was ended after {len(self._runs)} calls of functions, which is its limit.")
@@ -277,6 +281,8 @@ class Stepper:
         run = self.functions.run(call, self.talk.blocks)
         run = replace(run, result=storable(run.result), action=storable(run.action))
         self.talk = replace(self.talk, blocks=run.blocks)
+        if run.paused:
+            self.talk = replace(self.talk, paused_until=self.now + timedelta(minutes=run.paused))
         self._runs.append(run)
         self.told(run)
         return run

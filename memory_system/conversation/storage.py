@@ -27,6 +27,7 @@ from ..core.change_set import CONVERSATION, CORE, HELD, Change, ChangeSet, TextC
 from ..core.entry import MAX_DOCUMENT, Kind, MemoryEntry, Scalar, Tier
 from ..core.json_source import parse_strict
 from ..core.scoring import whole
+from ..core.times import moment_given
 from ..errors import ConversationNotFound, InvalidDocument, InvalidParameter, StoreDamaged, shown
 from ..llm.base import ToolCall
 from ..operations.context import bare
@@ -74,6 +75,8 @@ def dump_state(talk: Talk) -> str:
     fresh = Talk(talk.id)
     names = (*_NUMBERS, "warned", "scale")
     told = {name: getattr(talk, name) for name in names if getattr(talk, name) != getattr(fresh, name)}
+    if talk.paused_until is not None:
+        told["paused_until"] = talk.paused_until.isoformat()
     return _dumped({"first": first, **told})
 
 
@@ -124,7 +127,7 @@ def parse_state(talk: Talk, text: str | None) -> tuple[Talk, int]:
     Raises:
         StoreDamaged: it is not as that writes it.
     """
-    told = _told(talk, text or '{"first":0}', {"first", "warned", "scale", *_NUMBERS})
+    told = _told(talk, text or '{"first":0}', {"first", "warned", "scale", "paused_until", *_NUMBERS})
     first = told.pop("first", 0)
     numbers = {**told, "first": first}
     for name, most in {**_NUMBERS, "first": _MOST_NUMBER}.items():
@@ -136,9 +139,17 @@ def parse_state(talk: Talk, text: str | None) -> tuple[Talk, int]:
     scale = told.get("scale", 1.0)
     if isinstance(scale, bool) or not isinstance(scale, int | float) or not 0.01 <= scale <= 100:
         raise _damaged(talk, f"'scale' is {scale!r:.40}")
+    try:
+        paused = (
+            moment_given("'paused_until'", datetime.fromisoformat(told["paused_until"]))
+            if "paused_until" in told
+            else None
+        )
+    except (TypeError, ValueError, InvalidParameter) as error:
+        raise _damaged(talk, f"'paused_until' is {told['paused_until']!r:.40}") from error
     if first > told.get("next_number", 0):
         raise _damaged(talk, "its queue begins after its last message")
-    return replace(talk, **told), first
+    return replace(talk, **told | {"paused_until": paused}), first
 
 
 def parse_blocks(talk: Talk, text: str | None, summary: MemoryEntry | None, queue: Sequence[Message]) -> Talk:
@@ -397,6 +408,15 @@ def conversations(agent: AgentMemory) -> tuple[Listed, ...]:
     """
     found = [one for one, _ in _kept(agent)]
     return tuple(sorted(found, key=lambda one: (-one.last.timestamp() if one.last else 0.0, one.title, one.id)))
+
+
+def beating(agent: AgentMemory) -> tuple[tuple[Listed, Talk], ...]:
+    """The conversations in which the agent may speak unprompted as time passes, by their ids.
+
+    Raises:
+        StoreDamaged: what is kept of one is not as it was written.
+    """
+    return tuple(sorted((one for one in _kept(agent) if one[1].settings.heartbeat), key=lambda one: one[0].id))
 
 
 def unremembered(agent: AgentMemory) -> tuple[Listed, ...]:

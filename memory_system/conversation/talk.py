@@ -25,6 +25,10 @@ SCENE = "Scene"
 """The speaker of what sets a scene, such as that two characters meet; nobody of the two."""
 
 
+UNPROMPTED = "(heartbeat)"
+"""The speaker of what lets an agent speak that nobody has spoken to; it is told so, and nobody says it."""
+
+
 NOBODY = "You"
 """Whom an agent talks with, where nobody gives a name."""
 
@@ -76,7 +80,9 @@ class Message:
     @property
     def said(self) -> str:
         """What the other one hears of it: nothing of notices, results and thoughts."""
-        heard = self.role is Role.USER or (self.role is Role.ASSISTANT and (self.sends or not self.calls))
+        heard = (self.role is Role.USER and self.speaker != UNPROMPTED) or (
+            self.role is Role.ASSISTANT and (self.sends or not self.calls)
+        )
         return self.text if heard else ""
 
     def openai(self) -> Mapping[str, Any]:
@@ -149,6 +155,8 @@ class TalkSettings:
         most_calls: functions that the model may call in one step, 1 to 100.
         recalled: memories of the agent's life that each message brings to mind, 0 to 50.
         remember: what the talk leaves in memory; an interview leaves nothing.
+        heartbeat: minutes of the world's time without a word after which the agent may speak unprompted, where time
+            passes by ``world.advance``: 1 to 10,080, or 0 for never.
 
     Raises:
         InvalidParameter: one is out of its range.
@@ -165,6 +173,7 @@ class TalkSettings:
     most_calls: int = 12
     recalled: int = 5
     remember: Remember = Remember.SYNOPSIS
+    heartbeat: int = 0
 
     def __post_init__(self) -> None:
         try:
@@ -190,6 +199,7 @@ class TalkSettings:
             "block_limit": whole("'block_limit'", self.block_limit, 100, 20_000),
             "most_calls": whole("'most_calls'", self.most_calls, 1, 100),
             "recalled": whole("'recalled'", self.recalled, 0, 50),
+            "heartbeat": whole("'heartbeat'", self.heartbeat, 0, 10_080),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -248,6 +258,7 @@ class Talk:
         ceiling: tokens that a prompt may have at most, as a server that refused longer ones taught; 0 = not known.
         actions: what the agent could do in the game at the last step.
         others: the names of all with whom the agent talks, where they are several.
+        paused_until: the world's time before which it has no heartbeat, as it wished; ``None`` where it may have one.
     """
 
     id: str
@@ -266,6 +277,7 @@ class Talk:
     ceiling: int = 0
     actions: tuple[Action, ...] = ()
     others: tuple[str, ...] = ()
+    paused_until: datetime | None = None
 
     @property
     def people(self) -> tuple[str, ...]:

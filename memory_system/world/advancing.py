@@ -20,7 +20,10 @@ from filelock import FileLock, Timeout
 from ..agent import AgentMemory
 from ..conversation import Conversation
 from ..conversation.conversation import SYNOPSIS as OF_TALK
-from ..conversation.storage import message_id, unremembered
+from ..conversation.steps import OPERATION as TALK
+from ..conversation.storage import beating, message_id, unremembered
+from ..conversation.storage import read as message_slice
+from ..conversation.talk import UNPROMPTED, Role
 from ..core.authors import BY_ITSELF
 from ..core.change_set import CONVERSATION, ChangeSet, Kept, ModelCall
 from ..core.entry import Kind, MemoryEntry, Tier
@@ -51,11 +54,13 @@ from .branches.branches import Stage
 from .due import (
     ADD,
     ASKS,
+    HEARTBEAT,
     MIGRATE,
     PLAN,
     RATE,
     REFLECT,
     SUMMARISE,
+    Beat,
     Coming,
     Left,
     Life,
@@ -78,6 +83,10 @@ _CALLS = 200
 _RATED_AT_ONCE = 100
 _TALKS = 100
 """How many of the last synopses are looked at for talks that need no other."""
+MOST_BEATS = 3
+"""How often a character speaks unprompted in a talk, or is silent, before anybody else says something."""
+_SINCE = 200
+"""Messages that are looked at for that."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +147,7 @@ def life_of(agent: AgentMemory, at: datetime, folder: Path, coming: Sequence[Mem
         planned=max(_planned(ltm, last[PLAN], at), default=None),
         morning=morning_of(min((item.time for item in routine), default=None)),
         talks=tuple(_left(agent)),
+        beats=tuple(_beats(agent, at)),
         **_budget(agent, at, folder),
     )
 
@@ -232,6 +242,37 @@ def _left(agent: AgentMemory) -> Iterator[Left]:
             yield Left(talk.id, talk.title, talk.last)
 
 
+def _beats(agent: AgentMemory, at: datetime) -> Iterator[Beat]:
+    """The talks in which it may speak unprompted; not where its last heartbeat was undone, until somebody speaks."""
+    talks = beating(agent)
+    tried = _own(agent, TALK, _TALKS) if talks else []
+    for listed, talk in talks:
+        said = message_slice(agent, talk.id, max(0, talk.next_number - _SINCE), _SINCE)
+        heard = max((n for n, one in enumerate(said) if one.role is Role.USER and one.said), default=-1)
+        beats = [one.at for one in said[heard + 1 :] if one.speaker == UNPROMPTED]
+        last = next((one for one in tried if talk.id in _talks_of(one.change_set)), None)
+        undone = last is not None and last.undone_by is not None
+        if last is not None and undone and not (listed.last and listed.last > last.change_set.planned_at):
+            continue
+        every = timedelta(minutes=talk.settings.heartbeat)
+        due_at = listed.last + every if listed.last else at
+        yield Beat(
+            talk.id, talk.title, max(due_at, talk.paused_until or due_at), every, max(0, MOST_BEATS - len(beats))
+        )
+
+
+def _beaten(talk: Conversation, now: datetime) -> ChangeSet:
+    """What a heartbeat makes of a talk.
+
+    Raises:
+        ModelUnavailable: the model had no answer; it may have one the next time.
+    """
+    done = talk.heartbeat(now=now, preview=True)
+    if done.problem or done.change_set is None:
+        raise ModelUnavailable(done.problem)
+    return done.change_set
+
+
 def _talks_of(done: ChangeSet) -> set[str]:
     """The talks that a synopsis was made of, or tried."""
     named = {text.name.removeprefix(CONVERSATION) for text in done.texts}
@@ -256,7 +297,8 @@ def _planned_step(
         return agent.summarize_and_forget(life.to_summarise, now=now, preview=True, progress=progress)
     if step.what == PLAN:
         return agent.plan_from_memory(now, preview=True, progress=progress)
-    return _synopsis(Conversation.open(agent, step.of), now, progress)
+    talk = Conversation.open(agent, step.of)
+    return _beaten(talk, now) if step.what == HEARTBEAT else _synopsis(talk, now, progress)
 
 
 def _rated(agent: AgentMemory, life: Life, now: datetime, progress: Progress) -> ChangeSet:

@@ -7,17 +7,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
-ADD, RATE, MIGRATE, REFLECT, SUMMARISE, PLAN, SYNOPSIS = (
+ADD, RATE, MIGRATE, REFLECT, SUMMARISE, PLAN, HEARTBEAT, SYNOPSIS = (
     "add",
     "rate",
     "migrate",
     "reflect",
     "summarise",
     "plan",
+    "heartbeat",
     "synopsis",
 )
 """What can be due, as the history calls it, in the order in which it is done."""
-ASKS = frozenset({RATE, REFLECT, SUMMARISE, PLAN, SYNOPSIS})
+ASKS = frozenset({RATE, REFLECT, SUMMARISE, PLAN, HEARTBEAT, SYNOPSIS})
 """What a language model is asked for."""
 LEFT = timedelta(hours=1)
 """World time without a word after which a talk has been left."""
@@ -37,6 +38,25 @@ class Left:
     id: str
     title: str
     last: datetime
+
+
+@dataclass(frozen=True)
+class Beat:
+    """A talk in which the character may speak unprompted.
+
+    Args:
+        id: of the talk.
+        title: of the talk.
+        at: when it may speak next.
+        every: how long nobody says anything before it may.
+        left: how often it still may before anybody answers.
+    """
+
+    id: str
+    title: str
+    at: datetime
+    every: timedelta
+    left: int
 
 
 @dataclass(frozen=True)
@@ -67,6 +87,7 @@ class Life:
         planned: the last day that was planned, or for which a plan was tried; ``None`` = none.
         morning: when a day is planned, in the world's zone.
         talks: those that are not remembered yet.
+        beats: those in which it may speak unprompted.
         spent: why nothing more is asked of a language model in this hour, in a sentence; empty if there is room.
         room_at: when there is room again; ``None`` where there is.
     """
@@ -85,6 +106,7 @@ class Life:
     planned: date | None = None
     morning: time = MORNING
     talks: tuple[Left, ...] = ()
+    beats: tuple[Beat, ...] = ()
     spent: str = ""
     room_at: datetime | None = None
 
@@ -153,6 +175,9 @@ def _due(life: Life, at: datetime) -> Iterator[tuple[str, str, str]]:
         yield SUMMARISE, told, ""
     if at.time() >= life.morning and (life.planned is None or life.planned < at.date()):
         yield PLAN, f"A new day: {at:%A}, {at.day} {at:%B}.", ""
+    for beat in life.beats:
+        if beat.left and beat.at <= at:
+            yield HEARTBEAT, f"Nobody has said anything in “{beat.title}”, so it may speak unprompted.", beat.id
     for talk in life.talks:
         if at - talk.last >= LEFT:
             hours = (at - talk.last) / timedelta(hours=1)
@@ -171,6 +196,7 @@ def next_time(life: Life, at: datetime) -> datetime:
     times = [today if today > at else today + timedelta(days=1)]
     times += [left for talk in life.talks if (left := talk.last.astimezone(at.tzinfo) + LEFT) > at]
     times += [event.at.astimezone(at.tzinfo) for event in life.coming if event.at > at]
+    times += [beat.at.astimezone(at.tzinfo) for beat in life.beats if beat.left and beat.at > at]
     times += [life.room_at] if life.room_at and life.room_at > at else []
     return min(times)
 
@@ -192,6 +218,12 @@ def foreseen(life: Life, step: Step) -> Life:
         return dataclasses.replace(life, ltm=life.ltm - gone, free=life.free - gone)
     if step.what == PLAN:
         return dataclasses.replace(life, planned=step.at.date())
+    if step.what == HEARTBEAT:
+        beats = (
+            dataclasses.replace(one, at=step.at + one.every, left=one.left - 1) if one.id == step.of else one
+            for one in life.beats
+        )
+        return dataclasses.replace(life, beats=tuple(beats))
     talks = tuple(talk for talk in life.talks if talk.id != step.of)
     return dataclasses.replace(_fuller(life), talks=talks)
 

@@ -58,6 +58,7 @@ def test_an_action_is_carried_out_within_the_step_and_is_part_of_its_journal_and
     hit = bo.query_memory("Who opened the gate?", touch=False).hits[0]
     assert "Bo Reed did open_gate (gate: north)" in hit.entry.document
     assert f"{talk.id}-{done.number:08}" in hit.entry.evidence
+    assert hit.entry.people == ("Ana",)
     assert talk.replay().same
     assert opened == ["north"]
     assert step.change_set is not None

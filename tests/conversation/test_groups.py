@@ -43,6 +43,7 @@ def test_whoever_is_named_is_next_and_all_remember_who_said_what(
         assert "Ana Teague: I give a party on Friday." in hit.entry.document
         assert "Cy Moss: Gladly, Ana." in hit.entry.document
         assert "Bo Reed: Yes." in hit.entry.document
+        assert set(hit.entry.people) == set(NAMES.values()) - {agent.display_name}
         told = [(one.speaker, one.text) for one in part.messages() if one.said and one.speaker != "Scene"]
         assert told == [(one.speaker, one.text) for one in said]
     assert all(part.replay().same for part in group.parts if part.agent.name == "bo")  # type: ignore[attr-defined]

@@ -147,6 +147,23 @@ def test_actions_are_carried_out_here_or_handed_in(talk: Conversation, agent: Ag
         talk.step("Open it.", actions=[Action("send_message", "Say it.")])
 
 
+def test_a_character_speaks_unprompted_by_way_of_a_server(
+    talk: Conversation, agent: AgentMemory, server: FakeServer
+) -> None:
+    talking(agent, server)
+    talk.change(TalkSettings(heartbeat=30))
+    assert Here.open(agent, talk.id).head.settings.heartbeat == 30
+    script(server, calls(("pause_heartbeats", {"minutes": 90}), ("wave", {})), answers("Good morning, John."))
+    heard: list[str] = []
+    step = talk.heartbeat(heard=heard.append, actions=[Action("wave", "Wave a hand.", do=lambda: "He waves back.")])
+    assert (step.answer, "".join(heard)) == ("Good morning, John.", "Good morning, John.")
+    assert step.messages == Here.open(agent, talk.id).messages()
+    assert talk.head == Here.open(agent, talk.id).head
+    assert talk.head.paused_until is not None
+    with pytest.raises(InvalidParameter):
+        talk.change(TalkSettings(heartbeat=10_081))
+
+
 def test_a_group_talks_by_way_of_a_server_and_on_it(
     there: RemoteWorld, mira: RemoteAgent, world: World, api: httpx.Client
 ) -> None:

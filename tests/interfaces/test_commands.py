@@ -417,6 +417,9 @@ def test_a_character_acts_by_commands_of_yours(
     assert (said["answer"], said["functions"][:2]) == ("Well.", ["open_gate"] * 2)
     assert "north is open." in sent(server)
     assert "south is jammed." in sent(server)
+    script(server, answers("Anything else?"))
+    assert cli("talk", "mira", "--unprompted").out.strip() == "Anything else?"
+    assert cli("talk", "mira", "Hello.", "--unprompted").code == 1
     for wrong in ("{}", "[1]", json.dumps([told]), "no"):
         file.write_text(wrong)
         assert cli("talk", "mira", "Open them.", "--actions", str(file)).code == 1

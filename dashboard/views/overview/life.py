@@ -25,7 +25,7 @@ _MOST = 4
 _WORK = "advance"
 _SEEN = "life-seen"
 _SPEED = "life-speed"
-_LABELS = history_labels() | {"synopsis": "Remember a talk"}
+_LABELS = history_labels() | {"synopsis": "Remember a talk", "heartbeat": "Speak unprompted"}
 
 
 def show() -> None:

@@ -38,6 +38,7 @@ _PARTS = (
     memories.history_routes,
     world_routes.branch_routes,
     talks.routes,
+    talking.steps,
     talking.routes,
     interviews.routes,
     together.routes,

@@ -36,6 +36,9 @@ def talk(
     ] = None,
     human: Annotated[str, typer.Option(help="Who you are, in a conversation that begins.")] = "You",
     new: Annotated[bool, typer.Option("--new", help="Begin a new conversation.")] = False,
+    unprompted: Annotated[
+        bool, typer.Option("--unprompted", help="Say nothing: it may open the talk or go on by itself, or be silent.")
+    ] = False,
     actions: Annotated[
         Path | None,
         typer.Option(
@@ -57,11 +60,17 @@ def talk(
         if offered and dry_run:
             raise InvalidParameter("A dry run leaves no trace, so the agent can do nothing in it. Leave out --actions.")
         partner: Conversation | Interview | None = None
-        for said in _said(text):
+        if unprompted and (text is not None or dry_run):
+            raise InvalidParameter(
+                "With --unprompted nothing is said, and it is no dry run; leave the one or the other out."
+            )
+        for said in [""] if unprompted else _said(text):
             if partner is None:
                 partner = _partner(character, conversation, human, new=new, dry_run=dry_run)
             with quiet_progress():
-                if isinstance(partner, Conversation):
+                if isinstance(partner, Conversation) and unprompted:
+                    step = partner.heartbeat(now=now, actions=offered)
+                elif isinstance(partner, Conversation):
                     step = partner.step(said, now=now, actions=offered)
                 else:
                     step = partner.step(said, now=now)

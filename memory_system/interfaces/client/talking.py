@@ -10,7 +10,7 @@ from ...conversation import Step, TalkSettings
 from ...conversation.actions import Action, checked_actions, outcome
 from ...conversation.context import Context
 from ...conversation.duet import part
-from ...conversation.functions import NAMES, FunctionRun
+from ...conversation.functions import RESERVED, FunctionRun
 from ...conversation.replaying import Replay
 from ...conversation.stepping import Told as Hearing
 from ...conversation.stepping import untold
@@ -111,10 +111,25 @@ class RemoteConversation:
 
         Actions that have a callable are carried out here, and their results handed in.
         """
-        offered = [one.told for one in checked_actions(actions, NAMES)]
+        offered = [one.told for one in checked_actions(actions, RESERVED)]
         body = given(text=text, now=now, muted=listed(muted), without=listed(without), hold=hold, speaker=speaker)
         body |= {"actions": offered} if offered else {}
         step = spoken(self._wire, f"{self._of}/steps", body, heard, told, preview=str(preview).lower())
+        return self._acted(step, actions, heard, told, preview=preview, hold=hold)
+
+    def heartbeat(
+        self,
+        *,
+        now: datetime | None = None,
+        heard: Heard = unheard,
+        told: Hearing = untold,
+        preview: bool = False,
+        hold: bool = False,
+        actions: Sequence[Action] = (),
+    ) -> Step:
+        """As ``Conversation.heartbeat``; actions that have a callable are carried out here."""
+        body = given(now=now, hold=hold, actions=[one.told for one in checked_actions(actions, RESERVED)])
+        step = spoken(self._wire, f"{self._of}/heartbeats", body, heard, told, preview=str(preview).lower())
         return self._acted(step, actions, heard, told, preview=preview, hold=hold)
 
     def go_on(

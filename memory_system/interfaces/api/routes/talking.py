@@ -15,15 +15,18 @@ from ....core.kinds import MAX_ID
 from ... import serialize
 from ...serialize import model
 from ..deps import AgentName, Desk, IfMatch, Preview, documents_key, tag
-from ..schemas.bodies import Block, CoreBody, NoteBody, ResultsBody, SayBody, TalkSettingsBody, When
+from ..schemas.bodies import BeatBody, Block, CoreBody, NoteBody, ResultsBody, SayBody, TalkSettingsBody, When
 from ..sse import TOLD, Tell, progress
 from .talks import TalkId
 
 PreviewId = Annotated[str, Path(min_length=1, max_length=MAX_ID, description="The id of the step's change set.")]
 
 
-def routes(desk: Desk) -> APIRouter:
-    """What changes a conversation."""
+_ONE = "/agents/{name}/conversations/{conversation}"
+
+
+def steps(desk: Desk) -> APIRouter:
+    """What an agent is told, and what it says and does."""
     router = APIRouter(tags=["conversations"])
 
     def say(tell: Tell, name: AgentName, conversation: TalkId, body: SayBody, preview: Preview = False) -> Response:
@@ -43,6 +46,16 @@ def routes(desk: Desk) -> APIRouter:
         )
         return JSONResponse(desk.step(agent, done), headers=tag(agent.stamp[0]))
 
+    def heartbeat(
+        tell: Tell, name: AgentName, conversation: TalkId, body: BeatBody, preview: Preview = False
+    ) -> Response:
+        """Let the agent speak unprompted: to open the talk, or because time has passed; it may stay silent."""
+        agent = desk.agent(name)
+        done = Conversation.open(agent, conversation).heartbeat(
+            now=body.now, hold=body.hold, actions=body.offered(), preview=preview, **pieces(tell)
+        )
+        return JSONResponse(desk.step(agent, done), headers=tag(agent.stamp[0]))
+
     def results(
         tell: Tell, name: AgentName, conversation: TalkId, step: PreviewId, body: ResultsBody, preview: Preview = False
     ) -> Response:
@@ -56,6 +69,19 @@ def routes(desk: Desk) -> APIRouter:
             waiting, body.given(), hold=body.hold, preview=preview, **pieces(tell)
         )
         return JSONResponse(desk.step(agent, done), headers=tag(agent.stamp[0]))
+
+    told, one, write = desk.lanes.told, _ONE, [Depends(documents_key)]
+    router.post(f"{one}/steps", response_model=model(Step), responses=TOLD, dependencies=write)(told(say))
+    router.post(f"{one}/heartbeats", response_model=model(Step), responses=TOLD, dependencies=write)(told(heartbeat))
+    router.post(f"{one}/steps/{{step}}/results", response_model=model(Step), responses=TOLD, dependencies=write)(
+        told(results)
+    )
+    return router
+
+
+def routes(desk: Desk) -> APIRouter:
+    """What else changes a conversation."""
+    router = APIRouter(tags=["conversations"])
 
     def settings(
         name: AgentName,
@@ -132,13 +158,9 @@ def routes(desk: Desk) -> APIRouter:
             name, lambda agent: planned(Conversation.open(agent, conversation)), preview=preview, if_match=if_match
         )
 
-    quick, told, one = desk.lanes.quick, desk.lanes.told, "/agents/{name}/conversations/{conversation}"
+    quick, told, one = desk.lanes.quick, desk.lanes.told, _ONE
     write = [Depends(documents_key)]
     changed: dict[str, Any] = {"response_model": model(ChangeSet), "dependencies": write}
-    router.post(f"{one}/steps", response_model=model(Step), responses=TOLD, dependencies=write)(told(say))
-    router.post(f"{one}/steps/{{step}}/results", response_model=model(Step), responses=TOLD, dependencies=write)(
-        told(results)
-    )
     router.patch(f"{one}/settings", **changed)(quick(settings))
     router.put(f"{one}/core/{{block}}", **changed)(quick(core))
     router.post(f"{one}/notes", **changed)(quick(noted))

@@ -190,6 +190,7 @@ class TalkSettingsBody(Body):
     most_calls: Annotated[int, _whole(1, 100)] | None = None
     recalled: Annotated[int, _whole(0, 50)] | None = None
     remember: Remember | None = None
+    heartbeat: Annotated[int, _whole(0, 10_080)] | None = None
 
     def over(self, settings: TalkSettings) -> TalkSettings:
         """These settings with what is named here.
@@ -236,15 +237,13 @@ class ActionBody(Body):
     parameters: dict[str, Any] = Field(default_factory=lambda: {"type": "object", "properties": {}})
 
 
-class SayBody(Asking):
-    """What is said in a conversation; with ``hold`` the events that the agent would store are offered instead.
+class Acting(Body):
+    """What an agent can do in the game; with ``hold`` the events that it would store are offered instead.
 
-    ``actions`` are what the agent can do in the game. Calls of them are answered as ``pending``: carry them out, and
-    hand in their results.
+    Calls of ``actions`` are answered as ``pending``: carry them out, and hand in their results.
     """
 
     hold: StrictBool = False
-    speaker: Annotated[str, StringConstraints(max_length=100)] = ""
     actions: Annotated[list[ActionBody], Field(max_length=MAX_ACTIONS)] = Field(default_factory=list)
 
     def offered(self) -> list[Action]:
@@ -254,6 +253,18 @@ class SayBody(Asking):
             InvalidParameter: one is none.
         """
         return [Action(one.name, one.description, one.parameters) for one in self.actions]
+
+
+class BeatBody(Acting):
+    """When the agent may speak unprompted, and what it can do."""
+
+    now: AwareDatetime | None = None
+
+
+class SayBody(Asking, Acting):
+    """What is said in a conversation, by its human or another ``speaker``; see ``Acting``."""
+
+    speaker: Annotated[str, StringConstraints(max_length=100)] = ""
 
 
 class ResultBody(Body):
