@@ -102,8 +102,11 @@ class TierRanker:
         Equal scores stand in the order of their ids, as in every answer of the product.
         """
         scoring = replace(SCORINGS[preset], decay_form=self._decay_form)
-        query = Query(cue, now, top_k=DEPTH, threshold=0.0, static_threshold=0.0, scoring=scoring)
-        vector, hybrid = self._cues[cue], query.scoring.measure is Measure.HYBRID
+        return self.answered(Query(cue, now, top_k=DEPTH, threshold=0.0, static_threshold=0.0, scoring=scoring))
+
+    def answered(self, query: Query) -> list[str]:
+        """The ids of what answers a query whose cue is known, best first."""
+        vector, hybrid = self._cues[query.cue], query.scoring.measure is Measure.HYBRID
         measured = self._hybrid.measure(query, vector, self._tables) if hybrid else None
         found = answer(query, vector, self._tables, "", explain=False, measured=measured)
         return [hit.entry.id for hit in found.hits]
@@ -155,13 +158,13 @@ def run(
     Raises:
         EmbedderError: texts could not be embedded.
     """
-    vectors = _embedded(data, embedder, say)
+    vectors = embedded(data, embedder, say)
     ranker = TierRanker(embedder, decay_form)
-    embedding = _know_cues(data, ranker, embedder)
+    embedding = know_cues(data, ranker, embedder)
     count = len(data.questions)
     values = {preset: np.empty((count, len(NAMES))) for preset in presets}
     milliseconds = {preset: np.empty(count) for preset in presets}
-    for done, (row, question) in enumerate(_in_their_time(data, ranker, vectors)):
+    for done, (row, question) in enumerate(in_their_time(data, ranker, vectors)):
         if done % _STEP == 0:
             say(f"{data.name}: asked {done:,} of {counted(count, 'question')}")
         first = done % len(presets)  # each in turn, so that none always pays for what the others find ready
@@ -173,7 +176,8 @@ def run(
     return Outcome(data, values, milliseconds, embedding)
 
 
-def _embedded(data: DataSet, embedder: Embedder, say: Say) -> dict[str, Vectors]:
+def embedded(data: DataSet, embedder: Embedder, say: Say) -> dict[str, Vectors]:
+    """The vector of each text that is told, by the text."""
     texts = list(dict.fromkeys(entry.document for entry in data.entries))
     vectors: dict[str, Vectors] = {}
     for start in range(0, len(texts), _BATCH):
@@ -183,7 +187,7 @@ def _embedded(data: DataSet, embedder: Embedder, say: Say) -> dict[str, Vectors]
     return vectors
 
 
-def _know_cues(data: DataSet, ranker: Ranker, embedder: Embedder) -> float:
+def know_cues(data: DataSet, ranker: Ranker, embedder: Embedder) -> float:
     """Embed the cues one by one, as they come in life; answers the median in milliseconds."""
     spent = []
     for cue in dict.fromkeys(question.cue for question in data.questions):
@@ -194,7 +198,7 @@ def _know_cues(data: DataSet, ranker: Ranker, embedder: Embedder) -> float:
     return float(np.median(spent))
 
 
-def _in_their_time(data: DataSet, ranker: Ranker, vectors: dict[str, Vectors]) -> Iterator[tuple[int, Question]]:
+def in_their_time(data: DataSet, ranker: Ranker, vectors: dict[str, Vectors]) -> Iterator[tuple[int, Question]]:
     """Each question with its row, while the ranker holds what was told before it, and not the cue itself."""
     rows = list(range(len(data.questions)))
     told = 0
