@@ -324,22 +324,30 @@ class World(Stage):
                 if twins:
                     raise AgentNotFound(f"There is no agent {checked!r}. Did you mean {twins[0]!r}?")
                 lifecycle.unpack(self._place(checked))
-                self._agents[checked] = AgentMemory(
-                    checked,
-                    database=self.settings.database,
-                    world=self.name,
-                    personalities=self.settings.personalities,
-                    embedder=self.embedder,
-                    model=self.model,
-                    clock=self.clock,
-                    author=self.author,
-                    tokens=self._tokens,
-                    settings=self.settings,
-                    once=self.once,
-                    journals=self.journals,
-                    take_over=self.take_over,
-                )
+                try:
+                    self._agents[checked] = self._opened(checked)
+                except AgentNotFound as error:  # which names files of this machine; who asks may be far away
+                    there = self.characters()
+                    listed = f"There are {', '.join(there[:20])}." if there else "There are none in this world yet."
+                    raise AgentNotFound(f"There is no agent {checked!r}. {listed}") from error
             return self._agents[checked]
+
+    def _opened(self, name: str) -> AgentMemory:
+        return AgentMemory(
+            name,
+            database=self.settings.database,
+            world=self.name,
+            personalities=self.settings.personalities,
+            embedder=self.embedder,
+            model=self.model,
+            clock=self.clock,
+            author=self.author,
+            tokens=self._tokens,
+            settings=self.settings,
+            once=self.once,
+            journals=self.journals,
+            take_over=self.take_over,
+        )
 
     def happened(
         self,

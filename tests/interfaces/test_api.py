@@ -163,7 +163,8 @@ def test_a_language_that_the_offline_rules_cannot_read_is_named(api: httpx.Clien
 
 def test_an_unknown_agent_is_not_found_and_not_made(api: httpx.Client, world: World, agent: AgentMemory) -> None:
     detail = _problem(api.post("/plan", json={"agent": "nobody"}), 404, "agent-not-found")
-    assert "'nobody'" in detail
+    assert "'nobody'. There are mira." in detail
+    assert str(world.folder) not in detail, "whoever asks is told nothing of the server's files"
     assert world.agents() == ["mira"]
 
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, StringConstraints, TypeAdapter, Vali
 from ...agent import AgentMemory
 from ...core.authors import authored_by
 from ...core.entry import MAX_DOCUMENT
-from ...errors import AgentNotFound, InvalidParameter, shown
+from ...errors import InvalidParameter, shown
 from ...operations.context import Progress, no_progress
 from ...world.world import World
 
@@ -57,12 +57,7 @@ class Caller:
         Raises:
             InvalidAgentName, AgentNotFound, StoreError: it cannot be opened.
         """
-        try:
-            found = self.world.agent(name)  # type: ignore[arg-type]  # it checks the name as a name
-        except AgentNotFound as error:
-            there = self.world.characters()
-            listed = f"There are {', '.join(there[:20])}." if there else "There are no agents in this world yet."
-            raise AgentNotFound(f"There is no agent {shown(name)}. {listed}") from error
+        found = self.world.agent(name)  # type: ignore[arg-type]  # it checks the name as a name
         return found.acting_as(authored_by("MCP", self.client))
 
 
