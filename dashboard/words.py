@@ -8,6 +8,9 @@ SET_IMPORTANCE = "Set importance"
 PIN_PROTECT_OR_MARK = "Pin, protect or mark"
 TAKE_BY_A_PERSON_OFF = "Take “by a person” off"
 
+# card.py
+WHO_TOLD_WHOM = "Who told whom"
+
 # cast.py
 CHARACTERS = "New, copy, rename, delete"
 

@@ -16,7 +16,7 @@ from .core.entry import Kind, MemoryEntry, Source, Tier
 from .core.memory import InMemory, Memory
 from .core.presets import PRESETS, Preset
 from .core.scoring import Measure, Passing, Score, Scoring, Seats, Weights
-from .core.settings import AgentSettings, RatedBy, Retention, Settings
+from .core.settings import AgentSettings, RatedBy, Replan, Retention, Settings
 from .errors import MemorySystemError
 from .operations.narrative import Narrative, Sentence
 from .recall.query import Facets, Query
@@ -47,6 +47,7 @@ __all__ = [
     "Query",
     "RatedBy",
     "Recall",
+    "Replan",
     "Retention",
     "Score",
     "Scoring",

@@ -40,7 +40,7 @@ from .llm import LanguageModel, tasks
 from .llm.metered import Metered, Once
 from .llm.offline.model import OfflineModel
 from .llm.usage import Account, Spent
-from .operations import edit, migration, planning, reflection, summarisation, synopsis
+from .operations import edit, migration, reflection, summarisation, synopsis
 from .operations.context import Ground, Progress, no_progress, within
 from .operations.importing import turns as intake
 from .operations.importing.events import Added, Events, read
@@ -484,6 +484,7 @@ class AgentMemory:
         """How many memories have no vector of the embedder in use, and are not found by meaning."""
         return Contents(self._context).waiting_for_vectors
 
+    plan_from_memory = _of(Plans, Plans.plan_from_memory)
     plan_now = _of(Plans, Plans.plan_now)
     lineage = _of(Provenance, Provenance.lineage)
     built_on = _of(Provenance, Provenance.built_on)
@@ -771,21 +772,6 @@ class AgentMemory:
         return self._context.done(
             reflection.plan(ground(self._context, now, progress), only_if_due=only_if_due), preview
         )
-
-    def plan_from_memory(
-        self,
-        now: datetime | None = None,
-        *,
-        preview: bool = False,
-        progress: Progress = no_progress,
-    ) -> ChangeSet:
-        """Plan the rest of the day in timed actions, kept in LTM; the old plan of that day is replaced.
-
-        Raises:
-            ModelError: the language model did not help. Nothing was changed.
-        """
-        routine = self.personality.routine if self.personality else []
-        return self._context.done(planning.plan(ground(self._context, now, progress), routine), preview)
 
     def reset_memory(self, *, preview: bool = False) -> ChangeSet:
         """Empty STM and LTM; the personality, pinned and protected memories stay, and ``undo`` brings all back."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from memory_system import AgentMemory, MemoryEntry, MemorySystemError, Tier
+from memory_system import AgentMemory, MemoryEntry, MemorySystemError, Source, Tier
 from memory_system.core import ago, stamp
 from memory_system.errors import EntryNotFound
 from memory_system.operations import Lineage
 
+from .. import session, words
 from ..data import family, figures, tables
 from . import stale, tabs, widgets
 
@@ -76,17 +77,14 @@ def _links(agent: AgentMemory, entry: MemoryEntry) -> None:
     """What a memory rests on, what was built on it, what is near to it in meaning, and its id."""
     sources, unknown = _sources(agent, entry)
     built = agent.built_on(entry.id)
-    groups, labels = {}, {}
     lineage = agent.lineage(entry.id)
-    if len(lineage.kin) > 1:
-        labels["Lineage"] = "Lineage"
-    if sources:
-        groups["below"], labels["below"] = sources, f"Rests on {tables.counted(len(sources), 'memory', 'memories')}"
-    if built:
-        groups["above"] = built
-        labels["above"] = f"{tables.counted(len(built), 'memory rests', 'memories rest')} on it"
-    labels |= {name: name for name in ("Similar", "When forgotten", "Details")}
-    shown = tabs.show(labels, f"card-{entry.id}")
+    groups = {name: some for name, some in (("below", sources), ("above", built)) if some}
+    labels = {"Lineage": "Lineage"} if len(lineage.kin) > 1 else {}
+    labels |= {name: _counted(name, len(some)) for name, some in groups.items()}
+    labels |= {name: name for name in ("Similar", "When forgotten")}
+    if entry.source is Source.TOLD and entry.people:
+        labels["trail"] = words.WHO_TOLD_WHOM
+    shown = tabs.show(labels | {"Details": "Details"}, f"card-{entry.id}")
     if "Lineage" in shown and shown["Lineage"].open:
         with shown["Lineage"]:
             _lineage(agent, lineage)
@@ -109,8 +107,32 @@ def _links(agent: AgentMemory, entry: MemoryEntry) -> None:
             st.caption("It is forgotten.")
         elif shown["When forgotten"].open:
             _forgetting(agent, entry)
+    if "trail" in shown and shown["trail"].open:
+        with shown["trail"]:
+            _trail(agent, entry)
     with shown["Details"]:
         st.code(f"id: {entry.id}", language=None)
+
+
+def _counted(group: str, count: int) -> str:
+    """What the tab of the memories below one, or above it, is called."""
+    if group == "below":
+        return f"Rests on {tables.counted(count, 'memory', 'memories')}"
+    return f"{tables.counted(count, 'memory rests', 'memories rest')} on it"
+
+
+def _trail(agent: AgentMemory, entry: MemoryEntry) -> None:
+    """How it came to the character, back to whoever knew of it first."""
+    try:
+        hops = session.world().trail(agent.name, entry.id)
+    except MemorySystemError as error:
+        widgets.problem(error)
+        return
+    for hop in hops:
+        when = f" · {stamp(hop.entry.timestamp)}" if hop.entry.timestamp else ""
+        how = f"was told by {hop.teller}" if hop.teller else "knew it first"
+        st.caption(widgets.plain(f"{session.shown_name(hop.agent)} {how}{when}"))
+        st.text(tables.short(hop.entry.document, 300))
 
 
 def _lineage(agent: AgentMemory, found: Lineage) -> None:
@@ -128,13 +150,13 @@ def _lineage(agent: AgentMemory, found: Lineage) -> None:
     if others:
         st.session_state["lineage-round"] = rounds + 1  # a click must not count again when one comes back
         stale.open_memory(agent, others[0])
-    words = ["Above: memories based on this one. Below: its evidence. Click one to open it."]
+    told = ["Above: memories based on this one. Below: its evidence. Click one to open it."]
     left_out = found.more + len(found.kin) - len(family.drawn(found))
     if left_out:
-        words.append(f"{tables.counted(left_out, 'memory lies', 'memories lie')} further off.")
+        told.append(f"{tables.counted(left_out, 'memory lies', 'memories lie')} further off.")
     if found.unknown:
-        words.append(f"{tables.counted(found.unknown, 'is', 'are')} cited and not known to this character.")
-    st.caption(" ".join(words))
+        told.append(f"{tables.counted(found.unknown, 'is', 'are')} cited and not known to this character.")
+    st.caption(" ".join(told))
 
 
 def _forgetting(agent: AgentMemory, entry: MemoryEntry) -> None:

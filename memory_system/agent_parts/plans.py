@@ -2,17 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
+from ..core.change_set import ChangeSet
 from ..core.entry import Tier
 from ..core.times import moment_given
-from ..operations import day
+from ..operations import day, planning
+from ..operations.context import Progress, no_progress
 from ..operations.day import PlanNow
+from ..operations.edit import listed
 from .context import Part
+from .retrieval import ground
 
 
 class Plans(Part):
     """What the agent intends to do today."""
+
+    def plan_from_memory(
+        self,
+        now: datetime | None = None,
+        *,
+        because: str | Sequence[str] = (),
+        preview: bool = False,
+        progress: Progress = no_progress,
+    ) -> ChangeSet:
+        """Plan the rest of the day in timed actions, kept in LTM; the old plan of that day is replaced.
+
+        Args:
+            now: the world's time, aware of its zone; its clock if not given.
+            because: ids of memories that the plan is to heed, beside what recall brings to mind.
+            preview: whether to plan only.
+            progress: told how far it is.
+
+        Raises:
+            ModelError: the language model did not help. Nothing was changed.
+            EntryNotFound: one of the memories is not there.
+        """
+        context = self.context
+        heeded = [context.entry(one) for one in listed(because)]
+        routine = context.personality.routine if context.personality else []
+        return context.done(planning.plan(ground(context, now, progress), routine, heeded), preview)
 
     def plan_now(self, at: datetime | None = None) -> PlanNow:
         """What is being done, what is next, and what was missed of today's plan; of the routine where there is none.

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import platformdirs
 from pydantic import Field, SecretStr, ValidationError, field_validator
@@ -176,6 +176,17 @@ class RatedBy(StrEnum):
     """By nobody: it is unrated until the language model rates it in the background."""
 
 
+class Replan(StrEnum):
+    """What an event of importance does to the rest of a day that is planned, as time passes."""
+
+    NEVER = "never"
+    """Nothing."""
+    PROPOSE = "propose"
+    """It is told, with what waits, that the day could be planned anew; somebody does, or does not."""
+    DO = "do"
+    """The rest of the day is planned anew."""
+
+
 @dataclass(frozen=True)
 class AgentSettings:
     """One agent's own settings; each with its range.
@@ -203,6 +214,8 @@ class AgentSettings:
             happens by itself waits, 0 (no limit) to a million; what the agent is told to do counts for none of these.
         hourly_tokens: the same in tokens, 0 (no limit) to 10^12.
         hourly_cost: the same in the currency of the prices, 0 (no limit) to a billion.
+        replan: whether an event rated 8 or more has the rest of a planned day planned anew as time passes: ``never``,
+            ``propose`` or ``do``.
         ltm_size: how many memories LTM holds before some become a summary as time passes, 1 to 10 million; 0 = any.
         cost_budget: the most that they may cost, in the currency of the prices, 0 (no limit) to a billion.
 
@@ -226,6 +239,7 @@ class AgentSettings:
     cost_budget: float = 0.0
     auto_migrate: bool = False
     rated_by: RatedBy = RatedBy.MODEL
+    replan: Replan = Replan.NEVER
     ltm_size: int = 0
     hourly_calls: int = 0
     hourly_tokens: int = 0
@@ -239,7 +253,8 @@ class AgentSettings:
             "static_threshold": in_range("The static threshold", self.static_threshold, 0, 1),
             "static_share": in_range("The static share", self.static_share, 0, 1),
             "retention": checked_retention(self.retention),
-            "rated_by": _checked_rated_by(self.rated_by),
+            "rated_by": _one_of(RatedBy, "rated_by", self.rated_by),
+            "replan": _one_of(Replan, "replan", self.replan),
             "retention_threshold": in_range("The retention threshold", self.retention_threshold, 0, 1),
             "migration_threshold": in_range("The migration threshold", self.migration_threshold, 0, 1),
             "reflection_trigger": in_range("The reflection trigger", self.reflection_trigger, 1, 100_000),
@@ -297,11 +312,14 @@ class AgentSettings:
         return dataclasses.replace(self, **changes)
 
 
-def _checked_rated_by(value: object) -> RatedBy:
+_Choice = TypeVar("_Choice", RatedBy, Replan)
+
+
+def _one_of(choices: type[_Choice], name: str, value: object) -> _Choice:
     try:
-        return RatedBy(value)  # type: ignore[arg-type]  # what is no text is refused too
+        return choices(value)  # type: ignore[arg-type]  # what is no text is refused too
     except ValueError as error:
-        raise InvalidParameter(f"'rated_by' must be one of {', '.join(RatedBy)}, not {shown(value)}.") from error
+        raise InvalidParameter(f"'{name}' must be one of {', '.join(choices)}, not {shown(value)}.") from error
 
 
 def checked_retention(value: object) -> Retention:

@@ -19,7 +19,7 @@ from ..core.entry import MAX_DOCUMENT, Kind
 from ..core.kinds import MAX_ID, MAX_PEOPLE, Source
 from ..core.names import MAX_NAME
 from ..core.scoring import Measure, Passing, Scoring, Seats
-from ..core.settings import AgentSettings, RatedBy, Retention
+from ..core.settings import AgentSettings, RatedBy, Replan, Retention
 from ..recall.query import MAX_CUE, MAX_REQUERY, MAX_TOP_K, Facets, Query
 
 
@@ -226,6 +226,10 @@ class SettingsBody(Body):
     rated_by: Annotated[
         RatedBy | None,
         Says("By whom events are rated when they come: model (they wait), rules or nobody, and the model later."),
+    ] = None
+    replan: Annotated[
+        Replan | None,
+        Says("Whether an event rated 8 or more has a planned day planned anew as time passes: never, propose or do."),
     ] = None
     ltm_size: Annotated[
         Annotated[int, Field(strict=True, ge=0, le=10_000_000)] | None,

@@ -20,11 +20,16 @@ RATING = 5
 """Plans are not asked about: the published code gives them 5."""
 
 
-def plan(ground: Ground, routine: Sequence[RoutineItem]) -> ChangeSet:
+def plan(ground: Ground, routine: Sequence[RoutineItem], heeded: Sequence[MemoryEntry] = ()) -> ChangeSet:
     """Plan the rest of the day of ``ground.now``, in its zone; the old plan of that day is replaced.
 
     Actions of the old plan that are pinned, protected or marked "by a person" stand; what would overlap them is left
     out.
+
+    Args:
+        ground: what to plan on.
+        routine: what the agent usually does.
+        heeded: memories that stand before those that recall brings to mind.
 
     Raises:
         ModelNonsense: the actions overlap, lie in the past or run backwards, also when asked again.
@@ -33,7 +38,8 @@ def plan(ground: Ground, routine: Sequence[RoutineItem]) -> ChangeSet:
     now = ground.now
     ground.progress(0.1, "Recalling what today holds")
     cue = f"What has {ground.who} promised, agreed or arranged to do today, {now:%A} {now.day} {now:%B}?"
-    context = [entry for entry in ground.recall(cue, CONTEXT) if entry.kind is not Kind.PLAN]
+    recalled = [entry for entry in ground.recall(cue, CONTEXT) if entry.kind is not Kind.PLAN]
+    context = list({entry.id: entry for entry in (*heeded, *recalled)}.values())
     items = [item.model_dump(exclude_none=True) for item in routine]
     task = tasks.plan_day(ground.who, now, items, context)
     ground.progress(0.4, "Planning the day")

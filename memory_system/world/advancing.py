@@ -28,6 +28,7 @@ from ..core.authors import BY_ITSELF
 from ..core.change_set import CONVERSATION, ChangeSet, Kept, ModelCall
 from ..core.entry import Kind, MemoryEntry, Tier
 from ..core.files import as_store_errors
+from ..core.settings import Replan
 from ..core.times import moment_given, stamp
 from ..errors import (
     AgentNotFound,
@@ -55,6 +56,7 @@ from .due import (
     ADD,
     ASKS,
     HEARTBEAT,
+    IMPORTANT,
     MIGRATE,
     PLAN,
     RATE,
@@ -148,6 +150,8 @@ def life_of(agent: AgentMemory, at: datetime, folder: Path, coming: Sequence[Mem
         morning=morning_of(min((item.time for item in routine), default=None)),
         talks=tuple(_left(agent)),
         beats=tuple(_beats(agent, at)),
+        stirring=tuple(_stirring(agent, (*stm, *ltm), at)) if settings.replan is not Replan.NEVER else (),
+        proposes=settings.replan is Replan.PROPOSE,
         **_budget(agent, at, folder),
     )
 
@@ -232,6 +236,20 @@ def _planned(ltm: Iterable[MemoryEntry], last: Applied | None, at: datetime) -> 
         yield last.change_set.planned_at.astimezone(at.tzinfo).date()
 
 
+def _stirring(agent: AgentMemory, held: Sequence[MemoryEntry], at: datetime) -> Iterator[str]:
+    """The events of importance since the day was planned, where some of that plan lies ahead; the first first."""
+    day, clock = at.date().isoformat(), f"{at:%H:%M}"
+    plans = [one.extras for one in held if one.kind is Kind.PLAN and one.extras.get("plan_day") == day]
+    planned = next(iter(agent.history(1, operation=PLAN)), None)
+    if planned is None or not any(str(one.get("end", "")) > clock for one in plans):
+        return
+    since = planned.change_set.planned_at
+    for event in sorted(held, key=by_age):
+        lived = event.kind in (Kind.OBSERVATION, Kind.CONVERSATION) and (event.rating or 0) >= IMPORTANT
+        if lived and event.timestamp is not None and since < event.timestamp <= at:
+            yield event.id
+
+
 def _left(agent: AgentMemory) -> Iterator[Left]:
     talks = [one for one in unremembered(agent) if one.last is not None]
     tried = _own(agent, OF_TALK, _TALKS) if talks else []
@@ -296,7 +314,7 @@ def _planned_step(
     if step.what == SUMMARISE:
         return agent.summarize_and_forget(life.to_summarise, now=now, preview=True, progress=progress)
     if step.what == PLAN:
-        return agent.plan_from_memory(now, preview=True, progress=progress)
+        return agent.plan_from_memory(now, because=life.stirring, preview=True, progress=progress)
     talk = Conversation.open(agent, step.of)
     return _beaten(talk, now) if step.what == HEARTBEAT else _synopsis(talk, now, progress)
 

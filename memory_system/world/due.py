@@ -26,6 +26,10 @@ MORNING = time(6)
 """When a day is planned, unless the routine begins sooner."""
 BEFORE = 30
 """Minutes before the first item of a routine at which the day is planned at the latest."""
+IMPORTANT = 8
+"""The rating, 1 to 10, from which on an event may have the rest of the day planned anew."""
+PROPOSED = "It is proposed: plan the rest of the day anew, or leave it as it is."
+"""Why a plan waits that somebody else decides on."""
 AT_ONCE = 10
 """The fewest memories that become one summary: one summary for each memory too many would tell little."""
 MOST_AT_ONCE = 500
@@ -88,6 +92,8 @@ class Life:
         morning: when a day is planned, in the world's zone.
         talks: those that are not remembered yet.
         beats: those in which it may speak unprompted.
+        stirring: the ids of events of importance that have happened since the day was planned, where that counts.
+        proposes: whether a plan because of these is only proposed.
         spent: why nothing more is asked of a language model in this hour, in a sentence; empty if there is room.
         room_at: when there is room again; ``None`` where there is.
     """
@@ -107,6 +113,8 @@ class Life:
     morning: time = MORNING
     talks: tuple[Left, ...] = ()
     beats: tuple[Beat, ...] = ()
+    stirring: tuple[str, ...] = ()
+    proposes: bool = False
     spent: str = ""
     room_at: datetime | None = None
 
@@ -130,7 +138,8 @@ class Step:
         what: what it does, as the history calls it.
         at: when, by the world's clock.
         why: why it is due, in a sentence.
-        of: the id of the event or the talk that it is about; empty for all else.
+        of: the id of the event or the talk that it is about, or because of which a day is planned anew; empty for all
+            else.
         title: of the change set; empty before there is one.
         revision: of the change set; ``None`` before it is done.
         waits: why it could not be done, in a sentence; empty if nothing is in its way.
@@ -155,8 +164,13 @@ def due(life: Life, at: datetime) -> list[Step]:
     """
     waits = life.spent if life.room_at and at < life.room_at else ""
     return [
-        Step(life.agent, what, at, why, of, waits=waits if what in ASKS else "") for what, why, of in _due(life, at)
+        Step(life.agent, what, at, why, of, waits=(waits if what in ASKS else "") or _proposed(life, what, of))
+        for what, why, of in _due(life, at)
     ]
+
+
+def _proposed(life: Life, what: str, of: str) -> str:
+    return PROPOSED if what == PLAN and of and life.proposes else ""
 
 
 def _due(life: Life, at: datetime) -> Iterator[tuple[str, str, str]]:
@@ -175,6 +189,9 @@ def _due(life: Life, at: datetime) -> Iterator[tuple[str, str, str]]:
         yield SUMMARISE, told, ""
     if at.time() >= life.morning and (life.planned is None or life.planned < at.date()):
         yield PLAN, f"A new day: {at:%A}, {at.day} {at:%B}.", ""
+    elif life.stirring:
+        many = f"{len(life.stirring)} events" if len(life.stirring) > 1 else "An event"
+        yield PLAN, f"{many} of importance happened since the day was planned.", life.stirring[0]
     for beat in life.beats:
         if beat.left and beat.at <= at:
             yield HEARTBEAT, f"Nobody has said anything in “{beat.title}”, so it may speak unprompted.", beat.id
@@ -217,7 +234,7 @@ def foreseen(life: Life, step: Step) -> Life:
         gone = life.to_summarise - 1
         return dataclasses.replace(life, ltm=life.ltm - gone, free=life.free - gone)
     if step.what == PLAN:
-        return dataclasses.replace(life, planned=step.at.date())
+        return dataclasses.replace(life, planned=step.at.date(), stirring=())
     if step.what == HEARTBEAT:
         beats = (
             dataclasses.replace(one, at=step.at + one.every, left=one.left - 1) if one.id == step.of else one

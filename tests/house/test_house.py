@@ -240,6 +240,7 @@ def test_the_public_names_are_these() -> None:
         "Query",
         "RatedBy",
         "Recall",
+        "Replan",
         "Retention",
         "Score",
         "Scoring",

@@ -170,6 +170,19 @@ def test_a_forgotten_memory_is_shown_with_its_lineage_and_restored(open_page: Op
     assert "This memory never existed." in shown(open_page("long_term", memory="nobody"))
 
 
+def test_what_was_told_says_who_told_whom(open_page: OpenPage) -> None:
+    open_page("overview")  # which makes the world
+    done = session.world().happened("A comet was seen.", told={"mira": "Tobias Finch", "tobias": "a sailor"})
+    comet = next(one.entry.id for one in done.known if one.agent == "mira")
+    page = open_page("long_term", memory=comet)
+    assert words.WHO_TOLD_WHOM in [tab.label for tab in page.tabs]
+    page.session_state[f"card-{comet}"] = words.WHO_TOLD_WHOM
+    page.run()
+    assert not page.exception
+    assert "was told by Tobias Finch" in shown(page)
+    assert "was told by a sailor" in shown(page)
+
+
 def test_what_is_protected_can_only_be_unprotected(open_page: OpenPage) -> None:
     open_page("overview")
     held = mira().entries(Tier.LTM)[0].id

@@ -272,3 +272,48 @@ def test_events_that_cannot_happen_are_refused(
     with pytest.raises(error):
         world.advance(NOW + HOUR, events=events)
     assert (agent.stamp, world.standing) == (before, NOW)
+
+
+FIRE = {"id": "fire", "document": "The inn burned down.", "rating": 9, "timestamp": NOW + 15 * HOUR}
+
+
+@pytest.fixture
+def planned(world: World) -> AgentMemory:
+    """Somebody whose next day holds a morning and an evening."""
+    routine = [
+        {"time": "08:00", "until": "11:00", "activity": "bakes", "place": "Bakery"},
+        {"time": "19:00", "until": "20:00", "activity": "eats at the inn", "place": "Inn"},
+    ]
+    return world.create_agent("ines", json.dumps({"identity": {"name": "Ines"}, "routine": routine}))
+
+
+def test_an_event_of_importance_has_the_day_planned_anew_where_that_is_set(world: World, planned: AgentMemory) -> None:
+    planned.configure(replan="do")
+    world.advance(NOW + 14 * HOUR)
+    before = own(planned)
+    small = {**FIRE, "id": "rain", "document": "It rained.", "rating": 7}
+    done = world.advance(NOW + 16 * HOUR, events={"ines": [small, FIRE]})
+    assert whats(done) == ["add", "add", "plan"]
+    assert done.steps[-1].of == "fire"
+    told = planned.history(1)[0].change_set
+    assert told.reason == done.steps[-1].why
+    (call,) = told.calls
+    assert "The inn burned down." in call.prompt, "the plan heeds it"
+    assert own(planned) == [*before, "add", "add", "plan"], "once"
+    assert not world.advance(NOW + 17 * HOUR).steps
+
+
+def test_it_may_only_be_proposed_and_somebody_decides(world: World, planned: AgentMemory) -> None:
+    planned.configure(replan="propose")
+    done = world.advance(NOW + 16 * HOUR, events={"ines": FIRE})
+    assert [(one.what, one.of) for one in done.waiting] == [("plan", "fire")]
+    assert done.waiting == world.due().waiting
+    assert own(planned)[-1] == "add"
+    planned.plan_from_memory(because="fire")
+    assert not world.due().waiting
+
+
+def test_by_itself_no_event_changes_a_plan(world: World, planned: AgentMemory) -> None:
+    assert whats(world.advance(NOW + 16 * HOUR, events={"ines": FIRE})) == ["plan", "plan", "add"]
+    with pytest.raises(InvalidParameter, match="propose"):
+        planned.configure(replan="maybe")

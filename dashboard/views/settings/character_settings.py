@@ -15,6 +15,7 @@ from memory_system import (
     MemorySystemError,
     Passing,
     RatedBy,
+    Replan,
     Scoring,
     Seats,
     Weights,
@@ -36,6 +37,7 @@ _NO_PART_OF_A_PRESET = (
     "auto_migrate",
     "ltm_size",
     "rated_by",
+    "replan",
     "hourly_calls",
     "hourly_tokens",
     "hourly_cost",
@@ -105,6 +107,7 @@ _LABELS = {name: label for name, (label, *_) in _FIELDS.items()} | {
     "decay_form": words.DECAY_BY,
     "passing": words.THRESHOLD_IS_OF,
     "rated_by": "Events rated by",
+    "replan": "Important events and the plan of the day",
 }
 
 
@@ -200,6 +203,11 @@ def _measures(values: dict[str, Any], draft: drafts.Draft) -> None:
             "When they come. Those of the rules and of nobody are rated by the model in the background, and so is what "
             "comes over the HTTP API."
         )
+        values["replan"] = st.segmented_control(
+            "Important events and the plan of the day", [one.value for one in Replan], required=True,
+            key=draft.field("replan"), persist_state="session",
+        )  # fmt: skip
+        st.caption("Whether an event rated 8 or more has the rest of the day planned anew as time passes.")
         values["auto_migrate"] = st.toggle(
             words.MIGRATE_BY_ITSELF, key=draft.field("auto_migrate"), persist_state="session"
         )
@@ -249,6 +257,7 @@ def _flat(settings: AgentSettings) -> dict[str, Any]:
         "auto_migrate": settings.auto_migrate,
         "ltm_size": settings.ltm_size,
         "rated_by": settings.rated_by.value,
+        "replan": settings.replan.value,
         "hourly_calls": settings.hourly_calls,
         "hourly_tokens": settings.hourly_tokens,
         "hourly_cost": settings.hourly_cost,

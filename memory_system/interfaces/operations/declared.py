@@ -66,6 +66,14 @@ class Summarise(Timed):
     k: Annotated[int, Field(strict=True, ge=2, le=500), Says("How many memories become one.")] = 10
 
 
+class Plan(Timed):
+    """When, and what the plan is to heed."""
+
+    because: Annotated[Ids, Says("Ids of memories that the plan is to heed, whatever recall brings.", "--because")] = (
+        Field(default_factory=list)
+    )
+
+
 class Some(Body):
     """Which memories."""
 
@@ -322,8 +330,10 @@ OPERATIONS = (
         "plan",
         "Plan the day",
         "Plan the rest of the day in timed actions; the old plan of that day is replaced.",
-        Timed,
-        lambda agent, body, progress: agent.plan_from_memory(body.now, preview=True, progress=progress),
+        Plan,
+        lambda agent, body, progress: agent.plan_from_memory(
+            body.now, because=body.because, preview=True, progress=progress
+        ),
         "--now 2026-03-27T08:00:00+00:00",
         slow=True,
         call="plan_from_memory",
