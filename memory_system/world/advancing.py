@@ -492,9 +492,9 @@ class Advance:
         try:
             while True:
                 share = (at - begin) / (end - begin) if end > begin else 0.0
+                move_standing(self._world.folder, at)  # first: what is killed goes on at this time, not before it
                 for name in self._world.characters():
                     self._live(name, at, share)
-                move_standing(self._world.folder, at)
                 self.next = min((next_time(life, at) for life in self._lives.values()), default=None)
                 if at == end:
                     break

@@ -256,10 +256,10 @@ class World(Stage):
         ``AgentSettings.ltm_size``, each new day is planned in the morning, a character speaks unprompted in talks that
         have a heartbeat (``TalkSettings.heartbeat``), three times at most before somebody answers, and a talk in which
         nothing has been said for an hour is remembered. An event of importance has the rest of the day planned anew, or
-        that proposed, where ``AgentSettings.replan`` says so. Each step is a change set by "the world" with its reason, and
-        is undone as any other; what was undone is not done again until something new has happened. A language model
+        that proposed, where ``AgentSettings.replan`` says so. Each step is a change set by "the world" with its reason,
+        and is undone as any other; what was undone is not done again until something new has happened. A language model
         that does not help leaves its steps waiting, and time goes on; only a day that is over is not planned any more.
-        Cancelled or killed, the clock stands where all was done, and the next call goes on there.
+        Cancelled or killed, the clock stands at the time that was reached, and the next call goes on there.
 
         Args:
             to: the world's time, with its zone; what is due at present if not given. A clock that runs cannot be
