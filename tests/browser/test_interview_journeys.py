@@ -12,7 +12,7 @@ from memory_system.conversation.context import RECALLED_HEADING
 from memory_system.llm.offline.model import OfflineModel
 
 from .conftest import Dashboard, settled
-from .hands import choose, column, open_tab, press, said, write
+from .hands import choose, column, open_tab, press, press_until, said, write
 from .test_accessibility import violations
 
 pytestmark = pytest.mark.browser
@@ -82,8 +82,7 @@ def test_a_talk_is_remembered_its_name_corrected_and_the_last_turn_undone(page: 
     expect(answer).to_contain_text("Mike")
     expect(answer).to_contain_text("Brenda")
     link = page.url
-    press(page, "Undo")
-    said(page, re.compile("Undone: Talk"))
+    press_until(page, "Undo", page.get_by_test_id("stAlert").filter(has_text="Undone: Talk").first)
     page.goto(link)
     settled(page)
     expect(bubbles(page).last).not_to_contain_text("Brenda")
