@@ -54,6 +54,12 @@ def test_there_are_as_many_as_ever() -> None:
     assert len(OPERATIONS) >= 25
 
 
+@pytest.mark.parametrize("read", READS, ids=lambda read: read.name)
+def test_each_read_takes_what_it_is_asked_with(read: Read) -> None:
+    given = ["world", "agent", "form"] if read.of_world else ["agent or world", "form"]
+    inspect.signature(read.ask).bind(*given, *(["progress"] if read.told else []))
+
+
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
 def test_each_has_an_address(operation: Operation) -> None:
     told = described()

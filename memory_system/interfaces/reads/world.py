@@ -161,7 +161,7 @@ def findings_told(found: list[Finding]) -> Json:
     return {"right": not any(one.state is State.WRONG for one in found), "findings": found}
 
 
-def _fits(world: World, agent: AgentMemory) -> Json:
+def _fits(world: World, agent: AgentMemory, _form: Form) -> Json:
     found = world.fits(agent.name)
     changes = [one for one in world.changes_of(agent.name) if one.revision in found]
     return {"items": [{**asdict(found[one.revision]), "applied": one} for one in changes]}
