@@ -76,6 +76,12 @@ TAKE_IT_BACK_ANYWAY = "Undo it anyway"
 DONE_AGAIN = "Done again"
 FOR_ALL_OF_THEM = "For all of them"
 
+# known_settings.py
+WHAT_IS_KNOWN = "What is known"
+LET_THEM_KNOW = "Let them know"
+GROUP = "Group"
+MEMBERS = "Members"
+
 # life.py
 ADVANCE_A_DAY = "Advance a day"
 PLAY_THE_CLOCK = "Play"

@@ -164,7 +164,10 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
         "happened": happened,
         "import": import_,
         "rate": rate,
-        **{name: _MADE.pop(name) for name in ("remember-conversation", "whisper", "describe-person")},
+        **{
+            name: _MADE.pop(name)
+            for name in ("remember-conversation", "whisper", "describe-person", "know", "unknow", "group")
+        },
         **{name: _MADE.pop(name) for name in ("migrate", "reflect", "summarise", "plan")},
         "advance": advance,
     },

@@ -17,6 +17,7 @@ from .agent_parts.cues import Cues
 from .agent_parts.curation import Curation
 from .agent_parts.duplicates import Duplicates
 from .agent_parts.history import History, as_of
+from .agent_parts.knowledge import Knowledge, Knows
 from .agent_parts.plans import Plans
 from .agent_parts.provenance import Provenance
 from .agent_parts.rating import Rating, arriving
@@ -102,6 +103,7 @@ class AgentMemory:
         journals: where journals are, as a ``World`` knows it; by the settings if not given.
         take_over: whether vectors of another embedder are made anew by this one without being asked; if not given,
             only where ``embedder`` is.
+        knowledge: what the world knows, as a ``World`` hands it to the agents that it opens; nothing if not given.
 
     Raises:
         InvalidAgentName: the name cannot be used.
@@ -127,6 +129,7 @@ class AgentMemory:
         once: Once | None = None,
         journals: Journals | None = None,
         take_over: bool | None = None,
+        knowledge: Knowledge | None = None,
     ) -> None:
         with as_store_errors(f"The agent {str(name)[:64]!r}"):
             settings = placed(settings or Settings())
@@ -175,6 +178,7 @@ class AgentMemory:
             once or Once(),
             settings.llm_at_once if at_once is None else whole("at_once", at_once, 1, 64),
             author or running_script(),
+            knows=None if knowledge is None else Knows(knowledge, checked),
         )
         try:
             self._context.refresh()

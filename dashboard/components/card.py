@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memory_system import AgentMemory, MemoryEntry, MemorySystemError, Source, Tier
-from memory_system.core import ago, stamp
+from memory_system.core import ago, known_to, stamp
 from memory_system.errors import EntryNotFound
 from memory_system.operations import Lineage
 
@@ -20,7 +20,7 @@ def show(agent: AgentMemory, entry: MemoryEntry) -> None:
     with st.container(border=True):
         with st.container(horizontal=True, gap="small"):
             st.badge(entry.kind.value, color="blue")
-            st.badge(tables.TIERS[entry.tier], color="gray")
+            st.badge(widgets.plain(tables.tier(entry)), color="green" if known_to(entry) else "gray")
             if entry.pinned:
                 st.badge("pinned", icon=":material/keep:", color="orange")
             if entry.protected:

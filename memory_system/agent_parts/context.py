@@ -32,6 +32,7 @@ from ..store.past import PastLedger, Pasts
 from ..store.personality_file import PersonalityFile
 from ..store.policy import Past, Policy, ReadOnly
 from ..store.protocols import Present, Readable
+from .knowledge import Knows, Then
 
 Parsed = TypeVar("Parsed")
 Applying = Callable[[ChangeSet], None]
@@ -58,6 +59,7 @@ class Context:
         at_once: how many memories may be rated at a time.
         author: who is behind the changes, as the history tells it.
         applying: called with each change set right before it is applied or noted.
+        knows: what it knows of its world; ``None`` where it is in none.
     """
 
     name: str
@@ -75,6 +77,7 @@ class Context:
     at_once: int = 1
     author: str = ""
     applying: Applying | None = None
+    knows: Knows | None = None
     pasts: Pasts = field(default_factory=Pasts)
     unforgotten: tuple[Hashable, Mapping[Tier, Table], Hybrid] | None = None
     """The tables as they would be with what migration forgot, for what they were made of, and what measures them."""
@@ -136,10 +139,25 @@ class Context:
         return self.personality.identity.name if self.personality else self.name
 
     def find(self, entry_id: str) -> MemoryEntry | None:
-        """The memory of this id in any tier, or ``None``."""
+        """The memory of this id in any tier, or what it knows of its world; ``None`` where there is neither."""
         self.refresh()
         with self.ledger.reading():
-            return self.ledger.find(entry_id)
+            return self.held_or_known(entry_id)
+
+    def held_or_known(self, entry_id: str) -> MemoryEntry | None:
+        """As ``find``, while the tables are held still."""
+        found = self.ledger.find(entry_id)
+        return self.knows.find(entry_id) if found is None and self.knows is not None else found
+
+    def lived(self, now: datetime) -> Mapping[Tier, Table]:
+        """What recall ranges over at a time of the world: its memories, and beside the static ones what it knows then.
+
+        Asked while the tables are held still.
+        """
+        own = self.ledger.lived
+        if self.knows is None or (static := self.knows.static(own[Tier.STATIC], now)) is own[Tier.STATIC]:
+            return own
+        return {**own, Tier.STATIC: static}
 
     def entry(self, entry_id: str) -> MemoryEntry:
         """The memory of this id in any tier.
@@ -207,8 +225,8 @@ class Context:
         assert self.held is not None, "only the past holds no ledger, and its policy refuses"
         return self.held
 
-    def as_of(self, moment: Moment) -> Context:
-        """The agent as it was at a moment."""
+    def as_of(self, moment: Moment, knew: Then) -> Context:
+        """The agent as it was at a moment, and what it knew of its world then."""
         present = self.present()
         then = dataclasses.replace(
             self,
@@ -222,6 +240,7 @@ class Context:
             at_once=1,
             author="",
             applying=None,
+            knows=None if self.knows is None else self.knows.as_of(knew),
             unforgotten=None,
             _parsed={},
         )

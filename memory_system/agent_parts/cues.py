@@ -199,11 +199,11 @@ class Cues(Part):
         context.ledger.refuse_other_embedder()
         with context.ledger.reading():
             revision, held, settings = context.ledger.revision, context.ledger.text("settings"), context.settings
-            remembered = context.ledger.find
+            remembered = context.held_or_known
             labels = tuning.labelled(self.judgments, self.saved_cues, lambda one: remembered(one) is not None)
             labels = labels[-tuning.MAX_CUES :]
             enough = sum(bool(one.right) for one in labels) >= tuning.MIN_CUES
-            tables = {tier: table.copied() for tier, table in context.ledger.lived.items()} if enough else {}
+            tables = {tier: table.copied() for tier, table in context.lived(moment).items()} if enough else {}
         found = None
         if enough:
             cues = [one.cue for one in labels]
@@ -238,8 +238,7 @@ class Cues(Part):
         recalled = tuple(
             hit.entry.id for hit in Retrieval(self.context).answer(Retrieval(self.context).query(saved.cue, now=now))
         )
-        with self.context.ledger.reading():
-            gone = tuple(one for one in (*saved.must, *saved.must_not) if self.context.ledger.find(one) is None)
+        gone = tuple(one for one in (*saved.must, *saved.must_not) if self.context.find(one) is None)
         missing = tuple(one for one in saved.must if one not in recalled)
         unwanted = tuple(one for one in saved.must_not if one in recalled)
         return CueResult(saved, missing, unwanted, gone, recalled)

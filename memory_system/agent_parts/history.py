@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 from ..core.change_set import ChangeSet, load_entry, short
 from ..core.entry import MemoryEntry, Tier
@@ -31,9 +31,11 @@ from ..store import protocols
 from ..store.journal.as_of import Event, Moment
 from ..store.journal.history import Applied, HistoryKinds, Sought
 from .context import Context, Part
+from .knowledge import Then
 
 _AT_ONCE = 500
 _MOST = 2**62
+_BEGINNING = datetime.min.replace(tzinfo=UTC)
 
 
 class History(Part):
@@ -299,8 +301,12 @@ def as_of(
     revision: int | None = None,
     access: int | None = None,
     world_time: datetime | None = None,
+    really: datetime | None = None,
 ) -> Context:
-    """The agent as it was at a moment; see ``AgentMemory.as_of``."""
+    """The agent as it was at a moment; see ``AgentMemory.as_of``.
+
+    ``really`` is the real time at which its world knew what it knew then: that of the revision if not given.
+    """
     if sum(way is not None for way in (at, revision, world_time)) != 1:
         raise InvalidParameter("A moment is a real time, 'revision' or 'world_time': one of the three.")
     if access is not None and revision is None:
@@ -320,4 +326,7 @@ def as_of(
             moment = past.at_revision(number, accessed, context.clock())
         if moment is None:
             raise ChangeSetNotFound(f"The history has no revision {revision}.")
-    return context.as_of(moment)
+        then = Then(really or at, world_time)
+        if then == Then():
+            then = Then(present.journal.get(moment.revision).applied_at if moment.revision else _BEGINNING)
+    return context.as_of(moment, then)

@@ -45,7 +45,7 @@ class Provenance(Part):
                 steps,
                 self._versions,
                 lambda some: self.context.ledger.journal.evidence.built_on([one.id for one in some]),
-                held=lambda one: self.context.ledger.find(one) is not None,
+                held=lambda one: self.context.held_or_known(one) is not None,
                 stale=flagged,
             )
 
@@ -76,7 +76,7 @@ class Provenance(Part):
         return sorted(found, key=lambda entry: (str(entry.metadata.get("timestamp", "")), entry.id))
 
     def _versions(self, ids: Collection[str]) -> Mapping[str, MemoryEntry]:
-        held = {one: entry for one in ids if (entry := self.context.ledger.find(one)) is not None}
+        held = {one: entry for one in ids if (entry := self.context.held_or_known(one)) is not None}
         return held | self.context.ledger.journal.evidence.last_versions([one for one in ids if one not in held])
 
     def _sources(self, entry: MemoryEntry) -> Sequence[MemoryEntry]:

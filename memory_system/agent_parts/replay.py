@@ -381,7 +381,9 @@ class Replay(Part):
             raise QueryNotFound(
                 f"The log has no query {number}; it keeps the last {self.context.settings.query_log:,}."
             )
-        then = Retrieval(as_of(self.context, revision=logged.revision, access=logged.access)).explanation(logged.query)
+        then = Retrieval(
+            as_of(self.context, revision=logged.revision, access=logged.access, really=logged.asked_at)
+        ).explanation(logged.query)
         now = Retrieval(self.context).explanation(_asked_now(logged, self.context.settings, self.context.clock()))
         ids = list(dict.fromkeys(one.entry.id for one in (*then.hits, *now.hits)))
         with present.reading():

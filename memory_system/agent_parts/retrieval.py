@@ -65,8 +65,8 @@ class Retrieval(Part):
         query, context = self.query(prompt, top_k, threshold, **options), self.context
         if context.policy.why is not None:
             return self.answer(query)
-        with self._measured(query) as (cue, measured):
-            found = answer(query, cue, context.ledger.lived, context.display_name, explain=False, measured=measured)
+        with self._measured(query) as (cue, tables, measured):
+            found = answer(query, cue, tables, context.display_name, explain=False, measured=measured)
             hits, identity = found.hits, context.embedder.identity
             logged = context.settings.query_log > 0
             asked = query_log.Asked(query, hits, named, context.author, touch, identity) if logged else None
@@ -89,37 +89,40 @@ class Retrieval(Part):
 
     def explanation(self, query: Query) -> Explanation:
         """Every memory with its verdict, for a query that is complete; touches nothing."""
-        with self._measured(query) as (cue, measured):
-            return answer(
-                query, cue, self.context.ledger.lived, self.context.display_name, explain=True, measured=measured
-            )
+        with self._measured(query) as (cue, lived, measured):
+            return answer(query, cue, lived, self.context.display_name, explain=True, measured=measured)
 
     def answer(self, query: Query) -> Recall:
         """What a query that is complete recalls; touches nothing."""
-        with self._measured(query) as (cue, measured):
-            return answer(
-                query, cue, self.context.ledger.lived, self.context.display_name, explain=False, measured=measured
-            )
+        with self._measured(query) as (cue, lived, measured):
+            return answer(query, cue, lived, self.context.display_name, explain=False, measured=measured)
 
     def evidence(self, query: Query, entry_id: str) -> Evidence | None:
         """What of a memory met the cue, where relevancy is measured by more than similarity; touches nothing."""
         if query.scoring.measure is not Measure.HYBRID:
             return None
-        with self._measured(query) as (cue, _):
-            return self.context.hybrid.evidence(query, cue, self.context.ledger.lived, entry_id)
+        with self._measured(query) as (cue, lived, _):
+            return self.context.hybrid.evidence(query, cue, lived, entry_id)
 
     @contextmanager
-    def _measured(self, query: Query) -> Iterator[tuple[Vectors, Measured | None]]:
-        """The cue's vector, and how its relevancy is measured, while the tables are held still."""
+    def _measured(self, query: Query) -> Iterator[tuple[Vectors, Mapping[Tier, Table], Measured | None]]:
+        """The cue's vector, what it is asked of, and how its relevancy is measured, while the tables are held still."""
         self.context.refresh()
         self.context.ledger.refuse_other_embedder()
         cue = self.context.embedder.embed([query.cue])[0]
         with self.context.ledger.reading():
-            yield cue, self._measure(query, cue)
+            lived = self._lived(query)
+            yield cue, lived, self._measure_of(query, cue, lived)
+
+    def _lived(self, query: Query) -> Mapping[Tier, Table]:
+        return self.context.lived(query.now)
 
     def _measure(self, query: Query, cue: Vectors) -> Measured | None:
+        return self._measure_of(query, cue, self._lived(query))
+
+    def _measure_of(self, query: Query, cue: Vectors, lived: Mapping[Tier, Table]) -> Measured | None:
         is_hybrid = query.scoring.measure is Measure.HYBRID
-        return self.context.hybrid.measure(query, cue, self.context.ledger.lived) if is_hybrid else None
+        return self.context.hybrid.measure(query, cue, lived) if is_hybrid else None
 
     def touch(self, ids: str | Sequence[str], *, now: datetime | None = None) -> None:
         """Let memories of STM and LTM count as recalled, which renews their recency; others are passed over.
@@ -180,23 +183,25 @@ class Retrieval(Part):
         forgot; a memory that was purged, or whose vector another embedder made, cannot be found.
         """
         query = self._meant(asked)
-        with self._measured(query) as (cue, _):
+        with self._measured(query) as (cue, lived, _):
             gone = self.context.ledger.journal.forgotten(_MOST_GONE, 0, "", MIGRATE)
             if not gone:
                 return ()
-            tables, hybrid = self._unforgotten([one.entry for one in gone])
+            tables, hybrid = self._unforgotten([one.entry for one in gone], lived)
             measured = hybrid.measure(query, cue, tables) if query.scoring.measure is Measure.HYBRID else None
             found = answer(query, cue, tables, self.context.display_name, explain=False, measured=measured)
         ids = {one.entry.id for one in gone}
         return tuple(hit for hit in found if hit.entry.id in ids)
 
-    def _unforgotten(self, gone: Sequence[MemoryEntry]) -> tuple[Mapping[Tier, Table], Hybrid]:
+    def _unforgotten(
+        self, gone: Sequence[MemoryEntry], lived: Mapping[Tier, Table]
+    ) -> tuple[Mapping[Tier, Table], Hybrid]:
         """The tables with these memories back where they were, and what measures them."""
         context, journal = self.context, self.context.ledger.journal
-        key = context.ledger.stamp, tuple(entry.id for entry in gone)
+        key = context.ledger.stamp, lived[Tier.STATIC], tuple(entry.id for entry in gone)
         if context.unforgotten is None or context.unforgotten[0] != key:
             tiers = {entry.tier for entry in gone}
-            tables = {tier: table.copied() if tier in tiers else table for tier, table in context.ledger.lived.items()}
+            tables = {tier: table.copied() if tier in tiers else table for tier, table in lived.items()}
             hashes = {entry.id: content_hash(entry.document) for entry in gone}
             vectors = journal.vectors(hashes.values(), context.embedder.identity)
             accesses = journal.last_access_of(list(hashes))
@@ -248,7 +253,7 @@ class Retrieval(Part):
             raise InvalidParameter(f"'cues' must be a list of cues or queries, not {shown(cues)}.")
         queries = [self._meant(asked) for asked in cues]
         with self._asking([query.cue for query in queries]) as asker:
-            if self.context.ledger.find(entry_id) is None:
+            if self.context.held_or_known(entry_id) is None:
                 raise EntryNotFound(f"There is no memory {shown(entry_id)}.")
             return tuple(
                 (query, found) for query in queries for found in forecasts(asker, query, horizon, only=[entry_id])
@@ -261,7 +266,7 @@ class Retrieval(Part):
         self.context.ledger.refuse_other_embedder()
         vectors = dict(zip(cues, self.context.embedder.embed(cues), strict=True)) if cues else {}
         with self.context.ledger.reading():
-            yield Asker(self.context.ledger.lived, vectors, self.context.display_name, self._measure)
+            yield Asker(self.context.ledger.lived, vectors, self.context.display_name, self._measure, self._lived)
 
     def _meant(self, asked: Asked) -> Query:
         if isinstance(asked, Recall):

@@ -5,6 +5,7 @@ from .authors import BY_ITSELF
 from .change_set import CONVERSATION, CORE, HELD, OF_A_CONVERSATION, PERSON, TextChange, entry_from_json, entry_to_json
 from .entry import LIVED
 from .findings import Finding, State
+from .known import EVERYBODY, WORLD_AGENT, Fact, Group, known_to
 from .languages import NAMES as LANGUAGES
 from .memory import Page
 from .names import checked_name
@@ -17,13 +18,17 @@ __all__ = [
     "BY_ITSELF",
     "CONVERSATION",
     "CORE",
+    "EVERYBODY",
     "HELD",
     "LANGUAGES",
     "LIVED",
     "OF_A_CONVERSATION",
     "PERSON",
+    "WORLD_AGENT",
     "Answered",
+    "Fact",
     "Finding",
+    "Group",
     "Page",
     "Sitting",
     "State",
@@ -36,6 +41,7 @@ __all__ = [
     "explained",
     "holder",
     "is_free",
+    "known_to",
     "next_free",
     "parse_time",
     "real_clock",

@@ -49,6 +49,7 @@ from ..conversation.tool import Found
 from ..core.change_set import Change, ChangeSet, Kept, ModelCall, TextChange
 from ..core.dismissed import Dismissed
 from ..core.entry import MemoryEntry, Scalar
+from ..core.known import Fact, Group
 from ..core.scoring import Score, Scoring, Weights
 from ..core.settings import AgentSettings
 from ..llm.prices import Price
@@ -688,6 +689,8 @@ _json(
     "What one of those who know of it remembers: how it came to know, who told it, and what became of its memory.",
 )
 _json(Happened, "HappenedTold", "Something that happened, and what each of those who know of it remembers.")
+_json(Fact, "FactTold", "A fact that everybody knows, or a group; ``known_from`` and ``known_until`` say when.")
+_json(Group, "GroupTold", "A group, and the characters who are in it.")
 _json(Located, "PlaceTold", "A place, and the one that it lies in; empty where no personality says so.")
 _json(Hop, "HopTold", "One of those through whom something came: what they remember of it, and who told it to them.")
 _json(Rehearsal, "RehearsalTold", "An agent that was branched from another, to be played with.")

@@ -75,7 +75,7 @@ def make(
         StoreError: something cannot be read or written; no file was made.
     """
     now = now or real_clock()
-    names = world.agents()
+    names = world.stored()
     if not names:
         raise AgentNotFound(f"The world {world.name!r} in {world.folder} has no characters to back up.")
     path = Path(target) if target is not None else world.settings.backup_folder / backup_reading.named(world.name, now)

@@ -17,6 +17,7 @@ from filelock import FileLock, Timeout
 from ..core.chroma_address import StorePlace
 from ..core.entry import Tier
 from ..core.findings import Finding, State
+from ..core.known import WORLD_AGENT
 from ..core.times import real_clock
 from ..embedding.embedder import Embedder
 from ..errors import ForeignStore, JournalDamaged, MemorySystemError, StoreDamaged, StoreError, StoreUnavailable
@@ -115,7 +116,7 @@ def examine(
     backups = world.settings.backup_folder
     found = [stray_files.disk(world.folder), *stray_files.half_made(world.folder, backups, repair=repair)]
     found += stray_files.set_aside(world.folder)
-    names = world.agents()
+    names = world.stored()
     for number, name in enumerate(names):
         if cancelled():
             found.append(Finding("", "check", State.NOTE, f"It was stopped; {len(names) - number} were not looked at."))
@@ -182,6 +183,8 @@ def mend(world: World, agent: str) -> str | None:
 
 
 def _close(world: World, agent: str) -> None:
+    if agent == WORLD_AGENT:
+        world.knowledge.close()
     for held in world.opened():
         if held.name == agent:
             held.close()
@@ -340,7 +343,7 @@ def light(world: World) -> tuple[State, str]:
         elif any("set aside" in said or "to match the journal" in said for said in agent.messages):
             repaired.append(agent.name)
     opened, server = {agent.name for agent in world.opened()}, world.settings.chroma
-    for name in world.agents():
+    for name in world.stored():
         folder = world.folder / name
         if name in opened or not folder.exists():
             continue

@@ -102,7 +102,7 @@ def restore(
                 _refuse_taken(spot)
             for agent in held.agents:  # what a server knows by these names is not what was in the backup
                 world.journals.of(spot.folder / agent.name).leave_name()
-            names = [] if anew else world.agents()
+            names = [] if anew else world.stored()
             aside = swap(spot, half, names, why, now or real_clock())
         return Restored(held, tuple(findings), aside)
 
@@ -121,7 +121,7 @@ def put_back(world: World, aside: Aside, now: datetime | None = None) -> Path | 
         if aside.folder not in [one.folder for one in asides.of_world(world.folder)]:
             raise NotFound(f"{aside.folder} is no longer there.")
         why = f"what was set aside on {stamp(aside.at)} was put back"
-        return swap(world.spot, aside.folder, world.agents(), why, now or real_clock())
+        return swap(world.spot, aside.folder, world.stored(), why, now or real_clock())
 
 
 @contextmanager

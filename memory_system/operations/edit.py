@@ -10,6 +10,7 @@ from ..core import personality as personalities
 from ..core.change_set import Change, ChangeSet, Kept, TextChange, short
 from ..core.entry import SHELVED, MemoryEntry, Tier
 from ..core.kinds import MAX_PEOPLE, MAX_TAGS
+from ..core.known import known_to
 from ..core.settings import AgentSettings
 from ..errors import Conflict, EntryNotFound, Immutable, InvalidEntry, InvalidParameter, Protected, shown
 from ..recall.cues import Judgment, SavedCue, dump_cues, dump_judgments, parse_cues, parse_judgments
@@ -137,6 +138,8 @@ def writable(find: Find, entry_id: str) -> MemoryEntry:
 def elsewhere(entry: MemoryEntry) -> str | None:
     """Why an entry is not changed by itself, in a sentence; ``None`` where it is a memory that can be."""
     match entry.tier:
+        case Tier.STATIC if known_to(entry):
+            return "This is a fact of the world: change it with “know”, or forget it with “unknow”."
         case Tier.STATIC:
             return "This is a fact of the personality; change it there."
         case Tier.RECALL:

@@ -54,23 +54,29 @@ class Asker:
         vectors: the vector of every cue that will be asked, shape (d,).
         agent: the name used in the context text.
         measure: how relevancy is measured for a query, where it is not by similarity.
+        at: the tables that a query is asked of, where they depend on its time.
     """
 
     tables: Mapping[Tier, Table]
     vectors: Mapping[str, Vectors]
     agent: str
     measure: Callable[[Query, Vectors], Measured | None] = _by_similarity
+    at: Callable[[Query], Mapping[Tier, Table]] | None = None
+
+    def _asked(self, query: Query) -> Mapping[Tier, Table]:
+        return self.tables if self.at is None else self.at(query)
 
     def answer(self, query: Query, what_if: WhatIf | None = None) -> Recall:
         """What a query recalls, or would if a memory were rated otherwise."""
         cue = self.vectors[query.cue]
         measured = self.measure(query, cue)
-        return answer(query, cue, self.tables, self.agent, explain=False, measured=measured, what_if=what_if)
+        return answer(query, cue, self._asked(query), self.agent, explain=False, measured=measured, what_if=what_if)
 
     def explain(self, query: Query) -> Explanation:
         """Every memory with its verdict."""
         cue = self.vectors[query.cue]
-        return answer(query, cue, self.tables, self.agent, explain=True, measured=self.measure(query, cue))
+        tables, measured = self._asked(query), self.measure(query, cue)
+        return answer(query, cue, tables, self.agent, explain=True, measured=measured)
 
 
 def has_closed_form(query: Query) -> bool:
@@ -273,7 +279,9 @@ class _Ahead:
         if via:
             return f"“{_quoted(before[via]) if via in before else via}” no longer leads to it."
         then = self.explained(hit.entry.id, leaves)
-        if then is not None and then.verdict is Verdict.BELOW_THRESHOLD:
+        if then is None:
+            return "It is not known any more then."
+        if then.verdict is Verdict.BELOW_THRESHOLD:
             return self._below(hit)
         entered = [one for name, one in self.hits(leaves).items() if name not in before]
         ranking = self._query.scoring.seats is Seats.RANKING

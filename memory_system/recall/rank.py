@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from ..core import scoring as formulas
 from ..core.entry import LIVED, MemoryEntry, Tier
+from ..core.known import known_to
 from ..core.memory import Vectors
 from ..core.scoring import Floats, Measure, Parts, Score, Seats, Weights
 from ..core.times import ago, stamp
@@ -139,11 +140,14 @@ class Recall:
     def context(self) -> str:
         """The recalled memories as a text that can be put into a prompt; empty if nothing was recalled."""
         hits = [hit.entry for hit in self.hits]
-        known = [entry.document for entry in hits if entry.tier is Tier.STATIC]
+        known = [entry.document for entry in hits if entry.tier is Tier.STATIC and not known_to(entry)]
+        of_world = [entry.document for entry in hits if known_to(entry)]
         happened = [entry for entry in hits if entry.tier is not Tier.STATIC]
         lines = []
         if known:
             lines += [f"What is always true of {self.agent}:", *(f"- {_one_line(text)}" for text in known)]
+        if of_world:
+            lines += [f"What {self.agent} knows of the world:", *(f"- {_one_line(text)}" for text in of_world)]
         if happened:
             lines += [f"What {self.agent} remembers (now: {stamp(self.query.now)}):"]
             lines += [f"- {self._dated(entry)}{_one_line(entry.document)}" for entry in happened]

@@ -26,8 +26,10 @@ _TOLD = frozenset(
         "embedder",
         "embedder_decided",
         "embedder_name",
+        "facts",
         "fits",
         "folder",
+        "groups",
         "lives",
         "name",
         "once",
@@ -36,6 +38,7 @@ _TOLD = frozenset(
         "rehearsals",
         "speed",
         "standing",
+        "stored",
         "trail",
     }
 )

@@ -11,12 +11,16 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, cast
 
 from ..agent import AgentMemory
+from ..agent_parts.knowledge import Knowledge
 from ..core import personality as static_memory
 from ..core.authors import running_script
+from ..core.change_set import ChangeSet
 from ..core.files import as_store_errors, refuse_links
+from ..core.kinds import Tier
+from ..core.known import EVERYBODY, WORLD_AGENT, Fact, Group
 from ..core.names import checked_name
 from ..core.settings import Settings
 from ..core.times import real_clock
@@ -55,6 +59,7 @@ from ..store.projection import forget
 from ..store.server_notice import warn_if_served
 from ..store.write_lock import WriteLock
 from . import folders as lifecycle
+from . import knowing
 from .advancing import Advance, Advanced, foresee
 from .branches.branches import Stage
 from .folders import Binned, Place
@@ -65,7 +70,7 @@ from .rerating import Rerater
 from .swap import Spot, finish
 from .trail import Hop, trail
 
-_NOT_AGENTS = frozenset({"schema"})
+_NOT_AGENTS = frozenset({"schema", WORLD_AGENT})
 TOKENS = "token-states.sqlite3"
 """Beside the agents; derived from their texts, at most 1 GB, and made anew if it is lost."""
 _STORED = (JOURNAL, POINTER, "chroma/chroma.sqlite3")
@@ -116,6 +121,7 @@ class World(Stage):
         self._read_tokens()
         self._agents: dict[str, AgentMemory] = {}
         self._lock = threading.RLock()
+        self.knowledge = Knowledge(self.folder / WORLD_AGENT, lambda: self._opened(WORLD_AGENT), self.character_of)
 
     def __enter__(self) -> Self:
         return self
@@ -133,6 +139,7 @@ class World(Stage):
             for agent in self._agents.values():
                 agent.close()
             self._agents.clear()
+            self.knowledge.close()
             self._leave_tokens()
             self.journals.close()
         if self._thrown_away is not None:
@@ -189,6 +196,7 @@ class World(Stage):
             for agent in self.opened():
                 with agent.contents.alone():
                     self._agents.pop(agent.name).close()
+            self.knowledge.close()
             write_embedder(self.folder, name)
             self._leave_tokens()
             if isinstance(self.embedder, CachedEmbedder):
@@ -310,6 +318,10 @@ class World(Stage):
         """The names of all agents, sorted, rehearsals included: those with a personality and those with a folder."""
         return agent_names(self.settings)
 
+    def stored(self) -> list[str]:
+        """The names of all that is stored as agents are: the agents, and where there is one the world's own."""
+        return [*self.agents(), *([WORLD_AGENT] if (self.folder / WORLD_AGENT).is_dir() else [])]
+
     def agent(self, name: str) -> AgentMemory:
         """The memory of an agent, opened at its first use.
 
@@ -317,6 +329,8 @@ class World(Stage):
             InvalidAgentName, AgentNotFound, StoreError: it cannot be opened.
         """
         checked = checked_name(name)
+        if checked == WORLD_AGENT and (known := self.knowledge.agent()) is not None:
+            return cast("AgentMemory", known)
         with self._lock:
             if checked in self._agents and self._agents[checked].gone:
                 self._agents.pop(checked).close()
@@ -347,7 +361,8 @@ class World(Stage):
             settings=self.settings,
             once=self.once,
             journals=self.journals,
-            take_over=self.take_over,
+            take_over=self.take_over or name == WORLD_AGENT,
+            knowledge=None if name == WORLD_AGENT else self.knowledge,
         )
 
     def happened(
@@ -391,6 +406,92 @@ class World(Stage):
         moment = self.clock() if now is None else now
         known = {name: partial(by, name) for name in self.characters()}
         return happened(known, text, at=at, seen_by=seen_by, heard_by=heard_by, told=told, now=moment, preview=preview)
+
+    def know(
+        self,
+        text: str,
+        *,
+        to: str = EVERYBODY,
+        known_from: datetime | None = None,
+        known_until: datetime | None = None,
+        rating: float | None = None,
+        fact_id: str | None = None,
+        author: str | None = None,
+        preview: bool = False,
+    ) -> ChangeSet:
+        """Let everybody in the world know a fact, or a group of characters; it is kept once, for all of them.
+
+        ``query_memory`` of each who knows it finds it as it finds static memory, while it is known: it is scored by
+        relevancy alone and does not decay. It is a change set of the agent ``world.knowledge``, which keeps it, and is
+        undone there.
+
+        Args:
+            text: what is known, 1 to 32,000 characters.
+            to: ``everybody``, or the name of a group.
+            known_from: from which time of the world on; always if not given.
+            known_until: until before which time of the world; for ever if not given.
+            rating: how important it is, 1 to 10, for people.
+            fact_id: the fact of this id is edited, and takes all that is given here; a new one if not given.
+            author: who is behind it, as the history tells it; this world's author if not given.
+            preview: whether to plan only.
+
+        Raises:
+            InvalidEntry, InvalidParameter: the text or the rating cannot be taken, there is no such group, or
+                ``known_from`` is not before ``known_until``. Nothing was changed.
+        """
+        times = {"known_from": known_from, "known_until": known_until}
+        plan = knowing.know(self._kept(author), text, to=to, rating=rating, fact_id=fact_id, **times)
+        return plan if preview else self.carry_out(plan)
+
+    def unknow(self, ids: str | Sequence[str], *, author: str | None = None, preview: bool = False) -> ChangeSet:
+        """Forget facts of the world, by their ids, and dissolve groups, by their names.
+
+        Raises:
+            EntryNotFound: there is no such fact or group. Nothing was changed.
+            Conflict: facts are known to a group that is to be dissolved, and are not forgotten with it.
+        """
+        plan = knowing.unknow(self._kept(author), ids)
+        return plan if preview else self.carry_out(plan)
+
+    def group(
+        self, name: str, members: str | Sequence[str], *, author: str | None = None, preview: bool = False
+    ) -> ChangeSet:
+        """Say which characters are in a group, such as "the guard", to whom facts can be known.
+
+        Args:
+            name: 1 to 64 characters; its case does not tell it apart from another.
+            members: the names of characters, at least one; what is known to them is known to their rehearsals too.
+            author: who is behind it, as the history tells it; this world's author if not given.
+            preview: whether to plan only.
+
+        Raises:
+            InvalidParameter: the name cannot be taken, or nobody is named.
+            AgentNotFound: somebody is no character of this world. Nothing was changed.
+        """
+        plan = knowing.group(self._kept(author), self.characters(), name, members)
+        return plan if preview else self.carry_out(plan)
+
+    def _kept(self, author: str | None = None) -> knowing.Kept:
+        agent: AgentMemory | None = self.knowledge.agent()
+        by = self.author if author is None else author
+        if agent is None:
+            return knowing.Kept((), self.clock(), by)
+        return knowing.Kept(agent.entries(Tier.LTM), self.clock(), by, agent.revision)
+
+    def carry_out(self, plan: ChangeSet) -> ChangeSet:
+        """Carry out a plan of ``know``, ``unknow`` or ``group``, once; errors as ``AgentMemory.apply``."""
+        if not plan:
+            return plan
+        agent: AgentMemory = self.knowledge.agent(make=True)
+        return agent.apply(plan)
+
+    def facts(self) -> tuple[Fact, ...]:
+        """What everybody knows, or a group, by id; also what is not known yet, or not any more."""
+        return self._kept().facts
+
+    def groups(self) -> tuple[Group, ...]:
+        """The groups of characters to whom facts can be known, by name."""
+        return self._kept().groups
 
     def places(self) -> tuple[Located, ...]:
         """The places of the characters' environments and routines by name, each with the one that it lies in."""
@@ -456,6 +557,7 @@ class World(Stage):
 
     def _duplicate(self, name: str, to: str, beside: Callable[[str, AgentMemory], dict[str, str]]) -> AgentMemory:
         with self._lock:
+            _refuse_knowledge(name)
             target, source = self.free_name(to), self.agent(name)
             with source.contents.alone():
                 texts = beside(target, source)
@@ -476,6 +578,7 @@ class World(Stage):
                 lifecycle.rename(place, self._place(target))
                 self._forget_on_server(place)
             self._follow(place.folder.name, target)
+            self.carry_out(knowing.renamed(self._kept(), place.folder.name, target))
             return self.agent(target)
 
     def delete_agent(self, name: str) -> Binned:
@@ -517,7 +620,7 @@ class World(Stage):
             InvalidAgentName, AlreadyExists: it cannot be used.
         """
         checked = checked_name(name)
-        for held in self.agents():
+        for held in (*self.agents(), WORLD_AGENT):
             if held.casefold() == checked.casefold() and held != but:
                 raise AlreadyExists(f"There is an agent {held!r} already.")
         return checked
@@ -525,6 +628,7 @@ class World(Stage):
     @contextmanager
     def _closed(self, name: str) -> Iterator[Place]:
         """An agent's files while nobody writes them; whoever held the agent has to ask for it anew."""
+        _refuse_knowledge(name)
         agent = self.agent(name)
         with agent.contents.alone():
             self._agents.pop(agent.name).close()
@@ -544,7 +648,8 @@ class World(Stage):
             StoreError: a folder cannot be written.
         """
         with self._lock, ExitStack() as held:
-            for name in self.agents():
+            self.knowledge.close()
+            for name in self.stored():
                 if name in self._agents:
                     self._agents.pop(name).close()
                 if (self.folder / name).is_dir():
@@ -558,6 +663,13 @@ class World(Stage):
     def __iter__(self) -> Iterator[AgentMemory]:
         """The characters, one after the other; rehearsals are asked for by their names."""
         return (self.agent(name) for name in self.characters())
+
+
+def _refuse_knowledge(name: str) -> None:
+    if name == WORLD_AGENT:
+        raise Conflict(
+            f"{WORLD_AGENT!r} keeps what the world knows, and stays where it is; “unknow” forgets facts and groups."
+        )
 
 
 def agent_names(settings: Settings) -> list[str]:

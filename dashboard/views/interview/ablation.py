@@ -116,7 +116,7 @@ def _choices(agent: AgentMemory, key: str, asked: Asked) -> tuple[frozenset[str]
     muted, without = set[str](), set[str]()
     hits = asked.whole.recalled.hits
     for number, hit in enumerate(hits, start=1):
-        told = [tables.TIERS[hit.entry.tier], f"score {hit.score.total:.2f}"]
+        told = [tables.tier(hit.entry), f"score {hit.score.total:.2f}"]
         told += [ago(hit.entry.timestamp, agent.now)] if hit.entry.timestamp else []
         words = f"[{number}] {tables.short(hit.entry.document, 160)} · {' · '.join(told)}"
         if st.checkbox(widgets.plain(words), key=f"{key}-mute-{hit.entry.id}"):

@@ -174,7 +174,7 @@ def _sources(agent: AgentMemory, turn: talk_tables.Turn, step: Step) -> None:
             with st.container(horizontal=True, vertical_alignment="center"):
                 with st.container(width="stretch", gap=None):
                     st.text(f"[{number}] {tables.visible(hit.entry.document)}")
-                    told = [tables.TIERS[hit.entry.tier], f"score {hit.score.total:.2f}"]
+                    told = [tables.tier(hit.entry), f"score {hit.score.total:.2f}"]
                     told += [ago(hit.entry.timestamp, agent.now)] if hit.entry.timestamp else []
                     st.caption(widgets.plain(" · ".join(told)))
                 if st.button(

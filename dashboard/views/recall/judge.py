@@ -74,9 +74,7 @@ def _row(agent: AgentMemory, cue: str, hit: Candidate, verdict: bool | None, *, 
         with st.container(width="stretch", gap=None):
             st.text(tables.visible(entry.document))
             said = {None: "not judged", True: "right", False: "wrong"}[verdict]
-            st.caption(
-                said if blind else widgets.plain(f"{tables.TIERS[entry.tier]} · score {hit.score.total:.2f} · {said}")
-            )
+            st.caption(said if blind else widgets.plain(f"{tables.tier(entry)} · score {hit.score.total:.2f} · {said}"))
 
 
 def _judge(agent: AgentMemory, cue: str, entry_id: str, key: str) -> None:

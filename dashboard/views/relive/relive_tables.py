@@ -13,7 +13,7 @@ from memory_system.agent_parts import Relived, Shift
 from memory_system.core import ago, stamp
 from memory_system.store import LoggedQuery
 
-from ...data.tables import TIERS, counted, visible
+from ...data.tables import counted, tier, visible
 
 WORDS = {Shift.LEFT: "left", Shift.ENTERED: "came in", Shift.MOVED: "moved"}
 _NAMED = {
@@ -130,7 +130,7 @@ def shifted(relived: Relived, most: int) -> pd.DataFrame:
             {
                 "id": entry_id,
                 "memory": visible(shown.entry.document),
-                "tier": TIERS[shown.entry.tier],
+                "tier": tier(shown.entry),
                 "shift": differing.get(entry_id, "stayed"),
                 "then": None if before is None else before.score.total,
                 "now": None if after is None else after.score.total,

@@ -79,7 +79,7 @@ def _reembed(world: World) -> None:
 
 def _all(world: World, progress: Progress, cancelled: Callable[[], bool]) -> int:
     """How many memories were embedded; a character that can only be read is passed over."""
-    names, embedded = world.agents(), 0
+    names, embedded = world.stored(), 0
     for number, name in enumerate(names):
         agent = world.agent(name)
 

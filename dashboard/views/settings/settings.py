@@ -7,6 +7,7 @@ from dashboard.components import tabs, widgets
 from dashboard.views.settings import (
     character_settings,
     embedder_settings,
+    known_settings,
     model_settings,
     prompt_settings,
     safekeeping,
@@ -22,6 +23,7 @@ PARTS = {  # by its word in the link
     GENERAL: "General",
     model_settings.LINK: "Language model",
     prompt_settings.LINK: "Prompts",
+    known_settings.LINK: "World knowledge",
     safekeeping.LINK: "Backup and check",
 }
 parts, opened = tabs.linked(PARTS, "settings-part", "part")
@@ -29,15 +31,21 @@ parts, opened = tabs.linked(PARTS, "settings-part", "part")
 if session.moment() is not None or session.viewing():
     with parts[GENERAL]:
         character_settings.then(agent, session.present().settings)
-    for tab in parts.values():
+    for part, tab in parts.items():
         with tab:
             widgets.closed(agent)
+            if part == known_settings.LINK and session.moment() is None:
+                known_settings.show(agent)
     st.stop()
 with parts[GENERAL]:
     character_settings.show(agent)
     world_time.show()
     embedder_settings.show()
-for part, show in ((model_settings.LINK, model_settings.show), (prompt_settings.LINK, prompt_settings.show)):
+for part, show in (
+    (model_settings.LINK, model_settings.show),
+    (prompt_settings.LINK, prompt_settings.show),
+    (known_settings.LINK, known_settings.show),
+):
     with parts[part]:
         try:
             show(agent)

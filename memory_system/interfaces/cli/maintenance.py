@@ -38,7 +38,7 @@ def backup(
     """Copy the whole world into one file, while it is in use. Example: python -m memory_system backup harrow.zip."""
     with the_world(json=json) as world, stopped_by_ctrl_c() as cancelled:
         if dry_run:
-            names = world.agents()
+            names = world.stored()
             if json:
                 show_json({"made": False, "file": None, "size": None, **_nothing_yet(world, names)})
             else:
@@ -237,7 +237,7 @@ def reembed(
     """
     with the_world(json=json, embedder=embedder) as world, stopped_by_ctrl_c() as cancelled:
         told: list[dict[str, Any]] = []
-        for name in dict.fromkeys(agents or world.agents()):
+        for name in dict.fromkeys(agents or world.stored()):
             opened = world.agent(name).acting_as(COMMAND_LINE)
             read_only = opened.read_only if agents is None else None
             done = Reembedded(0, opened.waiting_for_vectors, store_made_anew=False)

@@ -19,12 +19,14 @@ import typer
 from pydantic import AwareDatetime, BaseModel, ValidationError
 
 from ...agent import AgentMemory
+from ...core.authors import COMMAND_LINE
 from ...core.change_set import ChangeSet
+from ...core.known import WORLD_AGENT
 from ...core.times import stamp
 from ...llm.usage import total
 from ...world.advancing import Advanced
 from ..forms import Body, FormField, Says, fields
-from ..operations import BESIDE, OPERATIONS, Operation, Turn
+from ..operations import BESIDE, OF_WORLD, OPERATIONS, Operation, Turn
 from ..reads import READS, Read
 from ..serialize import plain
 from .arguments import FAILED, Agent, DryRun, Json, errors_told, moment, opened, the_world
@@ -45,7 +47,8 @@ class _Emptied:
 
 def commands() -> dict[str, Callable[..., None]]:
     """The commands by their names, one for each operation."""
-    return {operation.on_command_line: _command(operation) for operation in (*OPERATIONS, *BESIDE)}
+    of_agent = {operation.on_command_line: _command(operation) for operation in (*OPERATIONS, *BESIDE)}
+    return of_agent | {operation.on_command_line: _of_world(operation) for operation in OF_WORLD}
 
 
 def looks() -> dict[str, Callable[..., None]]:
@@ -67,6 +70,23 @@ def _command(operation: Operation) -> Callable[..., None]:
     first, last = [_parameter("agent", Agent)], [_parameter("dry_run", DryRun, False), _parameter("json", Json, False)]
     example = f"{operation.on_command_line} {_WHOSE} {operation.example}"
     return _signed(run, [*first, *_parameters(asked), *last], operation.about, example)
+
+
+def _of_world(operation: Operation) -> Callable[..., None]:
+    asked = _asked(operation.form, operation.refuses)
+
+    def run(**given: Any) -> None:
+        dry_run, json = given.pop("dry_run"), given.pop("json")
+        with errors_told(json=json):
+            body = _body(operation.form, asked, given)
+        with the_world(json=json) as world:
+            plan = operation.plan(world, body, COMMAND_LINE)
+            done = plan if dry_run else world.carry_out(plan)
+            show_change_set(WORLD_AGENT, done, json=json, dry_run=dry_run)
+
+    last = [_parameter("dry_run", DryRun, False), _parameter("json", Json, False)]
+    example = f"{operation.on_command_line} {operation.example}"
+    return _signed(run, [*_parameters(asked), *last], operation.about, example)
 
 
 def _look(read: Read) -> Callable[..., None]:

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 from ...core.findings import Finding
+from ...core.known import EVERYBODY, Fact, Group
 from ...core.settings import Settings
 from ...errors import MemorySystemError
 from ...llm.prices import Price
@@ -313,6 +314,48 @@ class RemoteWorld:
         body = given(text=text, at=at, seen_by=listed(seen_by), heard_by=listed(heard_by), told=tellers, now=now)
         wire = self._by(author)
         return read(Happened, wire.write("POST", "/v1/happened", body, preview=str(preview).lower()))
+
+    def know(
+        self,
+        text: str,
+        *,
+        to: str = EVERYBODY,
+        known_from: datetime | None = None,
+        known_until: datetime | None = None,
+        rating: float | None = None,
+        fact_id: str | None = None,
+        author: str | None = None,
+        preview: bool = False,
+    ) -> RemoteChangeSet:
+        """As ``World.know``."""
+        times = {"known_from": plain(known_from), "known_until": plain(known_until)}
+        return self._changed(
+            "know", given(text=text, to=to, rating=rating, id=fact_id, **times), author, preview=preview
+        )
+
+    def unknow(self, ids: str | Sequence[str], *, author: str | None = None, preview: bool = False) -> RemoteChangeSet:
+        """As ``World.unknow``."""
+        return self._changed("unknow", {"ids": listed(ids)}, author, preview=preview)
+
+    def group(
+        self, name: str, members: str | Sequence[str], *, author: str | None = None, preview: bool = False
+    ) -> RemoteChangeSet:
+        """As ``World.group``."""
+        return self._changed("group", {"name": name, "members": listed(members)}, author, preview=preview)
+
+    def _changed(self, operation: str, body: dict[str, Any], author: str | None, *, preview: bool) -> RemoteChangeSet:
+        wire = self._by(author)
+        return read(
+            RemoteChangeSet, wire.write("POST", f"/v1/operations/{operation}", body, preview=str(preview).lower())
+        )
+
+    def facts(self) -> tuple[Fact, ...]:
+        """What everybody knows, or a group, by id; also what is not known yet, or not any more."""
+        return tuple(read(Fact, one) for one in self._wire.get("/v1/facts")["items"])
+
+    def groups(self) -> tuple[Group, ...]:
+        """The groups of characters to whom facts can be known, by name."""
+        return tuple(read(Group, one) for one in self._wire.get("/v1/groups")["items"])
 
     def query_many(self, queries: Iterable[Mapping[str, Any]]) -> list[Answered[Recall]]:
         """Ask many agents, or one of them many cues; one that cannot be asked costs no other its answer.

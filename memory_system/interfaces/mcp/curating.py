@@ -17,7 +17,7 @@ from ...agent import AgentMemory
 from ...core.change_set import ChangeSet
 from ...world.advancing import Advanced
 from ..forms import Says, says
-from ..operations import BESIDE, OPERATIONS, Operation
+from ..operations import BESIDE, OF_WORLD, OPERATIONS, Operation
 from ..reads import READS, Read
 from ..reads.world import Until
 from ..serialize import model, plain
@@ -113,7 +113,13 @@ def _run(operation: Operation, caller: Caller, agent: AgentMemory, given: Any) -
     return Changed.of(plan if given.preview else agent.apply(plan))
 
 
-def _tool(operation: Operation) -> Declared:
+def _run_in_world(operation: Operation, caller: Caller, _agent: None, given: Any) -> Changed:
+    body = operation.form.model_validate(given.model_dump(exclude={"preview"}, exclude_unset=True))
+    plan = operation.plan(caller.world, body, caller.author)
+    return Changed.of(plan if given.preview else caller.world.carry_out(plan))
+
+
+def _tool(operation: Operation, *, of_agent: bool = True) -> Declared:
     preview = (bool, Field(False, description="Change nothing: answer what would be done."))
     takes = create_model(operation.form.__name__, __base__=operation.form, preview=cast("Any", preview))
     return Declared(
@@ -122,10 +128,11 @@ def _tool(operation: Operation) -> Declared:
         operation.about,
         takes,
         Changed,
-        partial(_run, operation),
+        partial(_run if of_agent else _run_in_world, operation),
         turn="curating" if operation.slow else "",
         destroys=operation.destroys,
         refuses=operation.refuses,
+        of_agent=of_agent,
     )
 
 
@@ -164,7 +171,11 @@ _ADVANCE = Declared(
     of_agent=False,
 )
 _KNOWN = {tool.name for tool in (*MEMORY_TOOLS, *TALK_TOOLS)}
-CURATING_TOOLS = (*(_tool(one) for one in (*OPERATIONS, *BESIDE) if one.over_mcp not in _KNOWN), _ADVANCE)
+CURATING_TOOLS = (
+    *(_tool(one) for one in (*OPERATIONS, *BESIDE) if one.over_mcp not in _KNOWN),
+    *(_tool(one, of_agent=False) for one in OF_WORLD),
+    _ADVANCE,
+)
 """Every operation but ``reflect``, which every server offers; and letting time pass."""
 LOOKING_TOOLS = tuple(_looking(one) for one in READS if one.over_mcp not in _KNOWN)
 """Every read but the searches and the list of agents, which every server offers."""

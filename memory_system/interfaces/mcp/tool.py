@@ -58,7 +58,12 @@ class Caller:
             InvalidAgentName, AgentNotFound, StoreError: it cannot be opened.
         """
         found = self.world.agent(name)  # type: ignore[arg-type]  # it checks the name as a name
-        return found.acting_as(authored_by("MCP", self.client))
+        return found.acting_as(self.author)
+
+    @property
+    def author(self) -> str:
+        """As whose the history tells what is done for it."""
+        return authored_by("MCP", self.client)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,16 @@ the history come from it; ``fields`` is how a front end reads a form.
 """
 
 from ..forms import FormField, fields
-from .declared import BESIDE, OPERATIONS, Configure, Operation, Turn, history_labels
+from .declared import BESIDE, OF_WORLD, OPERATIONS, Configure, Operation, Turn, history_labels
 
-__all__ = ["BESIDE", "OPERATIONS", "Configure", "FormField", "Operation", "Turn", "fields", "history_labels"]
+__all__ = [
+    "BESIDE",
+    "OF_WORLD",
+    "OPERATIONS",
+    "Configure",
+    "FormField",
+    "Operation",
+    "Turn",
+    "fields",
+    "history_labels",
+]

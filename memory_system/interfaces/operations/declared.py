@@ -17,13 +17,17 @@ from ...conversation import describe_person, whisper
 from ...conversation.storage import MAX_BLOCK
 from ...core.change_set import ChangeSet
 from ...core.entry import MAX_DOCUMENT
+from ...core.known import EVERYBODY, MAX_GROUP
 from ...core.presets import PRESETS
 from ...core.settings import AgentSettings, Retention
 from ...operations.context import Progress
 from ...operations.importing.turns import MAX_SPEAKER, MAX_TURNS
-from ..forms import RETENTION, Body, EditBody, Id, Ids, Says, SettingsBody, Share
+from ...world import knowing
+from ...world.world import World
+from ..forms import RETENTION, Body, EditBody, Id, Ids, Name, Says, SettingsBody, Share
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_DOCUMENT)]
+GroupName = Annotated[str, StringConstraints(min_length=1, max_length=MAX_GROUP)]
 CueName = Annotated[str, StringConstraints(min_length=1, max_length=80)]
 PersonName = Annotated[str, StringConstraints(min_length=1, max_length=MAX_SPEAKER)]
 Whole = Annotated[int, Field(strict=True, ge=1, le=2**62)]
@@ -203,6 +207,39 @@ class Pin(Body):
 
     ids: Annotated[Ids, Says("The ids of the memories.")]
     off: Annotated[StrictBool, Says("Unpin them instead.")] = False
+
+
+class Know(Body):
+    """What is known, by whom, and when."""
+
+    text: Annotated[Text, Says("What is known.", piped=True)]
+    to: Annotated[GroupName, Says("Who knows it: everybody, or a group.")] = EVERYBODY
+    known_from: Annotated[
+        AwareDatetime | None, Says("From which time of the world on it is known, with its zone.", option="--from")
+    ] = None
+    known_until: Annotated[
+        AwareDatetime | None, Says("Until which time of the world it is known, with its zone.", option="--until")
+    ] = None
+    rating: Annotated[
+        Annotated[float, Field(strict=True, ge=1, le=10, allow_inf_nan=False)] | None,
+        Says("How important it is, 1 to 10."),
+    ] = None
+    id: Annotated[Id | None, Says("The fact of this id is edited; a new one if not given.")] = None
+
+
+class Unknow(Body):
+    """Which facts, and which groups."""
+
+    ids: Annotated[Ids, Says("The ids of facts, or the names of groups.")]
+
+
+class Grouping(Body):
+    """A group, and who is in it."""
+
+    name: Annotated[GroupName, Says("What the group is called, such as: the guard.")]
+    members: Annotated[
+        Annotated[list[Name], Field(min_length=1, max_length=1000)], Says("The characters who are in it.")
+    ]
 
 
 class Configure(SettingsBody):
@@ -576,6 +613,44 @@ BESIDE = (
 """What is planned and carried out in the same way, and has an address of its own over HTTP."""
 
 
+def _know(world: World, body: Know, author: str) -> ChangeSet:
+    times = {"known_from": body.known_from, "known_until": body.known_until}
+    return world.know(body.text, to=body.to, rating=body.rating, fact_id=body.id, author=author, preview=True, **times)
+
+
+OF_WORLD = (
+    Operation(
+        "know",
+        "Let everybody know",
+        "Keep a fact once for the world, which everybody recalls, or a group, as their static memory; or edit one.",
+        Know,
+        _know,
+        "'The bridge is closed for carts.' --to 'the guard' --until 2026-04-01T00:00:00+00:00",
+        kind=knowing.KNOW,
+        label="World: a fact",
+    ),
+    Operation(
+        "unknow",
+        "Forget what is known",
+        "Forget facts of the world, by their ids, and dissolve groups, by their names.",
+        Unknow,
+        lambda world, body, author: world.unknow(body.ids, author=author, preview=True),
+        "known:9b1c 'the guard' --dry-run",
+        label="World: forget",
+    ),
+    Operation(
+        "group",
+        "Say who is in a group",
+        "Say which characters are in a group, to whom facts can be known.",
+        Grouping,
+        lambda world, body, author: world.group(body.name, body.members, author=author, preview=True),
+        "'the guard' tobias edda",
+        label="World: a group",
+    ),
+)
+"""What changes what the world knows, and no agent: planned by the world, the form, and who is behind it."""
+
+
 def history_labels() -> dict[str, str]:
     """What the operations are called in the history, for people, by ``ChangeSet.operation``."""
-    return {one.in_history: one.label or one.title for one in reversed((*OPERATIONS, *BESIDE))}
+    return {one.in_history: one.label or one.title for one in reversed((*OPERATIONS, *BESIDE, *OF_WORLD))}

@@ -10,6 +10,7 @@ from pydantic import AwareDatetime
 
 from ...agent import AgentMemory
 from ...core.findings import Finding, State
+from ...core.known import Fact, Group
 from ...core.names import checked_name
 from ...errors import InvalidAgentName
 from ...llm import prices
@@ -232,6 +233,28 @@ READS = (
         lambda world, _form: {"items": world.places()},
         items("Places", "The places by name.", Located),
         "places",
+        tag="world",
+        of_agent=False,
+    ),
+    Read(
+        "facts",
+        "What the world knows",
+        "The facts that everybody knows, or a group, also those that are not known yet, or not any more; by id.",
+        Form,
+        lambda world, _form: {"items": world.facts()},
+        items("Facts", "The facts by id.", Fact),
+        "facts",
+        tag="world",
+        of_agent=False,
+    ),
+    Read(
+        "groups",
+        "Groups",
+        "The groups of characters to whom facts can be known, by name.",
+        Form,
+        lambda world, _form: {"items": world.groups()},
+        items("Groups", "The groups by name.", Group),
+        "groups",
         tag="world",
         of_agent=False,
     ),

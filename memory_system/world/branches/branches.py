@@ -151,6 +151,13 @@ class Stage:
         played = {one.name for one in self.rehearsals()}
         return [name for name in self.agents() if name not in played]
 
+    def character_of(self, name: str) -> str:
+        """The character that an agent plays: itself, or whom it rehearses."""
+        with suppress(MemorySystemError):  # whoever looks at that agent is told
+            if (told := rehearsal.read(self.folder / name)) is not None:
+                return told.of
+        return name
+
     def _follow(self, name: str, to: str) -> None:
         """Let the rehearsals of a character that was renamed know it by its new name."""
         for one in self.rehearsals(name):

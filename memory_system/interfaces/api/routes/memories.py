@@ -18,13 +18,14 @@ from ....agent import AgentMemory
 from ....core.change_set import ChangeSet
 from ....core.json_source import parse_strict
 from ....core.kinds import MAX_ID
+from ....core.known import WORLD_AGENT
 from ....errors import InvalidEntry, InvalidFile, Problem
 from ....maintenance import export
 from ....operations.importing.events import MAX_BATCH, Added
 from ....recall.rank import Recall
 from ... import serialize
 from ...forms import Body, EditBody, Ids, QueryBody, SettingsBody
-from ...operations import OPERATIONS, Operation
+from ...operations import OF_WORLD, OPERATIONS, Operation
 from ...serialize import model
 from ..deps import AgentName, Desk, IfMatch, Key, Preview, documents_key, tag
 from ..feed import Feed
@@ -280,6 +281,10 @@ def operation_routes(desk: Desk) -> APIRouter:
         else:
             router.post(address, **words)(desk.lanes.quick(_endpoint(desk, operation)))
 
+    for operation in OF_WORLD:
+        words = {"summary": operation.about, "name": operation.name, **changed}
+        router.post(f"/operations/{operation.name}", **words)(desk.lanes.quick(_of_world(desk, operation)))
+
     def waiting(name: AgentName, preview_id: str) -> JSONResponse:
         """A preview that waits."""
         agent = desk.agent(name)
@@ -307,6 +312,15 @@ def operation_routes(desk: Desk) -> APIRouter:
 def _endpoint(desk: Desk, operation: Operation) -> Any:
     def endpoint(name: AgentName, body: Body, preview: Preview = False, if_match: IfMatch = None) -> JSONResponse:
         return desk.change(name, lambda agent: operation.plan(agent, body), preview=preview, if_match=if_match)
+
+    return _formed(endpoint, operation)
+
+
+def _of_world(desk: Desk, operation: Operation) -> Any:
+    def endpoint(body: Body, preview: Preview = False, if_match: IfMatch = None) -> JSONResponse:
+        plan = operation.plan(desk.world(), body, desk.author)
+        desk.world().knowledge.agent(make=True)  # what waits there is applied by its name
+        return desk.change(WORLD_AGENT, lambda _agent: plan, preview=preview, if_match=if_match)
 
     return _formed(endpoint, operation)
 

@@ -1,0 +1,197 @@
+"""What the world knows: facts that everybody recalls, or a group, the groups, and the last changes of both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import streamlit as st
+
+from memory_system import AgentMemory, MemorySystemError
+from memory_system.core import EVERYBODY, WORLD_AGENT, Fact, Group, stamp
+
+from ... import session, words
+from ...components import drafts, widgets
+from ...data import tables
+
+LINK = "known"
+"""How a link says that this is to be shown."""
+_NEW = ""
+_LABELS = {
+    "text": words.WHAT_IS_KNOWN,
+    "known_to": "Who knows it",
+    "known_from": "Known from (UTC)",
+    "known_until": "Known until (UTC)",
+    "rating": "How important, 1 to 10",
+}
+_CHANGES = 5
+
+
+def show(agent: AgentMemory) -> None:
+    """The facts and the groups; who may only look sees them all the same."""
+    world = session.world()
+    facts, groups = world.facts(), world.groups()
+    with st.container(border=True):
+        st.header("What the world knows", anchor=False)
+        st.caption(
+            "Facts that everybody recalls, or a group, as their own static memory. Each is kept once, and found only "
+            "while it is known."
+        )
+        _table(facts)
+        if not session.viewing():
+            _edit(agent, facts, groups)
+    with st.container(border=True):
+        st.header("Groups", anchor=False)
+        st.caption("Characters who know the same, such as the guard.")
+        for group in groups:
+            members = ", ".join(map(session.shown_name, group.members))
+            st.text(tables.visible(f"{group.name}: {members}"))
+        if not session.viewing():
+            _group(agent, groups)
+    if not session.viewing():
+        _changes(agent)
+
+
+def _table(facts: tuple[Fact, ...]) -> None:
+    now = session.world().clock()
+    if not facts:
+        st.caption("Nothing yet.")
+        return
+    rows = [
+        {
+            "fact": tables.visible(one.text),
+            "known to": one.known_to,
+            "now": one.holds(now),
+            "from": stamp(one.known_from) if one.known_from else "",
+            "until": stamp(one.known_until) if one.known_until else "",
+            "importance": one.rating,
+        }
+        for one in facts
+    ]
+    widgets.table(rows, column_config={"fact": st.column_config.TextColumn(width="large")})
+
+
+def _edit(agent: AgentMemory, facts: tuple[Fact, ...], groups: tuple[Group, ...]) -> None:
+    held = {one.id: one for one in facts}
+    chosen = st.selectbox(
+        "Fact", [_NEW, *held], key="fact-chosen", persist_state="session",
+        format_func=lambda one: tables.short(held[one].text, 80) if one in held else "A new fact",
+    )  # fmt: skip
+    fact = held.get(chosen) or Fact(_NEW, "")
+    now = {name: getattr(fact, name) for name in _LABELS}
+    now |= {name: _plain(now[name]) for name in ("known_from", "known_until")}
+    draft = drafts.Draft(f"fact/{chosen}", now, _LABELS)
+    text = st.text_area(
+        _LABELS["text"], key=draft.field("text"), height=90, max_chars=32_000, persist_state="session",
+        placeholder="The bridge is closed for carts.",
+    )  # fmt: skip
+    left, right = st.columns(2)
+    there = [EVERYBODY, *(one.name for one in groups)]
+    if (stands := st.session_state.get(draft.field("known_to"))) not in there:
+        there.append(str(stands))  # a group that has been dissolved since
+    to = left.selectbox(_LABELS["known_to"], there, key=draft.field("known_to"), persist_state="session")
+    rating = right.number_input(
+        _LABELS["rating"], 1.0, 10.0, None, 1.0, key=draft.field("rating"), persist_state="session",
+        help="For people: what is known is recalled by relevancy alone.",
+    )  # fmt: skip
+    left, right = st.columns(2)
+    since, until = (
+        column.datetime_input(_LABELS[name], None, key=draft.field(name), persist_state="session", help=told)
+        for column, name, told in (
+            (left, "known_from", "The world's time. Not set: always."),
+            (right, "known_until", "The world's time. Not set: for ever."),
+        )
+    )
+    settled = draft.told()
+    draft.unsaved()
+    with st.container(horizontal=True):
+        save = st.button(
+            words.LET_THEM_KNOW, type="primary", icon=":material/public:", help="In Python: World.know",
+            disabled=not text.strip() or not settled or not draft.written(),
+        )  # fmt: skip
+        forget = st.button(
+            "Forget this fact", icon=":material/delete:", disabled=chosen == _NEW, help="In Python: World.unknow"
+        )
+    world = session.world()
+    if save:
+        _do(
+            lambda: world.know(
+                text, to=to, known_from=_zoned(since), known_until=_zoned(until), rating=rating,
+                fact_id=chosen or None, author=agent.author,
+            ),
+            "It is known.", draft.done,
+        )  # fmt: skip
+    if forget:
+        _do(lambda: world.unknow(chosen, author=agent.author), "The fact is forgotten.", draft.done)
+
+
+def _group(agent: AgentMemory, groups: tuple[Group, ...]) -> None:
+    world, form = session.world(), "group"
+    number = drafts.turn(form)
+    left, right = st.columns(2, vertical_alignment="bottom")
+    name = left.text_input(
+        words.GROUP, key=f"group-name-{number}", max_chars=64, placeholder="the guard", persist_state="session"
+    ).strip()
+    held = next((one for one in groups if one.name.casefold() == name.casefold()), None)
+    members = right.multiselect(
+        words.MEMBERS, world.characters(), held.members if held else (), key=f"group-members-{number}-{name}",
+        format_func=session.shown_name, placeholder="Nobody", persist_state="session",
+    )  # fmt: skip
+    with st.container(horizontal=True):
+        save = st.button(
+            "Save the group", icon=":material/group:", disabled=not name or not members, help="In Python: World.group"
+        )
+        dissolve = st.button(
+            "Dissolve the group", icon=":material/group_off:", disabled=held is None, help="In Python: World.unknow"
+        )
+    if save:
+        _do(
+            lambda: world.group(name, members, author=agent.author),
+            "The group is saved.", lambda: drafts.next_turn(form),
+        )  # fmt: skip
+    if dissolve and held is not None:
+        _do(
+            lambda: world.unknow(held.name, author=agent.author),
+            "The group is dissolved.", lambda: drafts.next_turn(form),
+        )  # fmt: skip
+
+
+def _changes(agent: AgentMemory) -> None:
+    """The last changes, each with the way back: the History page tells only those of characters."""
+    if WORLD_AGENT not in session.world().stored():
+        return
+    keeps = session.world().agent(WORLD_AGENT).acting_as(agent.author)
+    told = keeps.history(_CHANGES)
+    if not told:
+        return
+    with st.container(border=True):
+        st.header("Last changes", anchor=False)
+        for one in told:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                with st.container(width="stretch", gap=None):
+                    st.text(tables.visible(one.change_set.title))
+                    st.caption(widgets.plain(f"{one.change_set.author}, {stamp(one.applied_at)}"))
+                if one.undone_by:
+                    st.badge("undone", color="gray")
+                else:
+                    widgets.undo_button(keeps, one.revision, one.change_set.title)
+
+
+def _do(change: Callable[[], object], said: str, after: Callable[[], None]) -> None:
+    try:
+        change()
+    except MemorySystemError as error:
+        widgets.problem(error)
+        return
+    after()
+    widgets.say_next(said)
+    st.rerun()
+
+
+def _plain(at: datetime | None) -> datetime | None:
+    """A time as the fields have it, which know no zone."""
+    return None if at is None else at.astimezone(UTC).replace(tzinfo=None)
+
+
+def _zoned(at: datetime | None) -> datetime | None:
+    return None if at is None else at.replace(tzinfo=UTC)

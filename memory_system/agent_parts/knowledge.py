@@ -1,0 +1,191 @@
+"""Knowledge: what a world knows, as recall finds it: beside the static memory of each who knows it."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..core.entry import MemoryEntry, Tier
+from ..core.known import EVERYBODY, Fact, Group, recalled
+from ..core.memory import Vectors
+from ..recall.table import Table
+
+_MOST_STATES, _MOST_TABLES = 8, 4
+
+
+@dataclass(frozen=True)
+class Then:
+    """When something was known, of the past: at a real time, or at a time of the world."""
+
+    at: datetime | None = None
+    world_time: datetime | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What a world knows at one revision: its facts, the vector of each, shape (n, d) or (0,), and its groups."""
+
+    facts: tuple[Fact, ...]
+    entries: tuple[MemoryEntry, ...]
+    vectors: Vectors
+    groups: tuple[Group, ...]
+
+    @classmethod
+    def of(cls, table: Table) -> Known:
+        """What the long-term memory of the world's agent says."""
+        held = sorted(table.entries, key=lambda entry: entry.id)
+        facts = [(fact, recalled(entry)) for entry in held if (fact := Fact.of(entry)) is not None]
+        groups = (group for entry in held if (group := Group.of(entry)) is not None)
+        vectors = [table.vector(fact.id) for fact, _ in facts]
+        return cls(
+            tuple(fact for fact, _ in facts),
+            tuple(entry for _, entry in facts),
+            np.array(vectors, np.float32),
+            tuple(sorted(groups, key=lambda group: group.name.casefold())),
+        )
+
+    @cached_property
+    def _members(self) -> dict[str, frozenset[str]]:
+        return {group.name.casefold(): frozenset(group.members) for group in self.groups}
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return {entry.id: row for row, entry in enumerate(self.entries)}
+
+    def told(self, fact: Fact, name: Callable[[], str]) -> bool:
+        """Whether a character of this name is among those who know a fact."""
+        return fact.known_to == EVERYBODY or name() in self._members.get(fact.known_to.casefold(), ())
+
+    def rows(self, name: Callable[[], str], now: datetime) -> tuple[int, ...]:
+        """Which facts a character knows at a time of the world."""
+        return tuple(row for row, fact in enumerate(self.facts) if fact.holds(now) and self.told(fact, name))
+
+    def find(self, entry_id: str, name: Callable[[], str]) -> MemoryEntry | None:
+        """The fact of this id, whenever it is known, if a character is among those who know it."""
+        row = self._rows.get(entry_id)
+        return None if row is None or not self.told(self.facts[row], name) else self.entries[row]
+
+
+class Knowledge:
+    """What a world knows, now and as of earlier times. Thread-safe.
+
+    Nothing is opened where the world's agent has no folder, and a world without facts costs its queries one look for
+    that folder.
+
+    Args:
+        folder: of the world's agent.
+        open_: opens that agent, an ``AgentMemory``.
+        whose: the character that an agent plays, which a rehearsal is not by its own name.
+    """
+
+    def __init__(self, folder: Path, open_: Callable[[], Any], whose: Callable[[str], str]) -> None:
+        self.whose = whose
+        self._folder = folder
+        self._open = open_
+        self._agent: Any = None
+        self._lock = threading.RLock()
+        self._states: OrderedDict[Hashable, Known] = OrderedDict()
+
+    def agent(self, *, make: bool = False) -> Any:
+        """The world's agent; ``None`` where there is none yet and none is to be made.
+
+        Raises:
+            StoreError: it cannot be opened.
+        """
+        if (held := self._agent) is not None and not held.gone:
+            return held
+        if not make and not self._folder.is_dir():
+            return None
+        with self._lock:
+            if self._agent is None or self._agent.gone:
+                self.close()
+                if make:
+                    self._folder.mkdir(parents=True, exist_ok=True)
+                self._agent = self._open()
+            return self._agent
+
+    def known(self, then: Then | None = None) -> Known | None:
+        """What is known now, or was then; ``None`` where no fact is kept."""
+        agent = self.agent()
+        if agent is None:
+            return None
+        if then is not None:
+            agent = agent.as_of(then.at, world_time=then.world_time)
+        key = id(self._agent), agent.revision, then is None
+        known = self._states.get(key)
+        if known is None:
+            with agent.contents.shelf(Tier.LTM) as table:
+                known = Known.of(table)
+            with self._lock:
+                if then is None:  # what was purged is not to be seen from then on
+                    self._states.clear()
+                self._states[key] = known
+                while len(self._states) > _MOST_STATES:
+                    self._states.popitem(last=False)
+        return known if known.facts or known.groups else None
+
+    def close(self) -> None:
+        """Let go of the world's agent; it is opened again by whoever asks next."""
+        with self._lock:
+            if self._agent is not None:
+                self._agent.close()
+            self._agent = None
+            self._states.clear()
+
+
+class Joined:
+    """Static memory with the facts of the world that are known beside it, as tables that were made last."""
+
+    def __init__(self) -> None:
+        self._held: OrderedDict[Hashable, Table] = OrderedDict()
+
+    def table(self, static: Table, known: Known, rows: tuple[int, ...]) -> Table:
+        """The table of both; ``static`` itself stays as it is."""
+        key = weakref.ref(static), static.version, weakref.ref(known), rows
+        table = self._held.get(key)
+        if table is None:
+            table = static.copied()
+            for row in rows:
+                vector = known.vectors[row]
+                table.put(known.entries[row], None if np.isnan(vector).any() or not vector.size else vector)
+            self._held[key] = table
+            while len(self._held) > _MOST_TABLES:
+                self._held.popitem(last=False)
+        return table
+
+
+@dataclass(frozen=True)
+class Knows:
+    """What an agent knows of its world, now or as of then."""
+
+    knowledge: Knowledge
+    name: str
+    then: Then | None = None
+    joined: Joined = field(default_factory=Joined)
+
+    def as_of(self, then: Then) -> Knows:
+        """What it knew then."""
+        return replace(self, then=then)
+
+    def static(self, static: Table, now: datetime) -> Table:
+        """Its static memory with what it knows at a time of the world; the very same table where that is nothing."""
+        known = self.knowledge.known(self.then)
+        rows = known.rows(self._whose, now) if known is not None else ()
+        return self.joined.table(static, known, rows) if known is not None and rows else static
+
+    def find(self, entry_id: str) -> MemoryEntry | None:
+        """The fact of this id, if it is among those who know it."""
+        known = self.knowledge.known(self.then)
+        return None if known is None else known.find(entry_id, self._whose)
+
+    def _whose(self) -> str:
+        return self.knowledge.whose(self.name)

@@ -1,0 +1,139 @@
+"""What a world knows: facts that everybody in it knows, or a group, each while its condition of time holds.
+
+A fact and a group are memories of the world's own agent, ``WORLD_AGENT``; what they say beside their text stands in
+their metadata.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Self
+
+from ..errors import InvalidParameter, shown
+from .entry import MemoryEntry
+from .kinds import Kind, Scalar, Tier, new_id
+from .times import moment_given, parse_time
+
+WORLD_AGENT = "world.knowledge"
+"""The agent whose memories are what its world knows; it is no character."""
+EVERYBODY = "everybody"
+MAX_GROUP = 64
+_TO, _FROM, _UNTIL, _GROUP, _MEMBERS = "known_to", "known_from", "known_until", "group", "members"
+
+
+@dataclass(frozen=True)
+class Fact:
+    """Something that everybody knows, or a group.
+
+    Args:
+        id: its id.
+        text: what is known.
+        known_to: ``everybody``, or the name of a group.
+        known_from: from which time of the world on; ``None`` = always was.
+        known_until: until before which time of the world; ``None`` = for ever.
+        rating: how important it is, 1 to 10; ``None`` = nobody said. Recall scores it by relevancy alone, as it does
+            with all static memory.
+    """
+
+    id: str
+    text: str
+    known_to: str = EVERYBODY
+    known_from: datetime | None = None
+    known_until: datetime | None = None
+    rating: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("known_from", "known_until"):
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, moment_given(f"'{name}'", value))
+        if self.known_from is not None and self.known_until is not None and self.known_from >= self.known_until:
+            raise InvalidParameter("'known_from' must be earlier than 'known_until'.")
+
+    def holds(self, now: datetime) -> bool:
+        """Whether it is known at a time of the world."""
+        return (self.known_from is None or self.known_from <= now) and (
+            self.known_until is None or now < self.known_until
+        )
+
+    @property
+    def entry(self) -> MemoryEntry:
+        """The memory that it is kept as.
+
+        Raises:
+            InvalidEntry: the text or the rating cannot be taken.
+        """
+        said: dict[str, Scalar] = {_TO: self.known_to}
+        for name, when in ((_FROM, self.known_from), (_UNTIL, self.known_until)):
+            if when is not None:
+                said[name] = when.isoformat()
+        return MemoryEntry(self.text, said, self.id, tier=Tier.LTM, kind=Kind.FACT, rating=self.rating, authored=True)
+
+    @classmethod
+    def of(cls, entry: MemoryEntry) -> Self | None:
+        """The fact that a memory of the world's agent is; ``None`` for anything else, and where it cannot be read."""
+        said = entry.extras
+        if _TO not in said or entry.tier is not Tier.LTM:
+            return None
+        try:
+            since, until = (parse_time(said[name]) if name in said else None for name in (_FROM, _UNTIL))
+            return cls(entry.id, entry.document, str(said[_TO]), since, until, entry.rating)
+        except (ValueError, InvalidParameter):
+            return None
+
+
+@dataclass(frozen=True)
+class Group:
+    """Characters who know the same: its name, as in "the guard", and theirs."""
+
+    name: str
+    members: tuple[str, ...]
+
+    @property
+    def id(self) -> str:
+        """The id of the memory that it is kept as."""
+        return f"group:{self.name.casefold()}"
+
+    @property
+    def entry(self) -> MemoryEntry:
+        """The memory that it is kept as."""
+        said: Mapping[str, Scalar] = {_GROUP: self.name, _MEMBERS: "\n".join(self.members)}
+        told = f"{self.name}: {', '.join(self.members)}"
+        return MemoryEntry(told, said, self.id, tier=Tier.LTM, kind=Kind.FACT, authored=True)
+
+    @classmethod
+    def of(cls, entry: MemoryEntry) -> Self | None:
+        """The group that a memory of the world's agent is; ``None`` for anything else."""
+        said = entry.extras
+        if _GROUP not in said or entry.tier is not Tier.LTM:
+            return None
+        return cls(str(said[_GROUP]), tuple(filter(None, str(said.get(_MEMBERS, "")).split("\n"))))
+
+
+def group_name(name: object) -> str:
+    """The name of a group, if it can be one.
+
+    Raises:
+        InvalidParameter: it is no text of 1 to 64 characters on one line, or it is "everybody".
+    """
+    if not isinstance(name, str) or not name.strip() or len(name.strip()) > MAX_GROUP or not name.strip().isprintable():
+        raise InvalidParameter(f"The name of a group is a text of 1 to {MAX_GROUP} characters, not {shown(name)}.")
+    if name.strip().casefold() == EVERYBODY:
+        raise InvalidParameter(f"“{EVERYBODY}” means all characters; give the group another name.")
+    return name.strip()
+
+
+def new_fact_id() -> str:
+    """A fresh id of a fact."""
+    return f"known:{new_id()}"
+
+
+def recalled(entry: MemoryEntry) -> MemoryEntry:
+    """A fact as recall finds it: static memory of whoever knows it."""
+    return replace(entry, tier=Tier.STATIC, metadata=entry.extras)
+
+
+def known_to(entry: MemoryEntry) -> str:
+    """To whom a memory that was recalled is known: ``everybody`` or a group; empty for one of the agent's own."""
+    return str(entry.extras.get(_TO, "")) if entry.tier is Tier.STATIC else ""

@@ -1,0 +1,149 @@
+"""What a world knows is changed by its own agent: every change is a change set in that agent's history."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from ..core.change_set import Change, ChangeSet, short
+from ..core.entry import MemoryEntry
+from ..core.known import EVERYBODY, WORLD_AGENT, Fact, Group, group_name, new_fact_id
+from ..errors import AgentNotFound, Conflict, EntryNotFound, InvalidEntry, InvalidParameter, shown
+from ..operations.edit import listed
+
+KNOW, UNKNOW, GROUP = "fact", "unknow", "group"
+"""What the change sets are called in the history."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a world keeps of what is known, and who changes it when.
+
+    Args:
+        entries: the long-term memory of the world's agent, by id.
+        now: the world's time.
+        author: who is behind it, as the history tells it.
+        revision: that agent's newest change set; 0 where there is no such agent yet.
+    """
+
+    entries: Sequence[MemoryEntry]
+    now: datetime
+    author: str
+    revision: int = 0
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """What is known, by id."""
+        return tuple(fact for entry in self.entries if (fact := Fact.of(entry)) is not None)
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """Who knows the same, by name."""
+        return tuple(group for entry in self.entries if (group := Group.of(entry)) is not None)
+
+    def find(self, entry_id: str) -> MemoryEntry | None:
+        """The memory of this id, without when it was accessed."""
+        return next((entry.accessed(None) for entry in self.entries if entry.id == entry_id), None)
+
+    def plan(self, operation: str, title: str, changes: Sequence[Change]) -> ChangeSet:
+        """A change set of the world's agent."""
+        return ChangeSet(
+            operation, title, tuple(changes), self.now, self.revision, author=self.author, agent=WORLD_AGENT
+        )
+
+
+def know(
+    kept: Kept,
+    text: str,
+    *,
+    to: str,
+    known_from: datetime | None,
+    known_until: datetime | None,
+    rating: float | None,
+    fact_id: str | None,
+) -> ChangeSet:
+    """Plan to let everybody, or a group, know a fact; see ``World.know``."""
+    if not isinstance(text, str) or not text.strip():
+        raise InvalidEntry("The fact has no text: say what is known.")
+    name, reason = fact_id or new_fact_id(), "It is known from now on."
+    held = kept.find(name)
+    if held is not None:
+        if Fact.of(held) is None:
+            raise InvalidParameter(f"The id {shown(name)} belongs to something else that the world keeps.")
+        reason = "It was edited."
+    fact = Fact(name, text.strip(), _known_to(kept, to), known_from, known_until, rating)
+    entry = fact.entry
+    changes = [] if held is not None and held == entry else [Change(held, entry, reason)]
+    who = "Everybody knows" if fact.known_to == EVERYBODY else f"Known to {fact.known_to}:"
+    return kept.plan(KNOW, f"{who} “{short(fact.text)}”" if changes else "Nothing to change", changes)
+
+
+def unknow(kept: Kept, ids: str | Sequence[str]) -> ChangeSet:
+    """Plan to forget facts, and to dissolve groups; see ``World.unknow``."""
+    known, there = {fact.id: fact for fact in kept.facts}, kept.groups
+    wanted = listed(ids)
+    gone = {one.id: one for name in wanted if (one := known.get(name) or _named(there, name)) is not None}
+    if len(gone) < len(wanted):
+        unknown = next(name for name in wanted if name not in known and _named(there, name) is None)
+        raise EntryNotFound(f"The world keeps no fact of the id {shown(unknown)}, and no group of this name.")
+    for group in (one for one in gone.values() if isinstance(one, Group)):
+        told = [fact for fact in known.values() if fact.known_to == group.name and fact.id not in gone]
+        if told:
+            raise Conflict(
+                f"{len(told)} facts are known to {shown(group.name)}, such as “{short(told[0].text)}”. Forget "
+                "them too, or let others know them."
+            )
+    changes = [Change(kept.find(one.id), None, _gone(one)) for one in gone.values()]
+    first = next(iter(gone.values()), None)
+    what = f"“{short(first.text)}”" if isinstance(first, Fact) else f"the group {first.name if first else ''}"
+    title = f"Forget {what}" if len(gone) == 1 else f"Forget {len(gone)} facts or groups"
+    return kept.plan(UNKNOW, title, changes)
+
+
+def _gone(one: Fact | Group) -> str:
+    return "It is not known any more." if isinstance(one, Fact) else "The group is dissolved."
+
+
+def _named(there: Collection[Group], name: str) -> Group | None:
+    return next((one for one in there if one.name.casefold() == name.strip().casefold()), None)
+
+
+def group(kept: Kept, characters: Collection[str], name: str, members: str | Sequence[str]) -> ChangeSet:
+    """Plan to say who is in a group; see ``World.group``."""
+    called, wanted = group_name(name), listed(members)
+    if not wanted:
+        raise InvalidParameter(f"Say who is in {shown(called)}; “unknow” dissolves a group.")
+    for one in wanted:
+        if one not in characters:
+            raise AgentNotFound(f"There is no character {shown(one)}; there are {', '.join(characters) or 'none'}.")
+    held = _named(kept.groups, called)
+    after = Group(called if held is None else held.name, tuple(wanted))
+    before = None if held is None else held.entry
+    changes = [] if before == after.entry else [Change(before, after.entry, f"{len(wanted)} are in it.")]
+    title = f"{after.name}: {short(', '.join(wanted))}" if changes else "Nothing to change"
+    return kept.plan(GROUP, title, changes)
+
+
+def renamed(kept: Kept, name: str, to: str) -> ChangeSet:
+    """Plan to let the groups that a character is in know it by its new name."""
+    changes = []
+    for one in kept.groups:
+        after = replace(one, members=tuple(to if member == name else member for member in one.members))
+        if after != one:
+            changes.append(Change(one.entry, after.entry, f"{name} was renamed."))
+    return kept.plan(GROUP, f"{name} is called {to}", changes)
+
+
+def _known_to(kept: Kept, to: object) -> str:
+    """Everybody, or the group of this name, as the group itself writes it.
+
+    Raises:
+        InvalidParameter: there is none.
+    """
+    there = kept.groups
+    for one in (EVERYBODY, *(group.name for group in there)):
+        if isinstance(to, str) and one.casefold() == to.strip().casefold():
+            return one
+    told = ", ".join((EVERYBODY, *(group.name for group in there)))
+    raise InvalidParameter(f"There is no group {shown(to)}; a fact is known to one of: {told}. Make the group first.")

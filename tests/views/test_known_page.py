@@ -1,0 +1,38 @@
+"""What the world knows, on the Settings page: facts and groups are kept, edited, forgotten, and undone."""
+
+from __future__ import annotations
+
+from dashboard import session, words
+from memory_system.core import known_to
+from tests.views.test_pages import OpenPage, press, shown
+
+FACT = "The bridge is closed for carts."
+
+
+def test_a_fact_is_known_to_a_group_edited_undone_and_recalled(open_page: OpenPage) -> None:
+    page = open_page("settings", part="known")
+    world = session.opened()
+    next(one for one in page.text_input if one.label == words.GROUP).set_value("the guard").run()
+    next(one for one in page.multiselect if one.label == words.MEMBERS).set_value(["mira"]).run()
+    press(page, "Save the group")
+    assert world.groups()[0].members == ("mira",)
+    assert "the guard: " in shown(page)
+    text = next(one for one in page.text_area if one.label == words.WHAT_IS_KNOWN)
+    text.set_value(FACT).run()
+    next(one for one in page.selectbox if one.label == "Who knows it").set_value("the guard").run()
+    press(page, words.LET_THEM_KNOW)
+    (fact,) = world.facts()
+    assert (fact.text, fact.known_to) == (FACT, "the guard")
+    next(one for one in page.selectbox if one.label == "Fact").set_value(fact.id).run()
+    next(one for one in page.selectbox if one.label == "Who knows it").set_value("everybody").run()
+    press(page, words.LET_THEM_KNOW)
+    assert world.facts()[0].known_to == "everybody"
+    next(one for one in page.button if one.label == "Undo").click().run()
+    assert world.facts()[0].known_to == "the guard"
+    recall = open_page("recall", cue="Is the bridge closed?")
+    assert known_to(world.agent("mira").query_memory("Is the bridge closed?").hits[0].entry) == "the guard"
+    assert any("the guard" in list(frame.value.get("tier", ())) for frame in recall.dataframe)
+    page = open_page("settings", part="known")
+    next(one for one in page.selectbox if one.label == "Fact").set_value(fact.id).run()
+    press(page, "Forget this fact")
+    assert world.facts() == ()
