@@ -74,7 +74,7 @@ def breakdown(candidates: pd.DataFrame, threshold: float, static_threshold: floa
     marks = []
     if candidates["confidence"].isna().all():
         marks.append(_threshold(threshold, "dash", f"threshold {threshold:.2f}", row=1))
-        if candidates["tier"].eq("static").any():
+        if not candidates["tier"].isin(("short-term", "long-term")).all():
             marks.append(_threshold(static_threshold, "dot", f"static {static_threshold:.2f}", row=0))
     # as traces: each of them as an annotation would take the browser ten times as long to draw
     labels = [html.escape(f"{one['tier']} · {short(one['memory'], _LABEL)}", quote=False) for one in records]

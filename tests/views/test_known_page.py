@@ -6,7 +6,7 @@ from dashboard import session, words
 from memory_system.core import known_to
 from tests.views.test_pages import OpenPage, press, shown
 
-FACT = "The bridge is closed for carts."
+FACT = "The ferry sails at dusk."
 
 
 def test_a_fact_is_known_to_a_group_edited_undone_and_recalled(open_page: OpenPage) -> None:
@@ -29,8 +29,8 @@ def test_a_fact_is_known_to_a_group_edited_undone_and_recalled(open_page: OpenPa
     assert world.facts()[0].known_to == "everybody"
     next(one for one in page.button if one.label == "Undo").click().run()
     assert world.facts()[0].known_to == "the guard"
-    recall = open_page("recall", cue="Is the bridge closed?")
-    assert known_to(world.agent("mira").query_memory("Is the bridge closed?").hits[0].entry) == "the guard"
+    recall = open_page("recall", cue="When does the ferry sail?")
+    assert known_to(world.agent("mira").query_memory("When does the ferry sail?").hits[0].entry) == "the guard"
     assert any("the guard" in list(frame.value.get("tier", ())) for frame in recall.dataframe)
     page = open_page("settings", part="known")
     next(one for one in page.selectbox if one.label == "Fact").set_value(fact.id).run()

@@ -68,7 +68,7 @@ def _table(facts: tuple[Fact, ...]) -> None:
         }
         for one in facts
     ]
-    widgets.table(rows, column_config={"fact": st.column_config.TextColumn(width="large")})
+    widgets.table(rows, hide_index=True, column_config={"fact": st.column_config.TextColumn(width="large")})
 
 
 def _edit(agent: AgentMemory, facts: tuple[Fact, ...], groups: tuple[Group, ...]) -> None:
