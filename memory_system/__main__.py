@@ -166,7 +166,10 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
         "rate": rate,
         **{
             name: _MADE.pop(name)
-            for name in ("remember-conversation", "whisper", "describe-person", "know", "unknow", "group")
+            for name in (
+                *("remember-conversation", "whisper", "describe-person", "reflect-on-person"),
+                *("know", "unknow", "group"),
+            )
         },
         **{name: _MADE.pop(name) for name in ("migrate", "reflect", "summarise", "plan")},
         "advance": advance,

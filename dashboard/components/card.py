@@ -91,7 +91,7 @@ def _links(agent: AgentMemory, entry: MemoryEntry) -> None:
     for name, linked in groups.items():
         with shown[name]:
             for other in linked[:50]:
-                _link(agent, other, other.kind.value, entry.id)
+                link(agent, other, other.kind.value, entry.id)
             if linked is sources and unknown:
                 st.caption(f"{tables.counted(unknown, 'more is', 'more are')} not known to this character.")
     with shown["Similar"]:
@@ -101,7 +101,7 @@ def _links(agent: AgentMemory, entry: MemoryEntry) -> None:
             st.caption("Forgotten memories are not compared.")
         else:
             for other, cosine in agent.similar(entry.id, 5):
-                _link(agent, other, f"{cosine:.2f}", entry.id)
+                link(agent, other, f"{cosine:.2f}", entry.id)
     with shown["When forgotten"]:
         if agent.find(entry.id) is None:
             st.caption("It is forgotten.")
@@ -195,7 +195,7 @@ def _sources(agent: AgentMemory, entry: MemoryEntry) -> tuple[list[MemoryEntry],
     return found, unknown
 
 
-def _link(agent: AgentMemory, other: MemoryEntry, about: str, beside: str) -> None:
+def link(agent: AgentMemory, other: MemoryEntry, about: str, beside: str) -> None:
     """One linked memory: its text, and a button that opens it."""
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.container(width="stretch", gap=None):

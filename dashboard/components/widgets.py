@@ -10,11 +10,12 @@ import pandas as pd
 import streamlit as st
 
 from memory_system import AgentMemory, Candidate, Change, ChangeSet, MemorySystemError, Retention
+from memory_system.core import PERSON, TextChange
 from memory_system.errors import InvalidDocument, StaleChange
 from memory_system.world import VIEWING
 
 from .. import words
-from ..data import cells, tables
+from ..data import cells, diffs, history_tables, tables
 
 MOST_CARDS = 30
 _VERB_LOOKS: dict[str, tuple[str, Literal["green", "red", "blue", "orange"]]] = {
@@ -145,12 +146,35 @@ def change_set(planned: ChangeSet, *, choose: bool = False) -> set[str]:
     if rest:
         st.caption(f"{tables.counted(len(rest), 'more memory', 'more memories')}, as a table:")
         refused |= _change_table(planned, choose)
+    for text in planned.texts:
+        if text.name.startswith(PERSON):
+            text_change(text)
     if planned.kept:
         with st.expander(f"{tables.counted(len(planned.kept), 'memory', 'memories')} looked at and left in place"):
             for kept in planned.kept:
                 st.text(f"• {tables.visible(kept.reason)}")
     model_calls(planned)
     return refused
+
+
+def field_changes(changed: list[diffs.FieldChange]) -> None:
+    """Fields before and after, a line each."""
+    for field in changed:
+        st.html(
+            f"{diffs.STYLE}<div class='diff'>{diffs.escaped(field.field)}: "
+            f"{diffs.marked('gone', field.before)} → {diffs.marked('new', field.after)}</div>"
+        )
+
+
+def text_change(text: TextChange) -> None:
+    """What changed in the settings, the personality, the saved cues or the judgments."""
+    with st.container(border=True, gap="small"):
+        st.markdown(f"**{plain(history_tables.text_words(text.name).capitalize())}**")
+        named = diffs.of_text(text)
+        if named:
+            field_changes(named)
+        else:
+            st.code(diffs.lines(text) or "Only its formatting changed.", language="diff", wrap_lines=True)
 
 
 def model_calls(planned: ChangeSet) -> None:

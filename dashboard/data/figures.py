@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
 import math
 import textwrap
 import zlib
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import pandas as pd
@@ -14,6 +16,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from memory_system import Score
+from memory_system.conversation import TrustPoint
 from memory_system.recall import Forecast
 
 from .tables import short
@@ -187,6 +190,37 @@ def forecast(told: Sequence[Forecast], ink: str = _GREY, *, compared: str = "sco
         margin={"l": 8, "r": 8, "t": 8, "b": 24},
         showlegend=False,
         yaxis={"rangemode": "tozero", "fixedrange": True, "title": compared, "tickfont": {"color": ink}},
+        xaxis={"fixedrange": True, "tickfont": {"color": ink}},
+    )
+    return figure
+
+
+def trust(points: Sequence[TrustPoint], now: datetime, ink: str = _GREY) -> go.Figure:
+    """Trust in a person, 0 to 1, as steps over the world's time; a point where it changed, to its last value now.
+
+    Args:
+        points: the changes, at least one, the oldest first.
+        now: where the line ends.
+        ink: of what is written.
+    """
+    told = [one for one in points if one.trust is not None]
+    ends = [*told, dataclasses.replace(told[-1], at=max(now, told[-1].at))] if told else []
+    figure = go.Figure()
+    figure.add_scatter(
+        x=[one.at for one in ends],
+        y=[one.trust for one in ends],
+        mode="lines+markers",
+        line={"color": "#0072B2", "width": 2, "shape": "hv"},
+        marker={"size": [9] * len(told) + [0]},
+        customdata=["<br>".join(html.escape(line, quote=False) for line in textwrap.wrap(one.why, 60)) for one in ends],
+        hovertemplate="%{y:.2f} on %{x|%d %b %Y, %H:%M}<br>%{customdata}<extra></extra>",
+    )
+    figure.add_hline(y=0.5, line={"color": _GREY, "dash": "dash", "width": 1.5}, layer="below")
+    figure.update_layout(
+        height=170,
+        margin={"l": 8, "r": 8, "t": 8, "b": 24},
+        showlegend=False,
+        yaxis={"range": [-0.04, 1.04], "fixedrange": True, "title": "trust", "tickfont": {"color": ink}},
         xaxis={"fixedrange": True, "tickfont": {"color": ink}},
     )
     return figure

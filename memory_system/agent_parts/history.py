@@ -73,6 +73,11 @@ class History(Part):
         with self.context.ledger.reading():
             return self.context.ledger.journal.history(whole("limit", limit, 1, 10_000), older, sought)
 
+    def of_text(self, name: str, limit: int) -> list[Applied]:
+        """The newest change sets that changed the text of this name (``is_text_name``), the newest first."""
+        with self.context.ledger.reading():
+            return self.context.ledger.journal.history(limit, None, Sought(text=name))
+
     def change(self, revision: int) -> Applied:
         """One applied change set.
 

@@ -18,7 +18,7 @@ from .duet import MAX_TURNS, MOST_IN_A_GROUP, Duet, Group, Said
 from .functions import DEFINITIONS, FunctionRun
 from .interview import CATEGORIES, Difference, Interview, sit, whisper
 from .noting import note
-from .people import Person, describe_person, people
+from .people import Person, TrustPoint, describe_person, people, reflect_on_person, trust_over_time
 from .playing import checked_blocks
 from .searching import archival_search, conversation_search, conversation_search_date
 from .steps import Step
@@ -81,6 +81,7 @@ __all__ = [
     "Strategy",
     "Talk",
     "TalkSettings",
+    "TrustPoint",
     "archival_search",
     "checked_blocks",
     "compare",
@@ -93,8 +94,10 @@ __all__ = [
     "memory_search",
     "note",
     "people",
+    "reflect_on_person",
     "remove_document",
     "sit",
+    "trust_over_time",
     "whence",
     "whisper",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -17,17 +17,25 @@ from typing import Any
 from ..agent import AgentMemory
 from ..core import personality as static_memory
 from ..core.change_set import PERSON, ChangeSet, TextChange, is_text, short
+from ..core.entry import MemoryEntry, Tier
 from ..core.json_source import parse_strict
-from ..core.times import moment_given
+from ..core.scoring import in_range
+from ..core.times import moment_given, parse_time
 from ..errors import InvalidDocument, InvalidParameter, StoreDamaged
+from ..operations import acquaintance
+from ..operations.context import Progress, no_progress
 from ..operations.importing.turns import MAX_SPEAKER
 from .storage import MAX_BLOCK, conversations
 from .talk import NOBODY, Blocks
 
 KNOW = "know"
 """The operation under which the history tells that a person wrote down whom an agent knows."""
+REFLECT = "reflect-on-person"
+"""The operation under which the history tells that what is known of a person, or trust in them, was thought over."""
 _SELF = f"{PERSON}self"
 _MOST_BYTES = 200_000
+_POINTS = 1000
+"""Changes of a person's record that are looked at for how trust went, the newest ones."""
 
 
 @dataclass(frozen=True)
@@ -38,9 +46,13 @@ class Person:
         name: by which they talk with it.
         text: what it knows of them; core memory's block ``human`` begins with it.
         relation: what they are to it by its personality; empty where that does not say.
-        trust: how far it trusts them by its personality, 0 to 1; ``None`` where that does not say.
+        trust: how far it trusts them, 0 (not at all) to 1 (wholly), by what it thought of them last, or else by its
+            personality; ``None`` where neither says.
         talks: how many conversations with them are kept.
         last: when something was said last in one, by the world's time; ``None`` where nothing was.
+        why: why trust changed last, in a sentence; empty where it has not.
+        evidence: the ids of the memories that the last reflection on them rests on.
+        until: the time of the last memory that was read for one; ``None`` before the first.
     """
 
     name: str
@@ -49,6 +61,34 @@ class Person:
     trust: float | None = None
     talks: int = 0
     last: datetime | None = None
+    why: str = ""
+    evidence: tuple[str, ...] = ()
+    until: datetime | None = None
+
+
+@dataclass(frozen=True)
+class TrustPoint:
+    """What one change made of trust in a person, and of what is known of them.
+
+    Args:
+        at: the world's time.
+        revision: of the change set.
+        author: who made it: "the world" where it happened by itself.
+        before: trust until then, 0 to 1; ``None`` where it was open.
+        trust: trust from then on; ``None`` where it is open.
+        why: why it changed, in a sentence; empty where nobody said.
+        learned: the lines of what is known that are new.
+        evidence: the ids of the memories that the change rests on.
+    """
+
+    at: datetime
+    revision: int
+    author: str
+    before: float | None
+    trust: float | None
+    why: str = ""
+    learned: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
 
 
 def known(agent: AgentMemory, name: str) -> str:
@@ -61,8 +101,7 @@ def known(agent: AgentMemory, name: str) -> str:
     """
     if name == NOBODY:
         return ""
-    held = agent.text(_name_of(name))
-    return _relations(agent).get(_folded(name), Person("", "")).text if held is None else _read(held)["text"]
+    return _person(agent, name).text
 
 
 def nature(agent: AgentMemory, most: int) -> str:
@@ -110,7 +149,7 @@ def text_changes(agent: AgentMemory, names: Sequence[str], before: Blocks, after
         was, now = ((_lines_of(name, names, one.human) if names[1:] else one.human) for one in (before, after))
         if was != now and name != NOBODY:
             told = _merged(was, now, known(agent, name))[:MAX_BLOCK]
-            wanted[_name_of(name)] = _dumped({"name": name, "text": told})
+            wanted[text_of(name)] = _dumped({**_record(agent, name), "name": name, "text": told})
     if before.persona != after.persona:
         wanted[_SELF] = _dumped(_learning(agent, before.persona, after.persona))
     changes = (TextChange(name, agent.text(name), text) for name, text in wanted.items())
@@ -128,7 +167,7 @@ def people(agent: AgentMemory) -> tuple[Person, ...]:
         if text is not None and name.startswith(PERSON) and name != _SELF:
             record = _read(text)
             key = _folded(record["name"])
-            found[key] = replace(found.get(key, Person(record["name"], "")), text=record["text"])
+            found[key] = _with(found.get(key, Person(record["name"], "")), record)
     for talk in conversations(agent):
         for name in (one for one in talk.people if one != NOBODY):
             key = _folded(name)
@@ -139,55 +178,220 @@ def people(agent: AgentMemory) -> tuple[Person, ...]:
 
 
 def describe_person(
-    agent: AgentMemory, name: str, text: str, *, now: datetime | None = None, preview: bool = False
+    agent: AgentMemory,
+    name: str,
+    text: str,
+    *,
+    trust: float | None = None,
+    now: datetime | None = None,
+    preview: bool = False,
 ) -> ChangeSet:
-    """Write down what an agent knows of a person; talks that have begun keep what they have.
+    """Write down what an agent knows of a person, or how far it trusts them; talks that have begun keep what they have.
 
     Args:
         agent: who knows them.
         name: by which they talk with it, at most 100 characters.
         text: what it knows, at most 20,000 characters; empty for nothing, not even what the personality says.
+        trust: how far it trusts them, 0 (not at all) to 1 (wholly); it stays if not given.
         now: the world's time.
         preview: whether to plan only.
 
     Raises:
-        InvalidParameter: the name or the text cannot be taken.
+        InvalidParameter: the name, the text or the trust cannot be taken.
     """
-    if not is_text(name) or not name.strip() or not name.strip().isprintable() or len(name.strip()) > MAX_SPEAKER:
-        raise InvalidParameter(f"The name must be on one line, of 1 to {MAX_SPEAKER} characters.")
+    called = _called(name)
     if not is_text(text) or len(text) > MAX_BLOCK:
         raise InvalidParameter(f"What is known of a person must be a text of at most {MAX_BLOCK:,} characters.")
-    called = name.strip()
-    if called == NOBODY:
-        raise InvalidParameter(f"“{NOBODY}” stands for whoever gives no name; of them nothing is kept.")
-    key = _name_of(called)
-    held, wanted = agent.text(key), _dumped({"name": called, "text": text.strip()})
-    moment = agent.now if now is None else moment_given("'now'", now)
-    texts = () if held == wanted else (TextChange(key, held, wanted),)
+    record = {**_record(agent, called), "name": called, "text": text.strip()}
+    if trust is not None:
+        became = round(in_range("The trust", trust, 0, 1), 2)
+        told = _trusting(agent, replace(_person(agent, called), text=text.strip()), became)
+        kept = {name: value for name, value in record.items() if name not in ("why", "evidence")}
+        record = {**kept, "trust": became, "text": told}
     title = f"Describe “{short(called)}”"
-    plan = ChangeSet(KNOW, title, (), moment, agent.revision, author=agent.author, texts=texts, agent=agent.name)
+    plan = _planned(agent, KNOW, title, called, record, agent.now if now is None else moment_given("'now'", now))
     return plan if preview else agent.apply(plan)
+
+
+def about(agent: AgentMemory, known_people: Sequence[Person], person: Person, now: datetime) -> list[MemoryEntry]:
+    """The memories about a person since the last reflection on them, the oldest first; see ``acquaintance.about``."""
+    entries = [*agent.entries(Tier.STM), *agent.entries(Tier.LTM)]
+    others = [one.name for one in known_people if _folded(one.name) != _folded(person.name)]
+    seen = _record(agent, person.name).get("seen", ())
+    return acquaintance.about(entries, person.name, others, person.until, now, seen)
+
+
+def reflect_on_person(
+    agent: AgentMemory,
+    name: str,
+    *,
+    now: datetime | None = None,
+    preview: bool = False,
+    progress: Progress = no_progress,
+) -> ChangeSet:
+    """Think a person over: what came up about them since the last time changes what is known of them, and trust.
+
+    The language model proposes lines to know and trust from 0 (not at all) to 1 (wholly), each with its evidence
+    among those memories; what rests on none of them is dropped, and trust changes by at most 0.3 at a time. The change
+    set keeps the evidence, each memory with what rests on it. Without a language model, the offline rules quote what
+    was most important, and go by a list of deeds ("lied", "kept his promise").
+
+    Args:
+        agent: who knows them.
+        name: the person's, at most 100 characters.
+        now: the world's time.
+        preview: whether to plan only.
+        progress: told how far it is.
+
+    Raises:
+        InvalidParameter: the name cannot be taken.
+        ModelError: the language model did not help, or told nothing that rests on these memories. Nothing was changed.
+    """
+    called = _called(name)
+    moment = agent.now if now is None else moment_given("'now'", now)
+    everybody = people(agent)
+    person = next((one for one in everybody if _folded(one.name) == _folded(called)), Person(called, ""))
+    found = about(agent, everybody, person, moment)
+    if not found:
+        note = f"No memory names {person.name} since the last time." if person.until else f"No memory names {called}."
+        return ChangeSet(
+            REFLECT, f"Nothing new about “{short(called)}”", (), moment, agent.revision, author=agent.author,
+            notes=(note,), agent=agent.name,
+        )  # fmt: skip
+    progress(0.05, f"Thinking of {person.name}")
+    who = agent.display_name
+    told = acquaintance.reflect(agent.model, who, person.name, person.text, person.trust, found, MAX_BLOCK)
+    record = {**_record(agent, called), "name": person.name, "until": told.until.isoformat(), "seen": list(told.seen)}
+    came = list[str]()
+    if told.learned:
+        came.append(f"{told.learned} thing{'s' if told.learned > 1 else ''} learned")
+        record["text"] = told.text
+    if told.trust is not None and told.trust != person.trust:
+        was = acquaintance.NEUTRAL if person.trust is None else person.trust
+        came.append(f"trust {was:.2g} → {told.trust:.2g}")
+        text = _trusting(agent, replace(person, text=told.text), told.trust)
+        record |= {"trust": told.trust, "why": told.why, "text": text}
+    if came:
+        record["evidence"] = list(told.evidence)
+    title = f"Reflect on “{short(person.name)}”: {', '.join(came) or 'nothing new'}"
+    plan = _planned(agent, REFLECT, title, called, record, moment, kept=told.kept, calls=told.calls, notes=told.notes)
+    return plan if preview else agent.apply(plan)
+
+
+def trust_over_time(agent: AgentMemory, person: str) -> tuple[TrustPoint, ...]:
+    """How trust in a person went, as the history tells it, the oldest first; undoing a change is one too.
+
+    Of a long history the last 1,000 changes of the person's record are told. A change that leaves trust as it is and
+    teaches nothing by reflection is left out.
+
+    Raises:
+        InvalidParameter: the name cannot be taken.
+        StoreDamaged: what is kept is not as it was written.
+    """
+    called = _called(person)
+    key, first = text_of(called), _relations(agent).get(_folded(called), Person(called, ""))
+    points = list[TrustPoint]()
+    for done in reversed(agent.timeline.of_text(key, _POINTS)):
+        change_set = done.change_set
+        (text,) = (one for one in change_set.texts if one.name == key)
+        was, now = (_with(first, _read(held)) if held else first for held in (text.before, text.after))
+        if was.trust == now.trust and (change_set.operation != REFLECT or was.text == now.text):
+            continue
+        learned = tuple(_apart(*(_untrusting(agent, one) for one in (now, was))))
+        thought = now.evidence != was.evidence or now.why != was.why
+        points.append(
+            TrustPoint(
+                change_set.planned_at, done.revision, change_set.author, was.trust, now.trust,
+                now.why if thought and was.trust != now.trust else "", learned, now.evidence if thought else (),
+            )
+        )  # fmt: skip
+    return tuple(points)
 
 
 def forgotten(agent: AgentMemory, name: str) -> tuple[TextChange, ...]:
     """What makes an agent know of a person no more than its personality says."""
-    key = _name_of(name)
+    key = text_of(name)
     held = agent.text(key)
     return () if held is None else (TextChange(key, held, None),)
 
 
+def text_of(name: str) -> str:
+    """The name of the text that keeps a person: readable, and apart from all others."""
+    folded = _folded(name)
+    readable = re.sub(r"[^0-9a-z]+", "-", folded)[:40].strip("-") or "somebody"
+    return f"{PERSON}{readable}-{hashlib.sha256(folded.encode()).hexdigest()[:12]}"
+
+
 # -- how ---------------------------------------------------------------------------------------------------
+
+
+def _called(name: object) -> str:
+    """The name of a person, if something can be kept of them.
+
+    Raises:
+        InvalidParameter: it cannot.
+    """
+    if not is_text(name) or not name.strip() or not name.strip().isprintable() or len(name.strip()) > MAX_SPEAKER:
+        raise InvalidParameter(f"The name must be on one line, of 1 to {MAX_SPEAKER} characters.")
+    if name.strip() == NOBODY:
+        raise InvalidParameter(f"“{NOBODY}” stands for whoever gives no name; of them nothing is kept.")
+    return name.strip()
+
+
+def _planned(
+    agent: AgentMemory, operation: str, title: str, name: str, record: Mapping[str, Any], now: datetime, **more: Any
+) -> ChangeSet:
+    key, wanted = text_of(name), _dumped(record)
+    held = agent.text(key)
+    texts = () if held == wanted else (TextChange(key, held, wanted),)
+    return ChangeSet(
+        operation, title, (), now, agent.revision, author=agent.author, texts=texts, agent=agent.name, **more
+    )
+
+
+def _person(agent: AgentMemory, name: str) -> Person:
+    """What is kept of a person and what the personality says, without their talks."""
+    first = _relations(agent).get(_folded(name), Person(name, ""))
+    return _with(first, _record(agent, name))
+
+
+def _record(agent: AgentMemory, name: str) -> dict[str, Any]:
+    """What is kept of a person; nothing where nothing is."""
+    held = agent.text(text_of(name))
+    return {} if held is None else _read(held)
+
+
+def _with(person: Person, record: Mapping[str, Any]) -> Person:
+    """A person with what is kept of them; what a record leaves out is as the personality says."""
+    until = record.get("until")
+    return replace(
+        person,
+        text=record.get("text", person.text),
+        trust=record.get("trust", person.trust),
+        why=record.get("why", ""),
+        evidence=tuple(record.get("evidence", ())),
+        until=parse_time(until) if until else None,
+    )
+
+
+def _trusting(agent: AgentMemory, person: Person, trust: float) -> str:
+    """What is known of a person, with how far they are trusted said as it is from now on."""
+    said = static_memory.trusts(agent.display_name, person.name, trust)
+    if person.trust is not None:
+        was = static_memory.trusts(agent.display_name, person.name, person.trust)
+        if was in person.text:
+            return person.text.replace(was, said)
+    return "\n".join(filter(None, (person.text, said)))
 
 
 def _folded(name: str) -> str:
     return " ".join(name.split()).casefold()
 
 
-def _name_of(name: str) -> str:
-    """The name of the text that keeps a person: readable, and apart from all others."""
-    folded = _folded(name)
-    readable = re.sub(r"[^0-9a-z]+", "-", folded)[:40].strip("-") or "somebody"
-    return f"{PERSON}{readable}-{hashlib.sha256(folded.encode()).hexdigest()[:12]}"
+def _untrusting(agent: AgentMemory, person: Person) -> list[str]:
+    """The lines of what is known of a person, without how far they are trusted."""
+    said = "" if person.trust is None else static_memory.trusts(agent.display_name, person.name, person.trust)
+    return [line.replace(said, "").strip() for line in person.text.splitlines()]
 
 
 def _facts(agent: AgentMemory) -> list[str]:
@@ -248,7 +452,7 @@ def _learning(agent: AgentMemory, before: str, after: str) -> dict[str, Any]:
     return {"added": [*added, *_apart(now, was, added, facts)], "gone": gone}
 
 
-def _dumped(told: dict[str, Any]) -> str:
+def _dumped(told: Mapping[str, Any]) -> str:
     return json.dumps(told, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
@@ -258,7 +462,7 @@ def _read(text: str) -> dict[str, Any]:
         told, _ = parse_strict(text, "a record of a person", _MOST_BYTES, InvalidDocument)
     except InvalidDocument as error:
         raise StoreDamaged(f"What is kept of a person is not as it was written: {error.sentence:.300}") from error
-    person = isinstance(told, dict) and told.keys() == {"name", "text"} and all(map(is_text, told.values()))
+    person = isinstance(told, dict) and _is_person(told)
     itself = isinstance(told, dict) and told.keys() == {"added", "gone"}
     if itself:
         itself = all(isinstance(lines, list) and all(map(is_text, lines)) for lines in told.values())
@@ -266,3 +470,15 @@ def _read(text: str) -> dict[str, Any]:
         raise StoreDamaged(f"What is kept of a person is not as it was written: {text:.100}")
     held: dict[str, Any] = told
     return held
+
+
+def _is_person(told: Mapping[str, Any]) -> bool:
+    trust, lists = told.get("trust", 0), [told.get(name, []) for name in ("evidence", "seen")]
+    return (
+        "name" in told
+        and told.keys() <= {"name", "text", "trust", "why", "evidence", "until", "seen"}
+        and all(is_text(told[name]) for name in ("name", "text", "why", "until") if name in told)
+        and isinstance(trust, int | float)
+        and 0 <= trust <= 1
+        and all(isinstance(ids, list) and all(map(is_text, ids)) for ids in lists)
+    )

@@ -250,17 +250,17 @@ def _identity(identity: Identity) -> Iterator[tuple[_Path, str, str]]:
 def _relationship(who: str, other: Relationship) -> str:
     parts = [f"{other.name} is to {who}: {other.relation}." if other.relation else f"{who} knows {other.name}."]
     if other.trust is not None:
-        parts.append(f"{who} trusts {other.name} {_trust(other.trust)} ({other.trust:g} of 1).")
+        parts.append(trusts(who, other.name, other.trust))
     if other.notes:
         parts.append(other.notes)
     return " ".join(parts)
 
 
-def _trust(trust: float) -> str:
-    for limit, words in ((0.2, "hardly at all"), (0.4, "little"), (0.6, "somewhat"), (0.8, "well")):
-        if trust < limit:
-            return words
-    return "deeply"
+def trusts(who: str, other: str, trust: float) -> str:
+    """How far somebody trusts another, 0 to 1, in a sentence."""
+    limits = ((0.2, "hardly at all"), (0.4, "little"), (0.6, "somewhat"), (0.8, "well"))
+    words = next((words for limit, words in limits if trust < limit), "deeply")
+    return f"{who} trusts {other} {words} ({trust:g} of 1)."
 
 
 def _id(section: str, subject: str) -> str:

@@ -216,6 +216,8 @@ class AgentSettings:
         hourly_cost: the same in the currency of the prices, 0 (no limit) to a billion.
         replan: whether an event rated 8 or more has the rest of a planned day planned anew as time passes: ``never``,
             ``propose`` or ``do``.
+        person_trigger: the sum of ratings (1-10 each) of what came up about one person at which the agent reflects on
+            them as time passes, 0 (never) to 100,000.
         ltm_size: how many memories LTM holds before some become a summary as time passes, 1 to 10 million; 0 = any.
         cost_budget: the most that they may cost, in the currency of the prices, 0 (no limit) to a billion.
 
@@ -241,6 +243,7 @@ class AgentSettings:
     rated_by: RatedBy = RatedBy.MODEL
     replan: Replan = Replan.NEVER
     ltm_size: int = 0
+    person_trigger: float = 0.0
     hourly_calls: int = 0
     hourly_tokens: int = 0
     hourly_cost: float = 0.0
@@ -261,6 +264,7 @@ class AgentSettings:
             "bin_days": whole("bin_days", self.bin_days, 0, 36_500),
             "query_log": whole("query_log", self.query_log, 0, 100_000),
             "token_budget": whole("token_budget", self.token_budget, 0, 10**12),
+            "person_trigger": in_range("The person trigger", self.person_trigger, 0, 100_000),
             "ltm_size": whole("ltm_size", self.ltm_size, 0, 10_000_000),
             "hourly_calls": whole("hourly_calls", self.hourly_calls, 0, 1_000_000),
             "hourly_tokens": whole("hourly_tokens", self.hourly_tokens, 0, 10**12),

@@ -231,6 +231,10 @@ class SettingsBody(Body):
         Replan | None,
         Says("Whether an event rated 8 or more has a planned day planned anew as time passes: never, propose or do."),
     ] = None
+    person_trigger: Annotated[
+        Annotated[Number, Field(ge=0, le=100_000)] | None,
+        Says("The sum of ratings about one person at which the agent reflects on them as time passes; 0 = never."),
+    ] = None
     ltm_size: Annotated[
         Annotated[int, Field(strict=True, ge=0, le=10_000_000)] | None,
         Says("How many memories long-term memory holds before some become a summary as time passes; 0 = any number."),

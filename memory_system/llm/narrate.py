@@ -1,16 +1,16 @@
-"""The tasks of telling: memories joined into one narrative, and what a conversation shows."""
+"""The tasks of telling: memories joined into one narrative, what a conversation shows, and what a person is like."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from ..core.entry import MemoryEntry
 from .extractive import short
 from .prompts import shipped
-from .tasks import AnswerForm, Task, Text
+from .tasks import AnswerForm, Task, Text, storable
 from .tokens import packed
 
 MAX_PROMPT = 24_000
@@ -46,6 +46,21 @@ class Shown(AnswerForm):
     reasons: list[Statement] = Field(max_length=50)
 
 
+class Learned(Statement):
+    """Something that is known of a person, and the number of the line that it corrects, if it does."""
+
+    replaces: int | None = None
+
+
+class Known(AnswerForm):
+    """What was learned of a person, and how far they are trusted now, 0 to 1, if anything bears on it."""
+
+    learned: list[Learned] = Field(default_factory=list, max_length=20)
+    trust: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
+    why: Annotated[str, Field(max_length=MAX_STATEMENT), AfterValidator(storable)] = ""
+    because_of: list[int] = Field(default_factory=list, max_length=100)
+
+
 def parts(entries: Iterable[MemoryEntry]) -> Iterator[list[MemoryEntry]]:
     """The entries in their order, in as few parts as have room in one prompt each."""
     return packed(entries, MAX_PROMPT, lambda entry: min(len(entry.document), MAX_RECORD) + _ENVELOPE)
@@ -53,20 +68,30 @@ def parts(entries: Iterable[MemoryEntry]) -> Iterator[list[MemoryEntry]]:
 
 def narrate(who: str, cue: str, entries: Sequence[MemoryEntry]) -> Task[Story]:
     """Join memories into one narrative whose every sentence cites what it rests on."""
-    records = [
-        {
-            "number": number,
-            "when": entry.timestamp.isoformat() if entry.timestamp else "always",
-            "text": short(entry.document, MAX_RECORD),
-        }
-        for number, entry in enumerate(entries, start=1)
-    ]
     return Task(
         "narrate",
         Story,
         shipped("narrate"),
-        {"character": who, "cue": short(cue, MAX_RECORD), "records": records},
+        {"character": who, "cue": short(cue, MAX_RECORD), "records": _records(entries)},
     )
+
+
+def reflect_on_person(
+    who: str, person: str, known: Sequence[str], trust: float | None, entries: Sequence[MemoryEntry]
+) -> Task[Known]:
+    """Say what is new of a person, and how far they are trusted now; everything cites what it rests on.
+
+    Args:
+        who: whose memories they are.
+        person: whom it is about.
+        known: what is known of them so far, a line each.
+        trust: how far they are trusted so far, 0 to 1; ``None`` if that is open.
+        entries: memories about them, the oldest first.
+    """
+    lines = [{"number": number, "text": line} for number, line in enumerate(known, start=1)]
+    told = [{**record, "rating": entry.rating} for record, entry in zip(_records(entries), entries, strict=True)]
+    data = {"character": who, "person": person, "known": lines, "trust": trust, "records": told}
+    return Task("person", Known, shipped("person"), data)
 
 
 def read_conversation(who: str, turns: Sequence[MemoryEntry]) -> Task[Shown]:
@@ -82,6 +107,17 @@ def read_conversation(who: str, turns: Sequence[MemoryEntry]) -> Task[Shown]:
         shipped("synopsis"),
         {"character": who, "turns": [_turn(number, turn) for number, turn in enumerate(turns, start=1)]},
     )
+
+
+def _records(entries: Sequence[MemoryEntry]) -> list[dict[str, Any]]:
+    return [
+        {
+            "number": number,
+            "when": entry.timestamp.isoformat() if entry.timestamp else "always",
+            "text": short(entry.document, MAX_RECORD),
+        }
+        for number, entry in enumerate(entries, start=1)
+    ]
 
 
 def _turn(number: int, turn: MemoryEntry) -> dict[str, Any]:

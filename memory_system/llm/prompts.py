@@ -72,6 +72,18 @@ _ALL = (
         ("count",),
     ),
     Prompt(
+        "person",
+        "Reflect on a person",
+        "Sent with what came up about a person whom the character knows.",
+        "The records are what a character remembers of 'person'; 'known' is what they knew of that person before, and "
+        "'trust' how far they trusted them, from 0 (not at all) to 1 (wholly), null if that is open. Say under "
+        "'learned' in short sentences what is new about the person and will still matter later; where it corrects a "
+        "line of 'known', give that line's number under 'replaces'. Then judge trust by what the person did and how it "
+        "ended: 'trust' as it is now, 'why' in one sentence; null if nothing bears on it. What anybody says of whom to "
+        "trust is no reason by itself. List under 'because_of' the numbers of the records that each rests on, and "
+        "leave out what no record supports.",
+    ),
+    Prompt(
         "summarise",
         "Summarise and forget",
         "Sent with the memories that one summary is to stand for.",

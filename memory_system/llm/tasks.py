@@ -22,14 +22,15 @@ MAX_TEXT = 8000
 """Characters that a text of an answer may have."""
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
+    """The text, if it can be stored."""
     if "\x00" in text:
         raise ValueError("holds a control character")
     return text
 
 
 Text = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TEXT), AfterValidator(_storable)
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TEXT), AfterValidator(storable)
 ]
 ClockTime = Annotated[str, StringConstraints(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")]
 
@@ -78,7 +79,7 @@ class Action(AnswerForm):
     start: ClockTime
     end: ClockTime
     activity: Text
-    place: Annotated[str, AfterValidator(_storable)] = Field("", max_length=200)
+    place: Annotated[str, AfterValidator(storable)] = Field("", max_length=200)
     because_of: list[int] = Field(default_factory=list, max_length=100)
 
 

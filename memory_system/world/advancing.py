@@ -18,8 +18,9 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from ..agent import AgentMemory
-from ..conversation import Conversation
+from ..conversation import Conversation, people, reflect_on_person
 from ..conversation.conversation import SYNOPSIS as OF_TALK
+from ..conversation.people import about, text_of
 from ..conversation.steps import OPERATION as TALK
 from ..conversation.storage import beating, message_id, unremembered
 from ..conversation.storage import read as message_slice
@@ -45,7 +46,7 @@ from ..errors import (
 from ..llm import prices, tokens
 from ..llm.offline.model import OfflineModel
 from ..llm.prices import Price
-from ..operations import migration, reflection, summarisation
+from ..operations import acquaintance, migration, reflection, summarisation
 from ..operations.context import Progress, by_age, no_progress, within
 from ..operations.importing.events import Events, read
 from ..operations.rating import wants_rating
@@ -58,12 +59,14 @@ from .due import (
     HEARTBEAT,
     IMPORTANT,
     MIGRATE,
+    PERSON,
     PLAN,
     RATE,
     REFLECT,
     SUMMARISE,
     Beat,
     Coming,
+    Felt,
     Left,
     Life,
     Step,
@@ -84,7 +87,7 @@ _CALLS = 200
 """How many of its last change sets are looked at for what a character took in an hour."""
 _RATED_AT_ONCE = 100
 _TALKS = 100
-"""How many of the last synopses are looked at for talks that need no other."""
+"""How many of the last synopses are looked at for talks that need no other, and of the last reflections on people."""
 MOST_BEATS = 3
 """How often a character speaks unprompted in a talk, or is silent, before anybody else says something."""
 _SINCE = 200
@@ -142,6 +145,8 @@ def life_of(agent: AgentMemory, at: datetime, folder: Path, coming: Sequence[Mem
             reflected.change_set.planned_at if reflected is not None else None,
         ),
         trigger=settings.reflection_trigger,
+        people=tuple(_people(agent, at)) if settings.person_trigger else (),
+        person_trigger=settings.person_trigger,
         recent=len(stm),
         ltm=len(ltm),
         ltm_size=settings.ltm_size,
@@ -250,6 +255,24 @@ def _stirring(agent: AgentMemory, held: Sequence[MemoryEntry], at: datetime) -> 
             yield event.id
 
 
+def _people(agent: AgentMemory, at: datetime) -> Iterator[Felt]:
+    """The people of whom enough came up; not where the last reflection on them was undone, until more comes up."""
+    everybody = people(agent)
+    undone = {
+        text.name: one.change_set.planned_at
+        for one in reversed(_own(agent, PERSON, _TALKS))
+        if one.undone_by is not None
+        for text in one.change_set.texts
+    }
+    for person in everybody:
+        found = about(agent, everybody, person, at)
+        taken_back = undone.get(text_of(person.name))
+        if taken_back is not None and not any(one.timestamp and one.timestamp > taken_back for one in found):
+            continue
+        if (weight := acquaintance.weight(found)) >= agent.settings.person_trigger:
+            yield Felt(person.name, weight)
+
+
 def _left(agent: AgentMemory) -> Iterator[Left]:
     talks = [one for one in unremembered(agent) if one.last is not None]
     tried = _own(agent, OF_TALK, _TALKS) if talks else []
@@ -311,6 +334,8 @@ def _planned_step(
         return agent.migrate_stm2ltm(now=now, preview=True)
     if step.what == REFLECT:
         return agent.reflect_from_recent_memory(now=now, preview=True, progress=progress)
+    if step.what == PERSON:
+        return reflect_on_person(agent, step.of, now=now, preview=True, progress=progress)
     if step.what == SUMMARISE:
         return agent.summarize_and_forget(life.to_summarise, now=now, preview=True, progress=progress)
     if step.what == PLAN:

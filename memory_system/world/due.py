@@ -7,18 +7,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
-ADD, RATE, MIGRATE, REFLECT, SUMMARISE, PLAN, HEARTBEAT, SYNOPSIS = (
+ADD, RATE, MIGRATE, REFLECT, PERSON, SUMMARISE, PLAN, HEARTBEAT, SYNOPSIS = (
     "add",
     "rate",
     "migrate",
     "reflect",
+    "reflect-on-person",
     "summarise",
     "plan",
     "heartbeat",
     "synopsis",
 )
 """What can be due, as the history calls it, in the order in which it is done."""
-ASKS = frozenset({RATE, REFLECT, SUMMARISE, PLAN, HEARTBEAT, SYNOPSIS})
+ASKS = frozenset({RATE, REFLECT, PERSON, SUMMARISE, PLAN, HEARTBEAT, SYNOPSIS})
 """What a language model is asked for."""
 LEFT = timedelta(hours=1)
 """World time without a word after which a talk has been left."""
@@ -64,6 +65,14 @@ class Beat:
 
 
 @dataclass(frozen=True)
+class Felt:
+    """A person of whom enough came up: their name, and the sum of its ratings (1-10 scale) since the last time."""
+
+    name: str
+    weight: float
+
+
+@dataclass(frozen=True)
 class Coming:
     """An event that is to happen: its id, when, and its rating (1-10), if it comes with one."""
 
@@ -84,6 +93,8 @@ class Life:
         room: how many more it has room for.
         felt: the sum of ratings (1-10 scale) of what was perceived since it last reflected.
         trigger: the sum at which it reflects.
+        people: those of whom enough came up to reflect on them.
+        person_trigger: how much that is; 0 = nobody is reflected on.
         recent: how many memories short-term memory holds.
         ltm: how many long-term memory holds.
         ltm_size: how many it may hold; 0 = any number.
@@ -105,6 +116,8 @@ class Life:
     room: int = 0
     felt: float = 0.0
     trigger: float = 150.0
+    people: tuple[Felt, ...] = ()
+    person_trigger: float = 0.0
     recent: int = 0
     ltm: int = 0
     ltm_size: int = 0
@@ -138,8 +151,8 @@ class Step:
         what: what it does, as the history calls it.
         at: when, by the world's clock.
         why: why it is due, in a sentence.
-        of: the id of the event or the talk that it is about, or because of which a day is planned anew; empty for all
-            else.
+        of: the id of the event or the talk that it is about, or because of which a day is planned anew; the name of
+            the person whom it is about; empty for all else.
         title: of the change set; empty before there is one.
         revision: of the change set; ``None`` before it is done.
         waits: why it could not be done, in a sentence; empty if nothing is in its way.
@@ -184,6 +197,9 @@ def _due(life: Life, at: datetime) -> Iterator[tuple[str, str, str]]:
     if life.recent >= _LEAST and life.felt >= life.trigger:
         told = f"The ratings since the last reflection add up to {life.felt:g} of {life.trigger:g}."
         yield REFLECT, told, ""
+    for one in life.people:
+        told = f"The ratings of what came up about {one.name} add up to {one.weight:g} of {life.person_trigger:g}."
+        yield PERSON, told, one.name
     if life.too_many and life.free >= _TWO:
         told = f"Long-term memory holds {life.ltm:,}, and is to hold {life.ltm_size:,} at most."
         yield SUMMARISE, told, ""
@@ -230,6 +246,8 @@ def foreseen(life: Life, step: Step) -> Life:
         return dataclasses.replace(life, overflow=0, recent=life.recent - life.overflow)
     if step.what == REFLECT:
         return dataclasses.replace(life, felt=0.0)
+    if step.what == PERSON:
+        return dataclasses.replace(life, people=tuple(one for one in life.people if one.name != step.of))
     if step.what == SUMMARISE:
         gone = life.to_summarise - 1
         return dataclasses.replace(life, ltm=life.ltm - gone, free=life.free - gone)

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..agent import AgentMemory
-from ..conversation import Conversation, Interview
+from ..conversation import Conversation, Interview, people, reflect_on_person
 from ..conversation.storage import conversations
 from ..core.entry import MemoryEntry, Source, Tier
 from ..llm import Completion, Task, comparing, summarise
 from ..llm.base import Answer, Heard, Reply, unheard
+from ..llm.narrate import reflect_on_person as reflecting
 from ..llm.offline.model import OfflineModel
 from ..llm.prompted import prompted
 from ..llm.prompts import Prompts, checked
@@ -133,6 +134,16 @@ def _retell(agent: AgentMemory) -> str:
     return "What happened is an example; a game sends its own."
 
 
+def _person(agent: AgentMemory) -> str:
+    lived = _lived(agent)
+    known = (one for one in people(agent) if reflect_on_person(agent, one.name, preview=True).calls)
+    if next(known, None) is None:
+        example = lived[-1:] or [MemoryEntry(_EXAMPLE[1][1], timestamp=agent.now)]
+        agent.model.complete(reflecting(agent.display_name, _EXAMPLE[0][0], (), None, example))
+        return "No memory names anybody whom the character knows, so that an example stands in their place."
+    return ""
+
+
 def _prompt(agent: AgentMemory) -> str:
     agent.model.complete(prompted(_SITUATION, agent.now))
     return "The user's text is an example; a game sends its own."
@@ -149,6 +160,7 @@ _OPERATIONS: Mapping[str, Callable[[AgentMemory], str]] = {
     "compare": _compare,
     "fold": _fold,
     "retell": _retell,
+    "person": _person,
     "prompt": _prompt,
 }
 """What puts each prompt to use; each answers what to know of what it was given."""

@@ -10,13 +10,14 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
 from dashboard.components import working
+from dashboard.data import tables
 from dashboard.data.moments import Wanted
 from dashboard.views.interview import live as talk_live
 from memory_system import AgentMemory, Tier
 from memory_system.conversation.conversation import Conversation
 from memory_system.conversation.documents import documents
 from memory_system.conversation.interview import sittings
-from memory_system.conversation.people import people
+from memory_system.conversation.people import people, trust_over_time
 from memory_system.conversation.talk import Strategy, TalkSettings
 from memory_system.llm.offline.model import OfflineModel
 from memory_system.llm.openai.errors import KEY_REFUSED
@@ -376,3 +377,21 @@ def test_whom_a_character_knows_is_shown_and_edited(open_page: OpenPage) -> None
     next(field for field in page.text_input if field.label == "Name").set_value("Juno").run()
     press(page, "Add")
     assert [one.text for one in people(mira()) if one.name == "Juno"] == [""]
+
+
+def test_trust_is_drawn_over_time_with_its_evidence_after_a_reflection_that_was_shown_first(
+    open_page: OpenPage,
+) -> None:
+    name = "Tobias Finch"
+    key = f"trust-mira-{name}"
+    page = open_page("interview", show="people")
+    page.session_state[key] = True
+    page.run()
+    press(page, words.REFLECT_ON_THEM)
+    assert not trust_over_time(mira(), name), "it is only shown"
+    press(page, "Apply")
+    (point,) = trust_over_time(mira(), name)
+    assert point.evidence
+    page.run()
+    assert tables.visible(point.why) in shown(page)
+    assert [button for button in page.button if button.key and button.key.startswith(f"open-trust-{point.revision}-")]

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from memory_system import Change, ChangeSet, MemoryEntry
-from memory_system.core import TextChange, ago
+from memory_system.core import ago
 from memory_system.store.journal import Applied
 
 from ...components import widgets
@@ -46,7 +46,7 @@ def body(done: ChangeSet) -> None:
         st.caption(f"{tables.counted(len(rest), 'more memory', 'more memories')}, as a table:")
         widgets.table(rest, hide_index=True, column_order=["action", "memory", "importance", "why"])
     for text in done.texts:
-        of_text(text)
+        widgets.text_change(text)
     if done.kept:
         with st.expander(f"{tables.counted(len(done.kept), 'memory', 'memories')} looked at and left in place"):
             for kept in done.kept[:200]:
@@ -81,24 +81,4 @@ def difference(before: MemoryEntry | None, after: MemoryEntry | None) -> None:
     elif (held := after or before) is not None:
         st.text(tables.visible(held.document))
     if before and after:
-        fields(diffs.fields(before, after))
-
-
-def fields(changed: list[diffs.FieldChange]) -> None:
-    """Fields before and after, a line each."""
-    for field in changed:
-        st.html(
-            f"{diffs.STYLE}<div class='diff'>{diffs.escaped(field.field)}: "
-            f"{diffs.marked('gone', field.before)} → {diffs.marked('new', field.after)}</div>"
-        )
-
-
-def of_text(text: TextChange) -> None:
-    """What changed in the settings, the personality, the saved cues or the judgments."""
-    with st.container(border=True, gap="small"):
-        st.markdown(f"**{widgets.plain(history_tables.text_words(text.name).capitalize())}**")
-        named = diffs.of_text(text)
-        if named:
-            fields(named)
-        else:
-            st.code(diffs.lines(text) or "Only its formatting changed.", language="diff", wrap_lines=True)
+        widgets.field_changes(diffs.fields(before, after))

@@ -140,7 +140,7 @@ def _taken_back(clash: Clash, revision: int, chosen: str | None) -> bool:
 def _shown(clash: Clash) -> None:
     now, would_be = clash.now, clash.would_be
     if clash.is_text:
-        change.of_text(
+        widgets.text_change(
             TextChange(
                 clash.key,
                 now if isinstance(now, str) else None,

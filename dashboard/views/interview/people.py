@@ -5,15 +5,25 @@ from __future__ import annotations
 import streamlit as st
 
 from memory_system import AgentMemory, MemorySystemError
-from memory_system.conversation import Person, describe_person, people
-from memory_system.core import ago
+from memory_system.conversation import (
+    Person,
+    TrustPoint,
+    describe_person,
+    people,
+    reflect_on_person,
+    trust_over_time,
+)
+from memory_system.core import ago, stamp
+from memory_system.errors import EntryNotFound
 
-from ... import session
-from ...components import drafts, widgets
-from ...data import tables
+from ... import session, words
+from ...components import card, drafts, widgets
+from ...data import figures, tables
 
 _NAME = 100
 _MOST = 20_000
+_SHOWN = 20
+"""Changes of trust that are told in words, the last ones; the line has all."""
 
 
 def show(agent: AgentMemory) -> None:
@@ -33,7 +43,7 @@ def show(agent: AgentMemory) -> None:
 
 def _person(agent: AgentMemory, one: Person) -> None:
     told = [one.relation] if one.relation else []
-    told += [f"trust {one.trust:g}"] if one.trust is not None else []
+    told += [f"trust {one.trust:.2f}"] if one.trust is not None else []
     told += [tables.counted(one.talks, "talk", "talks")] if one.talks else ["no talk yet"]
     told += [f"last {ago(one.last, agent.now)}"] if one.last else []
     with st.container(border=True, gap="small"):
@@ -54,6 +64,80 @@ def _person(agent: AgentMemory, one: Person) -> None:
             if saved and _described(agent, one.name, text):
                 draft.done()
                 st.rerun()
+        with st.expander(
+            widgets.plain(f"Trust in {one.name}, and what it rests on"), icon=":material/show_chart:",
+            key=f"trust-{agent.name}-{one.name}", on_change="rerun",
+        ) as opened:  # fmt: skip
+            if opened.open:
+                _trust(agent, one)
+
+
+def _trust(agent: AgentMemory, one: Person) -> None:
+    """How trust went, with the evidence of each change, and a reflection that is shown before it is made."""
+    try:
+        points = trust_over_time(agent, one.name)
+    except MemorySystemError as error:
+        widgets.problem(error)
+        return
+    if any(point.trust is not None for point in points):
+        st.plotly_chart(
+            figures.trust(points, agent.now, widgets.ink()), config={"displayModeBar": False},
+            key=f"trust-line-{agent.name}-{one.name}", alt=f"How far {one.name} is trusted over time, 0 to 1",
+        )  # fmt: skip
+    else:
+        st.caption(words.TRUST_HAS_NOT_CHANGED)
+    for point in reversed(points[-_SHOWN:]):
+        _point(agent, point)
+    if agent.read_only is None:
+        _reflect(agent, one)
+
+
+def _point(agent: AgentMemory, point: TrustPoint) -> None:
+    was, became = ("open" if value is None else f"{value:.2f}" for value in (point.before, point.trust))
+    moved = f"trust {was} → {became}" if was != became else f"trust stays at {became}"
+    told = [stamp(point.at), moved, f"by {point.author}", f"revision {point.revision}"]
+    st.caption(widgets.plain(" · ".join(told)))
+    for line in filter(None, (point.why, *point.learned)):
+        st.text(tables.visible(line))
+    for entry_id in point.evidence:
+        try:
+            entry = agent.find(entry_id) or agent.last_version(entry_id)
+        except EntryNotFound:
+            st.caption("A memory that was purged.")
+        else:
+            card.link(agent, entry, entry.kind.value, f"trust-{point.revision}")
+
+
+def _reflect(agent: AgentMemory, one: Person) -> None:
+    key = f"reflect-{agent.name}-{one.name}"
+    if st.button(
+        words.REFLECT_ON_THEM, icon=":material/psychology:", key=f"{key}-do",
+        help="What came up since the last time; it is shown first. In Python: reflect_on_person(agent, name)",
+    ):  # fmt: skip
+        st.session_state.pop(key, None)
+        try:
+            with st.spinner("Reflecting …"):
+                st.session_state[key] = reflect_on_person(agent, one.name, preview=True)
+        except MemorySystemError as error:
+            widgets.problem(error)
+    plan = st.session_state.get(key)
+    if plan is None:
+        return
+    st.markdown(f"**{widgets.plain(plan.title)}**")
+    widgets.change_set(plan)
+    with st.container(horizontal=True):
+        applied = plan and st.button("Apply", type="primary", icon=":material/check:", key=f"{key}-apply")
+        dropped = st.button("Not now", icon=":material/close:", key=f"{key}-drop", help="Nothing is stored.")
+    if applied:
+        try:
+            agent.apply(plan)
+        except MemorySystemError as error:
+            widgets.problem(error)
+            return
+        widgets.say_next("Written down. The History page can undo it.")
+    if applied or dropped:
+        st.session_state.pop(key, None)
+        st.rerun()
 
 
 def _another(agent: AgentMemory) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from ...conversation import Step, TalkSettings
 from ...conversation.documents import Loaded
 from ...conversation.functions import Page
-from ...conversation.people import Person
+from ...conversation.people import Person, TrustPoint
 from ...conversation.stepping import Told as Hearing
 from ...conversation.stepping import untold
 from ...conversation.talk import Message
@@ -103,13 +103,40 @@ def people(agent: RemoteAgent) -> tuple[Person, ...]:
 
 
 def describe_person(
-    agent: RemoteAgent, name: str, text: str, *, now: datetime | None = None, preview: bool = False
+    agent: RemoteAgent,
+    name: str,
+    text: str,
+    *,
+    trust: float | None = None,
+    now: datetime | None = None,
+    preview: bool = False,
 ) -> RemoteChangeSet:
     """As ``memory_system.conversation.describe_person``: write down what an agent knows of a person."""
     wire, of = agent.reached
-    body = given(name=name, text=text, now=now)
+    body = given(name=name, text=text, trust=trust, now=now)
     address = f"{of}/operations/describe-person"
     return read(RemoteChangeSet, wire.write("POST", address, body, preview=str(preview).lower()))
+
+
+def reflect_on_person(
+    agent: RemoteAgent,
+    name: str,
+    *,
+    now: datetime | None = None,
+    preview: bool = False,
+    progress: Progress = no_progress,
+) -> RemoteChangeSet:
+    """As ``memory_system.conversation.reflect_on_person``: think a person over."""
+    wire, of = agent.reached
+    address = f"{of}/operations/reflect-on-person"
+    said = given(preview=str(preview).lower())
+    return read(RemoteChangeSet, long(wire, "POST", address, given(name=name, now=now), progress, **said))
+
+
+def trust_over_time(agent: RemoteAgent, person: str) -> tuple[TrustPoint, ...]:
+    """As ``memory_system.conversation.trust_over_time``: how trust in a person went."""
+    wire, of = agent.reached
+    return tuple(read(TrustPoint, one) for one in wire.get(f"{of}/trust", person=person)["items"])
 
 
 _PAGE = 5

@@ -21,8 +21,10 @@ from .asking import (
     memory_tool,
     passages,
     people,
+    reflect_on_person,
     remove_document,
     sittings,
+    trust_over_time,
     whisper,
 )
 from .talking import RemoteConversation as Conversation
@@ -46,7 +48,9 @@ __all__ = [
     "memory_tool",
     "passages",
     "people",
+    "reflect_on_person",
     "remove_document",
     "sittings",
+    "trust_over_time",
     "whisper",
 ]

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AwareDatetime, BaseModel, Field, StrictBool, StringConstraints
 
 from ...agent import AgentMemory
-from ...conversation import describe_person, whisper
+from ...conversation import describe_person, reflect_on_person, whisper
 from ...conversation.storage import MAX_BLOCK
 from ...core.change_set import ChangeSet
 from ...core.entry import MAX_DOCUMENT
@@ -165,6 +165,15 @@ class DescribePerson(Timed):
         Annotated[str, StringConstraints(max_length=MAX_BLOCK)],
         Says("What the agent knows of them; empty for nothing.", piped=True),
     ]
+    trust: Annotated[
+        Share | None, Says("How far the agent trusts them, 0 (not at all) to 1 (wholly); it stays if not given.")
+    ] = None
+
+
+class ReflectOnPerson(Timed):
+    """Whom the agent thinks over."""
+
+    name: Annotated[PersonName, Says("The name by which the agent knows them.")]
 
 
 class SaveCue(Body):
@@ -420,10 +429,22 @@ OPERATIONS = (
         "Describe a person",
         "Write down what an agent knows of a person; the next talk with them begins with that.",
         DescribePerson,
-        lambda agent, body: describe_person(agent, body.name, body.text, now=body.now, preview=True),
+        lambda agent, body: describe_person(agent, body.name, body.text, trust=body.trust, now=body.now, preview=True),
         "'Tobias Finch' 'He mends clocks, and has my key.'",
         call="conversation.describe_person",
         kind="know",
+    ),
+    Operation(
+        "reflect-on-person",
+        "Reflect on a person",
+        "Let what came up about a person change what is known of them and how far they are trusted, with its evidence.",
+        ReflectOnPerson,
+        lambda agent, body, progress: reflect_on_person(
+            agent, body.name, now=body.now, preview=True, progress=progress
+        ),
+        "'Tobias Finch'",
+        slow=True,
+        call="conversation.reflect_on_person",
     ),
     Operation(
         "rate-again",

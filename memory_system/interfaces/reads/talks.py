@@ -14,13 +14,14 @@ from ...conversation.documents import Loaded, documents, passages
 from ...conversation.functions import Page
 from ...conversation.gathering import Where
 from ...conversation.interview import sittings
-from ...conversation.people import Person, people
+from ...conversation.people import Person, TrustPoint, people, trust_over_time
 from ...conversation.replaying import Replay
 from ...conversation.storage import Listed, conversations, loaded
 from ...conversation.talk import Message, Talk
 from ...conversation.tool import Found
 from ...core.kinds import MAX_ID
 from ...core.saved_interviews import Sitting
+from ...operations.importing.turns import MAX_SPEAKER
 from ...recall.query import MAX_CUE
 from .. import cursors
 from ..forms import (
@@ -53,6 +54,15 @@ class OfMessages(OfTalk):
     cursor: Annotated[
         Annotated[str, StringConstraints(max_length=cursors.MAX_CURSOR)] | None, Says("The 'next' of the page before.")
     ] = None
+
+
+class OfPerson(Form):
+    """A person whom the agent knows."""
+
+    person: Annotated[
+        Annotated[str, StringConstraints(min_length=1, max_length=MAX_SPEAKER)],
+        Says("The name by which the agent knows them."),
+    ]
 
 
 class OfContext(OfTalk, OfTime):
@@ -206,6 +216,18 @@ READS = (
         "people",
         tag="conversations",
         call="conversation.people",
+    ),
+    Read(
+        "trust",
+        "Trust over time",
+        "How far the agent trusted a person, 0 to 1, change by change, with why and the ids of the evidence.",
+        OfPerson,
+        lambda agent, form: {"items": trust_over_time(agent, form.person)},
+        items("Trust", "How trust in a person went, the oldest first; undoing a change is one too.", TrustPoint),
+        "trust",
+        "'Tobias Finch'",
+        tag="conversations",
+        call="conversation.trust_over_time",
     ),
     Read(
         "interviews",

@@ -28,8 +28,8 @@ from .. import prompted
 from ..base import Answer, Completion, Heard, Reply, traced, unheard
 from ..extractive import centrality, choose, quote
 from ..tasks import Insight, Insights, Questions, Rating, Summary, Task
+from . import acquaintance, narrative, plan, retelling, summary
 from . import chat as offline_chat
-from . import narrative, plan, retelling, summary
 
 _NEIGHBOURS, _POWER, _WEAK = 12, 6, 0.30
 _SAME_SUBJECT = 0.35
@@ -68,6 +68,7 @@ class OfflineModel:
             "narrate": narrative.digest,
             "fold": summary.fold,
             "retell": retelling.retell,
+            "person": lambda data: acquaintance.learn(data, self._embedder.embed),
             "synopsis": lambda data: narrative.read_conversation(data, self._embedder.embed),
         }
 

@@ -190,6 +190,7 @@ class Sought:
         entry_id: it changed this memory.
         since: it was applied at this real time or later.
         until: it was applied before this real time.
+        text: it changed the text of this name; see ``is_text_name``.
 
     Raises:
         InvalidParameter: a value is no text, or no time with a zone.
@@ -201,9 +202,10 @@ class Sought:
     entry_id: str = ""
     since: datetime | None = None
     until: datetime | None = None
+    text: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("contains", "author", "operation", "entry_id"):
+        for name in ("contains", "author", "operation", "entry_id", "text"):
             value = getattr(self, name)
             if not is_text(value) or len(value) > _MOST_WORDS:
                 raise InvalidParameter(
@@ -228,6 +230,8 @@ class Sought:
             wanted.append(CHANGE_SETS.c.applied_at < utc(self.until))
         if self.entry_id:
             wanted.append(CHANGE_SETS.c.revision.in_(_revisions(CHANGES.c.entry_id == self.entry_id)))
+        if self.text:
+            wanted.append(CHANGE_SETS.c.details.contains(json.dumps({"name": self.text})[1:-1], autoescape=True))
         if words := self.contains.strip():
             heads = (holds(column, words) for column in _HEAD_TEXTS)
             ends = sa.or_(*(holds(document(end), words) for end in (CHANGES.c.before, CHANGES.c.after)))

@@ -1,0 +1,184 @@
+"""Acquaintance: from what came up about a person to what is known of them and how far they are trusted.
+
+Trust is a number from 0 (not at all) to 1 (wholly); where nobody has said anything of it, it begins in the middle.
+As with reflections (Park et al. 2023, section 4.2), whatever changes cites its evidence, and what cites none is
+dropped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from ..core.change_set import Kept, ModelCall
+from ..core.entry import Kind, MemoryEntry
+from ..errors import ModelNonsense
+from ..llm import LanguageModel, narrate
+from ..llm.extractive import short
+from ..llm.prompts import prompts_of
+from .context import by_age, cited
+from .grounding import checked, names
+
+NEUTRAL = 0.5
+"""Trust in somebody of whom nothing is said yet, 0 to 1."""
+MOST_STEP = 0.3
+"""By how much trust changes at a time, at most: one memory, whoever put it there, does not turn everything over."""
+_TALKED = "synopsis"
+"""The tag of what a talk shows."""
+_TITLES = re.compile(
+    r"the|an?|mrs?|ms|miss|dr|old|young|little|sir|lady|lord|captain|father|mother|brother|sister|uncle|aunt"
+)
+"""Words that names begin with and that are no names."""
+_LEAST = 3
+"""Letters that a first name has, to be looked for alone."""
+
+
+@dataclass(frozen=True)
+class Acquaintance:
+    """What a reflection makes of a person.
+
+    Args:
+        text: what is known of them now, a line each.
+        trust: how far they are trusted, 0 to 1; ``None`` if that is still open.
+        why: why trust has changed, in a sentence; empty if it has not.
+        evidence: the ids of the memories that the change rests on; empty if nothing has changed.
+        learned: how many lines are new or corrected.
+        until: the time of the last memory that was read.
+        seen: the ids of those that were read and happened at that time.
+        kept: the evidence, each with what rests on it.
+        calls: of the language model.
+        notes: what was dropped or cut, and why.
+    """
+
+    text: str
+    trust: float | None
+    why: str
+    evidence: tuple[str, ...]
+    learned: int
+    until: datetime
+    seen: tuple[str, ...]
+    kept: tuple[Kept, ...]
+    calls: tuple[ModelCall, ...]
+    notes: tuple[str, ...]
+
+
+def about(
+    entries: Sequence[MemoryEntry],
+    name: str,
+    others: Collection[str],
+    since: datetime | None,
+    until: datetime,
+    seen: Collection[str] = (),
+) -> list[MemoryEntry]:
+    """The memories that name a person, of what was perceived and what talks showed, the oldest first.
+
+    A person is named by a memory's ``people``, or in its text by the whole name, or by the first name if nobody else
+    who is known has it. A turn counts for nothing beside the synopsis that rests on it.
+
+    Args:
+        entries: what is looked through.
+        name: the person's.
+        others: the names of everybody else who is known.
+        since: only what happened then or later; ``None`` = everything.
+        until: only what has happened by then.
+        seen: the ids of what happened at ``since`` and was read; a clock may stand still meanwhile.
+    """
+    parts = [name]
+    first = name.split(maxsplit=1)[0]
+    shared = {one.split()[0].casefold() for one in others if one.split()}
+    if len(first) >= _LEAST and first.casefold() not in shared and not _TITLES.fullmatch(first.casefold()):
+        parts.append(first)
+    named = re.compile("|".join(rf"(?<!\w){re.escape(one)}(?!\w)" for one in parts), re.IGNORECASE)
+    wanted = " ".join(name.split()).casefold()
+    found = [
+        entry
+        for entry in entries
+        if entry.timestamp is not None
+        and (since is None or entry.timestamp >= since)
+        and entry.timestamp <= until
+        and not (entry.timestamp == since and entry.id in seen)
+        and (entry.kind in (Kind.OBSERVATION, Kind.CONVERSATION) or _TALKED in entry.tags)
+        and (any(wanted == one.casefold() for one in entry.people) or named.search(entry.document))
+    ]
+    told = {one for entry in found if _TALKED in entry.tags for one in entry.evidence}
+    return sorted((entry for entry in found if entry.id not in told), key=by_age)
+
+
+def weight(found: Sequence[MemoryEntry]) -> float:
+    """The sum of the ratings (1-10 scale) of memories."""
+    return sum(entry.rating or 0 for entry in found)
+
+
+def reflect(
+    model: LanguageModel, who: str, name: str, text: str, trust: float | None, found: Sequence[MemoryEntry], room: int
+) -> Acquaintance:
+    """What the memories about a person make of what is known of them; of many, the oldest that one prompt has room for.
+
+    Args:
+        model: is asked once.
+        who: whose memories they are.
+        name: the person's.
+        text: what is known of them so far.
+        trust: how far they are trusted so far, 0 to 1; ``None`` if that is open.
+        found: the memories, at least one, the oldest first; see ``about``.
+        room: characters that what is known may have.
+
+    Raises:
+        ModelError: the model did not help, or gave nothing that rests on these memories. Nothing was changed.
+    """
+    given = next(iter(narrate.parts(found)))
+    lines = [line for line in text.splitlines() if line.strip()]
+    task = narrate.reflect_on_person(who, name, lines, trust, given)
+    done = model.complete(task.worded(prompts_of(model)))
+    notes = [f"{len(found) - len(given)} later memories are left for the next time."] if len(given) < len(found) else []
+    answer, kept, among = done.answer, dict[str, str](), names(one.document for one in given)
+    learned, dropped, before = 0, 0, len(lines)
+    for statement in answer.learned:
+        told = " ".join(statement.text.split())
+        sources, problem = checked(told, statement.because_of, given, known=(who, name), among=among)
+        corrects = statement.replaces
+        if not problem and corrects is not None and not 1 <= corrects <= before:
+            problem = f"It corrects line {corrects:,}, which there is not."
+        if not problem and told in lines:
+            problem = "It is known already."
+        if not problem and sum(map(len, lines)) + len(lines) + len(told) > room:
+            problem = f"What is known has {room:,} characters at most; shorten it by hand."
+        if problem:
+            dropped += problem != "It is known already."
+            notes.append(f"“{short(told, 80)}” was dropped. {problem}")
+            continue
+        if corrects is None:
+            lines.append(told)
+        else:
+            lines[corrects - 1] = told
+        learned += 1
+        kept |= {one.id: f"It shows: {told}" for one in sources}
+    became, why = trust, ""
+    if answer.trust is not None and answer.trust != (NEUTRAL if trust is None else trust):
+        rests = cited(answer.because_of, given)
+        if not rests:
+            dropped += 1
+            notes.append("Trust stays as it is: the change rests on none of the memories.")
+        else:
+            became = _stepped(NEUTRAL if trust is None else trust, answer.trust, notes)
+            why = " ".join(answer.why.split())
+            kept |= {one.id: f"Trust: {why or f'{became:g}'}" for one in rests if one.id not in kept}
+            kept |= {one.id: f"{kept[one.id]} Trust: {why}" for one in rests if why not in kept[one.id]}
+    if dropped and not kept:
+        raise ModelNonsense(f"The language model told nothing of {name!r:.80} that rests on memories: {notes[-1]}")
+    until = given[-1].timestamp
+    assert until is not None, "only what has a time is looked at"
+    seen = tuple(one.id for one in given if one.timestamp == until)
+    told_of = tuple(Kept(entry_id, reason) for entry_id, reason in kept.items())
+    return Acquaintance(
+        "\n".join(lines), became, why, tuple(kept), learned, until, seen, told_of, (done.call,), tuple(notes)
+    )
+
+
+def _stepped(was: float, wanted: float, notes: list[str]) -> float:
+    became = round(min(was + MOST_STEP, max(was - MOST_STEP, wanted)), 2)
+    if abs(wanted - became) > MOST_STEP / 100:
+        notes.append(f"Trust was to become {wanted:.2g}; it changes by at most {MOST_STEP:g} at a time.")
+    return became
