@@ -204,7 +204,7 @@ def trust(points: Sequence[TrustPoint], now: datetime, ink: str = _GREY) -> go.F
         ink: of what is written.
     """
     told = [one for one in points if one.trust is not None]
-    ends = [*told, dataclasses.replace(told[-1], at=max(now, told[-1].at))] if told else []
+    ends = [*told, *(dataclasses.replace(one, at=max(now, one.at)) for one in told[-1:])]
     figure = go.Figure()
     figure.add_scatter(
         x=[one.at for one in ends],

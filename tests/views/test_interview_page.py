@@ -387,6 +387,7 @@ def test_trust_is_drawn_over_time_with_its_evidence_after_a_reflection_that_was_
     page = open_page("interview", show="people")
     page.session_state[key] = True
     page.run()
+    assert words.TRUST_HAS_NOT_CHANGED in shown(page)
     press(page, words.REFLECT_ON_THEM)
     assert not trust_over_time(mira(), name), "it is only shown"
     press(page, "Apply")
