@@ -12,12 +12,12 @@ from datetime import datetime, timedelta
 from typing import Self
 
 from ..agent import AgentMemory
-from ..core.change_set import Change, ChangeSet, Kept, TextChange, short
+from ..core.change_set import PENDING, Change, ChangeSet, Kept, TextChange, short
 from ..core.entry import LIVED, MemoryEntry, Tier, new_id
 from ..core.scoring import whole
 from ..core.times import moment_given
 from ..errors import Conflict, InvalidParameter, shown
-from ..llm.base import Heard, unheard
+from ..llm.base import NOTICES, Heard, unheard
 from ..operations.context import Progress, bare, no_progress
 from ..operations.edit import lasting, listed
 from ..operations.importing.turns import MAX_SPEAKER
@@ -242,10 +242,10 @@ class Conversation:
         talk, moment = self.talk, self._time(now)
         last = next((one for one in reversed(talk.queue) if one.said), None)
         if last is None:
-            notice = f"You may open the talk with {talk.human}, if you want to."
+            notice = f"{NOTICES[0]} {talk.human}, if you want to."
         else:
             minutes = max(0, int((moment - last.at) / timedelta(minutes=1)))
-            notice = f"Nobody has said anything for {minutes} minutes. You may say or do something, or stay silent."
+            notice = f"{NOTICES[1]} {minutes} minutes. You may say or do something, or stay silent."
         ask = Ask(
             notice,
             moment,
@@ -317,6 +317,8 @@ class Conversation:
     def _stepped(self, talk: Talk, ask: Ask, *, preview: bool, hold: bool) -> Step:
         played = play(self.agent, talk, ask)
         plan = self._planned(talk, played, ask, hold=hold)
+        if played.outcome.pending:
+            plan = dataclasses.replace(plan, operation=PENDING)
         offered = [self._offered(event, ask.now) for event in played.events] if hold else []
         keep = preview or bool(played.outcome.pending)
         return step_of(played, plan if keep else self.agent.apply(plan), tuple(offered))

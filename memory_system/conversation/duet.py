@@ -178,8 +178,8 @@ class Duet:
         """Let them talk while somebody listens: each thing that is said is told as soon as it is stored.
 
         Nothing is said until the next one is asked for; ``talk`` does not wait for that. It ends after ``turns``, when
-        it is cancelled, or when one has no answer; the last ``Said`` then tells why in ``step.problem``. Called again
-        it goes on from where that ended.
+        it is cancelled, or when one has no answer; the last ``Said`` then tells why in ``step.problem``. In the end the
+        other one has heard the last thing that was said. Called again it goes on from where that ended.
 
         Args:
             turns: how many things are said at most, 1 to 200.
@@ -198,32 +198,49 @@ class Duet:
     def _stream(
         self, turns: int, opening: str, now: datetime | None, heard: Heard, cancelled: Callable[[], bool]
     ) -> Iterator[Said]:
-        speaking, listening, text, by_scene = self._next(opening)
-        for _ in range(turns):
-            if cancelled():
-                return
-            step = speaking.step(text, now=now, heard=heard, speaker=SCENE if by_scene else "")
-            yield Said(speaking.agent.display_name, step.answer, step)
-            if not step.answer:
-                return
-            speaking, listening, text, by_scene = listening, speaking, step.answer, False
+        speaking, listening, text, by = self._next(opening.strip())
+        waiting: Part | None = None  # who has not heard the last thing, and is to answer it
+        try:
+            for _ in range(turns):
+                if cancelled():
+                    return
+                step = speaking.step(text, now=now, heard=heard, speaker=by)
+                waiting = listening if step.answer else None
+                text, by = step.answer, ""
+                yield Said(speaking.agent.display_name, step.answer, step)
+                if not step.answer:
+                    return
+                speaking, listening = listening, speaking
+        finally:
+            if waiting is not None:
+                waiting.note(heard=text, now=now)
 
     def undo(self, *, preview: bool = False) -> tuple[ChangeSet, ChangeSet]:
         """Take all of it back, in both memories: what was said, and the events that came of it. It can be undone."""
         return self.first.remove(events=True, preview=preview), self.second.remove(events=True, preview=preview)
 
-    def _next(self, opening: str) -> tuple[Part, Part, str, bool]:
-        """Who is to speak next, to whom, what was said to them last, and whether by nobody of the two."""
-        mine, others = ([m for m in one.messages(-_BACK) if m.said] for one in (self.first, self.second))
-        name = self.second.agent.display_name
-        if opening.strip() or not mine:
-            return self.first, self.second, opening.strip() or f"You meet {name}. Say something to {name}.", True
-        if mine[-1].speaker == SCENE:  # the first one had no answer to it
-            return self.first, self.second, mine[-1].text, True
+    def _next(self, opening: str) -> tuple[Part, Part, str, str]:
+        """Who is to speak next, to whom, what they are told, and by whom: the scene, or the other one."""
+        first, second, name = self.first, self.second, self.second.agent.display_name
+        mine, others = _said(first), _said(second)
+        if opening or not mine:
+            scenes = [
+                one.text for one in first.messages(-_BACK) if one.speaker == SCENE
+            ]  # it had no answer to the last
+            return first, second, opening or [f"You meet {name}. Say something to {name}.", *scenes][-1], SCENE
         unheard_by_first = bool(others) and others[-1].speaker == name and not _heard(mine, others[-1])
-        if unheard_by_first or mine[-1].speaker == name:  # the latter where the first one heard it and had no answer
-            return self.first, self.second, others[-1].text if unheard_by_first else mine[-1].text, False
-        return self.second, self.first, mine[-1].text, False
+        last = others[-1] if unheard_by_first else mine[-1]
+        speaking, listening, held = (first, second, mine) if last.speaker == name else (second, first, others)
+        return (speaking, listening, *((_your_turn(last), SCENE) if _heard(held, last) else (last.text, "")))
+
+
+def _said(part: Part) -> list[Message]:
+    """What was said last in a talk, but for what sets the scene."""
+    return [one for one in part.messages(-_BACK) if one.said and one.speaker != SCENE]
+
+
+def _your_turn(last: Message) -> str:
+    return f"{last.speaker} has said: “{last.text}” It is your turn."
 
 
 def _heard(by: Sequence[Message], said: Message) -> bool:
@@ -333,7 +350,7 @@ class Group:
             text, by = opening or f"{names} meet. Say something to the others.", SCENE
             speaking = self._next(order, opening, None, now)
         else:
-            text, by = f"{last.speaker} has said: “{last.text}” It is your turn.", SCENE
+            text, by = _your_turn(last), SCENE
             speaking = self._next(order, last.text, last.speaker, now)
         waiting: Part | None = None  # who has not heard the last thing, and is to answer it
         try:
@@ -371,7 +388,7 @@ class Group:
 
     def _caught_up(self, now: datetime | None) -> Message | None:
         """The last thing that was said, which all have heard now; some have not where a talk was broken off."""
-        said = [[m for m in one.messages(-_BACK) if m.said and m.speaker != SCENE] for one in self.parts]
+        said = [_said(one) for one in self.parts]
         last = max((some[-1] for some in said if some), key=lambda one: (one.at, one.number), default=None)
         if last is None:
             return None

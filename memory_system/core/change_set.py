@@ -79,6 +79,8 @@ class Kept:
     reason: str
 
 
+PENDING = "pending"
+"""The operation of a step of a talk that waits for what came of its actions, and is not to be applied before."""
 RATE = "rate"
 """The task of rating an event: of all tasks the one whose prompt holds no other memory."""
 

@@ -24,6 +24,9 @@ TASK = "talk"
 SPOKEN = ("send_message", "message")
 """The tool by which a character speaks, and its argument that holds what is said."""
 
+NOTICES = ("You may open the talk with", "Nobody has said anything for")
+"""How what a heartbeat tells a character begins, where nothing has been said yet, and where it has."""
+
 
 def unheard(_piece: str) -> None:
     """Listen to nothing."""

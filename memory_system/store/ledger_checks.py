@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..core import personality as personalities
-from ..core.change_set import Change, ChangeSet, TextChange
+from ..core.change_set import PENDING, Change, ChangeSet, TextChange
 from ..core.dismissed import parse_dismissed
 from ..core.entry import MemoryEntry, Tier
 from ..core.files import as_store_errors
@@ -57,6 +57,11 @@ def refuse_broken(change_set: ChangeSet, agent: str) -> None:
         raise InvalidParameter(f"What is applied must be a change set, not a {type(change_set).__name__}.")
     if (problem := change_set.problem()) is not None:
         raise InvalidParameter(f"This change set cannot be applied: {problem}.")
+    if change_set.operation == PENDING:
+        raise InvalidParameter(
+            "This step of a talk waits for what comes of its actions. Hand their results in with go_on; it applies "
+            "the whole step."
+        )
     if change_set.agent and change_set.agent != agent:
         raise Conflict(f"This was planned for {change_set.agent!r}, not for {agent!r}.")
     for text in change_set.texts:

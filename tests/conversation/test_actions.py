@@ -127,6 +127,9 @@ def test_calls_are_answered_to_the_caller_who_hands_in_the_results(
     step = talk.step("Open them.", actions=[gate()], told=lambda run: told.append(run.name))
     assert [call.name for call in step.pending] == ["open_gate"] * 2
     assert (step.answer, bo.revision, talk.messages()) == ("", revision, ())
+    assert step.change_set is not None
+    with pytest.raises(InvalidParameter, match="go_on"):
+        bo.apply(step.change_set)
     first, second = (call.id for call in step.pending)
     asked = len(chats(server))
     with pytest.raises(InvalidParameter, match=second):

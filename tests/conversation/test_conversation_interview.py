@@ -229,7 +229,9 @@ def test_two_characters_answer_each_other(agent: AgentMemory, tobias: AgentMemor
         ("Mira Holloway", "Good day, Tobias."),
         ("Tobias Finch", "Good day, Mira."),
         ("Mira Holloway", "Bread?"),
-    ]
+        ("Tobias Finch", "Gladly."),
+    ], "both have heard all of it"
+    assert all("Gladly." in one.query_memory("Gladly.", touch=False).context for one in (agent, tobias))
     assert [m.said for m in duet.second.messages() if m.said and m.speaker == "Mira Holloway"] == [
         "Good day, Tobias.",
         "Bread?",

@@ -11,6 +11,7 @@ import pytest
 from memory_system import AgentMemory, Tier, World
 from memory_system.conversation import DEFINITIONS, Action, Conversation, TalkSettings, conversation_search
 from memory_system.errors import InvalidParameter
+from memory_system.llm.offline.model import OfflineModel
 from tests.conftest import NOW
 from tests.conversing import answers, calls, chats, script, talking
 from tests.fake_server import FakeServer, Reply, error, says, talks, unless
@@ -121,3 +122,15 @@ def test_a_pause_holds_and_a_model_that_is_down_leaves_it_waiting(
     server.on("*", answers("Did you sleep well?"))
     world.advance(NOW + timedelta(minutes=61))
     assert own(talk)[-1] == ("Did you sleep well?", 60)
+
+
+def test_by_the_offline_rules_it_tells_what_comes_to_mind_once_or_stays_silent(
+    bo: AgentMemory, server: FakeServer
+) -> None:
+    bo.model = OfflineModel(bo.embedder)
+    talk = Conversation.begin(bo, human="Ana Teague")
+    assert (talk.heartbeat().answer, talk.heartbeat().problem) == ("", "")
+    bo.add_short_term({"document": "Ana Teague owes me a hen.", "rating": 6})
+    assert "Ana Teague owes me a hen" in talk.heartbeat().answer
+    assert talk.heartbeat().answer == "", "it has told that already"
+    assert talk.replay().same

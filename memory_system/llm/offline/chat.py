@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from ...core.memory import Vectors
-from ..base import SPOKEN, ToolCall
+from ..base import NOTICES, SPOKEN, ToolCall
 from ..extractive import quote, short
 from .listening import Listened, known_name, listen, name_in, only_asks, sentences_of, words
 from .prompt import SIGN, Prompt, Source, read
@@ -57,15 +57,32 @@ def answer(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, A
         embed: makes unit vectors of texts.
     """
     prompt = read(messages, tools)
+    if prompt.message.startswith(NOTICES):
+        return _unprompted(prompt, len(messages))
     heard = listen(prompt.message)
     if prompt.by_rules:
         heard = replace(heard, name="", facts=(), keep="")
     calls = _noting(prompt, heard) or _keeping(prompt, heard) or _looking_up(prompt, heard, messages)
     if calls:
         return Said("", tuple(_call(name, given, len(messages), place) for place, (name, given) in enumerate(calls)))
-    text = f"{SIGN} {_answer(prompt, heard, embed)}"
+    return _spoken(prompt, _answer(prompt, heard, embed), len(messages))
+
+
+def _unprompted(prompt: Prompt, length: int) -> Said:
+    """What a heartbeat has it say: something that came to mind and has not been told, or nothing."""
+    lived = [one for one in prompt.recalled if one.when != "always"]
+    new = unquoted(lived, _told(prompt))
+    if not new or prompt.made:
+        return Said("", ())
+    name = "" if prompt.human == "You" else f", {prompt.human}"
+    begun = "That reminds me of something" if prompt.said else f"Good day{name}. I was thinking of something"
+    return _spoken(prompt, f"{begun}: {cite(new[0])}.", length)
+
+
+def _spoken(prompt: Prompt, told: str, length: int) -> Said:
+    text = f"{SIGN} {told}"
     if SPOKEN[0] in prompt.offered:
-        return Said("", (_call(SPOKEN[0], {SPOKEN[1]: text}, len(messages), 0),))
+        return Said("", (_call(SPOKEN[0], {SPOKEN[1]: text}, length, 0),))
     return Said(text, ())
 
 
