@@ -19,6 +19,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
@@ -62,6 +63,8 @@ _PIECE = re.compile(
     re.DOTALL,
 )
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]")
+_SHORT = 2000
+"""Letters of the longest text whose estimate is remembered."""
 _LEAST, _MOST = 0.5, 3.0
 _BELIEVED = 0.25
 _EASE = 0.1
@@ -69,7 +72,15 @@ _EASE = 0.1
 
 def estimate(text: str) -> int:
     """How many tokens a text takes, rather too many than too few; 0 for no text. Takes time linear in its length."""
+    return _remembered(text) if len(text) <= _SHORT else _estimated(text)
+
+
+def _estimated(text: str) -> int:
     return sum(_size(piece) for piece in _PIECE.finditer(text))
+
+
+_remembered = lru_cache(maxsize=4096)(_estimated)
+"""Of short texts: the messages of a talk are counted again at every step."""
 
 
 def first(text: str, most: int) -> str:
