@@ -25,21 +25,21 @@ def copied(target: Path) -> Path:
     return target
 
 
-def built(folder: Path) -> tuple[Path, Path]:
-    """The sdist of a copy of the checkout, and the wheel that is built from that sdist alone."""
+def build(folder: Path) -> None:
+    """Make the sdist of a copy of the checkout, and the wheel that is built from that sdist alone."""
     source = copied(folder / "checkout")
-    sdist = folder / "sdist" / _backend("build_sdist", source, folder / "sdist")
+    _backend("build_sdist", source, folder / "sdist")
+    (sdist,) = (folder / "sdist").iterdir()
     with tarfile.open(sdist) as archive:
         archive.extractall(folder / "unpacked", filter="data")
     (unpacked,) = (folder / "unpacked").iterdir()
-    return sdist, folder / "wheel" / _backend("build_wheel", unpacked, folder / "wheel")
+    _backend("build_wheel", unpacked, folder / "wheel")
 
 
-def _backend(what: str, source: Path, target: Path) -> str:
+def _backend(what: str, source: Path, target: Path) -> None:
     target.mkdir()
-    code = f"import sys; from setuptools import build_meta; print(build_meta.{what}(sys.argv[1]))"
+    code = f"import sys; from setuptools import build_meta; build_meta.{what}(sys.argv[1])"
     done = subprocess.run(
         [sys.executable, "-c", code, str(target)], cwd=source, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()[-1]

@@ -2,63 +2,29 @@
 
 from __future__ import annotations
 
-import fnmatch
 import json
-import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
-import venv
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from dockerfile_parse import DockerfileParser
 
 from memory_system import Settings
 from tests.conftest import ROOT
 from tests.package.building import copied
+from tests.package.image import SECONDS, Container, last, sent, steps
 from tests.running import free_port
 from tests.waiting import LAST_RESORT
 
-PATHS = ("/src", "/wheels", "/data", "/model")
-"""The folders of the image that its steps use."""
 SECRETS = {"MEMORY_PASSWORD": "a long password", "MEMORY_TOKEN": "a token of sixteen"}
-SECONDS = 1800
-
-
-def steps() -> list[tuple[str, str]]:
-    """The instructions of the Dockerfile with their values, in order."""
-    parser = DockerfileParser(path=str(ROOT / "Dockerfile"), cache_content=True)
-    return [(one["instruction"], one["value"]) for one in parser.structure if one["instruction"] != "COMMENT"]
-
-
-def last(instruction: str) -> str:
-    return next(value for name, value in reversed(steps()) if name == instruction)
-
-
-def sent(folder: Path) -> None:
-    """Remove from a copy of the checkout what ``.dockerignore`` does not send; the last pattern that fits decides."""
-    patterns = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if line and line[0] != "#"]
-    for path in sorted(folder.rglob("*"), reverse=True):
-        parts = path.relative_to(folder).parts
-        beginnings = ["/".join(parts[: count + 1]) for count in range(len(parts))]
-        left_out = False
-        for pattern in patterns:
-            plain = pattern.removeprefix("!").replace("**/", "*")
-            depth = 0 if "**" in pattern else plain.count("/") + 1
-            tried = beginnings if not depth else beginnings[depth - 1 : depth]
-            if any(fnmatch.fnmatchcase(one, plain) for one in tried):
-                left_out = not pattern.startswith("!")
-        if left_out and path.is_file():
-            path.unlink()
 
 
 def test_the_image_is_slim_and_runs_as_nobody_in_particular_with_a_volume_and_a_health_check() -> None:
@@ -118,70 +84,6 @@ def test_no_secret_has_a_value_in_the_compose_file_and_a_missing_one_stops_it_wi
         for name, value in service.get("environment", {}).items():
             if re.search("PASSWORD|TOKEN|JOURNAL_URL", name):
                 assert re.search(r"\$\{[A-Z_]+:\?set [^}]+\}", value), name
-
-
-@dataclass
-class Container:
-    """The image's steps, carried out in a folder of this machine, whose Python is an environment of its own."""
-
-    root: Path
-    environment: dict[str, str] = field(default_factory=dict)
-
-    def inside(self, text: str) -> str:
-        """A text whose folders of the image are this machine's."""
-        for path in PATHS:
-            text = re.sub(rf"{path}(?=[/\s\"']|$)", str(self.root) + path, text)
-        return text
-
-    def shell(self, line: str) -> None:
-        done = subprocess.run(
-            ["/bin/sh", "-c", line],
-            cwd=self.folder,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-        )
-        assert done.returncode == 0, f"{line}\n{done.stdout[-1000:]}{done.stderr[-2000:]}"
-
-    def build(self) -> None:
-        """Carry out every step."""
-        venv.create(self.root / "python", with_pip=True)
-        shims = self.root / "shims"
-        shims.mkdir()
-        for name in ("useradd", "chown"):  # root's, and nothing of this machine's
-            (shims / name).write_text("#!/bin/sh\n")
-            (shims / name).chmod(0o755)
-        kept = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "TMPDIR"))}
-        self.environment = kept | {
-            "PATH": f"{shims}:{self.root / 'python' / 'bin'}:{os.defpath}",
-            "HOME": str(self.root / "home"),
-        }
-        (self.root / "home").mkdir()
-        self.folder = self.root
-        for name, value in steps():
-            if name == "WORKDIR":
-                self.folder = Path(self.inside(value))
-                self.folder.mkdir(exist_ok=True)
-            elif name == "COPY" and value == ". .":
-                copied(self.folder / "checkout")
-                sent(self.folder / "checkout")
-                for path in (self.folder / "checkout").iterdir():
-                    path.rename(self.folder / path.name)
-            elif name == "ENV":
-                self.environment |= dict(re.findall(r"(\w+)=(\S+)", self.inside(value)))
-            elif name == "RUN":
-                self.shell(self.inside(value).replace("--no-cache-dir ", ""))
-
-
-@pytest.fixture(scope="module")
-def container(tmp_path_factory: pytest.TempPathFactory) -> Container:
-    if shutil.which("sh") is None or os.name != "posix":
-        pytest.skip("The steps are those of a POSIX shell.")
-    made = Container(tmp_path_factory.mktemp("image"))
-    made.build()
-    return made
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
@@ -18,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from memory_system import Settings
+from tests.package.image import Container
 from tests.running import free_port
 from tests.waiting import LAST_RESORT
 
@@ -71,22 +71,14 @@ class Installed:
 
 
 @pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """The package index; these tests are skipped where it cannot be reached, unless this is CI."""
-    target = str(tmp_path_factory.mktemp("asked"))
-    asked = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-cache-dir", "-d", target, "filelock"]
-    done = subprocess.run(asked, capture_output=True, check=False)
-    if done.returncode and os.environ.get("CI") != "true":
-        pytest.skip("The package index cannot be reached.")
-
-
-def install(folder: Path, wheel: Path, extra: str) -> Installed:
+def core(index: None, wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
     """An empty environment, and the wheel with what it asks for."""
+    folder = tmp_path_factory.mktemp("core")
     venv.create(folder / "env", with_pip=True)
     made = Installed(folder / "env", folder / "home")
     made.home.mkdir()
     done = subprocess.run(
-        [made.python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-compile", f"{wheel}{extra}"],
+        [made.python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-compile", wheel],
         cwd=made.home,
         capture_output=True,
         text=True,
@@ -98,13 +90,9 @@ def install(folder: Path, wheel: Path, extra: str) -> Installed:
 
 
 @pytest.fixture(scope="module")
-def core(index: None, wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    return install(tmp_path_factory.mktemp("core"), wheel, "")
-
-
-@pytest.fixture(scope="module")
-def everything(index: None, wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    return install(tmp_path_factory.mktemp("everything"), wheel, "[all]")
+def everything(index: None, container: Container, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """The wheel with all extras, as the steps of the Dockerfile install it, and another's home folder."""
+    return Installed(container.root / "python", tmp_path_factory.mktemp("home"))
 
 
 def test_a_game_installs_the_core_and_asks_a_character(core: Installed) -> None:

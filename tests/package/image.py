@@ -1,0 +1,105 @@
+"""The steps of the Dockerfile, carried out in a folder of this machine."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import re
+import subprocess
+import venv
+from pathlib import Path
+
+from dockerfile_parse import DockerfileParser
+
+from tests.conftest import ROOT
+from tests.package.building import copied
+
+PATHS = ("/src", "/wheels", "/data", "/model")
+"""The folders of the image that its steps use."""
+SECONDS = 1800
+"""Long enough for any load."""
+
+
+def steps() -> list[tuple[str, str]]:
+    """The instructions of the Dockerfile with their values, in order."""
+    parser = DockerfileParser(path=str(ROOT / "Dockerfile"), cache_content=True)
+    return [(one["instruction"], one["value"]) for one in parser.structure if one["instruction"] != "COMMENT"]
+
+
+def last(instruction: str) -> str:
+    return next(value for name, value in reversed(steps()) if name == instruction)
+
+
+def sent(folder: Path) -> None:
+    """Remove from a copy of the checkout what ``.dockerignore`` does not send; the last pattern that fits decides."""
+    patterns = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if line and line[0] != "#"]
+    for path in sorted(folder.rglob("*"), reverse=True):
+        parts = path.relative_to(folder).parts
+        beginnings = ["/".join(parts[: count + 1]) for count in range(len(parts))]
+        left_out = False
+        for pattern in patterns:
+            plain = pattern.removeprefix("!").replace("**/", "*")
+            depth = 0 if "**" in pattern else plain.count("/") + 1
+            tried = beginnings if not depth else beginnings[depth - 1 : depth]
+            if any(fnmatch.fnmatchcase(one, plain) for one in tried):
+                left_out = not pattern.startswith("!")
+        if left_out and path.is_file():
+            path.unlink()
+
+
+class Container:
+    """The image's steps, carried out in a folder of this machine, whose Python is an environment of its own.
+
+    Args:
+        root: the folder.
+        build: whether the steps are to be carried out; they were if not.
+    """
+
+    def __init__(self, root: Path, *, build: bool = False) -> None:
+        self.root = root
+        self.folder = root
+        shims = root / "shims"
+        kept = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "TMPDIR"))}
+        self.environment = kept | {
+            "PATH": f"{shims}:{root / 'python' / 'bin'}:{os.defpath}",
+            "HOME": str(root / "home"),
+            "PIP_NO_COMPILE": "1",  # of what is installed, little is imported
+        }
+        if build:
+            venv.create(root / "python", with_pip=True)
+            (root / "home").mkdir()
+            shims.mkdir()
+            for name in ("useradd", "chown"):  # root's, and nothing of this machine's
+                (shims / name).write_text("#!/bin/sh\n")
+                (shims / name).chmod(0o755)
+        for name, value in steps():
+            if name == "WORKDIR":
+                self.folder = Path(self._inside(value))
+                self.folder.mkdir(exist_ok=True)
+            elif name == "ENV":
+                self.environment |= dict(re.findall(r"(\w+)=(\S+)", self._inside(value)))
+            elif build and name == "COPY" and value == ". .":
+                copied(self.folder / "checkout")
+                sent(self.folder / "checkout")
+                for path in (self.folder / "checkout").iterdir():
+                    path.rename(self.folder / path.name)
+            elif build and name == "RUN":
+                self._shell(self._inside(value).replace("--no-cache-dir ", ""))
+
+    def _inside(self, text: str) -> str:
+        """A text whose folders of the image are this machine's."""
+        for path in PATHS:
+            text = re.sub(rf"{path}(?=[/\s\"']|$)", str(self.root) + path, text)
+        return text
+
+    def _shell(self, line: str) -> None:
+        done = subprocess.run(
+            ["/bin/sh", "-c", line],
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+        assert done.returncode == 0, f"{line}\n{done.stdout[-1000:]}{done.stderr[-2000:]}"
