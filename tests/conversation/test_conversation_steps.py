@@ -513,13 +513,13 @@ def test_the_talk_is_remembered_by_a_synopsis(talk: Conversation, server: FakeSe
 
 
 def test_a_small_context_holds_a_long_talk(small: Conversation, server: FakeServer) -> None:
-    for number in range(60):
-        step = small.step(f"Sentence number {number} is about bread and the mill, and it goes on for a while.")
+    for number in range(24):
+        step = small.step(f"Sentence number {number} is about bread and the mill, and it goes on for a while. " * 2)
         assert step.answer == "Yes."
         assert not step.problem
         assert step.context.tokens <= 2000
         assert step.context.section(NEW) is not None
-    assert small.head.next_number > 180
+    assert small.head.next_number > 72
     assert small.messages(0, 1)[0].text.startswith("Sentence number 0")
     assert len(small.talk.queue) < 20
 
@@ -608,9 +608,10 @@ def test_a_server_with_a_smaller_context_than_thought_is_learned_from(talk: Conv
     talk.change(TalkSettings(budget=8000))
     server.on("*", unless(too_long, overflow(), answers("Yes.")))
     refused = []
-    for number in range(25):
+    for number in range(14):
         before = len(server.requests)
-        step = talk.step(f"Sentence number {number} is about bread and the mill, and goes on for a little while yet.")
+        text = f"Sentence number {number} is about bread and the mill, and goes on for a little while yet. "
+        step = talk.step(text * 2)
         assert step.answer == "Yes."
         refused.append(sum(too_long(asked) for asked in server.requests[before:]))
     assert sum(refused) <= 4

@@ -57,11 +57,11 @@ def test_a_buffer_holds_everything(agent: AgentMemory, server: FakeServer) -> No
 
 def test_a_buffer_that_is_full_leaves_out_its_oldest_messages(agent: AgentMemory, server: FakeServer) -> None:
     talk = plain(agent, server, TalkSettings(Strategy.BUFFER, budget=700))
-    for number in range(30):
-        step = talk.step(f"Message number {number}, with a few words more to fill the prompt.")
+    for number in range(12):
+        step = talk.step(f"Message number {number}, with a few words more{' and more' * 8} to fill the prompt.")
         assert step.context.tokens <= 700
     assert step.context.left_out > 0
-    assert "Message number 29" in in_prompt(server)[-1]
+    assert "Message number 11," in in_prompt(server)[-1]
     assert not any("Message number 0," in text for text in in_prompt(server))
 
 
@@ -120,8 +120,8 @@ def test_the_offline_summary_stays_bounded_over_many_folds(agent: AgentMemory) -
 
 def test_a_strategy_can_be_changed_on_the_way(agent: AgentMemory, server: FakeServer) -> None:
     talk = plain(agent, server, TalkSettings(Strategy.BUFFER, budget=20_000))
-    for number in range(40):
-        talk.step(f"Message number {number} is about bread and the mill, and it is rather long for what it says.")
+    for number in range(16):
+        talk.step(f"Message number {number} is about bread and the mill, and it is rather long for what it says. " * 3)
     talk.change(TalkSettings(Strategy.VIRTUAL, budget=2000))
     step = talk.step("Virtual now.")
     assert step.context.tokens <= 2000
@@ -134,8 +134,8 @@ def test_a_strategy_can_be_changed_on_the_way(agent: AgentMemory, server: FakeSe
 
 def test_a_large_change_of_strategy_says_what_was_never_summarised(agent: AgentMemory, server: FakeServer) -> None:
     talk = plain(agent, server, TalkSettings(Strategy.WINDOW, budget=20_000))
-    for number in range(40):
-        talk.step(f"Message number {number} is about bread and the mill. " * 8)
+    for number in range(20):
+        talk.step(f"Message number {number} is about bread and the mill. " * 16)
     talk.change(TalkSettings(Strategy.VIRTUAL, budget=2000))
     assert any("were never in a summary" in note for note in talk.step("Virtual now.").notes)
 
@@ -261,7 +261,7 @@ def test_core_memory_cannot_leave_its_block() -> None:
     assert text.count("</persona>") == text.count("</human>") == 1
 
 
-@pytest.mark.parametrize("factor", [0.6, 1.0, 1.3])
+@pytest.mark.parametrize("factor", [0.6, 1.3])
 def test_what_the_server_counts_corrects_the_estimate(agent: AgentMemory, server: FakeServer, factor: float) -> None:
     talking(agent, server)
     counts: list[int] = []
@@ -273,8 +273,8 @@ def test_what_the_server_counts_corrects_the_estimate(agent: AgentMemory, server
 
     server.on("*", reply)
     talk = Conversation.begin(agent, settings=TalkSettings(budget=3000))
-    for number in range(25):
-        talk.step(f"Sentence number {number} is about bread and the mill, and goes on for a little while yet.")
+    for number in range(16):
+        talk.step(f"Sentence number {number} is about bread and the mill, and goes on for a little while yet. " * 2)
     assert max(counts[2:]) <= 3000
     assert talk.head.scale == pytest.approx(factor, abs=0.15)
     assert max(counts) > 0.7 * 3000

@@ -244,24 +244,24 @@ def test_a_long_conversation_is_read_in_parts_and_the_synopsis_stays_short(
     agent: AgentMemory, scripted: FakeServer
 ) -> None:
     scripted.on("synopsis", says(NOTHING | {"asked": [_said(f"Mira asked {word}.", 1) for word in ("this", "that")]}))
-    long = [("Mira", f"What about number {n}? " + "and on and on " * 30) for n in range(400)]
+    long = [("Mira", f"What about number {n}? " + "and on and on " * 30) for n in range(150)]
     done = agent.remember_conversation(long, rate=False)
     sizes = [len(request["messages"][1]["content"]) for request in scripted.requests]
-    assert len(sizes) == len(done.calls) > 5
+    assert len(sizes) == len(done.calls) > 2
     assert max(sizes) < 2 * MAX_PROMPT
     read = [json.loads(request["messages"][1]["content"])["turns"] for request in scripted.requests]
-    assert sum(map(len, read)) == 400
+    assert sum(map(len, read)) == 150
     assert _synopsis(agent).document.count("Mira asked") == 2
-    assert len(_synopsis(agent).evidence) == 400
+    assert len(_synopsis(agent).evidence) == 150
 
 
 def test_a_long_conversation_offline_takes_statements_from_all_its_parts(agent: AgentMemory) -> None:
-    long = [("Mira", f"What about number {n}? " + "and on and on " * 30) for n in range(400)]
+    long = [("Mira", f"What about number {n}? " + "and on and on " * 30) for n in range(150)]
     done = agent.remember_conversation(long, rate=False)
     numbers = [int(n) for n in re.findall(r"number (\d+)", _synopsis(agent).document)]
     assert len(numbers) == 8
     assert numbers == sorted(numbers)
-    assert numbers[-1] > 300
+    assert numbers[-1] > 110
     assert "found no room in the synopsis" in done.notes[-1]
 
 
