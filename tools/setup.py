@@ -36,11 +36,11 @@ PROGRAMS = "Scripts" if os.name == "nt" else "bin"
 PIP_AUDIT = "pip-audit>=2.7,<3"
 UNREACHABLE = ("ConnectionError", "ServiceError", "Failed to establish", "timed out", "Max retries", "Name or service")
 TESTS = {
-    "test": [("2", "not long and not full and not browser"), ("2", "not long and not full and browser")],
-    "test-all": [("3", "not long and not browser"), ("2", "not long and browser")],
-    "faults": [("2", "long or not long")],
+    "test": [("2", "not long and not full", "--ignore=tests/browser"), ("2", "not long and not full", "tests/browser")],
+    "test-all": [("3", "not long", "--ignore=tests/browser"), ("2", "not long", "tests/browser")],
+    "faults": [("2", "long or not long", "tests/faults")],
 }
-"""What each of these targets runs: with so many workers, by the tests' markers.
+"""What each of these targets runs: with so many workers, by the tests' markers, and where.
 
 A browser's event loop would be in the way of other tests, hence two calls, at the same time: one computes while the
 other waits. The one that takes longer has a worker more.
@@ -276,6 +276,7 @@ def test(python, target):
     """Run the tests of a target, two at a time, and end with the slowest ten."""
     find_postgres()
     environment = dict(os.environ)
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes would each compile everything anew
     if target == "test-all":
         try_small_model(python)
     if target != "faults":
@@ -284,9 +285,7 @@ def test(python, target):
         environment["TMPDIR"] = memory_disk()
     # those who have no work left take over some of the others', so that what a file sets up is mostly made once
     pytest = [python, "-m", "pytest", "--dist", "worksteal", "--durations=10", "-n"]
-    steps = [pytest + [workers, "-m", marked] for workers, marked in TESTS[target]]
-    if target == "faults":
-        steps[0].append("tests/faults")
+    steps = [pytest + [workers, "-m", marked, where] for workers, marked, where in TESTS[target]]
     shared = tempfile.mkdtemp(prefix="memory-tests-", dir=environment.get("TMPDIR"))
     environment["TESTS_SHARED_FOLDER"] = shared  # the worlds that a test copies are made once, and not by each call
     try:
