@@ -8,6 +8,7 @@ import zipfile
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -130,32 +131,34 @@ class MiniLM:
     def _loaded(self) -> tuple[Any, Any]:
         with self._lock:
             if self._parts is None:
-                self._parts = self._load(weights.ensure(self._cache, self._say))
+                folder = weights.ensure(self._cache, self._say)
+                self._parts = _load(folder, (folder / "model.onnx").stat().st_mtime_ns)
             return self._parts
-
-    def _load(self, folder: Path) -> tuple[Any, Any]:
-        import onnxruntime
-        from tokenizers import Tokenizer
-
-        options = onnxruntime.SessionOptions()
-        options.log_severity_level = 3
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # threads that wait do not compute
-        try:
-            session = onnxruntime.InferenceSession(
-                str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
-            )
-            tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        except Exception as error:  # onnxruntime and tokenizers raise types of their own for a damaged file
-            raise EmbedderError(
-                f"The cached embedding model in {folder} is damaged. Delete that folder and start again. ({error})"
-            ) from error
-        tokenizer.enable_truncation(max_length=MAX_TOKENS)
-        tokenizer.enable_padding(pad_id=0, pad_token="[PAD]")  # to the longest of the batch
-        return session, tokenizer
 
 
 _Read = list[tuple[Any, NDArray[np.float32]]]
 """The pieces of a text: the encoding of each, and its states, shape (tokens, 384), special ones included."""
+
+
+@lru_cache(maxsize=2)
+def _load(folder: Path, _changed: int) -> tuple[Any, Any]:
+    """Session and tokenizer of a folder, as it was changed then; all embedders of a process share them."""
+    import onnxruntime
+    from tokenizers import Tokenizer
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # threads that wait do not compute
+    try:
+        session = onnxruntime.InferenceSession(str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"])
+        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    except Exception as error:  # onnxruntime and tokenizers raise types of their own for a damaged file
+        raise EmbedderError(
+            f"The cached embedding model in {folder} is damaged. Delete that folder and start again. ({error})"
+        ) from error
+    tokenizer.enable_truncation(max_length=MAX_TOKENS)
+    tokenizer.enable_padding(pad_id=0, pad_token="[PAD]")  # to the longest of the batch
+    return session, tokenizer
 
 
 def _kept(pieces: _Read) -> States:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 from streamlit import config
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session
@@ -17,6 +19,14 @@ from tests.waiting import LAST_RESORT
 
 config.set_option("runner.postScriptGC", False)  # after every run, it looks for garbage in all that is loaded
 FOLDER = sample_world.ROOT / "dashboard" / "views"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def scanned_once() -> Iterator[None]:
+    """Every AppTest looks through all that is installed for components, which takes a second; one scan is enough."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        yield
 
 
 @pytest.fixture(scope="session")
