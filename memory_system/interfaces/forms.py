@@ -335,6 +335,7 @@ class HappenedBody(Body):
         Annotated[dict[Name, Words], Field(max_length=1000)],
         Says('The characters who were told of it, each with by whom, such as {"ana": "Tobias Finch"}.'),
     ] = Field(default_factory=dict)
+    wait: Annotated[StrictBool | None, Says("Whether it waits for the language model.")] = None
     now: Annotated[AwareDatetime | None, _NOW] = None
 
 

@@ -10,9 +10,11 @@ from datetime import datetime
 from ..agent import AgentMemory
 from ..core.entry import MemoryEntry, Source
 from ..core.personality import personal
+from ..core.settings import RatedBy
 from ..core.times import moment_given
 from ..errors import AgentNotFound, InvalidParameter, ModelError, shown
 from ..llm import Task
+from ..llm.offline.model import OfflineModel
 from ..llm.tasks import Retold, retell
 from ..operations.edit import listed
 from ..operations.importing.events import Added
@@ -79,6 +81,7 @@ def happened(
     heard_by: str | Sequence[str],
     told: Told,
     now: datetime,
+    wait: bool | None,
     preview: bool,
 ) -> Happened:
     """Tell those who know of something what happened; see ``World.happened``.
@@ -91,6 +94,7 @@ def happened(
         heard_by: who heard it.
         told: who was told, and by whom.
         now: the world's time.
+        wait: whether it waits for the language model; as each agent's ``rated_by`` says if ``None``.
         preview: whether to plan only.
     """
     moment_given("'now'", now)
@@ -114,7 +118,7 @@ def happened(
         within = {one.place.casefold(): one.within for one in places_of(agent.personality for agent in everyone)}
         knowing = {one.name: _Witness(one, Source.SAW) for one in everyone if _is_at(one, place, now, within)}
     everybody = [open_().display_name for open_ in agents.values()]
-    planned = [_known(witness, what, place, now, everybody) for witness in knowing.values()]
+    planned = [_known(witness, what, place, now, everybody, wait) for witness in knowing.values()]
     if preview:
         return Happened(what, place, now, tuple(planned))
     done = [
@@ -132,12 +136,13 @@ def retelling(agent: AgentMemory, what: str, source: Source, place: str, teller:
     return retell(personal(about) if about else agent.display_name, what, source, place, teller, inside)
 
 
-def _known(witness: _Witness, what: str, place: str, now: datetime, others: Sequence[str]) -> Known:
-    """What one of them would remember, planned."""
+def _known(witness: _Witness, what: str, place: str, now: datetime, others: Sequence[str], wait: bool | None) -> Known:
+    """What one of them would remember, planned; who does not wait for a model has the words of the offline rules."""
     agent, note = witness.agent, ""
+    waits = agent.settings.rated_by is RatedBy.MODEL if wait is None else wait
     task = retelling(agent, what, witness.source, place, witness.teller)
     try:
-        words = agent.model.complete(task).answer.text
+        words = (agent.model if waits else OfflineModel(agent.embedder)).complete(task).answer.text
     except ModelError as error:  # it happened all the same
         words, note = what, f"The language model did not tell it in {agent.display_name}'s words: {error}"
     known = agent.personality.relationships if agent.personality else []
@@ -150,7 +155,9 @@ def _known(witness: _Witness, what: str, place: str, now: datetime, others: Sequ
         "people": [*dict.fromkeys([*filter(None, [witness.teller]), *people])],
         "place": place,
     }
-    return Known(agent.name, witness.source, witness.teller, agent.add_short_term(event, now=now, preview=True), note)
+    return Known(
+        agent.name, witness.source, witness.teller, agent.add_short_term(event, now=now, wait=wait, preview=True), note
+    )
 
 
 def _is_at(agent: AgentMemory, place: str, now: datetime, within: Mapping[str, str]) -> bool:

@@ -374,6 +374,7 @@ class World(Stage):
         heard_by: str | Sequence[str] = (),
         told: Told = (),
         now: datetime | None = None,
+        wait: bool | None = None,
         author: str | None = None,
         preview: bool = False,
     ) -> Happened:
@@ -391,6 +392,8 @@ class World(Stage):
             heard_by: those who heard it from somewhere near; who saw it, too, saw it.
             told: those who were told of it, each with by whom (``{"ana": "Tobias"}``), or their names alone.
             now: when; the world's time if not given.
+            wait: whether it waits for the language model; where it does not, the words are those of the offline rules,
+                and the rating comes later, as for any event. As the ``rated_by`` of each says if not given.
             author: who is behind it, as the histories tell it; this world's author if not given.
             preview: whether to plan only; each plan is applied by its own agent.
 
@@ -405,7 +408,8 @@ class World(Stage):
 
         moment = self.clock() if now is None else now
         known = {name: partial(by, name) for name in self.characters()}
-        return happened(known, text, at=at, seen_by=seen_by, heard_by=heard_by, told=told, now=moment, preview=preview)
+        who = {"seen_by": seen_by, "heard_by": heard_by}
+        return happened(known, text, at=at, **who, told=told, now=moment, wait=wait, preview=preview)
 
     def know(
         self,

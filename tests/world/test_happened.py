@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from mcp import Client
@@ -143,6 +144,30 @@ def test_a_language_model_finds_the_words_and_where_it_does_not_they_are_those_o
     (known,) = village.happened("The mill burned down.", seen_by="mira").known
     assert known.entry.document == "The mill burned down."
     assert known.note
+
+
+def test_nobody_waits_for_a_model_where_ratings_come_later_unless_asked_to(village: World, server: FakeServer) -> None:
+    server.on("rate", says({"explanation": "So.", "rating": 6}))
+    server.on("retell", says({"text": "I watched Tobias sell our mill."}))
+    village.agent("mira").model = server.model()
+    village.rerater.state = replace(village.rerater.state, on=True)
+
+    async def session() -> None:
+        async with Client(create_server(village, Tools(MEMORY_TOOLS))) as client:
+            await called(client, "remember", agent="mira", text="The geese are loud.")
+            await called(client, "happened", text="A bell rang.", seen_by=["mira"])
+
+    run(session)
+    with served_api(village) as address, RemoteWorld(address) as there:
+        there.happened(SOLD, seen_by="mira")
+        assert not server.requests
+        assert {one.document for one in village.agent("mira").entries(Tier.STM)} == {
+            "The geese are loud.",
+            "I saw: A bell rang.",
+            "I saw: Tobias Finch, my childhood friend, sold the mill to Edda Marsh.",
+        }
+        (known,) = there.happened(SOLD, seen_by="mira", wait=True).known
+    assert (known.entry.document, known.entry.rating) == ("I watched Tobias sell our mill.", 6)
 
 
 def test_it_is_told_over_http_as_in_process(village: World) -> None:

@@ -306,12 +306,14 @@ class RemoteWorld:
         heard_by: str | Sequence[str] = (),
         told: Told = (),
         now: datetime | None = None,
+        wait: bool | None = None,
         author: str | None = None,
         preview: bool = False,
     ) -> Happened:
         """As ``World.happened``."""
         tellers = dict(told) if isinstance(told, Mapping) else dict.fromkeys(listed(told), "")
-        body = given(text=text, at=at, seen_by=listed(seen_by), heard_by=listed(heard_by), told=tellers, now=now)
+        who = {"seen_by": listed(seen_by), "heard_by": listed(heard_by), "told": tellers}
+        body = given(text=text, at=at, now=now, wait=wait, **who)
         wire = self._by(author)
         return read(Happened, wire.write("POST", "/v1/happened", body, preview=str(preview).lower()))
 

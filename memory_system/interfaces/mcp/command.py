@@ -59,6 +59,7 @@ def mcp(
                 *(LOOKING_TOOLS if look else ()),
                 *(CURATING_TOOLS if curate else ()),
             )
+            world.rerater.start()
             server = serving.create_server(world, Tools(offered, served))
             if http:
                 typer.echo(f"Serving MCP on http://127.0.0.1:{chosen}{serving.PATH}. Ctrl+C stops it.")

@@ -127,6 +127,9 @@ class RememberArguments(Arguments):
     rating: float | None = Field(
         None, ge=1, le=10, description="How poignant it is, 1 mundane to 10 extremely; judged on arrival if not given."
     )
+    wait: bool | None = Field(
+        None, description="Whether to wait until a language model has judged it; by itself that comes later."
+    )
 
 
 class HappenedArguments(Arguments):
@@ -142,6 +145,9 @@ class HappenedArguments(Arguments):
         default_factory=dict, max_length=1000, description="The agents who were told of it, each with by whom."
     )
     now: AwareDatetime | None = Field(None, description="When, with its zone; the world's time if not given.")
+    wait: bool | None = Field(
+        None, description="Whether to wait until a language model has told and judged it; by itself that comes later."
+    )
 
 
 class Knows(BaseModel):

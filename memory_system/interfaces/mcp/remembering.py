@@ -9,7 +9,6 @@ from typing import Any
 from ...agent import AgentMemory
 from ...conversation import tool as searching
 from ...conversation.tool import memory_search
-from ...core.authors import authored_by
 from ...operations.importing.events import Added
 from ...recall.query import Facets
 from .forms import (
@@ -70,11 +69,15 @@ def _recall(_caller: Caller, agent: AgentMemory, given: RecallArguments) -> Reca
     )
 
 
-def _remember(_caller: Caller, agent: AgentMemory, given: RememberArguments) -> Stored:
+def _remember(caller: Caller, agent: AgentMemory, given: RememberArguments) -> Stored:
+    rerater = caller.world.rerater
     event: dict[str, Any] = {"document": given.text, "kind": given.kind, "tags": tuple(given.tags)}
     event |= {"timestamp": given.when, "rating": given.rating, "source": given.source}
     event |= {"people": tuple(given.people), "place": given.place}
-    return stored(agent.add_short_term({name: value for name, value in event.items() if value is not None}))
+    told = {name: value for name, value in event.items() if value is not None}
+    done = stored(agent.add_short_term(told, wait=rerater.waits(given.wait)))
+    rerater.told()
+    return done
 
 
 def _reflect(caller: Caller, agent: AgentMemory, given: ReflectArguments) -> Reflected:
@@ -116,8 +119,9 @@ def _search(_caller: Caller, agent: AgentMemory, given: SearchArguments) -> Sear
 
 
 def _happened(caller: Caller, _agent: None, given: HappenedArguments) -> HappenedTold:
-    author = authored_by("MCP", caller.client)
-    done = caller.world.happened(**dict(given), author=author)
+    rerater = caller.world.rerater
+    done = caller.world.happened(**dict(given) | {"wait": rerater.waits(given.wait)}, author=caller.author)
+    rerater.told()
     told = [
         Knows(agent=one.agent, source=one.source, text=one.entry.document, revision=one.added.change_set.revision)
         for one in done.known

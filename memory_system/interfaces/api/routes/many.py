@@ -175,10 +175,14 @@ def _happening(desk: Desk, router: APIRouter) -> None:
     def happen(tell: Tell, body: HappenedBody, preview: Preview = False) -> Response:
         """Tell those who know of something what happened: each remembers it in its own words, with its own rating.
 
-        With ``preview`` each plan waits under its id among the previews of its agent.
+        With ``preview`` each plan waits under its id among the previews of its agent. Where a server rates in the
+        background nothing waits for a language model, unless ``wait`` says so: the words are the offline rules'.
         """
         tell("progress", {"done": 0.0, "doing": "Telling those who know of it"})
-        done = desk.world().happened(**dict(body), author=desk.author, preview=preview)
+        rerater = desk.world().rerater
+        given = dict(body) | {"wait": rerater.waits(body.wait)}
+        done = desk.world().happened(**given, author=desk.author, preview=preview)
+        rerater.told()
         told = plain(done)
         for one, written in zip(done.known, told["known"], strict=True) if preview else ():
             desk.previews.keep(one.agent, one.added.change_set)
@@ -191,7 +195,7 @@ def _happening(desk: Desk, router: APIRouter) -> None:
         response_model=model(Happened),
         responses=TOLD,
         dependencies=[Depends(documents_key)],
-    )(desk.lanes.told(happen))
+    )(desk.lanes.told(happen, lambda body, **_given: desk.world().rerater.waits(body.wait) is False))
 
 
 def _nothing(one: Any, gives: str) -> Json:
