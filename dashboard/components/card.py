@@ -131,6 +131,8 @@ def _trail(agent: AgentMemory, entry: MemoryEntry) -> None:
     for hop in hops:
         when = f" · {stamp(hop.entry.timestamp)}" if hop.entry.timestamp else ""
         how = f"was told by {hop.teller}" if hop.teller else "knew it first"
+        if not hop.teller and hop is not hops[-1]:
+            how = "drew it from what follows"
         st.caption(widgets.plain(f"{session.shown_name(hop.agent)} {how}{when}"))
         st.text(tables.short(hop.entry.document, 300))
 

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 
+import numpy as np
+
 from ..agent import AgentMemory
 from ..core.entry import MemoryEntry, Source, Tier
-from ..errors import AgentNotFound
+from ..errors import AgentNotFound, EntryNotFound
 from ..recall.query import Facets
 from .happening import named
 
 MOST = 50
 """Characters that a trail leads through."""
 _LOOKED_AT = 20
+_RESTS_ON = 200
+"""Memories that one rests on, near or far, that are looked at."""
 _NEAR = 0.8
 """The share of the relevancy of the most relevant memory from which on an earlier one is preferred."""
 
@@ -26,7 +31,8 @@ class Hop:
 
     Args:
         agent: the agent's name.
-        teller: who told it, as the memory names them; empty for whoever did not have it from anybody.
+        teller: who told it, as the memory names them; empty for whoever did not have it from anybody, and where it was
+            derived from a memory that somebody told, which is then the next hop.
         talk: the id of the agent's conversation in which it was told; empty where it was told in none that is kept.
         entry: what the agent remembers of it.
     """
@@ -51,7 +57,10 @@ def trail(
     entry: MemoryEntry | None = agent.last_version(entry_id)
     hops: list[Hop] = []
     while entry is not None and len(hops) < MOST and agent.name not in {one.agent for one in hops}:
-        told = entry.source is Source.TOLD and bool(entry.people)
+        if (heard := _heard(agent, entry, about)) is not entry:
+            hops.append(Hop(agent.name, "", "", entry))
+            entry = heard
+        told = _is_told(entry)
         hops.append(Hop(agent.name, entry.people[0] if told else "", str(entry.extras.get("conversation", "")), entry))
         try:
             teller = named(agents, entry.people[0]) if told else agent
@@ -60,6 +69,31 @@ def trail(
         cue = about.strip() or _words_of(teller.display_name, entry.document)
         entry, agent = _known_before(teller, agent, entry, cue), teller
     return tuple(hops)
+
+
+def _is_told(entry: MemoryEntry) -> bool:
+    return entry.source is Source.TOLD and bool(entry.people)
+
+
+def _heard(agent: AgentMemory, entry: MemoryEntry, about: str) -> MemoryEntry:
+    """What somebody told of what a memory rests on, near or far: of several the one nearest to what is meant.
+
+    The memory itself, where it was told, or where nothing that it rests on was.
+    """
+    if _is_told(entry):
+        return entry
+    found: dict[str, MemoryEntry] = {}
+    waiting = list(entry.evidence)
+    while waiting and len(found) < _RESTS_ON:
+        with suppress(EntryNotFound):  # purged, or never the agent's
+            if (one := agent.last_version(waiting.pop(0))).id not in found:
+                found[one.id] = one
+                waiting += () if _is_told(one) else one.evidence
+    told = [one for one in found.values() if _is_told(one)]
+    if not told:
+        return entry
+    cue, *rest = agent.contents.embedded([about.strip() or entry.document, *(one.document for one in told)])
+    return told[int(np.argmax([cue @ one for one in rest]))]
 
 
 def _words_of(teller: str, told: str) -> str:

@@ -505,7 +505,8 @@ class World(Stage):
         """Who told whom: how a memory came to a character, back to whoever did not have it from anybody here.
 
         Who told it is a field of the memory. What they knew it by is found by recall as of then: the first of their
-        memories that answer best to what they said. Changes and touches nothing.
+        memories that answer best to what they said. From what was derived it leads on to what of its evidence was told.
+        Changes and touches nothing.
 
         Args:
             name: whose memory it is.
