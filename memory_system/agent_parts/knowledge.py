@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -85,10 +85,18 @@ class Knowledge:
         folder: of the world's agent.
         open_: opens that agent, an ``AgentMemory``.
         whose: the character that an agent plays, which a rehearsal is not by its own name.
+        lying_in: the places of the world that lie in one of these, however far down.
     """
 
-    def __init__(self, folder: Path, open_: Callable[[], Any], whose: Callable[[str], str]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        open_: Callable[[], Any],
+        whose: Callable[[str], str],
+        lying_in: Callable[[Sequence[str]], Sequence[str]],
+    ) -> None:
         self.whose = whose
+        self.lying_in = lying_in
         self._folder = folder
         self._open = open_
         self._agent: Any = None

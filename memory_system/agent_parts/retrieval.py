@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -20,7 +21,7 @@ from ..operations.narrative import Hits, Narrative, tell
 from ..recall.forecast import YEAR, Asker, Forecast, forecasts
 from ..recall.hybrid import Evidence
 from ..recall.measures import Hybrid
-from ..recall.query import OF_SETTINGS, Query, QueryOptions, query_of
+from ..recall.query import OF_SETTINGS, Facets, Query, QueryOptions, query_of
 from ..recall.rank import Explanation, Measured, Recall, answer
 from ..recall.table import Table
 from ..recall.verdicts import Candidate
@@ -48,7 +49,16 @@ class Retrieval(Part):
             InvalidParameter: a parameter is out of its range.
         """
         now = self.context.time(options.pop("now", None))
+        if (facets := options.get("facets")) is not None:
+            options["facets"] = self._climbing(facets)
         return query_of(cue, self.context.settings, now, {"top_k": top_k, "threshold": threshold, **options})
+
+    def _climbing(self, facets: Facets) -> Facets:
+        """The same facets, which admit what happened in a place that lies in one that is asked for."""
+        if self.context.knows is None or not isinstance(facets, Facets) or not facets.places:
+            return facets
+        inside = self.context.knows.knowledge.lying_in(facets.places)
+        return dataclasses.replace(facets, places=tuple(dict.fromkeys((*facets.places, *inside))))
 
     def query_memory(
         self,

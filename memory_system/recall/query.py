@@ -45,7 +45,8 @@ class Facets:
         without: it is none of these, by id: at most 10,000.
         sources: the agent came to know of it in one of these ways.
         people: one of these is in it, whatever the case of the letters.
-        places: it happened at one of these, whatever the case of the letters.
+        places: it happened at one of these, or, where a world knows the places, in one that lies in them; whatever the
+            case of the letters.
 
     Raises:
         InvalidParameter: one is not as described.
@@ -69,8 +70,8 @@ class Facets:
                 object.__setattr__(self, name, tuple(words(one) for one in _listed(name, getattr(self, name))))
             except ValueError as error:
                 raise InvalidParameter(f"'{name}': {error}; there are {', '.join(words)}.") from error
-        for name in ("tags", "people", "places"):
-            object.__setattr__(self, name, tuple(_listed(name, getattr(self, name))))
+        for name, most in (("tags", _MOST), ("people", _MOST), ("places", _MOST_WITHOUT)):
+            object.__setattr__(self, name, tuple(_listed(name, getattr(self, name), most)))
         object.__setattr__(self, "without", tuple(_listed("without", self.without, _MOST_WITHOUT)))
         for name in ("since", "until"):
             if (value := getattr(self, name)) is not None:

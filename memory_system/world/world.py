@@ -26,7 +26,15 @@ from ..core.settings import Settings
 from ..core.times import real_clock
 from ..embedding import registry as embedders
 from ..embedding.embedder import CachedEmbedder, Embedder, minilm_of
-from ..errors import AgentNotFound, AlreadyExists, Conflict, InvalidAgentName, InvalidParameter, StoreUnavailable
+from ..errors import (
+    AgentNotFound,
+    AlreadyExists,
+    Conflict,
+    InvalidAgentName,
+    InvalidParameter,
+    MemorySystemError,
+    StoreUnavailable,
+)
 from ..llm import LanguageModel
 from ..llm.metered import Once
 from ..llm.prices import FILE as PRICES_FILE
@@ -65,7 +73,7 @@ from .branches.branches import Stage
 from .folders import Binned, Place
 from .happening import Happened, Told, happened
 from .living import Living
-from .places import Located, places_of
+from .places import Located, lies_in, places_of
 from .rerating import Rerater
 from .swap import Spot, finish
 from .trail import Hop, trail
@@ -121,7 +129,9 @@ class World(Stage):
         self._read_tokens()
         self._agents: dict[str, AgentMemory] = {}
         self._lock = threading.RLock()
-        self.knowledge = Knowledge(self.folder / WORLD_AGENT, lambda: self._opened(WORLD_AGENT), self.character_of)
+        self.knowledge = Knowledge(
+            self.folder / WORLD_AGENT, lambda: self._opened(WORLD_AGENT), self.character_of, self._lying_in
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -500,6 +510,15 @@ class World(Stage):
     def places(self) -> tuple[Located, ...]:
         """The places of the characters' environments and routines by name, each with the one that it lies in."""
         return places_of(self.agent(name).personality for name in self.characters())
+
+    def _lying_in(self, places: Sequence[str]) -> list[str]:
+        about = []
+        for name in self.characters():
+            with suppress(MemorySystemError):  # whoever looks at that agent is told
+                about.append(self.agent(name).personality)
+        there = places_of(about)
+        within = {one.place.casefold(): one.within for one in there}
+        return [one.place for one in there if any(lies_in(one.place, place, within) for place in places)]
 
     def trail(self, name: str, entry_id: str, about: str = "") -> tuple[Hop, ...]:
         """Who told whom: how a memory came to a character, back to whoever did not have it from anybody here.

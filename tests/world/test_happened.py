@@ -92,6 +92,18 @@ def test_where_nobody_is_named_whoever_is_at_the_place_saw_it(village: World) ->
     assert len(held(village)) == 2
 
 
+def test_who_asks_for_a_place_finds_what_happened_in_those_that_lie_in_it(village: World) -> None:
+    inn = [{"place": "Three Herons", "description": "An inn.", "within": "Harrow"}]
+    village.create_agent("sam", json.dumps({"identity": {"name": "Sam"}, "environment": inn}))
+    village.happened(SOLD, at="Three Herons", seen_by="mira")
+    mira = village.agent("mira")
+    found = {
+        at: bool(mira.query_memory("Who sold the mill?", facets=Facets(places=(at,)))) for at in ("harrow", "Quay")
+    }
+    assert found == {"harrow": True, "Quay": False}
+    assert mira.relive(mira.queries(1)[0].number).faithful
+
+
 def test_what_those_in_it_are_to_somebody_stands_where_they_are_named(village: World) -> None:
     for text, expected in (
         ("The key went to Tobias Finch.", "The key went to Tobias Finch, my childhood friend."),
