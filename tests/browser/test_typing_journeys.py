@@ -79,7 +79,7 @@ def as_json(page: Page) -> dict[str, Any]:
                 words.MUTE_AND_ASK_AGAIN: "show=ablation",
                 "Documents": "show=documents",
                 "Talk": "",
-                "Two characters": "show=duet",
+                "Characters together": "show=duet",
             },
         ),
         (

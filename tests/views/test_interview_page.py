@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterator
 
@@ -305,6 +306,22 @@ def test_two_characters_talk_and_it_is_undone(open_page: OpenPage) -> None:
     assert "**Tobias Finch**" in shown(page)
     press(page, words.UNDO_ALL)
     assert [len(Conversation.all(one)) for one in (mira(), tobias)] == [0, 0]
+
+
+def test_a_group_talks_with_a_heartbeat_and_it_is_undone(open_page: OpenPage) -> None:
+    page = open_page("interview", show="duet")
+    cast = [session.world().agent(name) for name in ("mira", "edda", "tobias")]
+    next(one for one in page.selectbox if one.label.endswith("talks with")).select("edda").run()
+    next(one for one in page.multiselect if one.label == "And with").select("tobias")
+    next(one for one in page.number_input if one.label == "Turns").set_value(3)
+    next(one for one in page.number_input if one.label == words.HEARTBEAT).set_value(30)
+    press(page, words.LET_THEM_TALK)
+    talks = [talk for one in cast for talk in Conversation.all(one)]
+    assert [talk.head.settings.heartbeat for talk in talks] == [30] * 3
+    assert "**Mira Holloway**" in shown(page)
+    assert len(set(re.findall(r"\*\*([A-Z]\w+ [A-Z]\w+)\*\*", shown(page)))) >= 2
+    press(page, words.UNDO_ALL)
+    assert not any(Conversation.all(one) for one in cast)
 
 
 def test_strategies_are_compared_on_one_transcript(open_page: OpenPage) -> None:

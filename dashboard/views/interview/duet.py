@@ -1,4 +1,4 @@
-"""Two characters who talk with each other, seen as they go; stopped at any time, and taken back whole."""
+"""Characters who talk with each other, two or a group, seen as they go; stopped at any time, and taken back whole."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from memory_system import AgentMemory, MemorySystemError
-from memory_system.conversation import MAX_TURNS, Duet, Said
+from memory_system.conversation import MAX_TURNS, MOST_IN_A_GROUP, Conversation, Duet, Group, Said
 from memory_system.core import ago
 from memory_system.operations import Progress
 
@@ -19,29 +19,36 @@ from . import chat, talk_settings, talk_state, talk_tables
 
 _SECONDS = 0.5
 _MOST = 2000
-_FACES = (":material/face:", ":material/face_3:")
+_FACES = (":material/face:", ":material/face_3:", ":material/face_2:", ":material/face_4:", ":material/face_6:")
 
 
 @dataclass
 class Stage:
-    """A talk of two that goes on or has ended, and what was said in it."""
+    """A talk of several that goes on or has ended, and what was said in it."""
 
-    duet: Duet
-    names: tuple[str, str]
+    talk: Duet | Group
     turns: int
     said: list[Said] = field(default_factory=list)
 
     @property
+    def agents(self) -> dict[str, AgentMemory]:
+        """Who takes part, by the name that they are called."""
+        parts = self.talk.parts if isinstance(self.talk, Group) else (self.talk.first, self.talk.second)
+        agents = [part.agent for part in parts if isinstance(part, Conversation)]
+        return {agent.display_name: agent for agent in agents}
+
+    @property
     def work(self) -> str:
         """The name of the work that lets them talk."""
-        return f"duet-{self.duet.first.id}"
+        first = self.talk.parts[0] if isinstance(self.talk, Group) else self.talk.first
+        return f"duet-{first.id}"
 
     def let_talk(self, opening: str, turns: int) -> None:
         """Let them talk so many turns, in the background."""
         self.turns = len(self.said) + turns
 
         def do(tell: Progress, stopped: Callable[[], bool]) -> None:
-            for one in self.duet.stream(turns, opening=opening, cancelled=stopped):
+            for one in self.talk.stream(turns, opening=opening, cancelled=stopped):
                 self.said.append(one)
                 tell(len(self.said) / self.turns, f"{len(self.said)} of {self.turns}")
 
@@ -51,7 +58,7 @@ class Stage:
 
 
 def show(agent: AgentMemory) -> None:
-    """The fields that bring two together; their talk as it goes."""
+    """The fields that bring them together; their talk as it goes."""
     if widgets.closed(agent):
         return
     key = f"duet-{agent.name}"
@@ -86,6 +93,11 @@ def _begin(agent: AgentMemory, key: str) -> None:
         persist_state="session",
     )
     turns = right.number_input("Turns", 1, MAX_TURNS, 6, key=f"{key}-turns", persist_state="session")
+    joining = st.multiselect(
+        "And with", [name for name in others if name != other], format_func=session.shown_name, key=f"{key}-joining",
+        persist_state="session", max_selections=MOST_IN_A_GROUP - 2, placeholder="Nobody else",
+        help="In a group whoever is named speaks next, or has most to say.",
+    )  # fmt: skip
     opening = st.text_input(
         "How it begins",
         max_chars=_MOST,
@@ -97,15 +109,15 @@ def _begin(agent: AgentMemory, key: str) -> None:
         settings = talk_settings.fields(f"{key}-settings", talk_state.wanted_settings(agent))
     if st.button(
         words.LET_THEM_TALK, type="primary", icon=":material/forum:", disabled=settings is None, key=f"{key}-begin",
-        help="In Python: Duet.begin(first, second).talk(turns)",
+        help="In Python: Duet.begin(first, second).talk(turns), or Group.begin([first, second, third])",
     ):  # fmt: skip
-        second = session.character(str(other))
+        cast = [agent, *(session.character(name) for name in (str(other), *joining))]
         try:
-            duet = Duet.begin(agent, second, settings=settings)
+            talk = Group.begin(cast, settings=settings) if joining else Duet.begin(*cast, settings=settings)
         except MemorySystemError as error:
             widgets.problem(error)
             return
-        stage = Stage(duet, (agent.display_name, second.display_name), int(turns))
+        stage = Stage(talk, int(turns))
         st.session_state[key] = stage
         drafts.next_turn(f"{key}-opening")
         stage.let_talk(opening, int(turns))
@@ -126,18 +138,19 @@ def _running(stage: Stage) -> None:
 
 def _transcript(stage: Stage, *, links: bool) -> None:
     """What was said; with ``links`` each thing with the memories that came to the speaker's mind."""
+    agents = stage.agents
+    places = {name: place for place, name in enumerate(agents)}
     with st.container(height=chat.HEIGHT, border=True, autoscroll=True, key="duet-chat"):
         for number, one in enumerate(list(stage.said)):
-            with st.chat_message("assistant", avatar=_FACES[one.speaker != stage.names[0]]):
+            with st.chat_message("assistant", avatar=_FACES[places[one.speaker] % len(_FACES)]):
                 st.markdown(f"**{widgets.plain(one.speaker)}**")
                 st.text(talk_tables.spoken(one.text) or f"(no answer) {one.step.problem}")
                 if links and one.step.recalled.hits:
-                    _mind(stage, one, number)
+                    _mind(agents[one.speaker], one, number)
 
 
-def _mind(stage: Stage, one: Said, number: int) -> None:
+def _mind(whose: AgentMemory, one: Said, number: int) -> None:
     """The memories that came to the speaker's mind."""
-    whose = (stage.duet.first if one.speaker == stage.names[0] else stage.duet.second).agent
     hits = one.step.recalled.hits
     counted = tables.counted(len(hits), "memory", "memories")
     with st.popover(f"{counted} came to mind", icon=":material/lightbulb:", type="tertiary", key=f"duet-mind-{number}"):
@@ -149,24 +162,25 @@ def _mind(stage: Stage, one: Said, number: int) -> None:
 
 
 def _go_on(stage: Stage, key: str) -> None:
-    """What can be done when they have stopped: more, another pair, or all of it undone."""
+    """What can be done when they have stopped: more, others, or all of it undone."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         more = st.number_input("More turns", 1, MAX_TURNS, 4, key=f"{key}-more", width=140, persist_state="session")
-        if st.button("Go on", icon=":material/play_arrow:", key=f"{key}-on", help="In Python: Duet.talk(turns)"):
+        if st.button("Go on", icon=":material/play_arrow:", key=f"{key}-on", help="In Python: talk(turns)"):
             stage.let_talk("", int(more))
             st.rerun()
         if st.button(
             words.UNDO_ALL, icon=":material/undo:", key=f"{key}-undo",
-            help="In both memories, with what came of it; the History page can undo that. In Python: Duet.undo",
+            help="In every memory, with what came of it; the History page can undo that. In Python: undo()",
         ):  # fmt: skip
             try:
-                stage.duet.undo()
+                stage.talk.undo()
             except MemorySystemError as error:
                 widgets.problem(error)
             else:
                 st.session_state.pop(key)
-                widgets.say_next("Undone: neither remembers that they talked.")
+                whoever = "none of them" if isinstance(stage.talk, Group) else "neither"
+                widgets.say_next(f"Undone: {whoever} remembers that they talked.")
                 st.rerun()
-        if st.button("Another pair", icon=":material/group:", key=f"{key}-other-pair", help="What was said stays."):
+        if st.button("Others", icon=":material/group:", key=f"{key}-other-pair", help="What was said stays."):
             st.session_state.pop(key)
             st.rerun()

@@ -11,7 +11,7 @@ SHOWN = {  # by its word in the link
     "talk": "Talk",
     "ablation": words.MUTE_AND_ASK_AGAIN,
     "questions": "Ready questions",
-    "duet": "Two characters",
+    "duet": "Characters together",
     "people": "People",
     "strategies": "Strategies",
     "documents": "Documents",

@@ -10,6 +10,7 @@ import streamlit as st
 from memory_system import MemorySystemError
 from memory_system.conversation import LEAST_VIRTUAL, MAX_TEMPLATE, TRANSCRIPT, Remember, Strategy, TalkSettings
 
+from ... import words
 from ...components import widgets
 
 STRATEGIES = {
@@ -26,6 +27,9 @@ ABOUT = {
     Strategy.WINDOW: "The last messages; older ones are not in the prompt.",
     Strategy.BUFFER: "Everything that was said, as far as the budget allows.",
 }
+
+_LONGEST = 7 * 24 * 60
+"""Minutes: as long as ``TalkSettings.heartbeat`` may be."""
 
 
 def fields(key: str, held: TalkSettings) -> TalkSettings | None:
@@ -62,8 +66,13 @@ def fields(key: str, held: TalkSettings) -> TalkSettings | None:
         key=f"{key}-remember", persist_state="session", required=True,
         help="An interview leaves nothing. In Python: TalkSettings.remember",
     )  # fmt: skip
+    heartbeat = st.number_input(
+        words.HEARTBEAT, 0, _LONGEST, held.heartbeat, 10, key=f"{key}-heartbeat", persist_state="session",
+        help="Minutes of the world's time without a word after which the character may speak by itself as time "
+        "passes; 0 never. In Python: TalkSettings.heartbeat",
+    )  # fmt: skip
     chosen: dict[str, Any] = {"strategy": strategy, "budget": int(budget), "recalled": int(recalled)}
-    chosen["remember"] = remember or held.remember
+    chosen |= {"remember": remember or held.remember, "heartbeat": int(heartbeat)}
     chosen |= _own(key, held, strategy)
     try:
         return replace(held, **chosen)
