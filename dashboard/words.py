@@ -190,7 +190,7 @@ NO_CHANGE_IS_LIKE_THIS = "No matching changes."
 STILL_TO_COME = "This change came after the moment you are looking at, so the table does not list it."
 
 # pages/interview/interview.py
-HEARTBEAT = "Speaks unprompted after"
+HEARTBEAT = "Speaks unprompted after … minutes"
 REFLECT_ON_THEM = "Reflect on them"
 TRUST_HAS_NOT_CHANGED = "Trust has not changed yet."
 MUTE_AND_ASK_AGAIN = "Mute and ask again"

@@ -478,6 +478,21 @@ def test_a_talk_goes_on_from_call_to_call_and_a_dry_run_leaves_no_trace(cli: Com
     assert cli("talk", "mira", "   ").code == 1
 
 
+def test_agents_talk_with_each_other_two_or_a_group(cli: CommandLine, agent: AgentMemory, world: World) -> None:
+    for name in ("ana", "bo"):
+        world.create_agent(name, f'{{"identity": {{"name": "{name.title()} Reed"}}}}')
+    said = cli(
+        "talk", "mira", "You meet at the well.", "--with", "ana", "--with", "bo", "--turns", "3"
+    ).out.splitlines()
+    assert len({line.partition(": ")[0] for line in said} & {"Mira Holloway", "Ana Reed", "Bo Reed"}) >= 2
+    two = [json.loads(line) for line in cli("talk", "mira", "--with", "ana", "--turns", "2", "--json").out.splitlines()]
+    assert [one["agent"] for one in two] == ["mira", "ana"]
+    assert all(one["answer"] and one["revision"] for one in two)
+    before = agent.stamp
+    assert cli("talk", "mira", "--with", "mira").code == cli("talk", "mira", "--with", "ana", "--dry-run").code == 1
+    assert agent.stamp == before
+
+
 # -- what only MCP has -------------------------------------------------------------------------------------
 
 

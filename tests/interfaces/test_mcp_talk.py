@@ -205,6 +205,9 @@ def test_john_and_mike_by_the_offline_model_over_mcp(agent: AgentMemory, world: 
             assert "John" not in core["human"]
             assert "Brenda" in await said("Do you remember what I said about my mother?")
             assert "Mike" in await said("What is my name?")
+            beat = await called(client, "heartbeat")
+            assert beat["answer"].startswith("(offline)") or not beat["answer"]
+            assert beat["revision"] == agent.revision
 
     with served(world, tools=TOOLS) as url:
         run(lambda: session(url))

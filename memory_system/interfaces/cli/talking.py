@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from ...agent import AgentMemory
-from ...conversation import Action, Conversation, Interview
+from ...conversation import Action, Conversation, Duet, Group, Interview, Step
 from ...conversation.storage import conversations
 from ...errors import InvalidParameter, MemorySystemError, ModelError
 from .arguments import Agent, DryRun, Json, Now, opened, the_world
@@ -46,6 +46,15 @@ def talk(
             help="What the agent can do, as JSON: name, description, parameters and the command that does it of each.",
         ),
     ] = None,
+    others: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with",
+            metavar="AGENT",
+            help="Let it talk with this agent, or in a group with several; TEXT is then what brings them together.",
+        ),
+    ] = None,
+    turns: Annotated[int, typer.Option(help="With --with: how many things are said.")] = 6,
     now: Now = None,
     dry_run: DryRun = False,
     json: Json = False,
@@ -56,6 +65,18 @@ def talk(
     """
     with the_world(json=json) as world:
         character = opened(world, agent)
+        if others:
+            if conversation or unprompted or actions or dry_run:
+                raise InvalidParameter(
+                    "With --with it talks with agents alone: only TEXT, --turns and --now go with it."
+                )
+            cast = [character, *(opened(world, one) for one in others)]
+            group = Group.begin(cast, now=now) if len(cast) > 2 else Duet.begin(*cast, now=now)
+            with quiet_progress():
+                for one in group.stream(turns, opening="" if text is None else text, now=now):
+                    whose = one.step.change_set.agent if one.step.change_set else ""
+                    _tell(whose, None, "", one.step, json=json, speaker=one.speaker)
+            return
         offered = [] if actions is None else read_actions(actions)
         if offered and dry_run:
             raise InvalidParameter("A dry run leaves no trace, so the agent can do nothing in it. Leave out --actions.")
@@ -74,27 +95,34 @@ def talk(
                     step = partner.step(said, now=now, actions=offered)
                 else:
                     step = partner.step(said, now=now)
-            revision = step.change_set.revision if step.change_set else None
-            if step.problem:
-                raise ModelError(
-                    f"{step.problem} {f'What you said is kept, as revision {revision}.' if revision else ''}"
-                )
-            if json:
-                told = {
-                    "agent": agent,
-                    "conversation": partner.id if isinstance(partner, Conversation) else None,
-                    "said": said,
-                    "answer": step.answer,
-                    "recalled": [hit.entry.id for hit in step.recalled],
-                    "functions": [one.name for one in step.functions],
-                    "revision": revision,
-                    "notes": list(step.notes),
-                }
-                typer.echo(json_of(told, indent=None))
-                continue
-            say(step.answer)
-            for note in step.notes:
-                say(f"Note: {note}", err=True)
+            _tell(agent, partner.id if isinstance(partner, Conversation) else None, said, step, json=json)
+
+
+def _tell(agent: str, conversation: str | None, said: str, step: Step, *, json: bool, speaker: str = "") -> None:
+    """Print what came of a message.
+
+    Raises:
+        ModelError: there is no answer.
+    """
+    revision = step.change_set.revision if step.change_set else None
+    if step.problem:
+        raise ModelError(f"{step.problem} {f'What you said is kept, as revision {revision}.' if revision else ''}")
+    if json:
+        told = {
+            "agent": agent,
+            "conversation": conversation,
+            "said": said,
+            "answer": step.answer,
+            "recalled": [hit.entry.id for hit in step.recalled],
+            "functions": [one.name for one in step.functions],
+            "revision": revision,
+            "notes": list(step.notes),
+        }
+        typer.echo(json_of(told, indent=None))
+        return
+    say(f"{speaker}: {step.answer}" if speaker else step.answer)
+    for note in step.notes:
+        say(f"Note: {note}", err=True)
 
 
 def read_actions(file: Path) -> list[Action]:

@@ -20,10 +20,12 @@ from ...agent import AgentMemory
 from ...conversation.actions import HEARTBEAT, cut
 from ...conversation.conversation import Conversation
 from ...conversation.external import AgentExternal
-from ...conversation.functions import FunctionRun, Functions, Page
+from ...conversation.functions import Functions, Page
 from ...conversation.noting import note
 from ...conversation.playing import ARCHIVAL, first_blocks
 from ...conversation.searching import archival_search, conversation_search, conversation_search_date
+from ...conversation.stepping import Told
+from ...conversation.steps import Step
 from ...conversation.storage import conversations
 from ...conversation.talk import Blocks, Talk, TalkSettings
 from ...core.authors import authored_by
@@ -64,8 +66,8 @@ class Talked(Answer):
     notes: list[str]
 
     def told(self) -> str:
-        """The answer."""
-        return "\n".join([self.answer, *(f"({note})" for note in self.notes)])
+        """The answer; that there is none where the character stays silent."""
+        return "\n".join([self.answer or "(silence)", *(f"({note})" for note in self.notes)])
 
 
 class SendArguments(Arguments):
@@ -182,15 +184,24 @@ _RESULT_ROOM = 20_000
 def _talk(caller: Caller, agent: AgentMemory, given: TalkArguments) -> Talked:
     _refuse_empty(given.message)
     conversation = _own(caller, agent)
+    return _talked(conversation, conversation.step(given.message, told=_calls(caller)), "What you said")
+
+
+def _heartbeat(caller: Caller, agent: AgentMemory, _given: Nothing) -> Talked:
+    conversation = _own(caller, agent)
+    return _talked(conversation, conversation.heartbeat(told=_calls(caller)), "The heartbeat")
+
+
+def _calls(caller: Caller) -> Told:
+    """Tells the client each call of a function, as progress whose end nobody knows."""
     counted = count(1)
+    return lambda run: caller.progress(1 - 1 / (next(counted) + 1), f"Called {run.name}")
 
-    def told(run: FunctionRun) -> None:
-        caller.progress(1 - 1 / (next(counted) + 1), f"Called {run.name}")
 
-    step = conversation.step(given.message, told=told)
+def _talked(conversation: Conversation, step: Step, what: str) -> Talked:
     revision = step.change_set.revision if step.change_set else None
     if step.problem:
-        raise ModelError(f"{step.problem} What you said is kept, as revision {revision}.")
+        raise ModelError(f"{step.problem} {what} is kept, as revision {revision}.")
     return Talked(
         answer=step.answer,
         functions=[
@@ -315,6 +326,16 @@ TALK_TOOLS = (
         TalkArguments,
         Talked,
         _talk,
+        turn=_TURN,
+    ),
+    Tool(
+        "heartbeat",
+        "Let the character speak unprompted",
+        "Say nothing: the character may open your conversation with it, go on by itself, or stay silent, in which case "
+        "its answer is empty.",
+        Nothing,
+        Talked,
+        _heartbeat,
         turn=_TURN,
     ),
     Tool(
