@@ -12,7 +12,7 @@ import pandas as pd
 
 from memory_system import Candidate, Change, ChangeSet, Kind, MemoryEntry, Source, Tier
 from memory_system.agent_parts import OWN_SETTINGS, Precision
-from memory_system.core import EVERYBODY, Finding, State, ago, known_to, stamp
+from memory_system.core import Finding, State, ago, badge, stamp
 from memory_system.maintenance import Manifest
 from memory_system.recall import Forecast
 from memory_system.recall.hybrid import Evidence
@@ -120,8 +120,7 @@ _CANDIDATE_COLUMNS = [
 
 def tier(entry: MemoryEntry) -> str:
     """Where a memory is from: its tier, or of a fact of the world "world", or the group that knows it."""
-    to = known_to(entry)
-    return ("world" if to == EVERYBODY else to) if to else TIERS[entry.tier]
+    return badge(entry) or TIERS[entry.tier]
 
 
 def _candidate(one: Candidate) -> dict[str, object]:

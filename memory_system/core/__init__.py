@@ -5,7 +5,7 @@ from .authors import BY_ITSELF
 from .change_set import CONVERSATION, CORE, HELD, OF_A_CONVERSATION, PERSON, TextChange, entry_from_json, entry_to_json
 from .entry import LIVED
 from .findings import Finding, State
-from .known import EVERYBODY, WORLD_AGENT, Fact, Group, known_to
+from .known import EVERYBODY, WORLD_AGENT, Fact, Group, badge, known_to
 from .languages import NAMES as LANGUAGES
 from .memory import Page
 from .names import checked_name
@@ -35,6 +35,7 @@ __all__ = [
     "TextChange",
     "address",
     "ago",
+    "badge",
     "checked_name",
     "entry_from_json",
     "entry_to_json",

@@ -134,6 +134,12 @@ def recalled(entry: MemoryEntry) -> MemoryEntry:
     return replace(entry, tier=Tier.STATIC, metadata=entry.extras)
 
 
+def badge(entry: MemoryEntry) -> str:
+    """What tells a fact of the world from an agent's own memory: "world", or the group that knows it; else empty."""
+    to = known_to(entry)
+    return "world" if to == EVERYBODY else to
+
+
 def known_to(entry: MemoryEntry) -> str:
     """To whom a memory that was recalled is known: ``everybody`` or a group; empty for one of the agent's own."""
     return str(entry.extras.get(_TO, "")) if entry.tier is Tier.STATIC else ""

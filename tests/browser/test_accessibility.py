@@ -39,6 +39,7 @@ PAGES = {
     "settings": ("settings", {"agent": "mira"}),
     "language model": ("settings", {"agent": "mira", "part": "model"}),
     "prompts": ("settings", {"agent": "mira", "part": "prompts"}),
+    "world": ("settings", {"agent": "mira", "part": "known"}),
 }
 
 
@@ -132,7 +133,7 @@ def test_a_conversation_before_it_is_remembered_has_no_violation_of_ours(tinted:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("name", "role", "number"), [("settings", "tab", 4), ("operations", "radio", 5)])
+@pytest.mark.parametrize(("name", "role", "number"), [("settings", "tab", 5), ("operations", "radio", 5)])
 def test_on_a_phone_every_part_of_a_page_can_be_chosen_from_one_line(
     page: Page, dashboard: Dashboard, name: str, role: Literal["tab", "radio"], number: int
 ) -> None:

@@ -86,7 +86,8 @@ def as_json(page: Page) -> dict[str, Any]:
             "settings",
             {
                 "Prompts": "part=prompts",
-                "Backup and check": "part=safety",
+                "Backup": "part=safety",
+                "World": "part=known",
                 "General": "",
                 "Language model": "part=model",
             },

@@ -296,6 +296,7 @@ def test_it_is_known_by_command_and_by_tool(town: World, monkeypatch: pytest.Mon
     assert cli(*words, "--dry-run").code == 0
     assert town.facts() == ()
     assert cli(*words, "--json").value["revision"]
+    assert "the guard" in cli("recall", "bo", "What is the password?").out
     assert cli("group", "the guard", "bo", "mira").code == 0
     assert [one["text"] for one in cli("facts", "--json").value["items"]] == [PASSWORD]
     assert cli("groups", "--json").value["items"] == [{"name": "the guard", "members": ["bo", "mira"]}]

@@ -23,8 +23,8 @@ PARTS = {  # by its word in the link
     GENERAL: "General",
     model_settings.LINK: "Language model",
     prompt_settings.LINK: "Prompts",
-    known_settings.LINK: "World knowledge",
-    safekeeping.LINK: "Backup and check",
+    known_settings.LINK: "World",
+    safekeeping.LINK: "Backup",
 }
 parts, opened = tabs.linked(PARTS, "settings-part", "part")
 

@@ -13,6 +13,7 @@ from rich.text import Text
 from ...agent import AgentMemory
 from ...agent_parts.cues import CueResult
 from ...core.kinds import Kind, Source
+from ...core.known import badge
 from ...core.presets import PRESETS
 from ...errors import EntryNotFound
 from ...recall.query import Facets
@@ -192,7 +193,11 @@ def show_recalled(found: Recall) -> None:
         return
     rows: list[Sequence[Cell]] = []
     for hit in hits:
-        tier, ago, text = NAMES[hit.entry.tier], when(hit.entry, found.query.now), one_line(hit.entry.document)
+        tier, ago, text = (
+            badge(hit.entry) or NAMES[hit.entry.tier],
+            when(hit.entry, found.query.now),
+            one_line(hit.entry.document),
+        )
         drawn = stacked(text, f"{tier}, {ago}" if ago else tier, hit.because)
         rows.append((f"{hit.score.total:.2f}", _bar(hit), drawn, tier, ago, text, hit.because))
     show_table(_RECALLED, rows)
@@ -225,7 +230,7 @@ def _explained(one: Candidate) -> list[Cell]:
     total = f"{one.score.total:.2f}"
     if one.verdict is Verdict.NO_VECTOR:
         total, parts = "", ["", "", ""]
-    tier, text = NAMES[one.entry.tier], one_line(one.entry.document)
+    tier, text = badge(one.entry) or NAMES[one.entry.tier], one_line(one.entry.document)
     drawn = stacked(text, f"{tier}, {one.verdict.value}. {one.because}", one.entry.id)
     return [total, _bar(one), drawn, *parts, tier, one.verdict.value, text, one.because, one.entry.id]
 
