@@ -65,8 +65,8 @@ def fields(page: AppTest) -> Iterator[tuple[str, int]]:
 def other(field: Any, kind: str) -> Any:
     """Something else than what stands in a field, that it takes."""
     if kind == "number_input":
-        step = field.step or 1
-        return field.value - step if field.value + step > field.max else field.value + step
+        value, step = field.min if field.value is None else field.value, field.step or 1
+        return value - step if value + step > field.max else value + step
     return f"{field.value} and so on"
 
 
