@@ -176,6 +176,16 @@ def test_the_world_reflects_on_whom_enough_came_up_about_and_not_again_what_was_
     assert "reflect-on-person" in [one.what for one in world.advance().steps]
 
 
+def test_what_a_purged_memory_said_is_in_no_record_of_a_person(bo: AgentMemory) -> None:
+    reflect_on_person(bo, ANA)
+    bo.forget("lie")
+    bo.purge("lie")
+    assert "hens" not in ana(bo).text
+    assert not [one for one in bo.history() if "hens" in repr(one)]
+    assert ana(bo).trust == 0.54
+    assert trust_over_time(bo, ANA)[0].evidence == ("help", "lie")
+
+
 def test_the_world_tries_again_what_the_model_answered_wrongly(
     world: World, bo: AgentMemory, server: FakeServer
 ) -> None:

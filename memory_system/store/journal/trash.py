@@ -17,11 +17,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ...core.change_set import RATE, TEXTS, ChangeSet, dump_entry, is_text, load_entry, short
+from ...core.change_set import PERSON, RATE, TEXTS, ChangeSet, dump_entry, is_text, load_entry, short
 from ...core.entry import MemoryEntry, Tier
 from ...errors import StaleChange
 from .history import content_hash, document, field, holds, slices
 from .tables import CHANGE_SETS, CHANGES, ENTRIES, PURGED, QUERIES, VECTORS, upsert
+from .tables import TEXTS as STATE
 
 PURGED_TEXT = "(purged)"
 """What stands in the place of a text that was purged."""
@@ -95,7 +96,7 @@ class Scrubber:
 
 def _forms(text: str) -> set[str]:
     line = " ".join(text.split())
-    forms = {text, text.strip(), line, short(text), text[:60].strip()}
+    forms = {text, text.strip(), line, line.rstrip("."), short(text), text[:60].strip()}
     escaped = forms | _escaped(forms)
     # once more: what a model calls a function with is JSON in a text, and its answer is kept as JSON again
     return {form for form in escaped | _escaped(escaped) if form}
@@ -123,6 +124,9 @@ def purge(db: sa.Connection, revision: int, ids: Sequence[str]) -> None:
     scrubber = Scrubber(texts)
     _clean_reasons(db, scrubber)
     _clean_heads(db, scrubber, Scrubber(texts | {entry.explanation for entry in said if entry.explanation}))
+    for kept in db.execute(sa.select(STATE).where(STATE.c.name.startswith(PERSON))).all():
+        if kept.body and (body := scrubber.clean(kept.body)) != kept.body:
+            db.execute(sa.update(STATE).where(STATE.c.name == kept.name).values(body=body))
     asked = db.execute(sa.select(QUERIES.c.number, QUERIES.c.cue)).all()
     for some in slices([row.number for row in asked if scrubber.tells(row.cue)]):
         db.execute(sa.delete(QUERIES).where(QUERIES.c.number.in_(some)))
