@@ -330,10 +330,12 @@ class Group:
             cancelled: asked before each turn whether to stop.
 
         Raises:
-            InvalidParameter: the number is out of its range, or the opening is no text.
+            InvalidParameter: the number is out of its range, the opening is no text, or two parts are of one character.
         """
         if not is_text(opening):
             raise InvalidParameter("The opening must be a text: what makes one of them speak.")
+        if len(self.parts) < 3 or len({one.agent.display_name.casefold() for one in self.parts}) < len(self.parts):
+            raise InvalidParameter("A group has at least 3 conversations, each of another character.")
         return self._stream(whole("turns", turns, 1, MAX_TURNS), opening.strip(), now, heard, cancelled)
 
     def undo(self, *, preview: bool = False) -> tuple[ChangeSet, ...]:

@@ -20,6 +20,8 @@ WORLD_AGENT = "world.knowledge"
 """The agent whose memories are what its world knows; it is no character."""
 EVERYBODY = "everybody"
 MAX_GROUP = 64
+OF_GROUP = "group:"
+"""What the ids of groups begin with, and those of facts do not."""
 _TO, _FROM, _UNTIL, _GROUP, _MEMBERS = "known_to", "known_from", "known_until", "group", "members"
 
 
@@ -93,7 +95,7 @@ class Group:
     @property
     def id(self) -> str:
         """The id of the memory that it is kept as."""
-        return f"group:{self.name.casefold()}"
+        return f"{OF_GROUP}{self.name.casefold()}"
 
     @property
     def entry(self) -> MemoryEntry:

@@ -102,11 +102,12 @@ def happened(
         if not isinstance(value, str):
             raise InvalidParameter(f"'{name}' must be a text, not {shown(value)}.")
     what, place = text.strip(), at.strip()
-    MemoryEntry(what, place=place)  # it refuses what could not be remembered
     tellers = dict(told) if isinstance(told, Mapping) else dict.fromkeys(listed(told), "")
+    for teller in ("", *tellers.values()):
+        MemoryEntry(what, place=place, people=(teller,) if teller else ())  # it refuses what could not be remembered
     knowing: dict[str, _Witness] = {}
-    for source, names in ((Source.SAW, listed(seen_by)), (Source.HEARD, listed(heard_by)), (Source.TOLD, [*tellers])):
-        for name in names:
+    for source, names in ((Source.SAW, seen_by), (Source.HEARD, heard_by), (Source.TOLD, [*tellers])):
+        for name in listed(names):
             agent = named(agents, name)
             teller = tellers[name] if source is Source.TOLD else ""
             knowing.setdefault(agent.name, _Witness(agent, source, _called(agents, teller)))

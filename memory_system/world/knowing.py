@@ -8,7 +8,7 @@ from datetime import datetime
 
 from ..core.change_set import Change, ChangeSet, short
 from ..core.entry import MemoryEntry
-from ..core.known import EVERYBODY, WORLD_AGENT, Fact, Group, group_name, new_fact_id
+from ..core.known import EVERYBODY, OF_GROUP, WORLD_AGENT, Fact, Group, group_name, new_fact_id
 from ..errors import AgentNotFound, Conflict, EntryNotFound, InvalidEntry, InvalidParameter, shown
 from ..operations.edit import listed
 
@@ -68,6 +68,8 @@ def know(
         raise InvalidEntry("The fact has no text: say what is known.")
     name, reason = fact_id or new_fact_id(), "It is known from now on."
     held = kept.find(name)
+    if str(name).startswith(OF_GROUP):
+        raise InvalidParameter(f"The id {shown(name)} is one of a group; a fact needs another.")
     if held is not None:
         if Fact.of(held) is None:
             raise InvalidParameter(f"The id {shown(name)} belongs to something else that the world keeps.")

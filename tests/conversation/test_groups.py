@@ -106,3 +106,9 @@ def test_who_cannot_be_a_group_is_refused_and_nothing_begins(cast: dict[str, Age
     for how in ({"turns": 0}, {"turns": 201}, {"turns": 1, "opening": 5}):
         with pytest.raises(InvalidParameter):
             group.talk(**how)  # type: ignore[arg-type]
+
+
+def test_conversations_of_one_character_are_no_group(group: Group) -> None:
+    for parts in (group.parts[:1] * 3, group.parts[:2], ()):
+        with pytest.raises(InvalidParameter):
+            Group(parts).stream(1)

@@ -131,8 +131,11 @@ def test_a_preview_changes_nothing_and_is_applied_by_each(village: World) -> Non
         ({"text": SOLD, "seen_by": "mira", "at": 7}, InvalidParameter),
         ({"text": SOLD, "seen_by": "mira", "now": NOW.replace(tzinfo=None)}, InvalidParameter),
         ({"text": SOLD, "told": 7}, InvalidParameter),
+        ({"text": SOLD, "told": {7: "juno"}}, InvalidParameter),
+        ({"text": SOLD, "told": {"mira": "a\x00b"}}, InvalidEntry),
+        ({"text": SOLD, "told": {"mira": "x" * 40_000}}, InvalidEntry),
     ],
-    ids=str,
+    ids=lambda given: str(given)[:60],
 )
 def test_what_cannot_be_told_changes_nothing(village: World, given: dict[str, object], error: type[Exception]) -> None:
     with pytest.raises(error):
@@ -193,6 +196,13 @@ def test_it_is_told_over_http_as_in_process(village: World) -> None:
         with pytest.raises(AgentNotFound):
             there.happened(SOLD, seen_by="nobody")
     assert village.agent("edda").history(1)[0].change_set.author == "API a game"
+
+
+def test_what_is_too_long_to_be_retold_is_remembered_as_it_is(village: World) -> None:
+    long = "The bell rang. " * 1000
+    (known,) = village.happened(long, seen_by="mira").known
+    assert known.note
+    assert known.entry.document == held(village)["mira"].document == long.strip()
 
 
 def test_a_viewer_tells_nobody_anything(village: World) -> None:

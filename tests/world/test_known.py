@@ -132,6 +132,7 @@ REFUSED: tuple[tuple[str, dict[str, Any], type[MemorySystemError]], ...] = (
     ("know", {"text": BRIDGE, "known_from": NOW, "known_until": NOW}, InvalidParameter),
     ("know", {"text": BRIDGE, "known_from": NOW.replace(tzinfo=None)}, InvalidParameter),
     ("know", {"text": BRIDGE, "fact_id": "group:the guard"}, InvalidParameter),
+    ("know", {"text": BRIDGE, "fact_id": "group:no guard"}, InvalidParameter),
     ("unknow", {"ids": "known:none"}, EntryNotFound),
     ("group", {"name": "the guard", "members": ["nobody"]}, AgentNotFound),
     ("group", {"name": "the guard", "members": []}, InvalidParameter),
@@ -288,6 +289,14 @@ def test_it_is_known_over_http_as_in_process(town: World) -> None:
         assert there.agents() == ["bo", "mira"]
     assert town.agent(WORLD_AGENT).history(1)[0].change_set.author == "API a game"
     assert len(town.facts()) == 1
+
+
+def test_the_first_thing_that_a_world_knows_is_previewed_over_http_without_a_trace(world: World) -> None:
+    with served_api(world) as address, RemoteWorld(address) as there:
+        planned = there.know(BRIDGE, preview=True)
+        assert world.stored() == []
+        there.carry_out(planned)
+    assert [one.text for one in world.facts()] == [BRIDGE]
 
 
 def test_it_is_known_by_command_and_by_tool(town: World, monkeypatch: pytest.MonkeyPatch) -> None:

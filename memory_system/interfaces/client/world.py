@@ -8,8 +8,9 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
+from ...core.change_set import ChangeSet
 from ...core.findings import Finding
-from ...core.known import EVERYBODY, Fact, Group
+from ...core.known import EVERYBODY, WORLD_AGENT, Fact, Group
 from ...core.settings import Settings
 from ...errors import MemorySystemError
 from ...llm.prices import Price
@@ -344,6 +345,10 @@ class RemoteWorld:
     ) -> RemoteChangeSet:
         """As ``World.group``."""
         return self._changed("group", {"name": name, "members": listed(members)}, author, preview=preview)
+
+    def carry_out(self, plan: ChangeSet) -> RemoteChangeSet:
+        """As ``World.carry_out``; errors as ``RemoteAgent.apply``."""
+        return RemoteAgent(self._wire, WORLD_AGENT).apply(plan)
 
     def _changed(self, operation: str, body: dict[str, Any], author: str | None, *, preview: bool) -> RemoteChangeSet:
         wire = self._by(author)

@@ -6,13 +6,18 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ..tasks import Retold
+from ...errors import ModelNonsense
+from ..tasks import MAX_TEXT, Retold
 
 _VERBS = {"saw": "I saw", "heard": "I heard", "told": "I was told", "read": "I read"}
 
 
 def retell(data: Mapping[str, Any]) -> Retold:
-    """What happened after how it became known; whoever is known is named with what they are to the character."""
+    """What happened after how it became known; whoever is known is named with what they are to the character.
+
+    Raises:
+        ModelNonsense: that is longer than an answer may be.
+    """
     relations: Mapping[str, str] = data["relations"]
     teller, place = str(data["told_by"]), str(data["place"])
     began = _VERBS[str(data["how"])]
@@ -25,7 +30,10 @@ def retell(data: Mapping[str, Any]) -> Retold:
             told = re.sub(
                 rf"(?<!\w){re.escape(name)}(?!['’\w])(?P<end>[.,;:!?)]|$)?", _naming(name, relations), told, count=1
             )
-    return Retold(text=f"{began}{where}: {told}")
+    text = f"{began}{where}: {told}"
+    if len(text) > MAX_TEXT:
+        raise ModelNonsense(f"It is retold in at most {MAX_TEXT:,} characters, and this has {len(text):,}.")
+    return Retold(text=text)
 
 
 def _known(name: str, relations: Mapping[str, str]) -> str:

@@ -292,6 +292,9 @@ def operation_routes(desk: Desk) -> APIRouter:
 
     def apply(name: AgentName, preview_id: str, body: ApplyBody, if_match: IfMatch = None) -> JSONResponse:
         """Carry out what a preview showed, without asking a language model again; once, however often it is sent."""
+        if name == WORLD_AGENT:
+            desk.previews.get(name, preview_id)
+            desk.world().knowledge.agent(make=True)  # it may be the first thing that the world keeps
         agent = desk.agent(name)
         return desk.applied(
             agent, lambda: desk.previews.apply(agent.name, preview_id, body.without, agent.apply), if_match
@@ -318,8 +321,11 @@ def _endpoint(desk: Desk, operation: Operation) -> Any:
 
 def _of_world(desk: Desk, operation: Operation) -> Any:
     def endpoint(body: Body, preview: Preview = False, if_match: IfMatch = None) -> JSONResponse:
-        plan = operation.plan(desk.world(), body, desk.author)
-        desk.world().knowledge.agent(make=True)  # what waits there is applied by its name
+        plan, knowledge = operation.plan(desk.world(), body, desk.author), desk.world().knowledge
+        if preview and knowledge.agent() is None:  # a preview makes no store
+            desk.previews.keep(WORLD_AGENT, plan)
+            return JSONResponse(serialize.waiting(plan, desk.previews.seconds), headers=tag(0))
+        knowledge.agent(make=True)
         return desk.change(WORLD_AGENT, lambda _agent: plan, preview=preview, if_match=if_match)
 
     return _formed(endpoint, operation)
