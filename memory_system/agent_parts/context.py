@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from ..core import personality as static_memory
 from ..core.change_set import Change, ChangeSet, Kept, TextChange, short
 from ..core.entry import MemoryEntry, Tier
+from ..core.known import WORLD_AGENT, refuse_others
 from ..core.personality import Personality
 from ..core.settings import AgentSettings
 from ..core.times import Clock, moment_given, stamp
@@ -309,8 +310,11 @@ class Context:
         Raises:
             NotAllowed, ReadOnlyPast, ReadOnly: nothing may be changed.
             StaleChange: what it touches has changed since; with going back, anything. Nothing was changed.
+            Conflict: this agent keeps what its world knows, and something else was to be stored in it.
         """
         ledger = self.writer()
+        if self.name == WORLD_AGENT and isinstance(change_set, ChangeSet):
+            refuse_others(change_set)
         if isinstance(change_set, ChangeSet) and change_set.operation == GO_BACK:
             with ledger.writing():
                 _refuse_gone_on(ledger, change_set)

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Self
 
-from ..errors import InvalidParameter, shown
+from ..errors import Conflict, InvalidParameter, shown
+from .change_set import ChangeSet
 from .entry import MemoryEntry
 from .kinds import Kind, Scalar, Tier, new_id
 from .times import moment_given, parse_time
@@ -22,6 +23,7 @@ EVERYBODY = "everybody"
 MAX_GROUP = 64
 OF_GROUP = "group:"
 """What the ids of groups begin with, and those of facts do not."""
+_TEXTS = frozenset({"settings"})
 _TO, _FROM, _UNTIL, _GROUP, _MEMBERS = "known_to", "known_from", "known_until", "group", "members"
 
 
@@ -111,6 +113,21 @@ class Group:
         if _GROUP not in said or entry.tier is not Tier.LTM:
             return None
         return cls(str(said[_GROUP]), tuple(filter(None, str(said.get(_MEMBERS, "")).split("\n"))))
+
+
+def refuse_others(plan: ChangeSet) -> None:
+    """Let the agent that keeps what a world knows hold nothing but facts, groups and its settings.
+
+    Raises:
+        Conflict: the plan would store something else there, as a talk with it would.
+    """
+    after = [change.after for change in plan.changes if change.after is not None]
+    if all(Fact.of(one) or Group.of(one) for one in after) and all(text.name in _TEXTS for text in plan.texts):
+        return
+    raise Conflict(
+        f"{WORLD_AGENT} is no character: it keeps what the world knows, and can take nothing else. Use 'know', "
+        "'unknow' and 'group', or choose a character. Nothing was changed."
+    )
 
 
 def group_name(name: object) -> str:

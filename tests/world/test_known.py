@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from mcp import Client
 
 from memory_system import PRESETS, AgentMemory, Tier, World
+from memory_system.conversation import Conversation, Duet
 from memory_system.core import WORLD_AGENT, known_to
 from memory_system.core.change_set import Change, ChangeSet
 from memory_system.embedding.embedder import CachedEmbedder
@@ -219,6 +220,23 @@ KNOWN: tuple[tuple[str, str, str, datetime | None, datetime | None], ...] = (
     ("known:3", KING, "everybody", NOW + HOUR, None),
     ("known:4", "The gate is shut at nine.", "everybody", NOW, NOW + 2 * HOUR),
 )
+
+
+def test_who_keeps_what_is_known_is_no_character(town: World) -> None:
+    town.know(KING)
+    keeper = town.agent("world.knowledge")
+    before = keeper.stamp
+    for attempt in (
+        lambda: Conversation.begin(keeper).step("Who are you?"),
+        lambda: keeper.add_short_term({"document": "I am no fact."}),
+        lambda: Duet.begin(keeper, town.agent("bo")).talk(2, "Good day."),
+    ):
+        with pytest.raises(Conflict, match="no character"):
+            attempt()
+    assert keeper.stamp == before
+    keeper.forget([town.facts()[0].id])
+    keeper.undo(keeper.revision)
+    assert [fact.text for fact in town.facts()] == [KING]
 
 
 @pytest.fixture(scope="module")
