@@ -36,7 +36,7 @@ from .interfaces.cli.evaluate import evaluate
 from .interfaces.cli.experiment import experiment
 from .interfaces.cli.history import as_of, history, undo
 from .interfaces.cli.maintenance import backup, doctor, export, reembed, restore, use_embedder
-from .interfaces.cli.operating import advance, commands, looks, rate, spent
+from .interfaces.cli.operating import advance, clock, commands, looks, rate, spent
 from .interfaces.cli.recall import check, explain, recall
 from .interfaces.cli.remembering import add, happened, import_
 from .interfaces.cli.run import run
@@ -173,6 +173,7 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
         },
         **{name: _MADE.pop(name) for name in ("migrate", "reflect", "summarise", "plan")},
         "advance": advance,
+        "clock": clock,
     },
     CURATE: {},
     LOOK_BACK: {

@@ -81,6 +81,25 @@ def test_on_the_command_line(world: World, agent: AgentMemory, monkeypatch: pyte
     assert (late.code, late.out) == (1, "")
 
 
+def test_the_clock_is_set_on_the_command_line(
+    world: World, agent: AgentMemory, api: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli = CommandLine(world, monkeypatch)
+    assert cli("clock", "--at", TO.isoformat(), "--json").value["standing"] == TO.isoformat()
+    with RemoteWorld(str(api.base_url)) as remote:
+        assert remote.clock() == world.standing == TO
+    told = cli("clock", "--speed", "60", "--live", "--json").value
+    assert (told["speed"], told["lives"], told["standing"]) == (60.0, True, None)
+    assert (world.speed, world.lives) == (60.0, True)
+    assert cli("clock", "--real", "--no-live").code == 0
+    assert (world.speed, world.lives) == (1.0, False)
+    assert cli("clock", "--pause").code == 0
+    assert world.standing is not None
+    assert cli("clock", "--pause", "--real").code == cli("clock", "--at", "soon").code == 2
+    assert cli("clock", "--speed", "-1").code == 1
+    assert world.standing is not None
+
+
 def test_over_mcp(world: World, agent: AgentMemory) -> None:
     async def session() -> tuple[Any, Any]:
         async with Client(create_server(world, Tools((*CURATING_TOOLS, *LOOKING_TOOLS)))) as client:

@@ -1,8 +1,8 @@
-"""A command for every operation and every read, made of its declaration; and ``rate``, ``advance`` and ``spent``.
+"""A command for every operation and read, made of its declaration; and ``rate``, ``advance``, ``clock`` and ``spent``.
 
 Ids and texts that an operation cannot do without are the command's arguments; everything else is an option.
-``rate`` gives memories without a rating one, ``advance`` lets time pass, and ``spent`` tells what calls of language
-models took.
+``rate`` gives memories without a rating one, ``advance`` lets time pass, ``clock`` sets the world's time, and ``spent``
+tells what calls of language models took.
 """
 
 from __future__ import annotations
@@ -359,6 +359,47 @@ def advance(
             _show_passed(done, dry_run=dry_run)
         if done.stopped:
             raise typer.Exit(STOPPED)
+
+
+def clock(
+    at: Annotated[
+        datetime | None,
+        typer.Option(parser=moment, metavar="TIME", help="Let it stand at this time of the world."),
+    ] = None,
+    pause: Annotated[bool, typer.Option("--pause", help="Let it stand where it is.")] = False,
+    real: Annotated[bool, typer.Option("--real", help="Let it follow the real time.")] = False,
+    speed: Annotated[
+        float | None, typer.Option(help="Let it run on from where it is, so many seconds in a real one.")
+    ] = None,
+    live: Annotated[
+        bool | None,
+        typer.Option("--live/--no-live", help="Whether a server lets each character do what is due as it goes."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Tell the world's time, or set its clock. ``advance`` to a later time needs a clock that stands.
+
+    Example: python -m memory_system clock --at 2026-03-28T08:00:00+00:00
+    """
+    if sum((at is not None, pause, real, speed is not None)) > 1:
+        raise typer.BadParameter("name one of --at, --pause, --real and --speed")
+    with the_world(json=json) as world:
+        if at is not None or real:
+            world.stand_at(at)
+        elif pause:
+            world.pause()
+        elif speed is not None:
+            world.play(speed)
+        if live is not None:
+            world.live(on=live)
+        goes = {0.0: "stands", 1.0: "follows the real time"}.get(world.speed, f"runs {world.speed:g} times as fast")
+        if json:
+            show_json(
+                plain({"now": world.clock(), "standing": world.standing, "speed": world.speed, "lives": world.lives})
+            )
+        else:
+            does = "a server lets each do what is due" if world.lives else "nothing happens by itself"
+            say(f"The world's time is {stamp(world.clock())}; it {goes}, and {does}.")
 
 
 def _show_passed(done: Advanced, *, dry_run: bool) -> None:

@@ -166,6 +166,10 @@ class RemoteWorld:
         """What this program may do there: a viewer's changes are refused with ``NotAllowed``."""
         return Role(self._wire.get("/v1/world")["role"])
 
+    def clock(self) -> datetime:
+        """The world's time."""
+        return datetime.fromisoformat(self._wire.get("/v1/world")["now"])
+
     @property
     def standing(self) -> datetime | None:
         """The time at which the world's clock stands; ``None`` = it follows the real time."""
