@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
-from ..errors import InvalidEntry, InvalidPersonality, Problem
+from ..errors import InvalidEntry, InvalidParameter, InvalidPersonality, Problem
 from .entry import Kind, MemoryEntry, Tier
 from .files import beside, read_at_most
 from .json_source import LineIndex, parse_strict
@@ -97,6 +97,22 @@ def _placed(place: Place) -> str:
 def json_schema() -> dict[str, Any]:
     """The published JSON schema (``agent_personalities/schema.json`` is this, kept equal by a test)."""
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Personality.model_json_schema()}
+
+
+def as_text(given: object) -> str:
+    """A personality as the JSON that is kept, from that or from a dict of it.
+
+    Raises:
+        InvalidParameter: it is neither.
+    """
+    if isinstance(given, Mapping):
+        try:
+            return json.dumps(given, ensure_ascii=False, indent=2) + "\n"
+        except (TypeError, ValueError, RecursionError) as error:
+            raise InvalidParameter(f"The personality cannot be written as JSON: {error}.") from error
+    if not isinstance(given, str):
+        raise InvalidParameter(f"The personality must be a dict or JSON text, not a {type(given).__name__}.")
+    return given
 
 
 def parse(text: str | bytes, source: str = "the personality") -> Personality:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,7 +10,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self, cast
+from typing import Any, Self, cast
 
 from ..agent import AgentMemory
 from ..agent_parts.knowledge import Knowledge
@@ -545,20 +544,16 @@ class World(Stage):
         with self._lock:
             return [agent for agent in self._agents.values() if not agent.gone]
 
-    def create_agent(self, name: str, personality: str | None = None) -> AgentMemory:
-        """A new agent, with this personality (JSON) or with its name alone.
+    def create_agent(self, name: str, personality: str | Mapping[str, Any] | None = None) -> AgentMemory:
+        """A new agent, with this personality (JSON, or a dict of it) or with its name alone.
 
         Raises:
-            InvalidAgentName, InvalidPersonality: nothing was made.
+            InvalidAgentName, InvalidParameter, InvalidPersonality: nothing was made.
             AlreadyExists: there is an agent of this name, or one that differs only in upper and lower case.
         """
         with self._lock:
             checked = self.free_name(name)
-            text = personality
-            if text is None:
-                text = json.dumps({"identity": {"name": checked}}, ensure_ascii=False, indent=2) + "\n"
-            if not isinstance(text, str):
-                raise InvalidParameter(f"The personality must be JSON text, not a {type(text).__name__}.")
+            text = static_memory.as_text({"identity": {"name": checked}} if personality is None else personality)
             static_memory.parse(text, f"{checked}.json")
             place = self._place(checked)
             with as_store_errors(f"The agent {checked!r}"):

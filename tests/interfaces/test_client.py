@@ -229,3 +229,13 @@ def test_a_program_comes_in_by_its_token_and_a_viewers_writes_are_refused(
             assert there.role is Role.CURATOR
             assert there.agent("mira").add_short_term({"document": "Saw smoke"}).outcomes
     assert len(agent.entries(Tier.STM)) == 1
+
+
+def test_a_character_of_a_server_is_made_from_a_dict_and_says_where_its_talks_are(there: RemoteWorld) -> None:
+    made = there.create_agent("ana", {"identity": {"name": "Ana Reed"}})
+    assert made.display_name == "Ana Reed"
+    with pytest.raises(InvalidParameter):
+        there.create_agent("bo", 7)  # type: ignore[arg-type]
+    with pytest.raises(AttributeError, match=r"interfaces\.client\.conversation"):
+        Conversation.begin(made)  # type: ignore[arg-type]
+    assert not hasattr(made, "nonsense")

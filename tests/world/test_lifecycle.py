@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -60,7 +59,7 @@ def on_disk(world: World) -> set[str]:
 
 
 def test_a_new_agent_has_the_personality_it_was_given_or_its_name_alone(world: World) -> None:
-    assert world.create_agent("mira", json.dumps(PERSONALITY)).display_name == "Mira Holloway"
+    assert world.create_agent("mira", PERSONALITY).display_name == "Mira Holloway"
     bo = world.create_agent("bo")
     assert (bo.display_name, len(bo.entries(Tier.STATIC))) == ("bo", 1)
     assert world.agents() == ["bo", "mira"]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from ...agent import AgentMemory
 from ...agent_parts.cues import Precision
@@ -50,6 +50,14 @@ class Stopped(Exception):
 
 class RemoteAgent(RemoteView):
     """One agent of a server's world; what is answered and raised is what ``AgentMemory`` answers and raises."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            message = f"A RemoteAgent has no {name!r}."
+            if hasattr(AgentMemory, name):  # a talk looks for what only an agent of this process has
+                message += " Talks with a character of a server: memory_system.interfaces.client.conversation."
+            raise AttributeError(message)
 
     migrate_stm2ltm = planned(AgentMemory.migrate_stm2ltm)
     summarize_and_forget = planned(AgentMemory.summarize_and_forget)

@@ -11,6 +11,7 @@ from typing import Any, Generic, Self, TypeVar
 from ...core.change_set import ChangeSet
 from ...core.findings import Finding
 from ...core.known import EVERYBODY, WORLD_AGENT, Fact, Group
+from ...core.personality import as_text
 from ...core.settings import Settings
 from ...errors import MemorySystemError
 from ...llm.prices import Price
@@ -120,9 +121,9 @@ class RemoteWorld:
         """
         return self._known(self._wire.get(f"/v1/agents/{segment(name)}"))
 
-    def create_agent(self, name: str, personality: str | None = None) -> RemoteAgent:
-        """A new agent, with this personality (JSON) or with its name alone."""
-        body = {"name": name} if personality is None else {"name": name, "personality": personality}
+    def create_agent(self, name: str, personality: str | Mapping[str, Any] | None = None) -> RemoteAgent:
+        """A new agent, with this personality (JSON, or a dict of it) or with its name alone."""
+        body = {"name": name} if personality is None else {"name": name, "personality": as_text(personality)}
         return self._known(self._wire.write("POST", "/v1/agents", body))
 
     def duplicate_agent(self, name: str, to: str) -> RemoteAgent:
