@@ -1,6 +1,7 @@
 """Duet and Group: two characters, or more, who talk with each other, each with a memory of its own.
 
-In a group whoever is named speaks next, or has most to say: whose own recall finds most for what was said last.
+In a group whoever is named speaks next, or has been silent for a whole round, or has most to say: whose own recall
+finds most for what was said last.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from ..core.change_set import ChangeSet, is_text
 from ..core.scoring import whole
 from ..errors import InvalidParameter
 from ..llm.base import Heard, unheard
+from ..llm.offline.prompt import SIGN
 from ..operations.synopsis import listed
 from ..recall.query import QueryOptions
 from ..recall.rank import Recall
@@ -345,15 +347,16 @@ class Group:
     def _stream(
         self, turns: int, opening: str, now: datetime | None, heard: Heard, cancelled: Callable[[], bool]
     ) -> Iterator[Said]:
-        order = list(self.parts)  # who has been silent longest comes first
         last = self._caught_up(now)
+        spoken = [one.speaker for one in _said(self.parts[0])]
+        order = sorted(self.parts, key=lambda one: _last_place(spoken, one))  # who has been silent longest comes first
         names = listed([one.agent.display_name for one in order])
         if opening or last is None:
             text, by = opening or f"{names} meet. Say something to the others.", SCENE
-            speaking = self._next(order, opening, None, now)
+            speaking = self._next(order, opening, spoken, None, now)
         else:
             text, by = _your_turn(last), SCENE
-            speaking = self._next(order, last.text, last.speaker, now)
+            speaking = self._next(order, last.text, spoken, last.speaker, now)
         waiting: Part | None = None  # who has not heard the last thing, and is to answer it
         try:
             for left in range(turns - 1, -1, -1):
@@ -362,7 +365,8 @@ class Group:
                 step = speaking.step(text, now=now, heard=heard, speaker=by)
                 waiting, text, by = None, step.answer, speaking.agent.display_name
                 order = [*(one for one in order if one is not speaking), speaking]
-                following = self._next(order, text, by, now) if left and text else None
+                spoken.append(by)
+                following = self._next(order, text, spoken, by, now) if left and text else None
                 for one in order[:-1] if text else ():
                     if one is not following:  # who is next hears it by that
                         one.note(heard=text, now=now, speaker=by)
@@ -375,12 +379,24 @@ class Group:
             if waiting is not None:
                 waiting.note(heard=text, now=now, speaker=by)
 
-    def _next(self, order: Sequence[Part], said: str, by: str | None, now: datetime | None) -> Part:
-        """Who speaks next: who is asked by name or named last, or has most to say; of equals who was silent longer."""
+    def _next(
+        self, order: Sequence[Part], said: str, spoken: Sequence[str], by: str | None, now: datetime | None
+    ) -> Part:
+        """Who speaks next: who is asked by name or named last; else who was silent for a whole round.
+
+        Else whoever has most to say; of equals who was silent longer.
+        """
         others = [one for one in order if one.agent.display_name != by]
-        return self._named(others, said) or max(others, key=lambda one: _to_say(one, said, now))
+        if named := self._named(others, said):
+            return named
+        around = spoken[-len(self.parts) :]
+        if len(around) == len(self.parts) and others[0].agent.display_name not in around:
+            return others[0]
+        return max(others, key=lambda one: _to_say(one, said, now))
 
     def _named(self, others: Sequence[Part], said: str) -> Part | None:
+        if said.startswith(SIGN):  # the offline rules speak to nobody by name: the names are those of a quotation
+            return None
         sentences = _SENTENCE.findall(said)
         for sentence in (*reversed([one for one in sentences if "?" in one]), *reversed(sentences)):
             places = {_place(sentence, one, self.parts): one for one in others}
@@ -398,6 +414,11 @@ class Group:
             if one.agent.display_name != last.speaker and not _heard(some, last):
                 one.note(heard=last.text, now=now, speaker=last.speaker)
         return last
+
+
+def _last_place(spoken: Sequence[str], of: Part) -> int:
+    """Where somebody spoke last; -1 = nowhere."""
+    return max((place for place, name in enumerate(spoken) if name == of.agent.display_name), default=-1)
 
 
 def _place(text: str, of: Part, parts: Sequence[Part]) -> int:

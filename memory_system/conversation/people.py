@@ -25,6 +25,7 @@ from ..errors import InvalidDocument, InvalidParameter, StoreDamaged
 from ..operations import acquaintance
 from ..operations.context import Progress, no_progress
 from ..operations.importing.turns import MAX_SPEAKER
+from ..operations.synopsis import listed
 from .storage import MAX_BLOCK, conversations
 from .talk import NOBODY, Blocks
 
@@ -190,16 +191,16 @@ def describe_person(
 
     Args:
         agent: who knows them.
-        name: by which they talk with it, at most 100 characters.
+        name: by which they talk with it, at most 100 characters; a part of it that only one known person has will do.
         text: what it knows, at most 20,000 characters; empty for nothing, not even what the personality says.
         trust: how far it trusts them, 0 (not at all) to 1 (wholly); it stays if not given.
         now: the world's time.
         preview: whether to plan only.
 
     Raises:
-        InvalidParameter: the name, the text or the trust cannot be taken.
+        InvalidParameter: the name, the text or the trust cannot be taken, or the name may be of several people.
     """
-    called = _called(name)
+    called = _named(agent, name)
     if not is_text(text) or len(text) > MAX_BLOCK:
         raise InvalidParameter(f"What is known of a person must be a text of at most {MAX_BLOCK:,} characters.")
     record = {**_record(agent, called), "name": called, "text": text.strip()}
@@ -238,16 +239,16 @@ def reflect_on_person(
 
     Args:
         agent: who knows them.
-        name: the person's, at most 100 characters.
+        name: the person's, at most 100 characters; a part of it that only one known person has will do.
         now: the world's time.
         preview: whether to plan only.
         progress: told how far it is.
 
     Raises:
-        InvalidParameter: the name cannot be taken.
+        InvalidParameter: the name cannot be taken, or may be of several people.
         ModelError: the language model did not help, or told nothing that rests on these memories. Nothing was changed.
     """
-    called = _called(name)
+    called = _named(agent, name)
     moment = agent.now if now is None else moment_given("'now'", now)
     everybody = people(agent)
     person = next((one for one in everybody if _folded(one.name) == _folded(called)), Person(called, ""))
@@ -285,10 +286,10 @@ def trust_over_time(agent: AgentMemory, person: str) -> tuple[TrustPoint, ...]:
     teaches nothing by reflection is left out.
 
     Raises:
-        InvalidParameter: the name cannot be taken.
+        InvalidParameter: the name cannot be taken, or may be of several people.
         StoreDamaged: what is kept is not as it was written.
     """
-    called = _called(person)
+    called = _named(agent, person)
     key, first = text_of(called), _relations(agent).get(_folded(called), Person(called, ""))
     points = list[TrustPoint]()
     for done in reversed(agent.timeline.of_text(key, _POINTS)):
@@ -336,6 +337,22 @@ def _called(name: object) -> str:
     if name.strip() == NOBODY:
         raise InvalidParameter(f"“{NOBODY}” stands for whoever gives no name; of them nothing is kept.")
     return name.strip()
+
+
+def _named(agent: AgentMemory, name: object) -> str:
+    """The whole name of whom a name means: somebody known by it, or else by a part of theirs such as the first name.
+
+    Raises:
+        InvalidParameter: nothing can be kept under that name, or it is a part of the names of several people.
+    """
+    called = _called(name)
+    names = [one.name for one in people(agent)]
+    if any(_folded(one) == _folded(called) for one in names):
+        return called
+    alike = [one for one in names if f" {_folded(called)} " in f" {_folded(one)} "]
+    if len(alike) > 1:
+        raise InvalidParameter(f"There are {listed(sorted(alike))}: say which.")
+    return alike[0] if alike else called
 
 
 def _planned(

@@ -8,6 +8,7 @@ place.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -31,6 +32,8 @@ _LINE = 600
 """Characters of one message in a note; its message has the rest."""
 _SOMEBODY = "Somebody"
 """Who speaks where no name is given; in the memory of a character "You" would be somebody else."""
+_CITED = re.compile(r"(?<=[”)]) (?:\[[^\[\]\n]{1,200}\]|\(who I am\)|\(core memory\))")
+"""Where a quotation of the offline rules is from; that is for the reader of the talk, not to be remembered."""
 _SAID = "It was said in a talk."
 
 Slice = Callable[[int, int], tuple[Message, ...]]
@@ -203,7 +206,9 @@ def _line(message: Message, who: str, most: int) -> str:
 
 
 def _text(message: Message) -> str:
-    return message.said.strip().removeprefix(SIGN).strip() or message.said
+    said = message.said.strip()
+    by_rules = said.removeprefix(SIGN).strip()
+    return _CITED.sub("", by_rules) if by_rules and by_rules != said else said
 
 
 def _speaker(name: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memory_system import AgentMemory, World
-from memory_system.conversation import Group, TalkSettings, people
+from memory_system.conversation import Duet, Group, TalkSettings, people
 from memory_system.errors import InvalidParameter
 from tests.conversing import answers, calls, script, talking
 from tests.fake_server import FakeServer, error
@@ -112,3 +112,31 @@ def test_conversations_of_one_character_are_no_group(group: Group) -> None:
     for parts in (group.parts[:1] * 3, group.parts[:2], ()):
         with pytest.raises(InvalidParameter):
             Group(parts).stream(1)
+
+
+@pytest.fixture
+def offline(world: World) -> list[AgentMemory]:
+    """Three who talk by the offline rules, each with something to tell."""
+    made = [world.create_agent(who, f'{{"identity": {{"name": "{name}"}}}}') for who, name in NAMES.items()]
+    for one, told in zip(made, ("Mended the mill wheel.", "Baked bread for the fair.", "Saw a fox."), strict=True):
+        one.add_short_term({"document": told, "rating": 6})
+    return made
+
+
+def test_by_the_offline_rules_nobody_is_silent_for_more_than_a_round(offline: list[AgentMemory]) -> None:
+    said = Group.begin(offline).talk(6, opening="You meet at the mill. Talk about the wheel and the bread.")
+    assert {one.speaker for one in said} == set(NAMES.values())
+
+
+def test_talks_by_the_offline_rules_quote_no_quotations_and_remember_no_marks(offline: list[AgentMemory]) -> None:
+    ana, bo, _ = offline
+    for _ in range(3):
+        for one in Duet.begin(ana, bo).talk(6, opening="You meet Bo at the mill wheel. Tell of the bread."):
+            assert one.text.count("“") <= 1
+            assert NAMES["ana"] + " and " not in one.text
+            assert NAMES["bo"] + " and " not in one.text
+            assert "‘" not in one.text
+    for agent in (ana, bo):
+        notes = [entry.document for entry in agent.entries("stm") if "talk" in entry.tags]
+        assert notes
+        assert not any("[" in text for text in notes)

@@ -430,6 +430,24 @@ def test_nobody_tells_the_same_twice(model: OfflineModel) -> None:
     assert said(model, goes_on(model, messages, archival_memory_search=NOTHING)) == "(offline) I hear you."
 
 
+def test_a_talk_that_comes_to_mind_is_quoted_by_what_was_said_in_it(model: OfflineModel) -> None:
+    note = (
+        "Conversation of Tobias Finch and Mira Holloway, 26 March 2026. Mira Holloway: That brings to mind Ada: “the "
+        "tide mill”. Tobias Finch: I hear you. The tide mill stands still since the flood."
+    )
+    synopsis = "Conversation of Tobias Finch and Ada, 26 March 2026. Told: Tobias Finch: “The mill is mine.”. Ada: “‘"
+    retold = "Conversation of Tobias Finch and Mira, 26 March 2026. Tobias Finch: That brings to mind “My mill stands”."
+    for memory, quoted in (
+        (retold, "My mill stands"),
+        (note, "The tide mill stands still since the flood"),
+        (synopsis, "The mill is mine"),
+    ):
+        system = SYSTEM.partition("[1]")[0] + f"[1] (Thu 26 Mar 2026, 09:00 UTC) {memory}"
+        answer = said(model, prompt("The tide mill is mine.", human="Ada", system=system))
+        assert f"Tobias Finch (Thu 26 Mar 2026, 09:00 UTC): “{quoted}”" in answer
+        assert answer.count("“") == 1
+
+
 # -- what strangers send ---------------------------------------------------------------------------------
 
 ODD: dict[str, list[dict[str, Any]]] = {

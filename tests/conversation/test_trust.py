@@ -199,3 +199,31 @@ def test_the_world_tries_again_what_the_model_answered_wrongly(
     assert "reflect-on-person" in [one.what for one in world.advance().steps]
     assert ana(bo).trust == 0.6
     assert not trust_over_time(bo, ANA)
+
+
+def test_only_what_a_person_said_and_did_is_learned_in_whole_sentences(bo: AgentMemory) -> None:
+    talked = "Conversation of Ana Teague and Bo Reed, 1 March 2026.\n"
+    talked += "Bo Reed: Ana Teague, your roof is bad.\nAna Teague: I hear you.\nAna Teague: I shall mend it in May.\n"
+    talked += "Bo Reed: That brings to mind “Ana Teague: I shall"
+    lived(bo, "talked", talked, 10, 0, kind="conversation", people=[ANA])
+    lived(bo, "turn", "Cy Moss: It rains. I like Ana Teague.", 10, 0, kind="conversation", people=[ANA])
+    reflect_on_person(bo, ANA)
+    text = ana(bo).text
+    assert "“Ana Teague: I shall mend it in May”" in text
+    assert not any(word in text for word in ("your roof", "I like", "hear you", "brings to mind"))
+
+
+def test_a_part_of_a_name_means_whoever_alone_has_it(bo: AgentMemory) -> None:
+    describe_person(bo, "ana", "Sings.", trust=0.9)
+    assert [one.name for one in people(bo)] == [ANA]
+    assert reflect_on_person(bo, "Teague", preview=True).kept
+    assert len(trust_over_time(bo, "Ana")) == 1
+    describe_person(bo, "Ana Marsh", "Dances.")
+    for how in (
+        lambda: describe_person(bo, "Ana", ""),
+        lambda: reflect_on_person(bo, "ana"),
+        lambda: trust_over_time(bo, "Ana"),
+    ):
+        with pytest.raises(InvalidParameter, match="Ana Marsh and Ana Teague"):
+            how()
+    assert len(people(bo)) == 2

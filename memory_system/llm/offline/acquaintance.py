@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from ...core.memory import Vectors
-from ..extractive import choose, quote
+from ..extractive import choose, quote, short
 from ..narrate import Known, Learned
+from .spoken import is_talk, sayings
 
 _MOST = 2
 """Quotations from one reflection."""
@@ -39,6 +40,8 @@ _DEED = rf"(?P<between>(?:[\w'’]+,?\s+){{0,4}}?)(?:(?P<good>{_GOOD})|(?P<bad>{
 _NOT = re.compile(r"\b(?:not|never|cannot|refused\s+to)\b|n['’]t\b", re.IGNORECASE)
 _ANOTHER = re.compile(r"\b(?:I|we|me|us|who|whom|she|they|and)\b")
 """Words between a name and a deed after which somebody else may have done it."""
+_NAME = r"(?:[^\W\da-z_][\w'’-]*\s?){1,4}"
+"""A name of who speaks, as it stands before a turn."""
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+|\n+")
 
 
@@ -55,7 +58,28 @@ def learn(data: Mapping[str, Any], embed: Callable[[Sequence[str]], Vectors]) ->
         for sentence in _SENTENCE.split(str(record["text"]))
         if named.search(sentence) and not sentence.startswith("Conversation of ")
     ]
-    return Known(learned=_quoted(said, known, embed), **_trust(said, deed, data["trust"]))
+    others = re.compile(rf"(?!(?:{pattern}): )(?:{re.escape(str(data['character']))}|{_NAME}): ")
+    told = [
+        *(
+            (one, record)
+            for one, record in said
+            if not is_talk(str(record["text"])) and not others.match(str(record["text"]))
+        ),
+        *(
+            (f"{speaker}: {one}" if speaker else one, record)
+            for record in records
+            for speaker, one in sayings(str(record["text"]))
+            if speaker.casefold() == person.casefold() or (not speaker and named.search(one))
+        ),
+    ]
+    whole = [(one, record) for one, record in told if _is_whole(one, str(record["text"]))]
+    return Known(learned=_quoted(whole, known, embed), **_trust(said, deed, data["trust"]))
+
+
+def _is_whole(sentence: str, text: str) -> bool:
+    """Whether nothing of a sentence is cut off: neither with its record, nor in a quotation, nor by quoting it."""
+    cut = text.endswith("…") and text.endswith(sentence)
+    return not cut and sentence.count("“") == sentence.count("”") and short(sentence) == " ".join(sentence.split())
 
 
 def _quoted(said: list[tuple[str, Any]], known: str, embed: Callable[[Sequence[str]], Vectors]) -> list[Learned]:

@@ -318,7 +318,7 @@ def _acknowledged(prompt: Prompt, heard: Listened, embed: Embed) -> str:
     found = [source for made in prompt.called(_ARCHIVE) for source in made.results]
     new = unquoted([*prompt.recalled, *found], _told(prompt))
     if near := best(" ".join(heard.words), new, embed, 1):
-        return f"That brings to mind {cite(near[0])}."
+        return f"That brings to mind{':' if near[0].who else ''} {cite(near[0])}."
     return f"Something else that I remember: {cite(new[0])}." if new and prompt.human != "You" else "I hear you."
 
 

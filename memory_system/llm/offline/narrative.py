@@ -10,6 +10,7 @@ from typing import Any
 from ...core.memory import Vectors
 from ..extractive import centrality, choose, quote
 from ..narrate import Shown, Statement, Story
+from .spoken import is_filler
 
 _QUOTE = 200
 """Characters of a quotation, cut between words."""
@@ -92,7 +93,7 @@ def _telling(found: Sequence[tuple[str, Statement]], most: int, embed: Embed) ->
 
 
 def _sentences(text: str) -> list[str]:
-    return [s.strip() for s in _SENTENCE_END.split(text) if len(s.split()) >= _FEWEST_WORDS]
+    return [s.strip() for s in _SENTENCE_END.split(text) if len(s.split()) >= _FEWEST_WORDS and not is_filler(s)]
 
 
 def _dated(when: str) -> str:

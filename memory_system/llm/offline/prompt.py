@@ -14,6 +14,7 @@ from typing import Any
 
 from ..base import SPOKEN
 from ..openai.partial_json import Spoken
+from .spoken import is_talk, sayings
 
 SIGN = "(offline)"
 """What every answer of the offline model begins with, so that nobody takes rules for a language model."""
@@ -106,8 +107,9 @@ def read(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any
         _between(core, "human"),
         tuple(Source(line.strip(), cited="(who I am)") for line in persona.splitlines() if line.strip()),
         tuple(
-            Source(one["text"], one["when"], cited=f"[{one['number']}]")
+            source
             for one in _RECALLED.finditer(_section(system, "Recalled memories"))
+            for source in _lived(one["text"], one["when"], f"[{one['number']}]", who, human)
         ),
         (*_summarised(summary, who, human), *_said(messages[: max(0, last)])),
         _content(messages[last]).removeprefix(SIGN).strip() if last >= 0 else "",
@@ -170,8 +172,18 @@ def _results(result: Mapping[str, Any], who: str, human: str, *, life: bool) -> 
         text = one.get("text") if isinstance(one, dict) else None
         if isinstance(text, str) and text.strip() and not text.startswith(_CALLS):
             when, source = str(one.get("when") or ""), str(one.get("source") or "")
-            found.append(Source(text, when, cited=f"[{source}]") if life else _by(text, when, source, who, human))
+            found += _lived(text, when, f"[{source}]", who, human) if life else [_by(text, when, source, who, human)]
     return found
+
+
+def _lived(text: str, when: str, cited: str, who: str, human: str) -> list[Source]:
+    """A memory as it can be quoted; one of a talk by the sentences that were said in it, never as a whole."""
+    if not is_talk(text):
+        return [Source(text, when, cited=cited)]
+    return [
+        _by(said, when, speaker, who, human) if speaker else Source(said, when, cited=cited)
+        for speaker, said in sayings(text)
+    ]
 
 
 def _by(text: str, when: str, speaker: str, who: str, human: str) -> Source:
