@@ -191,16 +191,16 @@ def describe_person(
 
     Args:
         agent: who knows them.
-        name: by which they talk with it, at most 100 characters; a part of it that only one known person has will do.
+        name: by which they talk with it, the whole of it, at most 100 characters; another one is somebody else.
         text: what it knows, at most 20,000 characters; empty for nothing, not even what the personality says.
         trust: how far it trusts them, 0 (not at all) to 1 (wholly); it stays if not given.
         now: the world's time.
         preview: whether to plan only.
 
     Raises:
-        InvalidParameter: the name, the text or the trust cannot be taken, or the name may be of several people.
+        InvalidParameter: the name, the text or the trust cannot be taken.
     """
-    called = _named(agent, name)
+    called = _called(name)
     if not is_text(text) or len(text) > MAX_BLOCK:
         raise InvalidParameter(f"What is known of a person must be a text of at most {MAX_BLOCK:,} characters.")
     record = {**_record(agent, called), "name": called, "text": text.strip()}
