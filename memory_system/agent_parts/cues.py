@@ -43,11 +43,11 @@ _MOST_JUDGED = 200
 _WORDS = {True: "right", False: "wrong"}
 
 
-def _measured_once(hybrid: Hybrid, tables: Mapping[Tier, Table]) -> Callable[[Query, Vectors], Measured]:
+def _measured_once(hybrid: Hybrid) -> Callable[[Query, Vectors, Mapping[Tier, Table]], Measured]:
     """How tables that stay as they are measure relevancy: for each cue once, whatever else it is asked with."""
     held: dict[tuple[str, Tier], Relevancy] = {}
 
-    def measure(query: Query, cue: Vectors) -> Measured:
+    def measure(query: Query, cue: Vectors, tables: Mapping[Tier, Table]) -> Measured:
         def measured(tier: Tier, table: Table) -> Relevancy:
             if (query.cue, tier) not in held:
                 if query.scoring.measure is Measure.HYBRID:
@@ -208,7 +208,7 @@ class Cues(Part):
         if enough:
             cues = [one.cue for one in labels]
             vectors = dict(zip(cues, context.embedder.embed(cues), strict=True))
-            asker = Asker(tables, vectors, context.display_name, _measured_once(Hybrid(context.tokens), tables))
+            asker = Asker(tables, vectors, context.display_name, _measured_once(Hybrid(context.tokens)))
             query = partial(Retrieval(context).query, now=moment)
             found = tuning.fit(labels, settings, asker, query, progress)
         planned = partial(context.plan, revision=revision)

@@ -122,15 +122,12 @@ class Retrieval(Part):
         cue = self.context.embedder.embed([query.cue])[0]
         with self.context.ledger.reading():
             lived = self._lived(query)
-            yield cue, lived, self._measure_of(query, cue, lived)
+            yield cue, lived, self._measure(query, cue, lived)
 
     def _lived(self, query: Query) -> Mapping[Tier, Table]:
         return self.context.lived(query.now)
 
-    def _measure(self, query: Query, cue: Vectors) -> Measured | None:
-        return self._measure_of(query, cue, self._lived(query))
-
-    def _measure_of(self, query: Query, cue: Vectors, lived: Mapping[Tier, Table]) -> Measured | None:
+    def _measure(self, query: Query, cue: Vectors, lived: Mapping[Tier, Table]) -> Measured | None:
         is_hybrid = query.scoring.measure is Measure.HYBRID
         return self.context.hybrid.measure(query, cue, lived) if is_hybrid else None
 

@@ -226,9 +226,8 @@ class Duet:
         first, second, name = self.first, self.second, self.second.agent.display_name
         mine, others = _said(first), _said(second)
         if opening or not mine:
-            scenes = [
-                one.text for one in first.messages(-_BACK) if one.speaker == SCENE
-            ]  # it had no answer to the last
+            # the last scene of a talk that has begun is the one that had no answer
+            scenes = [one.text for one in first.messages(-_BACK) if one.speaker == SCENE]
             return first, second, opening or [f"You meet {name}. Say something to {name}.", *scenes][-1], SCENE
         unheard_by_first = bool(others) and others[-1].speaker == name and not _heard(mine, others[-1])
         last = others[-1] if unheard_by_first else mine[-1]

@@ -41,7 +41,7 @@ from .table import Table, WhatIf
 from .verdicts import Candidate, Verdict
 
 
-def _by_similarity(_query: Query, _cue: Vectors) -> None:
+def _by_similarity(_query: Query, _cue: Vectors, _tables: Mapping[Tier, Table]) -> None:
     """What every measure is without anything beside the vectors."""
 
 
@@ -53,14 +53,14 @@ class Asker:
         tables: one table a tier.
         vectors: the vector of every cue that will be asked, shape (d,).
         agent: the name used in the context text.
-        measure: how relevancy is measured for a query, where it is not by similarity.
+        measure: how relevancy is measured for a query of tables, where it is not by similarity.
         at: the tables that a query is asked of, where they depend on its time.
     """
 
     tables: Mapping[Tier, Table]
     vectors: Mapping[str, Vectors]
     agent: str
-    measure: Callable[[Query, Vectors], Measured | None] = _by_similarity
+    measure: Callable[[Query, Vectors, Mapping[Tier, Table]], Measured | None] = _by_similarity
     at: Callable[[Query], Mapping[Tier, Table]] | None = None
 
     def _asked(self, query: Query) -> Mapping[Tier, Table]:
@@ -68,15 +68,14 @@ class Asker:
 
     def answer(self, query: Query, what_if: WhatIf | None = None) -> Recall:
         """What a query recalls, or would if a memory were rated otherwise."""
-        cue = self.vectors[query.cue]
-        measured = self.measure(query, cue)
-        return answer(query, cue, self._asked(query), self.agent, explain=False, measured=measured, what_if=what_if)
+        cue, tables = self.vectors[query.cue], self._asked(query)
+        measured = self.measure(query, cue, tables)
+        return answer(query, cue, tables, self.agent, explain=False, measured=measured, what_if=what_if)
 
     def explain(self, query: Query) -> Explanation:
         """Every memory with its verdict."""
-        cue = self.vectors[query.cue]
-        tables, measured = self._asked(query), self.measure(query, cue)
-        return answer(query, cue, tables, self.agent, explain=True, measured=measured)
+        cue, tables = self.vectors[query.cue], self._asked(query)
+        return answer(query, cue, tables, self.agent, explain=True, measured=self.measure(query, cue, tables))
 
 
 def has_closed_form(query: Query) -> bool:

@@ -41,8 +41,7 @@ def sayings(text: str) -> list[tuple[str, str]]:
     """Each sentence that a memory of a talk tells, with who said it (empty where it does not say).
 
     What the rules quoted of a memory of their own counts as said; fillers and other sentences that quote are left out,
-    so that nobody quotes a quotation. A sentence that was cut off is
-    left out, too.
+    so that nobody quotes a quotation, and so is a sentence that was cut off.
     """
     found = _TALK.match(text)
     if not found:
