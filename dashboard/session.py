@@ -24,6 +24,8 @@ from .data import comparing, moments, tables
 from .server.visitors import COOKIE, visitors
 
 SAMPLES = shipped.samples()
+WORKBENCH = "Memory"
+"""The title of the page that opens memories in place, so that nothing leads away from it."""
 drawn = threading.Event()
 """Set once a page has been drawn: what can wait for that waits."""
 
@@ -207,8 +209,8 @@ def clock_words() -> str:
 
 
 def on_page(title: str) -> None:
-    """Say which page is shown, for the history."""
-    st.session_state["page"] = title
+    """Say which page is shown, for the history; and which one was before, for what a page keeps when it is left."""
+    st.session_state["page-before"], st.session_state["page"] = st.session_state.get("page"), title
 
 
 def present() -> AgentMemory:

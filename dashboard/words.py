@@ -225,3 +225,7 @@ A_VIEWER = "You are here as a viewer"
 
 # world_time.py
 SET_THE_CLOCK = "Set the clock"
+
+# memory: the Memory page
+ASK_OR_FILTER = "Ask or filter"
+RECALLED = "Recalled"

@@ -82,6 +82,11 @@ PAGES: dict[str, tuple[str, dict[str, str], Callable[[Page], None]]] = {
     "interview": ("interview", {"agent": "mira"}, ask),
     "ablation": ("interview", {"agent": "mira", "show": "ablation"}, ask_without),
     "strategies": ("interview", {"agent": "mira", "show": "strategies"}, compare),
+    "memory": (
+        "memory",
+        {"agent": "mira", "cue": "Who has the mill key?", "memory": "mira-0302-02"},
+        lambda _page: None,
+    ),
     "recall": ("recall", {"agent": "mira", "cue": "Who has the mill key?"}, lambda _page: None),
     "long_term": ("long_term", {"agent": "mira"}, open_a_reflection),
     "history": ("history", {"agent": "mira"}, select_a_change),

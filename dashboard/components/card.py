@@ -11,45 +11,50 @@ from memory_system.operations import Lineage
 
 from .. import session, words
 from ..data import family, figures, tables
-from . import stale, tabs, widgets
+from . import bulk, stale, tabs, widgets
 
 
 def show(agent: AgentMemory, entry: MemoryEntry) -> None:
     """One memory: its text, when it happened, how important it is and why, and what it rests on."""
-    now, gone = agent.now, agent.find(entry.id) is None
     with st.container(border=True):
-        with st.container(horizontal=True, gap="small"):
-            st.badge(entry.kind.value, color="blue")
-            st.badge(widgets.plain(tables.tier(entry)), color="green" if known_to(entry) else "gray")
-            if entry.pinned:
-                st.badge("pinned", icon=":material/keep:", color="orange")
-            if entry.protected:
-                st.badge("protected", icon=":material/lock:", color="orange")
-            if entry.authored:
-                st.badge("by a person", icon=":material/person:", color="violet")
-            if gone:
-                st.badge("forgotten", icon=":material/delete:", color="gray")
-        st.text(tables.visible(entry.document))
-        facts = []
-        if entry.timestamp:
-            facts.append(f"happened {stamp(entry.timestamp)} ({ago(entry.timestamp, now)})")
-        if entry.last_access:
-            facts.append(f"last recalled {ago(entry.last_access, now)}")
-        facts.append(
-            "unrated" if entry.rating is None else f"importance {entry.importance:.2f} (rated {entry.rating:g} of 10)"
-        )
-        st.caption(widgets.plain(" · ".join(facts)))
-        if entry.explanation:
-            st.caption(widgets.plain(entry.explanation))
-        if scene := tables.scene(entry):
-            st.caption(widgets.plain(" · ".join(f"{name}: {value}" for name, value in scene.items())))
-        if entry.tags:
-            st.caption(widgets.plain("Tags: " + ", ".join(entry.tags)))
+        about(agent, entry)
+        links(agent, entry)
+
+
+def about(agent: AgentMemory, entry: MemoryEntry) -> None:
+    """What a memory says and how it stands, with the way back where it is forgotten."""
+    now, gone = agent.now, agent.find(entry.id) is None
+    with st.container(horizontal=True, gap="small"):
+        st.badge(entry.kind.value, color="blue")
+        st.badge(widgets.plain(tables.tier(entry)), color="green" if known_to(entry) else "gray")
+        if entry.pinned:
+            st.badge("pinned", icon=":material/keep:", color="orange")
+        if entry.protected:
+            st.badge("protected", icon=":material/lock:", color="orange")
+        if entry.authored:
+            st.badge("by a person", icon=":material/person:", color="violet")
         if gone:
-            _restore(agent, entry)
-        else:
-            stale.panel(agent, entry)
-        _links(agent, entry)
+            st.badge("forgotten", icon=":material/delete:", color="gray")
+    st.text(tables.visible(entry.document))
+    facts = []
+    if entry.timestamp:
+        facts.append(f"happened {stamp(entry.timestamp)} ({ago(entry.timestamp, now)})")
+    if entry.last_access:
+        facts.append(f"last recalled {ago(entry.last_access, now)}")
+    facts.append(
+        "unrated" if entry.rating is None else f"importance {entry.importance:.2f} (rated {entry.rating:g} of 10)"
+    )
+    st.caption(widgets.plain(" · ".join(facts)))
+    if entry.explanation:
+        st.caption(widgets.plain(entry.explanation))
+    if scene := tables.scene(entry):
+        st.caption(widgets.plain(" · ".join(f"{name}: {value}" for name, value in scene.items())))
+    if entry.tags:
+        st.caption(widgets.plain("Tags: " + ", ".join(entry.tags)))
+    if gone:
+        _restore(agent, entry)
+    else:
+        stale.panel(agent, entry)
 
 
 def _restore(agent: AgentMemory, entry: MemoryEntry) -> None:
@@ -64,16 +69,10 @@ def _restore(agent: AgentMemory, entry: MemoryEntry) -> None:
             help="In Python: AgentMemory.restore",
         )
     ):
-        try:
-            agent.restore(entry.id)
-        except MemorySystemError as error:
-            widgets.problem(error)
-        else:
-            widgets.say_next("Restored. The History page can undo it.")
-            st.rerun()
+        bulk.do(agent, lambda: agent.restore(entry.id))
 
 
-def _links(agent: AgentMemory, entry: MemoryEntry) -> None:
+def links(agent: AgentMemory, entry: MemoryEntry) -> None:
     """What a memory rests on, what was built on it, what is near to it in meaning, and its id."""
     sources, unknown = _sources(agent, entry)
     built = agent.built_on(entry.id)

@@ -8,7 +8,8 @@ from typing import Any
 
 import streamlit as st
 
-from memory_system import AgentMemory, ChangeSet, Kind, MemoryEntry, MemorySystemError
+from memory_system import AgentMemory, ChangeSet, Kind, MemoryEntry, MemorySystemError, Tier
+from memory_system.core import known_to
 from memory_system.operations.importing import NOW, Form, Order, Reading, Row, decoded, guess, read_text
 
 from .. import words
@@ -275,20 +276,24 @@ def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
         fields["authored"] = True
     if "rating" in written:
         fields |= {"rating": rating or None, "explanation": "Rated by hand." if rating else ""}
-    try:
-        agent.edit(entry.id, **fields)
-    except MemorySystemError as error:
-        widgets.problem(error)
-    else:
+
+    def save() -> ChangeSet:
+        saved = agent.edit(entry.id, **fields)
         draft.done()
-        bulk.let_go()
-        widgets.say_next("Saved. The History page can undo it.")
-        st.rerun()
+        return saved
+
+    bulk.do(agent, save, "Saved")
 
 
 def actions(agent: AgentMemory, entry: MemoryEntry) -> None:
     """What can be done with one memory: pin, protect, rate again, forget, bring back what it summarises, edit."""
-    if widgets.closed(agent):
+    if known_to(entry):
+        st.caption("This is a fact of the world; change it on the Settings page.")
+        return
+    if entry.tier is Tier.STATIC:
+        st.caption("This is a fact of the personality; change it on the Personality page.")
+        return
+    if agent.find(entry.id) is None or widgets.closed(agent):
         return
     forgotten = [entry_id for entry_id in entry.evidence if agent.find(entry_id) is None]
     acts: dict[str, tuple[str, Callable[[], ChangeSet]]] = {
@@ -304,14 +309,7 @@ def actions(agent: AgentMemory, entry: MemoryEntry) -> None:
     with st.container(horizontal=True):
         for label, (icon, act) in acts.items():
             if st.button(label, key=f"{label}-{entry.id}", icon=f":material/{icon}:"):
-                try:
-                    done = act()
-                except MemorySystemError as error:
-                    widgets.problem(error)
-                    continue
-                why = "; ".join(kept.reason for kept in done.kept)
-                widgets.say_next(f"{done.title}. {why or 'The History page can undo it.'}")
-                st.rerun()
+                bulk.do(agent, act)
     with st.expander(words.EDIT_THIS_MEMORY):
         edit_event(agent, entry)
 

@@ -9,7 +9,7 @@ import streamlit as st
 from memory_system import AgentMemory, ChangeSet, MemoryEntry, MemorySystemError
 from memory_system.store import Alteration, Stale
 
-from .. import words
+from .. import session, words
 from ..data import diffs, tables
 from . import widgets
 
@@ -37,8 +37,13 @@ def notice(agent: AgentMemory) -> None:
 
 
 def open_memory(agent: AgentMemory, entry_id: str) -> None:
-    """Go where a memory is shown, whichever tier it is in, or if it is forgotten."""
-    st.switch_page("views/long_term/long_term.py", query_params={"agent": agent.name, "memory": entry_id})
+    """Go where a memory is shown, whichever tier it is in, or if it is forgotten; on the Memory page, stay there."""
+    asked = {name: session.from_link(name) for name in ("cue", "show")}
+    stays = st.session_state.get("page") == session.WORKBENCH
+    view = "memory" if stays else "long_term"
+    more = {name: value for name, value in asked.items() if value and stays}
+    link = {"agent": agent.name, "memory": entry_id, **more}
+    st.switch_page(f"views/{view}/{view}.py", query_params=link)
 
 
 def panel(agent: AgentMemory, entry: MemoryEntry) -> None:

@@ -27,7 +27,7 @@ class PageOf:
 
 
 SECTIONS: dict[str, tuple[PageOf, ...]] = {
-    "": (PageOf("overview", "Overview", ":material/home:"),),
+    "": (PageOf("overview", "Overview", ":material/home:"), PageOf("memory", "Memory", ":material/neurology:")),
     "Talk": (PageOf("interview", "Interview", ":material/forum:"),),
     "Inspect": (
         PageOf("recall", "Recall", ":material/search:"),

@@ -3,5 +3,6 @@
 from .cues import judgment_of
 from .forecast import Forecast
 from .rank import Explanation, Recall
+from .why import Lever, Way
 
-__all__ = ["Explanation", "Forecast", "Recall", "judgment_of"]
+__all__ = ["Explanation", "Forecast", "Lever", "Recall", "Way", "judgment_of"]

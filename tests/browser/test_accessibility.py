@@ -26,6 +26,7 @@ PAGES = {
     "overview": ("", {"agent": "mira"}),
     "interview": ("interview", {"agent": "mira"}),
     "interview of then": ("interview", {"agent": "mira", "revision": "40"}),
+    "memory": ("memory", {"agent": "mira", "cue": "Who has the mill key?", "memory": "mira-0302-02"}),
     "recall": ("recall", {"agent": "mira", "cue": "Who has the mill key?"}),
     "long_term": ("long_term", {"agent": "mira"}),
     "history": ("history", {"agent": "mira"}),
@@ -43,7 +44,7 @@ PAGES = {
 }
 
 
-QUICK = ("recall", "short_term")
+QUICK = ("memory", "recall", "short_term")
 """The pages that `make test` looks at; all of them are looked at in `make test-all`."""
 FADED_IN = """() => Promise.allSettled(
     document.getAnimations().filter(one => isFinite(one.effect.getComputedTiming().endTime)).map(one => one.finished)

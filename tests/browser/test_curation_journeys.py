@@ -64,7 +64,7 @@ def test_a_memory_is_pinned_edited_and_forgotten_and_nothing_stays_selected(page
     page.get_by_text(words.EDIT_THIS_MEMORY).click()
     write(page, "Text", "Polished the lens until it hummed")
     press(page, words.SAVE_CHANGES)
-    said(page, "Saved.")
+    said(page, "Saved: 1 memory.")
     expect(nothing).to_be_visible()
     assert "until it hummed" in context_text(page, dashboard, "ines", "Which lens did Ines polish until it hummed?")
     dashboard.show(page, "short_term", agent="ines")

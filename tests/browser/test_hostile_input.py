@@ -31,6 +31,7 @@ REFUSED = {0x00: None, 0x1B: None}
 NAME = "![p](https://evil.invalid/n.png) <b>X</b> $a$ :red[N]"
 VIEWS: dict[str, dict[str, str]] = {
     "": {},
+    "memory": {"cue": "geese", "show": "short-term"},
     "recall": {"cue": "geese"},
     "long_term": {},
     "history": {"change": "4"},

@@ -54,7 +54,7 @@ def test_editing_a_source_flags_what_rests_on_it_until_a_person_decides(page: Pa
     open_expander(page, words.EDIT_THIS_MEMORY)
     write(page, "Text", "Sold the tide mill to a stranger for a sack of salt")
     press(page, words.SAVE_CHANGES)
-    said(page, "Saved.")
+    said(page, "Saved: 1 memory.")
     notice = page.locator(".st-key-stale-notice")
     expect(notice).to_contain_text("on evidence that was changed or deleted since")
     notice.get_by_role("button", name="Show").click()

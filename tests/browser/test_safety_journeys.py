@@ -28,6 +28,7 @@ ATTACKS = [text.translate(REFUSED)[:2000] for text in TEXTS.values()]
 PAGES: dict[str, dict[str, str]] = {
     "": {},
     "interview": {},
+    "memory": {"cue": "geese and evil pictures"},
     "recall": {"cue": "geese and evil pictures"},
     "long_term": {},
     "history": {"change": "2"},

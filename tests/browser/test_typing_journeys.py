@@ -146,7 +146,7 @@ def test_an_edit_is_saved_to_its_memory_when_a_game_adds_an_event_meanwhile(page
     field.fill("The lamp of the lighthouse went out at three.")
     game_adds(dashboard, "ines", "A game saw a boat without a light.")
     press(page, words.SAVE_CHANGES)
-    said(page, "Saved.")
+    said(page, "Saved: 1 memory.")
     table = page.get_by_test_id("stDataFrame").first
     expect(table).to_contain_text("The lamp of the lighthouse went out at three.")
     expect(table).to_contain_text("A game saw a boat without a light.")

@@ -45,7 +45,18 @@ def as_json(page: AppTest) -> tuple[AppTest, str]:
 
 @pytest.mark.parametrize(
     "view",
-    ["overview", "recall", "long_term", "history", "personality", "short_term", "operations", "tidy", "settings"],
+    [
+        "overview",
+        "memory",
+        "recall",
+        "long_term",
+        "history",
+        "personality",
+        "short_term",
+        "operations",
+        "tidy",
+        "settings",
+    ],
 )
 def test_every_page_opens_without_an_exception(open_page: OpenPage, view: str) -> None:
     page = open_page(view)

@@ -5,8 +5,7 @@ import streamlit as st
 from dashboard import session
 from dashboard.components import bulk, card, edits, forms, stale, widgets
 from dashboard.data import figures, tables
-from memory_system import Tier
-from memory_system.core import LIVED, known_to
+from memory_system.core import LIVED
 from memory_system.errors import EntryNotFound
 
 ROWS = 2000
@@ -49,12 +48,7 @@ def show_open(entry_id: str, order: list[str]) -> None:
         if st.button("Close", icon=":material/close:", type="tertiary"):
             open_memory(None)
     card.show(agent, entry)
-    if known_to(entry):
-        st.caption("This is a fact of the world; change it on the Settings page.")
-    elif entry.tier is Tier.STATIC:
-        st.caption("This is a fact of the personality; change it on the Personality page.")
-    elif agent.find(entry_id) is not None:
-        forms.actions(agent, entry)
+    forms.actions(agent, entry)
 
 
 selected = session.from_link("memory") or None

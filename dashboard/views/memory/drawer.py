@@ -1,0 +1,195 @@
+"""The drawer of the Memory page: a memory whole, why it was or was not recalled, and everything one can do about it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memory_system import AgentMemory, Candidate, Query
+from memory_system.errors import EntryNotFound
+from memory_system.recall import Explanation, Lever, Way
+
+from ... import session, words
+from ...components import bulk, card, forms, widgets
+from ...data import tables
+from . import listing, looking
+
+_SETTINGS = {
+    Lever.THRESHOLD: "threshold",
+    Lever.STATIC_THRESHOLD: "static_threshold",
+    Lever.TOP_K: "top_k",
+    Lever.STATIC_SHARE: "static_share",
+    Lever.RECENCY: "scoring",
+    Lever.IMPORTANCE: "scoring",
+    Lever.RELEVANCY: "scoring",
+}
+"""The setting of a character by which a lever stays turned."""
+_COLOURS = {
+    "recency": "#0072b2",
+    "importance": "repeating-linear-gradient(45deg,#8a5f00 0 1px,#e69f00 1px 4px)",
+    "relevancy": "#009e73",
+    "meaning": "#009e73",
+    "words": "color-mix(in srgb,#009e73 66%,#fff)",
+    "names": "color-mix(in srgb,#009e73 36%,#fff)",
+    "times": "color-mix(in srgb,#009e73 60%,#000)",
+}
+_NAME = 70
+
+
+def show(agent: AgentMemory, at: looking.Looking, found: Explanation | None, own: Query | None) -> None:
+    """The open memory, or what the answer is used for; ``own`` is the question with the character's own settings."""
+    if not at.memory:
+        with st.container(key="memory-rest", gap="xsmall"):
+            _rest(agent, found)
+        return
+    with st.container(key="memory-drawer", gap="xsmall"):
+        st.button("Close", icon=":material/close:", type="tertiary", key="memory-close", on_click=looking.change,
+                  kwargs={"memory": ""})  # fmt: skip
+        try:
+            entry = agent.last_version(at.memory)
+        except EntryNotFound:
+            widgets.empty("This memory never existed.", "The link may belong to another character.")
+            return
+        candidate = found.candidates.of(at.memory) if found else None
+        card.about(agent, entry)
+        with st.container(key="memory-acts", gap="xsmall"):
+            forms.actions(agent, entry)
+            if own is not None and candidate is not None:
+                _saved_cue(agent, own.cue, candidate)
+        if found is not None and own is not None and candidate is not None:
+            _why(agent, found.query, candidate)
+            if not candidate.recalled:
+                _ways(agent, own, at.memory)
+        card.links(agent, entry)
+
+
+def _rest(agent: AgentMemory, found: Explanation | None) -> None:
+    """What stands beside the list while no memory is open."""
+    if found is None:
+        st.markdown("**Ask one of these**")
+        for number, cue in enumerate(session.example_cues(agent.name)):
+            st.button(
+                widgets.plain(cue), key=f"memory-example-{number}", icon=":material/search:", width="stretch",
+                on_click=looking.change, kwargs={"box": cue},
+            )  # fmt: skip
+        st.caption("Words in quotes narrow the list and ask nothing. Looking changes nothing, not even access times.")
+        return
+    st.markdown("**What the agent's prompt is given**")
+    st.code(found.context or "Nothing was recalled, so the text is empty.", language=None, wrap_lines=True)
+    st.caption("Choose a memory to see why it is where it is, and what would change that.")
+
+
+def _why(agent: AgentMemory, query: Query, candidate: Candidate) -> None:
+    """The verdict, and the score by its parts: what each is, its weight, and what it adds."""
+    score = candidate.score
+    st.markdown(f"**{words.RECALLED if candidate.recalled else words.NOT_RECALLED}**")
+    st.caption(widgets.plain(candidate.because))
+    if candidate.via:
+        st.caption(widgets.plain(f"Found through: {agent.last_version(candidate.via).document}"))
+    most = listing.axis(query)
+    lines = "".join(
+        f"<tr><td><i style='background:{_COLOURS[one['name']]}'></i>{one['name']}</td>"
+        f"<td>{one['is']:.2f}</td><td>× {one['weight']:g}</td>"
+        f"<td><b style='width:{100 * one['adds'] / most:.1f}%;background:{_COLOURS[one['name']]}'></b></td>"
+        f"<td>{one['adds']:.2f}</td></tr>"
+        for one in listing.breakdown(score)
+        if one["is"] is not None
+    )
+    sure = "" if score.confidence is None else f" · confidence {score.confidence:.2f}"
+    needed = query.threshold_of(candidate.entry.tier)
+    st.html(
+        f"{_TABLE}<table class='why'><tr><th>part</th><th>is</th><th>weight</th><td></td><th>adds</th></tr>{lines}"
+        f"<tr class='sum'><td colspan='4'>score{sure} · needed: above {needed:.2f}</td>"
+        f"<td>{score.total:.2f}</td></tr></table>"
+    )
+
+
+_TABLE = (
+    "<style>.why{width:100%;border-collapse:collapse;font-size:.8125rem;line-height:1.5rem;"
+    "font-variant-numeric:tabular-nums}.why th{font-weight:400;opacity:.75;text-align:right}"
+    ".why td{text-align:right;white-space:nowrap;padding:0 0 0 .5rem}.why :is(th,td):first-child{text-align:left;"
+    "padding:0}.why td:nth-child(4){width:40%}.why i{display:inline-block;width:.6rem;height:.6rem;border-radius:2px;"
+    "margin-right:.5rem}.why b{display:block;height:.5rem;border-radius:2px}.why .sum td{text-align:left;"
+    "border-top:1px solid color-mix(in srgb,currentColor 25%,transparent)}.why .sum td:last-child{text-align:right;"
+    "font-weight:600}</style>"
+)
+
+
+@st.cache_resource(show_spinner=False, max_entries=50)
+def _ways_of(
+    place: str,  # noqa: ARG001 - it and the next two are the cache's key
+    stamp: tuple[int, int],  # noqa: ARG001
+    cue: str,  # noqa: ARG001
+    entry_id: str,
+    _agent: AgentMemory,
+    _query: Query,
+) -> tuple[Way, ...]:
+    """The ways that recall a memory, looked for once for as long as nothing changes."""
+    return _agent.ways(_query, entry_id)
+
+
+def _ways(agent: AgentMemory, own: Query, entry_id: str) -> None:
+    """Each change that would recall it, with a button that tries it and one that keeps it."""
+    st.markdown(f"**{words.WHAT_WOULD_RECALL_IT}**")
+    ways = _ways_of(session.place(), agent.stamp, own.cue, entry_id, agent, own)
+    if not ways:
+        st.caption("No single change would recall it.")
+        return
+    tried = looking.tried(session.place(), own.cue)
+    for way in ways:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"way-{way.lever.name}"):
+            st.text(way.words, width="stretch")
+            if way.what_if is None:
+                st.button(
+                    "Try", key=f"try-{way.lever.name}", disabled=tried == way,
+                    on_click=looking.try_out, args=(session.place(), own.cue, way),
+                    help="Asks again with this one change; nothing is saved.",
+                )  # fmt: skip
+            if agent.read_only is None and (way.what_if is not None or way.lever in _SETTINGS):
+                keep = "Rate it so" if way.what_if is not None else "Keep for this character"
+                if st.button(keep, key=f"keep-{way.lever.name}", help=_kept_by(way)):
+                    _keep(agent, way, entry_id)
+
+
+def _kept_by(way: Way) -> str:
+    if way.what_if is not None:
+        return "Changes this memory. In Python: AgentMemory.edit"
+    return "Changes this character's setting, for every cue. In Python: AgentMemory.configure"
+
+
+def _keep(agent: AgentMemory, way: Way, entry_id: str) -> None:
+    """Let a way stay as it is: as a rating of the memory, or as a setting of the character."""
+    looking.drop()
+    if way.what_if is not None:
+        bulk.do(agent, lambda: agent.edit(entry_id, rating=way.value, explanation="Rated by hand."))
+        return
+    name = _SETTINGS[way.lever]
+    bulk.do(agent, lambda: agent.configure(**{name: getattr(way.query, name)}))
+
+
+def _saved_cue(agent: AgentMemory, cue: str, candidate: Candidate) -> None:
+    """Buttons that make a saved cue of what is asked: this memory must, or must not, be in its answer."""
+    if agent.read_only is not None:
+        return
+    entry_id = candidate.entry.id
+    saved = next((one for one in agent.saved_cues if one.cue == cue), None)
+    must, must_not = (saved.must, saved.must_not) if saved else ((), ())
+    with st.container(horizontal=True, gap="small"):
+        for label, icon, held in (
+            ("Must recall", "bookmark_add", must),
+            ("Must not recall", "bookmark_remove", must_not),
+        ):
+            wanted = held is must
+            if st.button(
+                label, icon=f":material/{icon}:", key=f"memory-{icon}", disabled=entry_id in held,
+                help="A saved cue is checked after every edit. In Python: AgentMemory.save_cue",
+            ):  # fmt: skip
+                rest = [[one for one in ids if one != entry_id] for ids in (must, must_not)]
+                rest[0 if wanted else 1].append(entry_id)
+                name = saved.name if saved else _free_name(agent, cue)
+                bulk.do(agent, lambda: agent.save_cue(name, cue, *rest))  # noqa: B023 - it is called at once
+
+
+def _free_name(agent: AgentMemory, cue: str) -> str:
+    """A name for a saved cue that none has yet."""
+    name, taken = tables.short(cue, _NAME), {one.name.casefold() for one in agent.saved_cues}
+    return name if name.casefold() not in taken else f"{name} ({len(taken) + 1})"

@@ -1,0 +1,169 @@
+"""The rows of the Memory page, as its list takes them. Imports no streamlit: they are tested by themselves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from memory_system import AgentMemory, Candidate, MemoryEntry, Query, Score
+from memory_system.core import LIVED, ago
+from memory_system.recall import Explanation
+
+from ...data import tables
+
+FORGOTTEN = "forgotten"
+_TIERS = {tables.TIERS[tier]: tier for tier in LIVED}
+_SHADES = {
+    "similarity": "meaning",
+    "late": "meaning",
+    "neighbours": "meaning",
+    "words": "words",
+    "names": "names",
+    "times": "times",
+}
+"""What each part of hybrid relevancy counts as in a bar: what its neighbours lend a memory is mostly their meaning."""
+_LONGEST = 400
+"""Characters of a memory in a row, of which two lines are seen."""
+_EARLIEST = datetime.min.replace(tzinfo=UTC)
+
+
+def newest_first(agent: AgentMemory) -> list[MemoryEntry]:
+    """Every memory, the newest first, what is timeless last."""
+    everything = [entry for tier in LIVED for entry in agent.entries(tier)]
+    return sorted(everything, key=lambda entry: (entry.timestamp or _EARLIEST, entry.id), reverse=True)
+
+
+def chips(entries: Iterable[MemoryEntry], forgotten: int) -> list[dict[str, Any]]:
+    """Tiers and kinds with how many memories are of each, and the forgotten."""
+    counted = Counter((entry.tier, entry.kind.value) for entry in entries)
+    tiers, kinds = Counter[str](), Counter[str]()
+    for (tier, kind), count in counted.items():
+        tiers[tables.TIERS[tier]] += count
+        kinds[kind] += count
+    told = [(name, tiers[name], False) for name in _TIERS]
+    told.append((FORGOTTEN, forgotten, False))
+    told += [(kind, count, place == 0) for place, (kind, count) in enumerate(kinds.most_common())]
+    return [{"name": name, "label": name, "count": count, "apart": apart} for name, count, apart in told]
+
+
+class Shown:
+    """Which memories are listed: of one of the tiers and one of the kinds that are chosen, with all of the words."""
+
+    def __init__(self, only: Collection[str], words: Collection[str]) -> None:
+        self._tiers = {tier for name, tier in _TIERS.items() if name in only}
+        self._kinds = set(only) - set(_TIERS) - {FORGOTTEN}
+        self._words = words
+
+    def __bool__(self) -> bool:
+        return bool(self._tiers or self._kinds or self._words)
+
+    def __contains__(self, entry: MemoryEntry) -> bool:
+        if (self._tiers and entry.tier not in self._tiers) or (self._kinds and entry.kind.value not in self._kinds):
+            return False
+        return not self._words or all(word in entry.document.casefold() for word in self._words)
+
+
+def axis(query: Query) -> float:
+    """The score at the right end of every bar: the highest that the weights allow, above 0."""
+    weights = query.scoring.weights
+    return max(weights.recency + weights.importance + weights.relevancy, 1.0)
+
+
+def bar(score: Score) -> list[tuple[str, float]]:
+    """The weighted parts of a score, which add up to it; relevancy by its shades where it has any."""
+    parts = score.parts
+    shades: dict[str, float] = {}
+    for name, value in score.sub_parts.items():
+        shade = _SHADES.get(name, "meaning")
+        shades[shade] = shades.get(shade, 0.0) + value
+    whole = sum(shades.values())
+    split = {name: parts["relevancy"] * value / whole for name, value in shades.items()} if whole > 0 else {}
+    return [
+        ("recency", parts["recency"]),
+        ("importance", parts["importance"]),
+        *(split or {"relevancy": parts["relevancy"]}).items(),
+    ]
+
+
+def legend(query: Query | None) -> list[dict[str, str]]:
+    """What the colours of the bars mean; nothing where there are none."""
+    if query is None:
+        return []
+    shades = list(dict.fromkeys(_SHADES.values())) if query.scoring.measure.value == "hybrid" else ["relevancy"]
+    return [{"name": name, "label": name} for name in ("recency", "importance", *shades)]
+
+
+def row(entry: MemoryEntry, now: datetime) -> dict[str, Any]:
+    """A memory as it is listed without a cue."""
+    return {
+        "id": entry.id,
+        "text": tables.short(entry.document, _LONGEST),
+        "kind": ", ".join([entry.kind.value, *tables.marks(entry)]),
+        "tier": tables.tier(entry),
+        "when": ago(entry.timestamp, now) if entry.timestamp else "",
+    }
+
+
+def scored(one: Candidate, rank: int, query: Query) -> dict[str, Any]:
+    """A candidate as it is listed for a cue; ``rank`` is its place among all, 1 = the first."""
+    parts = bar(one.score)
+    return {
+        **row(one.entry, query.now),
+        "rank": rank,
+        "recalled": one.recalled,
+        "bar": parts,
+        "score": 0.0 if one.score.total != one.score.total else one.score.total,
+        "told": " + ".join(f"{value:.2f} {name}" for name, value in parts if value >= 0.005),
+        "mark": None if one.score.confidence is not None else query.threshold_of(one.entry.tier),
+    }
+
+
+def candidates(found: Explanation, shown: Shown, most: int) -> tuple[list[dict[str, Any]], int, int]:
+    """Rows of the candidates that are listed.
+
+    Returns:
+        The rows, at most ``most`` of them; how many of them were recalled; how many more may be listed.
+    """
+    rows: list[dict[str, Any]] = []
+    left = 0
+    for place, one in enumerate(found.candidates):
+        if one.entry not in shown:
+            continue
+        if len(rows) == most:
+            left = len(found.candidates) - place
+            break
+        rows.append(scored(one, place + 1, found.query))
+    return rows, sum(one["recalled"] for one in rows), left
+
+
+def line_of_seats(found: Explanation, query: Query) -> str:
+    """What stands between what was recalled and what was not."""
+    if not len(found):
+        return "Nothing passed the threshold"
+    return f"Seats end here: {len(found)} of {query.top_k} taken"
+
+
+def plain(entries: Sequence[MemoryEntry], shown: Shown, most: int, now: datetime) -> tuple[list[dict[str, Any]], int]:
+    """Rows without scores, and how many more there are."""
+    listed = [entry for entry in entries if entry in shown] if shown else entries
+    return [row(entry, now) for entry in listed[:most]], max(0, len(listed) - most)
+
+
+def breakdown(score: Score) -> list[Mapping[str, Any]]:
+    """How a score comes about: each part by what it is, its weight, and what it adds."""
+    alone = score.recency is None or score.importance is None
+    weights = score.weights
+    told = (
+        []
+        if alone
+        else [("recency", score.recency, weights.recency), ("importance", score.importance, weights.importance)]
+    )
+    lines: list[Mapping[str, Any]] = [
+        {"name": name, "is": value, "weight": weight, "adds": (value or 0.0) * weight} for name, value, weight in told
+    ]
+    weight = 1.0 if alone else weights.relevancy
+    for name, value in bar(score)[2:]:
+        lines.append({"name": name, "is": value / weight if weight else 0.0, "weight": weight, "adds": value})
+    return lines

@@ -1,0 +1,115 @@
+"""What is looked for on the Memory page: the box, the chips and the open memory, in the address and for the session."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+
+from memory_system.recall import Way
+
+from ... import session
+
+LONGEST = 2000
+"""Characters that the box takes."""
+STEP = 100
+"""Rows that are listed at first, and more of at a time."""
+_HELD, _LINKED, _ACTED, _TRIED = "memory-looking", "memory-linked", "memory-acted", "memory-tried"
+_QUOTED = re.compile(r'"([^"]*)"?')
+
+
+@dataclass(frozen=True)
+class Looking:
+    """What is looked for.
+
+    Args:
+        box: what stands in the box.
+        only: the names of the chips that are pressed.
+        memory: the id of the open memory, or nothing.
+        most: how many rows are listed at most.
+        turn: the number of the browser's last wish, so that it knows which one is answered.
+    """
+
+    box: str = ""
+    only: tuple[str, ...] = ()
+    memory: str = ""
+    most: int = STEP
+    turn: int = 0
+
+    @property
+    def cue(self) -> str:
+        """What memory is asked: the box without what is quoted in it."""
+        return " ".join(_QUOTED.sub(" ", self.box).split())
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What is quoted in the box, which every listed memory contains."""
+        return tuple(one.casefold() for one in map(str.strip, _QUOTED.findall(self.box)) if one)
+
+    def link(self) -> dict[str, str]:
+        """What the address says of it."""
+        return {"cue": self.box, "show": ",".join(self.only), "memory": self.memory}
+
+
+def now() -> Looking:
+    """What is looked for: what was last wanted here, unless the address was followed to something else."""
+    held: Looking = st.session_state.get(_HELD, Looking())
+    told = {name: session.from_link(name) for name in held.link()}
+    acted = st.session_state.pop(_ACTED, False)
+    came = st.session_state.get("page-before") != session.WORKBENCH
+    followed = told != st.session_state.get(_LINKED) and (any(told.values()) or not came)
+    if followed and not acted:
+        only = tuple(one for one in told["show"].split(",") if one)
+        held = Looking(told["cue"][:LONGEST], only, told["memory"], STEP, held.turn)
+    elif came and not acted:
+        held = replace(held, memory=told["memory"])
+    st.session_state[_HELD] = held
+    for name, value in held.link().items():
+        session.to_link(name, value)
+    st.session_state[_LINKED] = held.link()
+    return held
+
+
+def change(**changed: Any) -> None:
+    """Let the next run look for something else; for callbacks."""
+    st.session_state[_HELD] = replace(st.session_state.get(_HELD, Looking()), **changed)
+    st.session_state[_ACTED] = True
+
+
+def wanted(asked: Mapping[str, Any]) -> None:
+    """Take what the list in the browser wants, as far as it makes sense: it may say anything."""
+    box, memory, only = (asked.get(name) for name in ("cue", "memory", "only"))
+    most, turn = (asked.get(name) if isinstance(asked.get(name), int) else 0 for name in ("most", "turn"))
+    if asked.get("stop"):
+        drop()
+    change(
+        box=str(box or "")[:LONGEST],
+        memory=str(memory or ""),
+        only=tuple(map(str, only)) if isinstance(only, list) else (),
+        most=max(STEP, most or 0),
+        turn=turn or 0,
+    )
+
+
+def try_out(place: str, cue: str, way: Way) -> None:
+    """Ask this cue with the one change of a way from now on; for callbacks."""
+    st.session_state[_TRIED] = place, cue, way
+    st.session_state[_ACTED] = True
+
+
+def drop() -> None:
+    """Ask with the character's settings again."""
+    st.session_state.pop(_TRIED, None)
+
+
+def tried(place: str, cue: str) -> Way | None:
+    """The way that is tried for this cue, if one is."""
+    held = st.session_state.get(_TRIED)
+    if held is None or held[:2] != (place, cue):
+        drop()
+        return None
+    way: Way = held[2]
+    return way

@@ -1,0 +1,134 @@
+"""Memory: all that a character remembers, what a cue makes of it, and one memory beside it with all one can do."""
+
+from typing import Any
+
+import streamlit as st
+
+from dashboard import session, words
+from dashboard.components import bulk, memory_list, widgets
+from dashboard.views.memory import drawer, listing, looking
+from memory_system import AgentMemory, MemoryEntry, MemorySystemError, Query
+from memory_system.recall import Explanation
+
+_STYLE = (
+    "<style>[data-testid='stMainBlockContainer']{max-width:none;padding:3rem 1.5rem 0}"
+    "[data-testid='stMainBlockContainer'] h1{font-size:1.25rem!important;line-height:2rem;padding:0!important}"
+    ".st-key-memory-drawer,.st-key-memory-rest{flex:none!important;height:calc(100dvh - 56px)!important;"
+    "min-height:520px;overflow-y:auto;padding:0 .5rem 2rem 1rem;scrollbar-width:thin;position:relative;"
+    "border-left:1px solid light-dark(#dcdcd6,#3a3a36)}"
+    ":is(.st-key-memory-drawer,.st-key-memory-rest) :is(p,[data-testid='stText']){font-size:.875rem;"
+    "line-height:1.25rem}"
+    ".st-key-memory-drawer [data-testid='stCaptionContainer'] p{font-size:.8125rem}"
+    ":is(.st-key-memory-drawer,.st-key-memory-rest) button{min-height:2rem;padding:.125rem .625rem}"
+    ":is(.st-key-memory-drawer,.st-key-memory-rest) button p{font-size:.8125rem}"
+    ".st-key-memory-acts button span:has(>[data-testid='stIconMaterial']){display:none}"
+    ".st-key-memory-acts [data-testid='stHorizontalBlock']{gap:.5rem}"
+    ".st-key-memory-drawer [class*='st-key-way-']{flex-wrap:wrap;gap:.25rem .5rem}"
+    ".st-key-memory-drawer [class*='st-key-way-']>:first-child{flex:1 1 16rem;min-width:0}"
+    ".st-key-memory-bench [data-testid='stMarkdownContainer']:has(h1){margin-bottom:0}"
+    ".st-key-memory-rest code{font:400 .8125rem/1.25rem inherit!important;font-family:inherit!important}"
+    ".st-key-memory-close{position:absolute;right:.25rem;top:0;width:auto!important;z-index:2}"
+    ".st-key-memory-said{position:fixed;bottom:1rem;left:50%;transform:translateX(-50%);width:auto!important;"
+    "max-width:min(44rem,calc(100vw - 2rem));z-index:1100;border-radius:.5rem;padding:.25rem;"
+    "background:light-dark(#fff,#22221f);box-shadow:0 4px 24px #0005}"
+    "[data-testid='stLayoutWrapper']:has(>.st-key-memory-said){position:absolute;height:0}"
+    ".st-key-memory-said:not(:has([data-testid='stAlert'])){display:none}"
+    "@media(max-width:900px){[data-testid='stColumn']:has(.st-key-memory-rest){display:none}"
+    "[data-testid='stColumn']:has(.st-key-memory-bench){flex:1 1 100%!important;min-width:100%}"
+    ".st-key-memory-drawer{position:fixed;inset:auto 0 0 0;width:auto;height:72dvh!important;min-height:0;"
+    "padding:1rem 1rem 5rem;z-index:1000;background:light-dark(#fff,#161614);border-left:0;"
+    "border-top:1px solid light-dark(#dcdcd6,#3a3a36);border-radius:1rem 1rem 0 0;box-shadow:0 -8px 32px #0005}"
+    ".st-key-memory-close{top:.75rem;right:.75rem}}"
+    "@media(max-width:640px){[data-testid='stMainBlockContainer']{padding:3.5rem 1rem 0}}"
+    "</style>"
+)
+
+
+@st.cache_resource(show_spinner=False, max_entries=10)
+def _remembered(place: str, stamp: tuple[int, int], _agent: AgentMemory) -> list[MemoryEntry]:  # noqa: ARG001
+    """All memories, the newest first; sorted anew when anything changed."""
+    return listing.newest_first(_agent)
+
+
+def _said(agent: AgentMemory) -> None:
+    """What was last done, with its undo, in one line at the bottom, over what stands there."""
+    with st.container(key="memory-said", gap=None):
+        widgets.said()
+        bulk.last(agent)
+
+
+@st.fragment
+def _bench() -> None:
+    """The list and the drawer; whatever is typed or chosen runs this part again, and not the whole page."""
+    agent, at = session.agent(), looking.now()
+    left, right = st.columns([2, 1], gap="medium")
+    with left, st.container(key="memory-bench", gap="xsmall"):
+        st.title(session.WORKBENCH, anchor=False)
+        found, own = _list(agent, at)
+    with right:
+        try:
+            drawer.show(agent, at, found, own)
+        except MemorySystemError as error:
+            widgets.problem(error)
+
+
+def _list(agent: AgentMemory, at: looking.Looking) -> tuple[Explanation | None, Query | None]:
+    """The list; answers the explanation that it shows, and what is asked with the character's own settings."""
+    entries = _remembered(session.place(), agent.stamp, agent)
+    forgotten, shown = listing.FORGOTTEN in at.only, listing.Shown(at.only, at.words)
+    tried = looking.tried(session.place(), at.cue)
+    found = own = None
+    data: dict[str, Any] = {}
+    try:
+        own = agent.retrieval.query(at.cue) if at.cue else None
+        if own is not None:
+            found = agent.explanation(tried.query if tried else own)
+    except MemorySystemError as error:
+        widgets.problem(error)
+    if forgotten:
+        data = _forgotten(agent, at, shown, own)
+    elif found is not None:
+        rows, recalled, more = listing.candidates(found, shown, at.most)
+        confident = "confidence" if found.query.scoring.confident else "score"
+        data = {
+            "rows": rows, "recalled": recalled, "more": more, "seats": listing.line_of_seats(found, found.query),
+            "status": f"{len(found)} recalled of {found.considered:,} · {confident} above {found.query.threshold:.2f}",
+        }  # fmt: skip
+    else:
+        rows, more = listing.plain(entries, shown, at.most, agent.now)
+        data = {"rows": rows, "more": more, "status": f"{len(rows) + more:,} of {len(entries):,}, the newest first"}
+    asked = found.query if found else None
+    memory_list.show(
+        "memory-list",
+        {
+            "agent": session.place(), "cue": at.box, "only": at.only, "memory": at.memory, "most": at.most,
+            "turn": at.turn, "step": looking.STEP, "longest": looking.LONGEST, "label": words.ASK_OR_FILTER,
+            "placeholder": 'Ask, or put words in "quotes" to narrow the list',
+            "chips": listing.chips(entries, agent.count_forgotten()), "parts": listing.legend(asked),
+            "axis": listing.axis(asked) if asked else 1, "tried": tried.words if tried else "",
+            "recalled": 0, "seats": "", "none": "No matching memories." if entries else "Nothing is remembered yet.",
+            **data,
+        },
+        looking.wanted,
+    )  # fmt: skip
+    return found, own
+
+
+def _forgotten(agent: AgentMemory, at: looking.Looking, shown: listing.Shown, own: Query | None) -> dict[str, Any]:
+    """Rows of what is forgotten: what of it the cue would have recalled, or the last forgotten first."""
+    if own is not None:
+        gone = [one for one in agent.would_have_answered(own) if one.entry in shown]
+        rows = [listing.scored(one, place, own) for place, one in enumerate(gone, start=1)]
+        return {
+            "rows": rows, "recalled": len(rows), "more": 0, "parts": listing.legend(own), "axis": listing.axis(own),
+            "status": f"{len(rows)} forgotten memories would have been recalled",
+        }  # fmt: skip
+    held = [one.entry for one in agent.forgotten(at.most, at.words[0] if at.words else "")]
+    rows, _ = listing.plain(held, shown, at.most, agent.now)
+    more = agent.count_forgotten() - at.most
+    return {"rows": rows, "more": max(0, more), "status": "Forgotten, the last first"}
+
+
+st.html(_STYLE)
+_bench()
+_said(session.agent())

@@ -1,0 +1,79 @@
+"""The Memory page in a real browser: from the question to the mended memory, and all of it by keyboard."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from dashboard import words
+
+from .conftest import Dashboard, settled
+from .hands import press
+
+pytestmark = pytest.mark.browser
+
+CUE = "Who has the mill key?"
+
+
+def rows(page: Page) -> list[str]:
+    """What the listed memories say, the first on top."""
+    return page.get_by_role("option").locator(".text").all_inner_texts()
+
+
+def address(page: Page) -> dict[str, list[str]]:
+    return parse_qs(urlsplit(page.url).query)
+
+
+def ask(page: Page, cue: str) -> None:
+    page.get_by_role("searchbox", name=words.ASK_OR_FILTER).fill(cue)
+    page.wait_for_url(re.compile("cue=" + cue.split(maxsplit=1)[0]))
+    settled(page)
+
+
+def test_a_wrong_memory_is_found_forgotten_and_brought_back_in_three_clicks(page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, "memory", agent="mira")
+    newest = rows(page)
+    ask(page, CUE)
+    before = rows(page)
+    assert before != newest
+    place = next(n for n, tier in enumerate(page.get_by_role("option").locator(".tier").all_inner_texts())
+                 if tier == "long-term")  # fmt: skip
+    wrong = page.get_by_role("option").nth(place)
+    top = wrong.bounding_box()
+    wrong.click()
+    settled(page)
+    assert wrong.bounding_box() == top, "nothing jumps when a memory is opened"
+    press(page, "Forget")
+    expect(page.get_by_role("option").filter(has_text=before[place])).to_have_count(0)
+    press(page, "Undo")
+    expect(page.get_by_role("option").nth(place)).to_contain_text(before[place])
+    assert rows(page) == before
+
+
+def test_the_keyboard_walks_and_opens_and_the_address_leads_back(page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, "memory", agent="mira")
+    page.keyboard.press("/")
+    page.keyboard.type(CUE)
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("cue=Who"))
+    settled(page)
+    second = rows(page)[1]
+    for key in ("ArrowDown", "ArrowDown", "Enter"):
+        page.keyboard.press(key)
+    page.wait_for_url(re.compile("memory="))
+    settled(page)
+    chosen = page.get_by_role("option", selected=True)
+    expect(chosen).to_contain_text(second)
+    expect(chosen).to_be_focused()
+    there = page.url
+    page.go_back()
+    settled(page)
+    expect(chosen).to_have_count(0)
+    assert address(page)["cue"] == [CUE]
+    page.goto(there)
+    settled(page)
+    expect(chosen).to_contain_text(second)
+    expect(page.get_by_role("searchbox", name=words.ASK_OR_FILTER)).to_have_value(CUE)
