@@ -26,7 +26,7 @@ from ..conversation.storage import beating, message_id, unremembered
 from ..conversation.storage import read as message_slice
 from ..conversation.talk import UNPROMPTED, Role
 from ..core.authors import BY_ITSELF
-from ..core.change_set import CONVERSATION, ChangeSet, Kept, ModelCall
+from ..core.change_set import CONVERSATION, ChangeSet, Kept
 from ..core.entry import Kind, MemoryEntry, Tier
 from ..core.files import as_store_errors
 from ..core.settings import Replan
@@ -43,9 +43,7 @@ from ..errors import (
     ReadOnly,
     StaleChange,
 )
-from ..llm import prices, tokens
 from ..llm.offline.model import OfflineModel
-from ..llm.prices import Price
 from ..operations import acquaintance, migration, reflection, summarisation
 from ..operations.context import Progress, by_age, no_progress, within
 from ..operations.importing.events import Events, read
@@ -75,6 +73,7 @@ from .due import (
     morning_of,
     next_time,
 )
+from .hour import HOUR, room
 
 LOCK = ".living.lock"
 """In the world's folder: one lets time pass at a time."""
@@ -82,10 +81,8 @@ _SECONDS = 0.2
 """How often who waits for that asks whether to stop."""
 MOST_DAYS = 366
 """How far time may pass at once."""
-HOUR = timedelta(hours=1)
-_CALLS = 200
-"""How many of its last change sets are looked at for what a character took in an hour."""
-_RATED_AT_ONCE = 100
+_RATINGS = 20
+"""How many of the last ratings are looked at for what the model gave none of."""
 _TALKS = 100
 """How many of the last synopses are looked at for talks that need no other, and of the last reflections on people."""
 MOST_BEATS = 3
@@ -134,10 +131,11 @@ def life_of(agent: AgentMemory, at: datetime, folder: Path, coming: Sequence[Mem
     reflected = last[REFLECT]
     free = [] if not settings.ltm_size or stays_undone(SUMMARISE) else summarisation.to_summarise(ltm, at)
     routine = agent.personality.routine if agent.personality else []
+    left = room(agent, at, folder)
     return Life(
         agent.name,
         coming=tuple(_coming(agent, coming)),
-        unrated=() if stays_undone(RATE) else tuple(_unrated((*stm, *ltm), last[RATE], at)),
+        unrated=() if stays_undone(RATE) else tuple(_unrated((*stm, *ltm), _own(agent, RATE, _RATINGS), at)),
         overflow=len(agent.migrate_stm2ltm(now=at, preview=True).changes) if overflows else 0,
         room=max(0, settings.stm_size - lived),
         felt=reflection.weight(
@@ -157,43 +155,11 @@ def life_of(agent: AgentMemory, at: datetime, folder: Path, coming: Sequence[Mem
         beats=tuple(_beats(agent, at)),
         stirring=tuple(_stirring(agent, (*stm, *ltm), at)) if settings.replan is not Replan.NEVER else (),
         proposes=settings.replan is Replan.PROPOSE,
-        **_budget(agent, at, folder),
+        spent=left.spent,
+        room_at=left.at,
+        calls=left.calls,
+        later=agent.model.name != OfflineModel.name,
     )
-
-
-def _budget(agent: AgentMemory, at: datetime, folder: Path) -> dict[str, Any]:
-    """Why the character may ask nothing more in the hour up to ``at``, and when it may again; nothing where it may.
-
-    What it took is read from its history: the calls of what it did by itself.
-    """
-    settings = agent.settings
-    limits = (settings.hourly_calls, settings.hourly_tokens, settings.hourly_cost)
-    if not any(limits):
-        return {}
-    known = prices.read(folder)
-    took: list[tuple[datetime, ModelCall]] = []
-    for one in agent.history(_CALLS, author=BY_ITSELF):
-        when = one.change_set.planned_at
-        if at - HOUR < when <= at:
-            took += [(when, call) for call in one.change_set.calls if call.model != OfflineModel.name]
-    sums = (len(took), sum(_tokens(call) for _, call in took), sum(_cost(call, known) for _, call in took))
-    for limit, spent, what in zip(limits, sums, ("model calls", "tokens", "in money"), strict=True):
-        if limit and spent >= limit:
-            room = (min(when for when, _ in took) + HOUR).astimezone(at.tzinfo)
-            told = f"The budget of {limit:,g} {what} a world hour is spent. There is room again at {stamp(room)}."
-            return {"spent": told, "room_at": room}
-    return {}
-
-
-def _tokens(call: ModelCall) -> int:
-    return call.tokens if call.tokens is not None else sum(map(tokens.estimate, (call.prompt, call.answer)))
-
-
-def _cost(call: ModelCall, known: Mapping[str, Price]) -> float:
-    """What a call cost; how its tokens are shared between prompt and answer is estimated from their texts."""
-    price = known.get(call.model, Price(0, 0))
-    answer = min(_tokens(call), tokens.estimate(call.answer))
-    return price.of(_tokens(call) - answer, answer)
 
 
 def _own(agent: AgentMemory, what: str, most: int) -> list[Applied]:
@@ -225,12 +191,11 @@ def expected(events: Mapping[str, Events], now: datetime) -> dict[str, list[Memo
     return found
 
 
-def _unrated(entries: Sequence[MemoryEntry], last: Applied | None, at: datetime) -> list[str]:
+def _unrated(entries: Sequence[MemoryEntry], ratings: Sequence[Applied], at: datetime) -> list[str]:
     """What waits for its rating; what the model gave none of is left to the next hour."""
-    recent = last is not None and at - last.change_set.planned_at < HOUR
-    tried = {kept.entry_id for kept in last.change_set.kept} if last is not None and recent else set()
-    wanted = sorted((one for one in entries if wants_rating(one) and one.id not in tried), key=by_age)
-    return [one.id for one in wanted[:_RATED_AT_ONCE]]
+    recent = (one.change_set for one in ratings if at - one.change_set.planned_at < HOUR)
+    tried = {kept.entry_id for done in recent for kept in done.kept}
+    return [one.id for one in sorted(entries, key=by_age) if wants_rating(one) and one.id not in tried]
 
 
 def _planned(ltm: Iterable[MemoryEntry], last: Applied | None, at: datetime) -> Iterator[date]:
@@ -327,7 +292,7 @@ def _planned_step(
     now = step.at
     if step.what == ADD:
         (event,) = (one for one in coming if one.id == step.of)
-        return agent.add_short_term(event, now=now, preview=True, progress=progress).change_set
+        return agent.add_short_term(event, now=now, wait=False, preview=True, progress=progress).change_set
     if step.what == RATE:
         return _rated(agent, life, now, progress)
     if step.what == MIGRATE:
@@ -345,7 +310,7 @@ def _planned_step(
 
 
 def _rated(agent: AgentMemory, life: Life, now: datetime, progress: Progress) -> ChangeSet:
-    plan = agent.rate_again(list(life.unrated), preview=True, progress=progress)
+    plan = agent.rate_again(list(life.to_rate), preview=True, progress=progress)
     _refuse_failed(plan)
     return dataclasses.replace(plan, planned_at=now)
 

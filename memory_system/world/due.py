@@ -34,6 +34,8 @@ PROPOSED = "It is proposed: plan the rest of the day anew, or leave it as it is.
 AT_ONCE = 10
 """The fewest memories that become one summary: one summary for each memory too many would tell little."""
 MOST_AT_ONCE = 500
+MOST_RATED = 100
+"""How many memories are rated in one step."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,8 @@ class Life:
         proposes: whether a plan because of these is only proposed.
         spent: why nothing more is asked of a language model in this hour, in a sentence; empty if there is room.
         room_at: when there is room again; ``None`` where there is.
+        calls: how many calls of a language model may be made at once.
+        later: whether an event that comes without a rating is rated in a step of its own.
     """
 
     agent: str
@@ -130,6 +134,13 @@ class Life:
     proposes: bool = False
     spent: str = ""
     room_at: datetime | None = None
+    calls: int = 1_000_000
+    later: bool = False
+
+    @property
+    def to_rate(self) -> tuple[str, ...]:
+        """The ids of the memories that are rated in one step."""
+        return self.unrated[: min(self.calls, MOST_RATED)]
 
     @property
     def too_many(self) -> int:
@@ -239,9 +250,11 @@ def foreseen(life: Life, step: Step) -> Life:
     if step.what == ADD:
         (event,) = (one for one in life.coming if one.id == step.of)
         left = tuple(one for one in life.coming if one is not event)
-        return dataclasses.replace(_fuller(life), coming=left, felt=life.felt + (event.rating or 0))
+        unrated = (*life.unrated, event.id) if event.rating is None and life.later else life.unrated
+        felt = life.felt + (event.rating or 0)
+        return dataclasses.replace(_fuller(life), coming=left, felt=felt, unrated=unrated)
     if step.what == RATE:
-        return dataclasses.replace(life, unrated=())
+        return dataclasses.replace(life, unrated=life.unrated[len(life.to_rate) :])
     if step.what == MIGRATE:
         return dataclasses.replace(life, overflow=0, recent=life.recent - life.overflow)
     if step.what == REFLECT:

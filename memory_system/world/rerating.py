@@ -52,10 +52,16 @@ class Rerater:
     Args:
         agents: answers the agents that are open.
         seconds: how often it looks, in seconds; 0 = never.
+        room: answers how many memories of an agent may be asked about at once by now; ``None`` = all.
     """
 
-    def __init__(self, agents: Callable[[], Sequence[AgentMemory]], seconds: float) -> None:
-        self._agents = agents
+    def __init__(
+        self,
+        agents: Callable[[], Sequence[AgentMemory]],
+        seconds: float,
+        room: Callable[[AgentMemory], int | None] = lambda _agent: None,
+    ) -> None:
+        self._agents, self._room = agents, room
         self._seconds = seconds
         self._stop, self._wake = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
@@ -111,13 +117,13 @@ class Rerater:
             self._tell(agent=agent.name, share=share)
 
         try:
-            if agent.read_only:
+            if agent.read_only or (room := self._room(agent)) == 0:
                 return True
             tired = {
                 entry_id for (name, entry_id), tries in self._tried.items() if name == agent.name and tries >= _TRIES
             }
             done = agent.acting_as(AUTHOR).rate_unrated(
-                progress=progress, cancelled=self._stop.is_set, only_wanted=True, but=tired
+                progress=progress, cancelled=self._stop.is_set, only_wanted=True, but=tired, most=room
             )
         except Conflict:  # somebody else is at it
             return True

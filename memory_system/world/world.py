@@ -71,6 +71,7 @@ from .advancing import Advance, Advanced, foresee
 from .branches.branches import Stage
 from .folders import Binned, Place
 from .happening import Happened, Told, happened
+from .hour import room
 from .living import Living
 from .places import Located, lies_in, places_of
 from .rerating import Rerater
@@ -118,7 +119,7 @@ class World(Stage):
         self.take_over = embedder is not None if take_over is None else take_over
         self._embedder = embedder
         self.embedder: Embedder = embedder or CachedEmbedder(self._made(self.embedder_name))
-        self.rerater = Rerater(self.opened, self.settings.rerate_seconds)
+        self.rerater = Rerater(self.opened, self.settings.rerate_seconds, self._room)
         self.life = Living(self)
         self.models = WorldModel(self.folder, self.settings, self.embedder, model, self.rerater.wake)
         self.model: LanguageModel = self.models
@@ -538,6 +539,10 @@ class World(Stage):
             AgentNotFound, EntryNotFound: there is no such agent, or it never had the memory.
         """
         return trail({one: partial(self.agent, one) for one in self.characters()}, self.agent(name), entry_id, about)
+
+    def _room(self, agent: AgentMemory) -> int:
+        """How many calls of a language model an agent may make at once in this hour of the world's time."""
+        return room(agent, self.clock(), self.folder).calls
 
     def opened(self) -> list[AgentMemory]:
         """The agents that are open now."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from memory_system.errors import Conflict
 from memory_system.llm.openai.model import OpenAIModel
 from memory_system.operations.context import UNRATED
 from memory_system.operations.rating import STOPPED
+from memory_system.world.hour import room
 from memory_system.world.rerating import AUTHOR, Rerater
 from tests.fake_server import FakeServer, Reply, error, says
 from tests.waiting import LAST_RESORT as LONG
@@ -246,7 +248,7 @@ def started(world: World) -> Iterator[Callable[[], Rerater]]:
     workers: list[Rerater] = []
 
     def start() -> Rerater:
-        workers.append(Rerater(world.opened, 0.05))
+        workers.append(Rerater(world.opened, 0.05, lambda agent: room(agent, world.clock(), world.folder).calls))
         workers[-1].start()
         return workers[-1]
 
@@ -270,6 +272,22 @@ def test_what_came_while_the_model_was_away_is_rated_when_it_is_back(
     until(lambda: worker.state.rated == 6)
     assert [one.id for one in agent.unrated()] == ["swept"]
     assert (worker.state.problem, agent.history(1)[0].change_set.author) == ("", AUTHOR)
+
+
+def test_rating_in_the_background_keeps_to_the_budget_of_an_hour(
+    world: World, agent: AgentMemory, server: FakeServer, started: Callable[[], Rerater]
+) -> None:
+    server.on("rate", says(GOOD))
+    agent.model = server.model()
+    agent.configure(hourly_calls=2, rated_by="nobody", reflection_trigger=100_000)
+    agent.add_short_term(events(6))
+    worker = started()
+    until(lambda: worker.state.rated == 2)
+    waits = {one.what: one.waits for one in world.due().waiting}
+    assert "The budget of 2 model calls a world hour is spent." in waits["rate"]
+    world.stand_at(world.clock() + timedelta(hours=1))
+    until(lambda: worker.state.rated == 4)
+    assert len(asked(server)) == 4
 
 
 def test_a_memory_that_the_model_refuses_is_asked_about_three_times(

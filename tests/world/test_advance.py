@@ -234,6 +234,44 @@ def test_what_one_is_told_to_do_is_no_part_of_the_hours_budget(world: World, liv
     assert whats(world.advance()) == ["migrate", "reflect"]
 
 
+def coming(count: int) -> dict[str, list[dict[str, Any]]]:
+    """Events of an hour that nobody has rated."""
+    return {
+        "mira": [
+            {"document": f"Sold loaf {n} to Tobias.", "id": f"e{n}", "timestamp": NOW + timedelta(minutes=n)}
+            for n in range(count)
+        ]
+    }
+
+
+def test_events_wait_for_no_model_and_their_ratings_keep_to_the_budget(world: World, lived: AgentMemory) -> None:
+    lived.model = Paid(lived.model)  # type: ignore[assignment]  # it has what is asked of it here
+    lived.configure(hourly_calls=4, reflection_trigger=100_000)
+    told = world.advance(NOW + HOUR / 2, events=coming(12), preview=True)
+    assert whats(told)[:3] == ["add", "rate", "migrate"]
+    done = world.advance(NOW + HOUR / 2, events=coming(12))
+    assert whats(done).count("add") == 12
+    calls = [call for one in lived.history(1000, author=BY_ITSELF) for call in one.change_set.calls]
+    assert len(calls) == 4
+    assert ("rate", True) in [(one.what, "4 model calls" in one.waits) for one in done.waiting]
+    assert "rate" in whats(world.advance(NOW + 3 * HOUR))
+
+
+def test_no_more_are_rated_at_once_than_there_is_room_for(world: World, lived: AgentMemory) -> None:
+    lived.model = Paid(lived.model)  # type: ignore[assignment]  # it has what is asked of it here
+    lived.configure(hourly_calls=4, rated_by="nobody")
+    lived.add_short_term([{"document": f"Sold loaf {n} to Tobias."} for n in range(9)])
+    assert [one.title for one in world.advance().steps if one.what == "rate"] == ["Rate 4 memories"]
+
+
+def test_a_model_that_is_down_is_not_asked_about_each_event(world: World, lived: AgentMemory) -> None:
+    lived.model = away = Away()  # type: ignore[assignment]  # it has what is asked of it here
+    done = world.advance(NOW + HOUR / 2, events=coming(12))
+    assert whats(done).count("add") == 12
+    assert away.asked <= 2
+    assert ("rate", "The server is away.") in [(one.what, one.waits) for one in done.waiting]
+
+
 def test_events_happen_at_their_times_and_once(world: World, agent: AgentMemory) -> None:
     agent.configure(stm_size=2, retention="importance", reflection_trigger=15)
     coming = {
