@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from datetime import datetime
 from functools import wraps
 from pathlib import Path
@@ -17,7 +17,7 @@ from .agent_parts.cues import Cues
 from .agent_parts.curation import Curation
 from .agent_parts.duplicates import Duplicates
 from .agent_parts.history import History, as_of
-from .agent_parts.knowledge import Knowledge, Knows
+from .agent_parts.knowledge import Knowledge, Knows, alone
 from .agent_parts.plans import Plans
 from .agent_parts.provenance import Provenance
 from .agent_parts.rating import Rating, arriving
@@ -29,6 +29,7 @@ from .core.change_set import ChangeSet, is_text
 from .core.dismissed import Dismissed
 from .core.entry import MemoryEntry, Tier
 from .core.files import as_store_errors, refuse_links
+from .core.known import WORLD_AGENT
 from .core.names import checked_name
 from .core.personality import Personality
 from .core.scoring import whole
@@ -103,7 +104,7 @@ class AgentMemory:
         journals: where journals are, as a ``World`` knows it; by the settings if not given.
         take_over: whether vectors of another embedder are made anew by this one without being asked; if not given,
             only where ``embedder`` is.
-        knowledge: what the world knows, as a ``World`` hands it to the agents that it opens; nothing if not given.
+        knowledge: what the world knows, as a ``World`` hands it to its agents; as its folder tells if not given.
 
     Raises:
         InvalidAgentName: the name cannot be used.
@@ -147,27 +148,35 @@ class AgentMemory:
             refuse_links(folder)
             take_over = embedder is not None if take_over is None else take_over
             embedder = embedder or CachedEmbedder(embedders.chosen(settings))
-            self._own = None if journals else Journals(settings.journal_url, durability or settings.durability)
+            self._own = ExitStack()
+            if journals is None:
+                journals = Journals(settings.journal_url, durability or settings.durability)
+                self._own.callback(journals.close)
             try:
                 ledger = open_ledger(
                     folder,
                     file.path,
                     embedder,
-                    journals=journals or self._own,
+                    journals=journals,
                     chroma=settings.chroma,
                     take_over=take_over,
                 )
             except BaseException:
-                self._let_go_of_server()
+                self._own.close()
                 raise
         if settings.store == MEMORY and settings.database in world_folder.parents:
             ledger.messages.append(THROWN_AWAY)
-        tokens = tokens or TokenStates.of(embedder)
+        tokens, clock = tokens or TokenStates.of(embedder), clock or world_clock(world_folder)
+        if knowledge is None and checked != WORLD_AGENT:
+            given: dict[str, Any] = {"personalities": personalities, "author": author, "settings": settings}
+            given |= {"embedder": embedder, "tokens": tokens, "journals": journals, "take_over": take_over}
+            knowledge = alone(world_folder, AgentMemory, clock=clock, **given)
+            self._own.callback(knowledge.close)
         self._context = Context(
             checked,
             embedder,
             model or OfflineModel(embedder),
-            clock or world_clock(world_folder),
+            clock,
             tokens,
             Hybrid(tokens),
             ledger,
@@ -178,7 +187,7 @@ class AgentMemory:
             once or Once(),
             settings.llm_at_once if at_once is None else whole("at_once", at_once, 1, 64),
             author or running_script(),
-            knows=None if knowledge is None else Knows(knowledge, checked),
+            knows=None if knowledge is None or checked == WORLD_AGENT else Knows(knowledge, checked),
         )
         try:
             self._context.refresh()
@@ -190,7 +199,7 @@ class AgentMemory:
     def _over(cls, context: Context) -> Self:
         """The agent of a context."""
         agent = cls.__new__(cls)
-        agent._context, agent._own = context, None
+        agent._context, agent._own = context, ExitStack()
         return agent
 
     # -- who it is, and as whose it is used --------------------------------------------------------------
@@ -346,10 +355,6 @@ class AgentMemory:
         try:
             self._context.owner().close()
         finally:
-            self._let_go_of_server()
-
-    def _let_go_of_server(self) -> None:
-        if self._own is not None:
             self._own.close()
 
     def __enter__(self) -> Self:

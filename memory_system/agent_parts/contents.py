@@ -41,6 +41,10 @@ class Contents(Part):
         """The token states that relevancies are computed from."""
         return self.context.tokens
 
+    def cast(self) -> Sequence[str]:
+        """The names that the characters of its world have; none where it was opened without that."""
+        return () if self.context.knows is None else self.context.knows.knowledge.cast()
+
     def embedded(self, texts: Sequence[str]) -> Vectors:
         """The vectors of texts, shape (n, d), by the embedder in use; they are not stored."""
         return self.context.embedder.embed(texts)

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from ..core.entry import MemoryEntry, Tier
-from ..core.known import EVERYBODY, Fact, Group, recalled
+from ..core.known import EVERYBODY, WORLD_AGENT, Fact, Group, recalled
 from ..core.memory import Vectors
 from ..recall.table import Table
+from ..store.rehearsal import played
 
 _MOST_STATES, _MOST_TABLES = 8, 4
 
@@ -86,6 +87,7 @@ class Knowledge:
         open_: opens that agent, an ``AgentMemory``.
         whose: the character that an agent plays, which a rehearsal is not by its own name.
         lying_in: the places of the world that lie in one of these, however far down.
+        cast: the names that the personalities of its characters have.
     """
 
     def __init__(
@@ -94,9 +96,11 @@ class Knowledge:
         open_: Callable[[], Any],
         whose: Callable[[str], str],
         lying_in: Callable[[Sequence[str]], Sequence[str]],
+        cast: Callable[[], Sequence[str]],
     ) -> None:
         self.whose = whose
         self.lying_in = lying_in
+        self.cast = cast
         self._folder = folder
         self._open = open_
         self._agent: Any = None
@@ -148,6 +152,17 @@ class Knowledge:
                 self._agent.close()
             self._agent = None
             self._states.clear()
+
+
+def alone(world: Path, open_: Callable[..., Any], **how: Any) -> Knowledge:
+    """What the world of a folder knows, for an agent that is opened by itself; of places and a cast it knows none."""
+    return Knowledge(
+        world / WORLD_AGENT,
+        lambda: open_(WORLD_AGENT, database=world.parent, world=world.name, **how),
+        lambda name: played(world / name),
+        lambda _places: (),
+        lambda: (),
+    )
 
 
 class Joined:

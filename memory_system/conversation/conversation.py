@@ -86,20 +86,21 @@ class Conversation:
         Args:
             agent: whom one talks with.
             title: what it is called, at most 200 characters; made of the name and the date if not given.
-            human: the name of whom the agent talks with, at most 100 characters.
+            human: the name of whom the agent talks with, at most 100 characters; a part of it, such as the first name,
+                means whom it knows by that, or the character of its world.
             settings: how it is held.
             persona: the first text of that block of core memory; the static memory, as far as it has room, if not
                 given.
             human_block: the first text of the other block; what the agent knows of them if not given, see ``people``.
             now: the world's time.
-            others: the names of all with whom the agent talks, where they are several, in the place of ``human``.
+            others: the whole names of all with whom the agent talks, such as several, in the place of ``human``.
 
         Raises:
-            InvalidParameter: one is not as described.
+            InvalidParameter: one is not as described, or the name of the human is a part of several people's.
         """
         moment = agent.now if now is None else moment_given("'now'", now)
         with_whom = tuple(storage.line("The name", one) for one in listed(others))
-        name = with_whom[0] if len(with_whom) == 1 else storage.line("The name", _together(with_whom) or human)
+        name = _together(with_whom) or people.talks_with(agent, storage.line("The name", human))
         called = storage.line("The title", title or f"With {name}, {moment.day} {moment:%b %Y, %H:%M}", MAX_TITLE)
         talk = Talk(new_id(), called, name, checked_settings(settings), others=with_whom)
         talk = dataclasses.replace(talk, blocks=first_blocks(agent, talk, persona, human_block))

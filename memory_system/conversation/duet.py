@@ -150,7 +150,7 @@ class Duet:
         if first.name == second.name:
             raise InvalidParameter("A character cannot talk with itself; choose two.")
         how: dict[str, Any] = {"title": title, "settings": settings, "now": now}
-        return cls(part(first, human=second.display_name, **how), part(second, human=first.display_name, **how))
+        return cls(part(first, others=[second.display_name], **how), part(second, others=[first.display_name], **how))
 
     def talk(
         self,

@@ -323,6 +323,19 @@ def text_of(name: str) -> str:
     return f"{PERSON}{readable}-{hashlib.sha256(folded.encode()).hexdigest()[:12]}"
 
 
+def talks_with(agent: AgentMemory, name: str) -> str:
+    """The whole name of who talks with an agent: of whom it knows, or else of a character of its world.
+
+    Raises:
+        InvalidParameter: the name is a part of the names of several of them.
+    """
+    if name == NOBODY:
+        return name
+    own = _folded(agent.display_name)
+    others = [one for one in agent.contents.cast() if _folded(one) != own]
+    return _alike(name, [one.name for one in people(agent)]) or _alike(name, others) or name
+
+
 # -- how ---------------------------------------------------------------------------------------------------
 
 
@@ -346,13 +359,21 @@ def _named(agent: AgentMemory, name: object) -> str:
         InvalidParameter: nothing can be kept under that name, or it is a part of the names of several people.
     """
     called = _called(name)
-    names = [one.name for one in people(agent)]
+    return _alike(called, [one.name for one in people(agent)]) or called
+
+
+def _alike(called: str, names: Sequence[str]) -> str:
+    """The one of these names that is meant; empty where none is.
+
+    Raises:
+        InvalidParameter: it is a part of several of them.
+    """
     if any(_folded(one) == _folded(called) for one in names):
         return called
-    alike = [one for one in names if f" {_folded(called)} " in f" {_folded(one)} "]
+    alike = list(dict.fromkeys(one for one in names if f" {_folded(called)} " in f" {_folded(one)} "))
     if len(alike) > 1:
         raise InvalidParameter(f"There are {listed(sorted(alike))}: say which.")
-    return alike[0] if alike else called
+    return alike[0] if alike else ""
 
 
 def _planned(

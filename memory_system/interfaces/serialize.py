@@ -70,10 +70,10 @@ from ..recall.why import Lever, Way
 from ..store.journal.history import Applied
 from ..store.journal.trash import Forgotten
 from ..store.query_log import LoggedHit, LoggedQuery
+from ..store.rehearsal import Rehearsal
 from ..store.staleness import Alteration, Stale, Trace
 from ..world.advancing import Advanced
 from ..world.branches.diff import Apart, MemoryApart, TextApart
-from ..world.branches.meta import Rehearsal
 from ..world.due import Step as DueStep
 from ..world.folders import Binned
 from ..world.happening import Happened, Known

@@ -130,7 +130,7 @@ class World(Stage):
         self._agents: dict[str, AgentMemory] = {}
         self._lock = threading.RLock()
         self.knowledge = Knowledge(
-            self.folder / WORLD_AGENT, lambda: self._opened(WORLD_AGENT), self.character_of, self._lying_in
+            self.folder / WORLD_AGENT, lambda: self._opened(WORLD_AGENT), self.character_of, self._lying_in, self._cast
         )
 
     def __enter__(self) -> Self:
@@ -372,7 +372,7 @@ class World(Stage):
             once=self.once,
             journals=self.journals,
             take_over=self.take_over or name == WORLD_AGENT,
-            knowledge=None if name == WORLD_AGENT else self.knowledge,
+            knowledge=self.knowledge,
         )
 
     def happened(
@@ -519,6 +519,14 @@ class World(Stage):
         there = places_of(about)
         within = {one.place.casefold(): one.within for one in there}
         return [one.place for one in there if any(lies_in(one.place, place, within) for place in places)]
+
+    def _cast(self) -> list[str]:
+        names = []
+        for name in self.characters():
+            with suppress(MemorySystemError):  # whoever looks at that agent is told
+                if text := static_memory.read(self._place(name).personality):
+                    names.append(static_memory.parse(text).identity.name)
+        return names
 
     def trail(self, name: str, entry_id: str, about: str = "") -> tuple[Hop, ...]:
         """Who told whom: how a memory came to a character, back to whoever did not have it from anybody here.

@@ -120,8 +120,8 @@ def test_each_turn_is_a_memory_if_that_is_asked_for_and_nothing_if_that_is(bo: A
     turns = Conversation.begin(bo, human="Ana", settings=TalkSettings(remember="turns"))  # type: ignore[arg-type]
     turns.step(PARTY)
     held = bo.entries(Tier.STM)
-    assert [entry.extras["speaker"] for entry in held] == ["Ana", "Bo Reed"]
-    assert held[0].document == f"Ana: {PARTY}"
+    assert [entry.extras["speaker"] for entry in held] == ["Ana Teague", "Bo Reed"]
+    assert held[0].document == f"Ana Teague: {PARTY}"
     bo.forget([entry.id for entry in held])
     Conversation.begin(bo, settings=TalkSettings(remember="nothing")).step(PARTY)  # type: ignore[arg-type]
     assert not bo.entries(Tier.STM)
@@ -251,3 +251,28 @@ def test_a_rehearsal_tells_of_whom_it_met_and_keeps_it(world: World, bo: AgentMe
     assert ("text", "nothing", "Owes me a hen.") in apart.lines
     world.keep(branch.name)
     assert [one.text for one in people(world.agent("bo")) if one.name == "Cy"] == ["Owes me a hen."]
+
+
+def test_who_talks_is_known_by_a_part_of_the_name_that_one_alone_has(world: World, bo: AgentMemory) -> None:
+    world.create_agent("tobias", '{"identity": {"name": "Tobias Finch"}}')
+    world.create_agent("broken", '{"identity": {"name": "Tobias Finch"}}')
+    world.spot.agent("broken").personality.write_text("{")
+    assert Conversation.begin(bo, human="tobias").head.human == "Tobias Finch"
+    describe_person(bo, "Ana Marsh", "Dances.")
+    assert Conversation.begin(bo, human="Marsh").head.human == "Ana Marsh"
+    assert Conversation.begin(bo, human="An").head.human == "An"
+    assert Conversation.begin(bo, human="You").head.human == "You"
+    assert Conversation.begin(bo, human="Bo").head.human == "Bo"
+    describe_person(bo, "Ana Teague", "Sings.")
+    before = bo.revision
+    with pytest.raises(InvalidParameter, match="Ana Marsh and Ana Teague"):
+        Conversation.begin(bo, human="ana")
+    assert bo.revision == before
+    assert {one.name for one in people(bo)} == {"Tobias Finch", "Ana Marsh", "Ana Teague", "An", "Bo"}
+
+
+def test_a_duet_is_of_the_whole_names_of_both(world: World, bo: AgentMemory) -> None:
+    describe_person(bo, "Cy Moss", "Mends roofs.")
+    duet = Duet.begin(bo, world.create_agent("cy"))
+    assert duet.first.head.people == ("cy",)
+    assert [one.speaker for one in duet.talk(2)] == [bo.display_name, "cy"]

@@ -30,6 +30,7 @@ from memory_system.errors import (
 )
 from memory_system.interfaces.client import RemoteWorld
 from memory_system.interfaces.mcp.curating import CURATING_TOOLS, LOOKING_TOOLS
+from memory_system.interfaces.mcp.remembering import MEMORY_TOOLS
 from memory_system.interfaces.mcp.server import create_server
 from memory_system.interfaces.mcp.tool import Tools
 from memory_system.interfaces.operations import OF_WORLD
@@ -330,7 +331,10 @@ def test_it_is_known_by_command_and_by_tool(town: World, monkeypatch: pytest.Mon
     assert cli("know", KING, "--to", "the thieves").code == 1
 
     async def session() -> dict[str, Any]:
-        async with Client(create_server(town, Tools((*CURATING_TOOLS, *LOOKING_TOOLS)))) as client:
+        tools = Tools((*CURATING_TOOLS, *LOOKING_TOOLS, *MEMORY_TOOLS))
+        async with Client(create_server(town, tools)) as client:
+            (recalled,) = (await called(client, "recall", agent="bo", cue="the password", top_k=1))["memories"]
+            assert (recalled["text"], recalled["tier"], recalled["known_to"]) == (PASSWORD, "world", "the guard")
             await called(client, "unknow", ids=[town.facts()[0].id])
             return await called(client, "know", text=BRIDGE)
 
@@ -347,3 +351,18 @@ def test_each_operation_of_the_world_asks_for_every_field_everywhere(operation: 
     assert set(tool.schema(agent=True)["properties"]) == fields | {"preview"}
     assert callable(getattr(World, operation.in_python))
     assert callable(getattr(RemoteWorld, operation.in_python))
+
+
+def test_an_agent_that_is_opened_without_its_world_knows_the_same(town: World) -> None:
+    town.know(PASSWORD, to="the guard")
+    rehearsal = town.branch("bo").name
+    for name, knows in (("bo", True), ("mira", False), (rehearsal, True)):
+        place = town.settings
+        with AgentMemory(
+            name, database=place.database, world=town.name, personalities=place.personalities, embedder=town.embedder
+        ) as alone:
+            assert (PASSWORD in recalled(alone, "What is the password?")) is knows
+            if knows:
+                town.know(BRIDGE, fact_id="known:bridge")
+                assert BRIDGE in recalled(alone, "Is the bridge closed?"), "what others learn meanwhile is seen"
+                assert not alone.gone

@@ -28,8 +28,8 @@ from memory_system.errors import (
     StoreDamaged,
     StoreError,
 )
+from memory_system.store.rehearsal import FILE, free_name
 from memory_system.world.branches.branches import RESTORE_IT
-from memory_system.world.branches.meta import FILE, free_name
 from memory_system.world.branches.texts import differing, merge
 from tests.conftest import NOW, PERSONALITY
 from tests.programs import Program

@@ -21,11 +21,11 @@ from ...operations.importing.events import Events, Outcome
 from ...recall.rank import Recall
 from ...store.clock import About
 from ...store.journal.history import Applied
+from ...store.rehearsal import Rehearsal
 from ...world.advancing import Advanced, expected
 from ...world.auth import Role
 from ...world.branches.diff import Apart
 from ...world.branches.merge import Fit
-from ...world.branches.meta import Rehearsal
 from ...world.folders import Binned
 from ...world.happening import Happened, Told
 from ...world.places import Located

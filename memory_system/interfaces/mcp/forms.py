@@ -10,6 +10,7 @@ from ...conversation import tool as searching
 from ...conversation.gathering import Where
 from ...conversation.tool import Form
 from ...core.entry import MAX_DOCUMENT, Kind, Source, Tier
+from ...core.known import known_to
 from ...recall.verdicts import Candidate
 from .tool import Answer, Arguments, Cue
 
@@ -51,10 +52,14 @@ class RecallArguments(Arguments):
 
 
 class Remembered(BaseModel):
-    """A memory that was recalled, and its score: the sum of the parts that recency, importance and relevancy have."""
+    """A memory that was recalled, and its score: the sum of the parts that recency, importance and relevancy have.
+
+    What the world knows is of the tier ``world``, and ``known_to`` says who knows it: everybody, or a group.
+    """
 
     id: str
-    tier: Tier
+    tier: Tier | Literal["world"]
+    known_to: str
     kind: Kind
     text: str
     when: AwareDatetime | None
@@ -74,7 +79,8 @@ class Remembered(BaseModel):
         entry = hit.entry
         return cls(
             id=entry.id,
-            tier=entry.tier,
+            tier="world" if known_to(entry) else entry.tier,
+            known_to=known_to(entry),
             kind=entry.kind,
             text=entry.document,
             when=entry.timestamp,

@@ -19,10 +19,10 @@ from ...llm.prompts import PROMPTS, Prompt
 from ...maintenance import doctor
 from ...store.journal.history import Applied
 from ...store.journal.location import holds_journal
+from ...store.rehearsal import Rehearsal
 from ...world.advancing import Advanced
 from ...world.auth import Role
 from ...world.branches.diff import Apart
-from ...world.branches.meta import Rehearsal
 from ...world.folders import Binned
 from ...world.places import Located
 from ...world.rerating import Rerating

@@ -16,15 +16,15 @@ from ...core.scoring import whole
 from ...core.times import real_clock
 from ...errors import AgentNotFound, Conflict, InvalidParameter, MemorySystemError, ReadOnly
 from ...operations.context import Progress, no_progress
+from ...store import rehearsal
 from ...store.clock import world_clock
 from ...store.journal.journal import Applied
+from ...store.rehearsal import Rehearsal
 from .. import folders
 from ..folders import Binned
 from . import merge
-from . import meta as rehearsal
 from .diff import Apart, compare
 from .merge import Fit
-from .meta import Rehearsal
 
 _MOST = 2**62
 Item = TypeVar("Item")
@@ -153,10 +153,7 @@ class Stage:
 
     def character_of(self, name: str) -> str:
         """The character that an agent plays: itself, or whom it rehearses."""
-        with suppress(MemorySystemError):  # whoever looks at that agent is told
-            if (told := rehearsal.read(self.folder / name)) is not None:
-                return told.of
-        return name
+        return rehearsal.played(self.folder / name)
 
     def _follow(self, name: str, to: str) -> None:
         """Let the rehearsals of a character that was renamed know it by its new name."""

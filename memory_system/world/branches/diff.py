@@ -10,7 +10,7 @@ from ...core.change_set import PERSON, TEXTS, Change, ChangeSet, dump_entry
 from ...core.entry import MemoryEntry, Tier
 from ...operations.context import bare
 from ...store.journal.as_of import Event
-from .meta import Rehearsal
+from ...store.rehearsal import Rehearsal
 from .texts import differing, merge
 
 

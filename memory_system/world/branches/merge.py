@@ -12,8 +12,8 @@ from ...core.entry import MemoryEntry, Tier
 from ...errors import ChangeSetNotFound, EntryNotFound, InvalidParameter, StaleChange, shown
 from ...store.journal.as_of import Event
 from ...store.journal.journal import Applied
+from ...store.rehearsal import Rehearsal
 from .diff import Apart, MemoryApart, held, told_meanwhile, versions
-from .meta import Rehearsal
 from .texts import merge
 
 _TOLD = 3

@@ -6,15 +6,16 @@ import itertools
 import json
 import unicodedata
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ...core.files import as_store_errors, read_at_most, replace_text
-from ...core.names import MAX_NAME, checked_name
-from ...core.times import parse_time
-from ...errors import InvalidParameter, StoreDamaged
+from ..core.files import as_store_errors, read_at_most, replace_text
+from ..core.names import MAX_NAME, checked_name
+from ..core.times import parse_time
+from ..errors import InvalidParameter, StoreDamaged
 
 FILE = "rehearsal.json"
 MAX_PURPOSE = 80
@@ -88,6 +89,14 @@ def read(folder: Path) -> Rehearsal | None:
             f"{path} does not say of whom {folder.name!r} is a rehearsal: {error!s:.100}. Put it back, or delete it, "
             "and the agent is a character of its own."
         ) from error
+
+
+def played(folder: Path) -> str:
+    """The character that the agent of a folder plays: itself, or whom it rehearses."""
+    with suppress(StoreDamaged):  # whoever looks at that agent is told
+        if (told := read(folder)) is not None:
+            return told.of
+    return folder.name
 
 
 def _checked(name: str, told: Mapping[str, Any]) -> Rehearsal:
