@@ -13,7 +13,7 @@ from filelock import FileLock
 
 from ..core.files import as_store_errors, read_at_most, replace_text
 from ..core.scoring import in_range
-from ..core.times import Clock, parse_time, real_clock
+from ..core.times import Clock, moment_given, parse_time, real_clock
 from ..errors import InvalidParameter, StoreDamaged
 
 FILE = "world.json"
@@ -128,7 +128,32 @@ def write_lives(folder: Path, *, lives: bool) -> None:
     Raises:
         StoreError: the folder cannot be read or written.
     """
-    _write(folder, {**_read(folder), "lives": lives})
+    with FileLock(folder / LOCK):
+        _write(folder, {**_read(folder), "lives": lives})
+
+
+def read_seen(folder: Path) -> datetime | None:
+    """Up to when, in real time, what happened by itself has been looked at; ``None`` = never.
+
+    Raises:
+        StoreDamaged: ``world.json`` cannot be read.
+    """
+    told = _read(folder).get("seen")
+    try:
+        return None if told is None else parse_time(told)
+    except ValueError as error:
+        raise StoreDamaged(f"{folder / FILE} cannot be read: 'seen' {error}. Fix or delete that file.") from error
+
+
+def write_seen(folder: Path, at: datetime) -> None:
+    """Say up to when, in real time, what happened by itself has been looked at.
+
+    Raises:
+        InvalidParameter: a time without a zone, or none at all; nothing was written.
+        StoreError: the folder cannot be read or written.
+    """
+    with FileLock(folder / LOCK):
+        _write(folder, {**_read(folder), "seen": moment_given("'at'", at).isoformat()})
 
 
 def move_standing(folder: Path, at: datetime) -> None:

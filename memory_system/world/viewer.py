@@ -36,6 +36,7 @@ _TOLD = frozenset(
         "places",
         "rehearsal",
         "rehearsals",
+        "seen",
         "speed",
         "standing",
         "stored",

@@ -49,6 +49,7 @@ from ..store.clock import (
     read_about,
     read_embedder,
     read_lives,
+    read_seen,
     read_speed,
     read_standing,
     run_clock,
@@ -56,6 +57,7 @@ from ..store.clock import (
     write_about,
     write_embedder,
     write_lives,
+    write_seen,
     write_standing,
 )
 from ..store.copying import STORE
@@ -257,6 +259,19 @@ class World(Stage):
         """Switch that on or off; see ``advance`` for what is done."""
         write_lives(self.folder, lives=bool(on))
         self.life.wake()
+
+    @property
+    def seen(self) -> datetime | None:
+        """Up to when, in real time, somebody has looked at what happened by itself; ``None`` = nobody has."""
+        return read_seen(self.folder)
+
+    def mark_seen(self, at: datetime) -> None:
+        """Say that somebody has looked at what happened by itself up to a real time; Overview tells what came since.
+
+        Raises:
+            InvalidParameter: the time has no zone.
+        """
+        write_seen(self.folder, at)
 
     def advance(
         self,

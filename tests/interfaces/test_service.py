@@ -583,3 +583,13 @@ def test_every_route_has_a_readable_operation_id_of_its_own(api: httpx.Client) -
     assert len(ids) == len(set(ids))
     assert all(re.fullmatch(r"[a-z]+(_[a-z]+)*", name) and "v1" not in name for name in ids)
     assert {"migrate", "post_agent_query", "get_agent_memories", "get_agent_memory", "delete_agent"} <= set(ids)
+    assert {"know", "unknow", "group"} <= set(ids)
+
+
+def test_an_agent_is_made_of_its_personality_as_an_object_or_as_text(api: httpx.Client, world: World) -> None:
+    personality = {"identity": {"name": "Ana Holm"}}
+    for name, given in (("ana", personality), ("ana2", json.dumps(personality))):
+        api.post("/v1/agents", json={"name": name, "personality": given}).raise_for_status()
+        assert world.agent(name).display_name == "Ana Holm"
+    wrong = api.post("/v1/agents", json={"name": "bo", "personality": {"identity": {}}})
+    assert code(wrong, 422) == "invalid-personality"

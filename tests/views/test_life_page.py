@@ -40,9 +40,12 @@ def test_what_comes_next_happens_and_is_shown_until_it_is_seen(open_page: OpenPa
     done = [one for agent in world for one in agent.history(100, author=BY_ITSELF)]
     assert done
     assert done[0].change_set.title in shown(page)
+    assert sum(one.label == "Open" for one in page.button) == 4
+    assert f"And {len(done) - 4} more" in shown(page)
     button(page, "Mark as seen").click().run()
     assert "Nothing since you last looked." in shown(page)
     assert not page.exception
+    assert "Nothing since you last looked." in shown(open_page("overview")), "when the page is opened again, too"
 
 
 def _works(page: object) -> bool:

@@ -147,8 +147,8 @@ def test_a_viewers_world_tells_what_there_is_and_refuses_all_else(world: World, 
     assert told == {
         "about", "agent", "agents", "author", "changes_of", "characters", "clock", "compare", "deleted_agents",
         "dropped", "due", "embedder", "embedder_decided", "embedder_name", "facts", "fits", "folder", "groups", "life",
-        "lives", "model", "name", "once", "opened", "places", "prompts", "rehearsal", "rehearsals", "rerater", "speed",
-        "standing", "stored", "trail",
+        "lives", "model", "name", "once", "opened", "places", "prompts", "rehearsal", "rehearsals", "rerater", "seen",
+        "speed", "standing", "stored", "trail",
     }  # fmt: skip
 
 
@@ -166,6 +166,7 @@ def test_what_a_viewer_is_told_of_model_prompts_and_rating_cannot_be_changed(wor
         lambda: shown.live(),
         lambda: shown.advance(),
         lambda: shown.play(2),
+        lambda: shown.mark_seen(world.clock()),
         lambda: shown.pause(),
         lambda: shown.model.use(ModelChoice()),  # type: ignore[attr-defined]
     ):

@@ -22,8 +22,9 @@ SPEEDS = {1.0: "real pace", 60.0: "1 min a second", 3600.0: "1 h a second"}
 AHEAD = timedelta(days=1)
 _SECONDS = 5.0
 _MOST = 4
+_LOOKED = 50
+"""How many of the last changes of each character are counted."""
 _WORK = "advance"
-_SEEN = "life-seen"
 _SPEED = "life-speed"
 _LABELS = history_labels() | {"synopsis": "Remember a talk", "heartbeat": "Speak unprompted"}
 
@@ -113,21 +114,27 @@ def _ended(work: working.Work) -> None:
 def _happened() -> None:
     """What the characters did by themselves, the last first, until it is marked as seen."""
     world = session.world()
-    seen: datetime | None = st.session_state.get(_SEEN)
+    seen = world.seen
     found: list[tuple[datetime, str, Applied]] = []
     for name in world.characters():
         with suppress(MemorySystemError):  # whoever cannot be opened is told of as what waits
-            done = world.agent(name).history(_MOST, author=BY_ITSELF, since=seen)
+            done = world.agent(name).history(_LOOKED, author=BY_ITSELF, since=seen)
             found += [(one.applied_at, name, one) for one in done if seen is None or one.applied_at > seen]
     found.sort(key=lambda one: one[0], reverse=True)
     st.markdown("**Happened by itself**")
     if not found:
         st.caption("Nothing." if seen is None else "Nothing since you last looked.")
+        return
     for _, name, one in found[:_MOST]:
         told = one.change_set
-        _line(name, told.planned_at, told.title, "Undone." if one.undone_by else told.reason)
-    if found and st.button("Mark as seen", key="life-seen-button", type="tertiary", icon=":material/done_all:"):
-        st.session_state[_SEEN] = found[0][0]
+        _line(name, told.planned_at, told.title, "Undone." if one.undone_by else told.reason, told.revision)
+    if (over := len(found) - _MOST) > 0:
+        st.caption(f"And {over:,} more, on the History page of each character.")
+    if not session.viewing() and st.button(
+        "Mark as seen", key="life-seen-button", type="tertiary", icon=":material/done_all:",
+        help="In Python: World.mark_seen",
+    ):  # fmt: skip
+        world.mark_seen(found[0][0])
         st.rerun()
 
 
@@ -155,7 +162,13 @@ def _step(step: Step, told: str, *, waits: bool = False) -> None:
     _line(step.agent, step.at, f"{label}, waiting" if waits else label, told)
 
 
-def _line(name: str, at: datetime, title: str, told: str) -> None:
-    with st.container(gap=None):
-        st.text(title)
-        st.caption(widgets.plain(f"{session.shown_name(name)}, {stamp(at)}. {tables.short(told, 200)}"))
+def _line(name: str, at: datetime, title: str, told: str, revision: int | None = None) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        with st.container(width="stretch", gap=None):
+            st.text(title)
+            st.caption(widgets.plain(f"{session.shown_name(name)}, {stamp(at)}. {tables.short(told, 200)}"))
+        if revision is not None and st.button(
+            "Open", key=f"life-open-{name}-{revision}", icon=":material/open_in_new:", type="tertiary",
+            help="On the History page, where it can be undone.",
+        ):  # fmt: skip
+            st.switch_page("views/history/history.py", query_params={"agent": name, "change": str(revision)})

@@ -64,8 +64,8 @@ def operation_id(route: APIRoute) -> str:
     for part, following in zip(parts, [*parts[1:], ""], strict=True):
         if not part.startswith("{"):
             words.append(_singular(part) if following.startswith("{") else part)
-    if words[:2] == ["agent", "operations"]:
-        words, verb = words[2:], []
+    if "operations" in words[:2]:
+        words, verb = words[words.index("operations") + 1 :], []
     else:
         verb = [_VERBS[method]]
     return re.sub(r"\W+", "_", "_".join(verb + words))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime, Field, StrictBool, StringConstraints
+from pydantic import AwareDatetime, Field, JsonValue, StrictBool, StringConstraints
 
 from ....conversation import MAX_ACTIONS, MOST_IN_A_GROUP, Action, TalkSettings
 from ....conversation.actions import MAX_DESCRIPTION
@@ -95,10 +95,10 @@ class EventsBody(Body):
 
 
 class NewAgent(Body):
-    """A new agent; its personality is JSON text, or its name alone."""
+    """A new agent; its personality is an object, or JSON text of it, or its name alone."""
 
     name: Name
-    personality: Annotated[str, StringConstraints(max_length=1_000_000)] | None = None
+    personality: Annotated[str, StringConstraints(max_length=1_000_000)] | dict[str, JsonValue] | None = None
 
 
 class To(Body):
