@@ -82,7 +82,7 @@ _SECONDS = 0.2
 MOST_DAYS = 366
 """How far time may pass at once."""
 _RATINGS = 20
-"""How many of the last ratings are looked at for what the model gave none of."""
+"""How many of the last ratings are looked at for what the model gave none of, or somebody took back."""
 _TALKS = 100
 """How many of the last synopses are looked at for talks that need no other, and of the last reflections on people."""
 MOST_BEATS = 3
@@ -119,7 +119,7 @@ def life_of(agent: AgentMemory, at: datetime, folder: Path, coming: Sequence[Mem
     """
     settings = agent.settings
     stm, ltm = agent.entries(Tier.STM), agent.entries(Tier.LTM)
-    last = {what: next(iter(_own(agent, what, 1)), None) for what in (RATE, MIGRATE, REFLECT, SUMMARISE, PLAN)}
+    last = {what: next(iter(_own(agent, what, 1)), None) for what in (MIGRATE, REFLECT, SUMMARISE, PLAN)}
     newest = max((entry.timestamp for entry in stm if entry.timestamp), default=None)
 
     def stays_undone(what: str) -> bool:
@@ -135,7 +135,7 @@ def life_of(agent: AgentMemory, at: datetime, folder: Path, coming: Sequence[Mem
     return Life(
         agent.name,
         coming=tuple(_coming(agent, coming)),
-        unrated=() if stays_undone(RATE) else tuple(_unrated((*stm, *ltm), _own(agent, RATE, _RATINGS), at)),
+        unrated=tuple(_unrated((*stm, *ltm), agent.history(_RATINGS, operation=RATE), at)),
         overflow=len(agent.migrate_stm2ltm(now=at, preview=True).changes) if overflows else 0,
         room=max(0, settings.stm_size - lived),
         felt=reflection.weight(
@@ -192,10 +192,11 @@ def expected(events: Mapping[str, Events], now: datetime) -> dict[str, list[Memo
 
 
 def _unrated(entries: Sequence[MemoryEntry], ratings: Sequence[Applied], at: datetime) -> list[str]:
-    """What waits for its rating; what the model gave none of is left to the next hour."""
+    """What waits for its rating; not what was taken back, nor, in this hour, what the model gave none of."""
+    left = {change.entry_id for one in ratings if one.undone_by is not None for change in one.change_set.changes}
     recent = (one.change_set for one in ratings if at - one.change_set.planned_at < HOUR)
-    tried = {kept.entry_id for done in recent for kept in done.kept}
-    return [one.id for one in sorted(entries, key=by_age) if wants_rating(one) and one.id not in tried]
+    left |= {kept.entry_id for done in recent for kept in done.kept}
+    return [one.id for one in sorted(entries, key=by_age) if wants_rating(one) and one.id not in left]
 
 
 def _planned(ltm: Iterable[MemoryEntry], last: Applied | None, at: datetime) -> Iterator[date]:

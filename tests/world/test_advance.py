@@ -259,9 +259,16 @@ def test_events_wait_for_no_model_and_their_ratings_keep_to_the_budget(world: Wo
 
 def test_no_more_are_rated_at_once_than_there_is_room_for(world: World, lived: AgentMemory) -> None:
     lived.model = Paid(lived.model)  # type: ignore[assignment]  # it has what is asked of it here
-    lived.configure(hourly_calls=4, rated_by="nobody")
+    lived.configure(hourly_calls=4, rated_by="nobody", stm_size=100)
     lived.add_short_term([{"document": f"Sold loaf {n} to Tobias."} for n in range(9)])
-    assert [one.title for one in world.advance().steps if one.what == "rate"] == ["Rate 4 memories"]
+    (first,) = [one for one in world.advance().steps if one.what == "rate"]
+    assert first.title == "Rate 4 memories"
+    assert first.revision, "it was done"
+    world.advance(NOW + HOUR)
+    lived.undo(first.revision)
+    taken_back = {change.entry_id for change in lived.change(first.revision).change_set.changes}
+    world.advance(NOW + 5 * HOUR)
+    assert {one.id for one in lived.unrated()} == taken_back
 
 
 def test_a_model_that_is_down_is_not_asked_about_each_event(world: World, lived: AgentMemory) -> None:
