@@ -82,6 +82,22 @@ def test_one_that_cannot_be_taken_says_which_and_why_and_the_others_are_stored(
     assert [entry.rating for entry in agent.entries(Tier.STM)] == [1, 8], "on one scale with those beside them"
 
 
+def test_one_request_has_one_scale_and_says_what_it_read(
+    there: RemoteWorld, agent: AgentMemory, ana: AgentMemory
+) -> None:
+    eight, one, late = there.add_events(
+        [
+            {"agent": "mira", "document": "The mill burned.", "importance_score": 8},
+            {"agent": "ana", "document": "Swept.", "importance_score": 1},
+            {"agent": "ana", "document": "Slept.", "rating": 1, "timestamp": "2026-03-27T09:00:00"},
+        ]
+    )
+    assert [each.value and each.value.entry.rating for each in (eight, one, late)] == [8, 1, 1]
+    assert "1 to 10" in eight.notes[0]
+    assert "1 to 10" in one.notes[0]
+    assert "no zone" in late.notes[0]
+
+
 def test_a_request_that_is_sent_again_doubles_nothing(api: TestClient, agent: AgentMemory, ana: AgentMemory) -> None:
     body = {"events": [{"agent": name, "document": "It rains.", "rating": 2} for name in ("mira", "ana")]}
     first, again = (api.post("/v1/events", json=body, headers={"Idempotency-Key": "a1"}).json() for _ in range(2))

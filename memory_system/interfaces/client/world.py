@@ -68,12 +68,14 @@ class Answered(Generic[_Value]):
         value: what became of the event, or what was recalled.
         revision: that of the agent which holds the event, or which answered; ``None`` if nothing was changed or asked.
         error: why there is no value.
+        notes: in sentences what of an event was read otherwise than it was written.
     """
 
     agent: str | None
     value: _Value | None
     revision: int | None
     error: MemorySystemError | None
+    notes: tuple[str, ...] = ()
 
 
 class RemoteWorld:
@@ -510,6 +512,7 @@ def _answered(told: dict[str, Any], kind: type[_Value], name: str) -> list[Answe
             None if one[name] is None else read(kind, one[name]),
             one["revision"],
             one["problem"] and raised(one["problem"]["code"], one["problem"]["detail"]),
+            tuple(one.get("notes", ())),
         )
         for one in told["items"]
     ]

@@ -81,7 +81,7 @@ def read(events: Events, now: datetime | None, zone: Callable[[], tzinfo | None]
         raise InvalidEntry(f"Events come as an entry, a mapping, a list or a file, not as a {type(events).__name__}.")
     if len(items) > MAX_BATCH:
         raise InvalidEntry(f"That are {len(items):,} events; at most {MAX_BATCH:,} are taken at once.")
-    items, on_ten = _rated_on_ten(items)
+    items, on_ten = rated_on_ten(items)
     items, zoned = _zoned(items, zone or (lambda: None if now is None else now.tzinfo))
     entries = []
     for number, item in enumerate(items, start=1):
@@ -97,7 +97,7 @@ def read(events: Events, now: datetime | None, zone: Callable[[], tzinfo | None]
     return Taken(entries, (*on_ten, *zoned))
 
 
-def _rated_on_ten(items: Sequence[Any]) -> tuple[Sequence[Any], tuple[str, ...]]:
+def rated_on_ten(items: Sequence[Any]) -> tuple[Sequence[Any], tuple[str, ...]]:
     """The events with what is above 1, and all beside it, as ratings of 1 to 10, and a note of that."""
     scores = [found["importance_score"] for item in items for found in _fields(item) if "importance_score" in found]
     numbers = [one for one in scores if isinstance(one, int | float) and not isinstance(one, bool)]

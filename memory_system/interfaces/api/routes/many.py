@@ -79,8 +79,10 @@ EVENTS_TOLD = items(
     "What became of each event, in the order in which they were sent.",
     _told(
         "EventTold",
-        "What became of an event, and the agent's revision that holds it; or the ``problem`` that it was refused for.",
+        "What became of an event, the agent's revision that holds it, and in ``notes`` what was read otherwise than it "
+        "was written; or the ``problem`` that it was refused for.",
         outcome=Outcome | None,
+        notes=tuple[str, ...],
     ),
 )
 ANSWERS = items(
@@ -101,10 +103,11 @@ def routes(desk: Desk) -> APIRouter:
     def add(tell: Tell, body: ManyEvents, key: Key = None) -> Response:
         """Remember events of many agents; one that cannot be taken says why, and all the others are stored.
 
-        The events of one agent are stored as one change set. With an Idempotency-Key an event without an id gets one
-        that follows from the key, as for one agent; ``wait`` is as for one agent too.
+        The events of one agent are stored as one change set. ``importance_score`` is on one scale for all of them. With
+        an Idempotency-Key an event without an id gets one that follows from the key, as for one agent; ``wait`` is as
+        for one agent too.
         """
-        answers = [_nothing(one, "outcome") for one in body.events]
+        answers = [_nothing(one, "outcome") | {"notes": ()} for one in body.events]
         found: dict[str, dict[int, dict[str, Any]]] = defaultdict(dict)
         for place, one in enumerate(body.events):
             try:
@@ -119,6 +122,7 @@ def routes(desk: Desk) -> APIRouter:
                 found[event.agent][place] = told
             except MemorySystemError as error:
                 answers[place]["problem"] = _of_place("Event", place, error)
+        scale = _on_one_scale(found)
         for done, (name, events) in enumerate(found.items()):
             tell("progress", {"done": done / len(found), "doing": f"Telling {name}"})
             try:
@@ -131,7 +135,8 @@ def routes(desk: Desk) -> APIRouter:
                     now=in_zone_of(agent, body.now),
                 )
                 for place, outcome in zip(events, added.outcomes, strict=True):
-                    answers[place] |= {"outcome": outcome, "revision": added.change_set.revision}
+                    notes = (*scale.get(place, ()), *added.change_set.notes)
+                    answers[place] |= {"outcome": outcome, "revision": added.change_set.revision, "notes": notes}
             except MemorySystemError as error:
                 for place in events:
                     answers[place]["problem"] = _of_place("Event", place, error)
@@ -165,6 +170,17 @@ def routes(desk: Desk) -> APIRouter:
         desk.lanes.quick(query)
     )
     return router
+
+
+def _on_one_scale(found: dict[str, dict[int, dict[str, Any]]]) -> dict[int, tuple[str, ...]]:
+    """Let the importance of all events be on the scale of one request; what is said of those that it changed."""
+    places = [(name, place) for name, events in found.items() for place in events]
+    told, notes = intake.rated_on_ten([found[name][place] for name, place in places])
+    changed: dict[int, tuple[str, ...]] = {}
+    for (name, place), event in zip(places, told, strict=True):
+        if event != found[name][place]:
+            found[name][place], changed[place] = event, notes
+    return changed
 
 
 def _zone(agent: AgentMemory) -> tzinfo | None:
