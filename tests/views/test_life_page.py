@@ -48,6 +48,20 @@ def test_what_comes_next_happens_and_is_shown_until_it_is_seen(open_page: OpenPa
     assert "Nothing since you last looked." in shown(open_page("overview")), "when the page is opened again, too"
 
 
+def test_a_plan_that_is_proposed_can_be_made_by_hand(open_page: OpenPage) -> None:
+    open_page("overview")
+    world = session.opened()
+    mira = world.agent("mira")
+    world.advance(world.clock() + timedelta(hours=14))
+    mira.configure(replan="propose")
+    now = world.clock() + timedelta(minutes=1)
+    mira.add_short_term({"document": "The bakery burned down.", "rating": 10, "timestamp": now})
+    world.stand_at(now)
+    page = open_page("overview")
+    assert "It is proposed" in shown(page)
+    assert any("operations" in str(one.key) and "Plan" in str(one.key) for one in page.button if one.label == "Open")
+
+
 def _works(page: object) -> bool:
     from dashboard.components import working
 

@@ -14,11 +14,16 @@ from memory_system.store.journal import Applied
 from memory_system.world import Advanced, Step
 
 from ... import session, words
-from ...components import widgets, working
+from ...components import unrated, widgets, working
 from ...data import tables
 
 SPEEDS = {1.0: "real pace", 60.0: "1 min a second", 3600.0: "1 h a second"}
 """Seconds of the world in a real one, in words."""
+_BY_HAND = {what: what.capitalize() for what in ("migrate", "reflect", "summarise", "plan")} | {
+    "rate": unrated.OPERATION
+}
+"""What waits and can be done by hand meanwhile, as the Operations page calls it."""
+_OPENS = {"history": "On the History page, where it can be undone.", "operations": "On the Operations page, by hand."}
 AHEAD = timedelta(days=1)
 _SECONDS = 5.0
 _MOST = 4
@@ -127,7 +132,8 @@ def _happened() -> None:
         return
     for _, name, one in found[:_MOST]:
         told = one.change_set
-        _line(name, told.planned_at, told.title, "Undone." if one.undone_by else told.reason, told.revision)
+        link = ("history", {"agent": name, "change": str(told.revision)})
+        _line(name, told.planned_at, told.title, "Undone." if one.undone_by else told.reason, link)
     if (over := len(found) - _MOST) > 0:
         st.caption(f"And {over:,} more, on the History page of each character.")
     if not session.viewing() and st.button(
@@ -143,32 +149,37 @@ def _next() -> None:
     world = session.world()
     st.markdown("**Comes next**")
     try:
-        told = world.due(world.clock() + AHEAD)
+        now, told = world.due(), world.due(world.clock() + AHEAD)
     except MemorySystemError as error:
         widgets.problem(error)
         return
-    for step in told.waiting[:_MOST]:
+    by_step = {
+        (one.agent, one.what, one.of): one for one in (*told.waiting, *now.waiting)
+    }  # what waits now says why it does
+    waiting = list(by_step.values())
+    for step in waiting[:_MOST]:
         _step(step, step.waits, waits=True)
-    for step in told.steps[: max(0, _MOST - len(told.waiting))]:
+    for step in told.steps[: max(0, _MOST - len(waiting))]:
         _step(step, step.why)
-    if (over := len(told.steps) + len(told.waiting) - _MOST) > 0:
+    if (over := len(told.steps) + len(waiting) - _MOST) > 0:
         st.caption(f"And {over} more within a day.")
-    if not told.steps and not told.waiting:
+    if not told.steps and not waiting:
         st.caption("Nothing within a day.")
 
 
 def _step(step: Step, told: str, *, waits: bool = False) -> None:
     label = _LABELS.get(step.what, step.what) or "Everything"
-    _line(step.agent, step.at, f"{label}, waiting" if waits else label, told)
+    by_hand = _BY_HAND.get(step.what) if waits and not session.viewing() else None
+    link = ("operations", {"agent": step.agent, "operation": by_hand}) if by_hand else None
+    _line(step.agent, step.at, f"{label}, waiting" if waits else label, told, link)
 
 
-def _line(name: str, at: datetime, title: str, told: str, revision: int | None = None) -> None:
+def _line(name: str, at: datetime, title: str, told: str, link: tuple[str, dict[str, str]] | None = None) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.container(width="stretch", gap=None):
             st.text(title)
             st.caption(widgets.plain(f"{session.shown_name(name)}, {stamp(at)}. {tables.short(told, 200)}"))
-        if revision is not None and st.button(
-            "Open", key=f"life-open-{name}-{revision}", icon=":material/open_in_new:", type="tertiary",
-            help="On the History page, where it can be undone.",
-        ):  # fmt: skip
-            st.switch_page("views/history/history.py", query_params={"agent": name, "change": str(revision)})
+        if link is not None and st.button(
+            "Open", key=f"life-open-{link}", icon=":material/open_in_new:", type="tertiary", help=_OPENS[link[0]]
+        ):
+            st.switch_page(f"views/{link[0]}/{link[0]}.py", query_params=link[1])
