@@ -202,7 +202,8 @@ def _due(life: Life, at: datetime) -> Iterator[tuple[str, str, str]]:
         if event.at <= at:
             yield ADD, "It happens.", event.id
     if life.unrated:
-        yield RATE, f"{len(life.unrated)} memories wait for their rating.", ""
+        many = f"{len(life.unrated)} memories wait for their rating"
+        yield RATE, f"{many if len(life.unrated) > 1 else 'A memory waits for its rating'}.", ""
     if life.overflow:
         yield MIGRATE, f"Short-term memory holds {life.overflow} more than it has room for.", ""
     if life.recent >= _LEAST and life.felt >= life.trigger:
