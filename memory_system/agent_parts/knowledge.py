@@ -6,6 +6,7 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -17,10 +18,13 @@ import numpy as np
 from ..core.entry import MemoryEntry, Tier
 from ..core.known import EVERYBODY, WORLD_AGENT, Fact, Group, recalled
 from ..core.memory import Vectors
+from ..errors import StoreBusy
 from ..recall.table import Table
 from ..store.rehearsal import played
 
 _MOST_STATES, _MOST_TABLES = 8, 4
+_PATIENCE = 3
+"""How often the world's agent, which others are making, is waited for once more."""
 
 
 @dataclass(frozen=True)
@@ -122,8 +126,15 @@ class Knowledge:
                 self.close()
                 if make:
                     self._folder.mkdir(parents=True, exist_ok=True)
-                self._agent = self._open()
+                self._agent = self._opened()
             return self._agent
+
+    def _opened(self) -> Any:
+        """The world's agent, opened: several programs that make it at once each wait until the others have."""
+        for _ in range(_PATIENCE):
+            with suppress(StoreBusy):
+                return self._open()
+        return self._open()
 
     def known(self, then: Then | None = None) -> Known | None:
         """What is known now, or was then; ``None`` where no fact is kept."""

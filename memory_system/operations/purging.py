@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
-from ..core.change_set import ChangeSet, short
+from ..core.change_set import CORE, PERSON, ChangeSet, short
 from ..core.entry import Tier
 from ..errors import Conflict, EntryNotFound, Immutable, shown
 from ..store.copying import SET_ASIDE
+from ..store.journal.trash import Scrubber
 from ..store.protocols import Present
 from .undo import PURGE
 
@@ -72,8 +73,20 @@ def _plan(planned: Planned, present: Present, wanted: Sequence[str], nothing: st
     ]
     if resting:
         notes.insert(1, f"Derived memories that rest on them are left, and may tell what they said: {resting}.")
+    core, people = _quoting(present, wanted)
+    if core or people:
+        quoting = f"core memory of talks ({core}), records of people and of itself ({people})"
+        notes.insert(1, f"What quotes them is rid of it, as it is now and as it was: {quoting}.")
     aside = sorted(path.name for pattern in SET_ASIDE[:2] for path in present.folder.glob(pattern))
     if aside:
         notes.append(f"So do files of the agent that were set aside, until you delete them: {', '.join(aside)}.")
     title = "Purge a memory for good" if len(wanted) == 1 else f"Purge {len(wanted)} memories for good"
     return planned(PURGE, title, notes=notes, purges=tuple(wanted), reason=reason)
+
+
+def _quoting(present: Present, wanted: Sequence[str]) -> tuple[int, int]:
+    """Of how many talks the core memory quotes one of these memories, and what is known of how many people."""
+    scrubber = Scrubber(present.journal.bin.texts(wanted))
+    quoting = [name for name, text in present.texts().items() if text is not None and scrubber.tells(text)]
+    core, people = (sum(name.startswith(kind) for name in quoting) for kind in (CORE, PERSON))
+    return core, people

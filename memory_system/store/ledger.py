@@ -416,6 +416,8 @@ class Ledger:
                 self.tables[entry.tier].put(entry, vectors.get(content_hash(entry.document)))
         if applied.operation == REEMBED:
             self._take_in_vectors()
+        if applied.purges:
+            self._texts.clear()  # some may have quoted it
         self._texts |= {text.name: text.after for text in applied.texts}
         assert applied.revision is not None, "only applied change sets are shown"
         self._revision = applied.revision

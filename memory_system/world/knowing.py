@@ -137,6 +137,16 @@ def renamed(kept: Kept, name: str, to: str) -> ChangeSet:
     return kept.plan(GROUP, f"{name} is called {to}", changes)
 
 
+def newcomer(kept: Kept, name: str) -> ChangeSet:
+    """Plan to take a name, which a character has that is new, out of the groups that another one of it was in."""
+    changes = []
+    for one in kept.groups:
+        if name in one.members:
+            after = replace(one, members=tuple(member for member in one.members if member != name))
+            changes.append(Change(one.entry, after.entry, f"{name} is another character now."))
+    return kept.plan(GROUP, f"{name} is new, and in no group", changes)
+
+
 def _known_to(kept: Kept, to: object) -> str:
     """Everybody, or the group of this name, as the group itself writes it.
 

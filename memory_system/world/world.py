@@ -63,6 +63,7 @@ from ..store.clock import (
 from ..store.copying import STORE
 from ..store.journal.location import JOURNAL, POINTER
 from ..store.journal.moving import Journals
+from ..store.ledger_checks import refuse_broken
 from ..store.named import claimed, placed
 from ..store.projection import forget
 from ..store.server_notice import warn_if_served
@@ -511,6 +512,9 @@ class World(Stage):
         """Carry out a plan of ``know``, ``unknow`` or ``group``, once; errors as ``AgentMemory.apply``."""
         if not plan:
             return plan
+        refuse_broken(plan, WORLD_AGENT)  # before there is a store that would be left empty
+        if self.knowledge.agent() is None:
+            self.embedder.embed([change.after.document for change in plan.changes if change.after])
         agent: AgentMemory = self.knowledge.agent(make=True)
         return agent.apply(plan)
 
@@ -588,6 +592,7 @@ class World(Stage):
                 place.refuse_taken()
                 static_memory.write(place.personality, text)
             try:
+                self.carry_out(knowing.newcomer(self._kept(), checked))
                 return self.agent(checked)
             except BaseException:
                 place.personality.unlink(missing_ok=True)  # neither was there before
@@ -609,6 +614,7 @@ class World(Stage):
             with source.contents.alone():
                 texts = beside(target, source)
                 with self._closed(name) as place:
+                    self.carry_out(knowing.newcomer(self._kept(), target))
                     lifecycle.duplicate(place, self._place(target), self.journals, texts)
             return self.agent(target)
 
@@ -625,6 +631,8 @@ class World(Stage):
                 lifecycle.rename(place, self._place(target))
                 self._forget_on_server(place)
             self._follow(place.folder.name, target)
+            if target != place.folder.name:
+                self.carry_out(knowing.newcomer(self._kept(), target))
             self.carry_out(knowing.renamed(self._kept(), place.folder.name, target))
             return self.agent(target)
 

@@ -276,3 +276,19 @@ def test_a_duet_is_of_the_whole_names_of_both(world: World, bo: AgentMemory) -> 
     duet = Duet.begin(bo, world.create_agent("cy"))
     assert duet.first.head.people == ("cy",)
     assert [one.speaker for one in duet.talk(2)] == [bo.display_name, "cy"]
+
+
+def test_what_is_purged_leaves_core_memory_and_what_is_known_of_people(bo: AgentMemory) -> None:
+    secret = "Ana hides the purple ledger beneath the floorboard."
+    (added,) = bo.add_short_term({"document": secret}).outcomes
+    talk = Conversation.begin(bo, human="Ana Teague", persona="I am Bo.", human_block=f"Sings. {secret}")
+    talk.edit_core("persona", f"I am Bo. {secret} Nobody.")
+    talk.edit_core("human", f"Sings.\n{secret}")
+    assert secret in people(bo)[0].text
+    bo.forget(added.id)
+    plan = bo.purge(added.id, preview=True)
+    assert "core memory of talks (1), records of people and of itself (2)" in " ".join(plan.notes)
+    bo.apply(plan)
+    assert talk.head.blocks == Blocks(persona="I am Bo. (purged) Nobody.", human="Sings.\n(purged)")
+    assert "purple" not in repr([people(bo), bo.history(), bo.texts()])
+    assert "purple" not in Conversation.begin(bo, human="Ana Teague").head.blocks.human

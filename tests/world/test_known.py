@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -21,12 +23,14 @@ from memory_system.errors import (
     AgentNotFound,
     AlreadyExists,
     Conflict,
+    EmbedderError,
     EntryNotFound,
     Immutable,
     InvalidEntry,
     InvalidParameter,
     MemorySystemError,
     NotAllowed,
+    StoreBusy,
 )
 from memory_system.interfaces.client import RemoteWorld
 from memory_system.interfaces.mcp.curating import CURATING_TOOLS, LOOKING_TOOLS
@@ -39,7 +43,7 @@ from memory_system.maintenance import restore as restoring
 from memory_system.world.auth import Role
 from memory_system.world.viewer import for_role
 from tests.command_line import COMMANDS, CommandLine
-from tests.conftest import NOW, settings_in
+from tests.conftest import NOW, ROOT, settings_in
 from tests.mcp_clients import called, run
 from tests.served import served_api
 
@@ -366,3 +370,86 @@ def test_an_agent_that_is_opened_without_its_world_knows_the_same(town: World) -
                 town.know(BRIDGE, fact_id="known:bridge")
                 assert BRIDGE in recalled(alone, "Is the bridge closed?"), "what others learn meanwhile is seen"
                 assert not alone.gone
+
+
+_KNOWS = """
+import sys
+from memory_system import Settings, World
+world = World(Settings(database=sys.argv[1], personalities=sys.argv[2], world=sys.argv[3], llm="offline"))
+print("open", flush=True)
+sys.stdin.readline()
+world.know(f"The number {sys.argv[4]} is lucky.")
+world.close()
+"""
+
+
+def test_several_processes_let_a_world_know_its_first_facts_at_once(world: World) -> None:
+    cast(world, "bo")
+    place = [str(world.settings.database), str(world.settings.personalities), world.name]
+    children = [
+        subprocess.Popen(
+            [sys.executable, "-c", _KNOWS, *place, str(number)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, cwd=ROOT,
+        )
+        for number in range(3)
+    ]  # fmt: skip
+    for child in children:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "open\n"
+    for child in children:
+        assert child.stdin is not None
+        child.stdin.write("go\n")
+        child.stdin.flush()
+    assert [child.communicate()[1] for child in children] == [""] * 3
+    assert len(world.facts()) == 3
+
+
+def test_a_store_of_facts_that_others_are_making_is_waited_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    cast(world, "bo")
+    makes, busy = world.knowledge._open, iter((True, True))
+
+    def opened() -> Any:
+        if next(busy, False):
+            raise StoreBusy("Another program has been writing.")
+        return makes()
+
+    monkeypatch.setattr(world.knowledge, "_open", opened)
+    assert world.know(BRIDGE).revision == 1
+
+
+class _Down:
+    identity = "down"
+
+    def embed(self, texts: Any) -> Any:
+        raise EmbedderError(f"{len(texts)} texts could not be embedded.")
+
+
+def test_what_is_refused_makes_no_empty_store_of_facts(world: World, tmp_path: Path) -> None:
+    cast(world, "bo")
+    for call, wrong, error in (*REFUSED, ("know", {"text": BRIDGE, "author": 7}, InvalidParameter)):
+        with pytest.raises(error):
+            getattr(world, call)(**wrong)
+    world.unknow([])
+    assert world.stored() == ["bo"]
+    with World(settings_in(tmp_path / "down"), embedder=_Down()) as down:
+        with pytest.raises(EmbedderError):
+            down.know(BRIDGE)
+        assert not down.stored()
+
+
+def test_a_new_character_is_in_no_group_that_one_of_its_name_was_in(town: World) -> None:
+    town.know(PASSWORD, to="the guard")
+    (binned,) = [town.delete_agent("bo")]
+    town.restore_agent(binned)
+    assert PASSWORD in recalled(town.agent("bo"), "What is the password?")
+    for made in (
+        lambda: town.create_agent("bo"),
+        lambda: town.duplicate_agent("mira", "bo"),
+        lambda: town.rename_agent("mira", "bo"),
+    ):
+        town.group("the guard", "bo")
+        town.delete_agent("bo")
+        made()
+        assert PASSWORD not in recalled(town.agent("bo"), "What is the password?")
+        assert town.groups()[0].members == ()
+    assert [one.text for one in town.facts()] == [PASSWORD]

@@ -17,7 +17,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ...core.change_set import PERSON, RATE, TEXTS, ChangeSet, dump_entry, is_text, load_entry, short
+from ...core.change_set import RATE, TEXTS, ChangeSet, dump_entry, is_text, load_entry, short
 from ...core.entry import MemoryEntry, Tier
 from ...errors import StaleChange
 from .history import content_hash, document, field, holds, slices
@@ -124,7 +124,7 @@ def purge(db: sa.Connection, revision: int, ids: Sequence[str]) -> None:
     scrubber = Scrubber(texts)
     _clean_reasons(db, scrubber)
     _clean_heads(db, scrubber, Scrubber(texts | {entry.explanation for entry in said if entry.explanation}))
-    for kept in db.execute(sa.select(STATE).where(STATE.c.name.startswith(PERSON))).all():
+    for kept in db.execute(sa.select(STATE).where(STATE.c.name.not_in(TEXTS))).all():
         if kept.body and (body := scrubber.clean(kept.body)) != kept.body:
             db.execute(sa.update(STATE).where(STATE.c.name == kept.name).values(body=body))
     asked = db.execute(sa.select(QUERIES.c.number, QUERIES.c.cue)).all()
