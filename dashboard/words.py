@@ -192,6 +192,7 @@ STILL_TO_COME = "This change came after the moment you are looking at, so the ta
 # pages/interview/interview.py
 HEARTBEAT = "Speaks unprompted after … minutes"
 REFLECT_ON_THEM = "Reflect on them"
+SET_TRUST = "Set this trust"
 TRUST_HAS_NOT_CHANGED = "Trust has not changed yet."
 MUTE_AND_ASK_AGAIN = "Mute and ask again"
 

@@ -15,7 +15,7 @@ from memory_system.errors import InvalidDocument, StaleChange
 from memory_system.world import VIEWING
 
 from .. import words
-from ..data import cells, diffs, history_tables, tables
+from ..data import cells, diffs, tables
 
 MOST_CARDS = 30
 _VERB_LOOKS: dict[str, tuple[str, Literal["green", "red", "blue", "orange"]]] = {
@@ -169,7 +169,7 @@ def field_changes(changed: list[diffs.FieldChange]) -> None:
 def text_change(text: TextChange) -> None:
     """What changed in the settings, the personality, the saved cues or the judgments."""
     with st.container(border=True, gap="small"):
-        st.markdown(f"**{plain(history_tables.text_words(text.name).capitalize())}**")
+        st.markdown(f"**{plain(text.words[:1].upper() + text.words[1:])}**")
         named = diffs.of_text(text)
         if named:
             field_changes(named)

@@ -8,12 +8,12 @@ from datetime import datetime
 import pandas as pd
 
 from memory_system import Change, ChangeSet, MemoryEntry, Tier
-from memory_system.core import ago, stamp
+from memory_system.core import ago, stamp, text_words
 from memory_system.store.journal import Applied
 from memory_system.world.branches import Apart, Fit, MemoryApart
 
 from .. import words
-from . import history_tables, tables
+from . import tables
 
 VERBS = {"add": "Added", "forget": "Forgotten", "move": "Moved", "update": "Changed"}
 """What became of a memory in a rehearsal."""
@@ -35,7 +35,7 @@ _MOST = 160
 
 def called(name: str) -> str:
     """What a text is called on a page."""
-    return TEXTS.get(name, history_tables.text_words(name))
+    return TEXTS.get(name, text_words(name))
 
 
 def label(name: str, purpose: str | None) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import pandas as pd
 
 from memory_system import ChangeSet
-from memory_system.core import CONVERSATION, CORE, HELD, OF_A_CONVERSATION, PERSON
 from memory_system.interfaces.operations import history_labels
 from memory_system.store.journal import Applied, Forgotten
 
@@ -81,25 +80,10 @@ def did(planned: ChangeSet, *, would: bool = False) -> str:
     ):
         if number := len(planned.of(verb)):
             told.append(counted(number, one, many))
-    told += [f"the {text_words(text.name)} change" for text in planned.texts]
+    told += [f"the {text.words} change" for text in planned.texts]
     if planned.purges:
         told.append(counted(len(planned.purges), "memory is purged", "memories are purged"))
     if not told:
         return "Nothing changes." if would else "Nothing changed."
-    return f"{', '.join(told[:-1])}{' and ' if len(told) > 1 else ''}{told[-1]}.".capitalize()
-
-
-def text_words(name: str) -> str:
-    """What a text that is no memory is called in a sentence."""
-    start = next((start for start in OF_A_CONVERSATION if name.startswith(start)), "")
-    return _TEXT_WORDS.get(start or name, name)
-
-
-_TEXT_WORDS = {
-    "personality": "personality's words",
-    "cues": "saved cues",
-    CONVERSATION: "conversation's state",
-    CORE: "core memory",
-    HELD: "conversation's settings",
-    PERSON: "record of a person",
-}
+    line = f"{', '.join(told[:-1])}{' and ' if len(told) > 1 else ''}{told[-1]}."
+    return line[:1].upper() + line[1:]

@@ -46,6 +46,10 @@ class Said:
     text: str
     step: Step
 
+    def __str__(self) -> str:
+        """Who said what, or why nothing was said."""
+        return f"{self.speaker}: {self.text or self.step}"
+
 
 class Character(Protocol):
     """Who can talk: an agent of this process or of a server."""

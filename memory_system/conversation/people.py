@@ -16,7 +16,7 @@ from typing import Any
 
 from ..agent import AgentMemory
 from ..core import personality as static_memory
-from ..core.change_set import PERSON, ChangeSet, TextChange, is_text, short
+from ..core.change_set import ITSELF, PERSON, ChangeSet, TextChange, is_text, short
 from ..core.entry import MemoryEntry, Tier
 from ..core.json_source import parse_strict
 from ..core.scoring import in_range
@@ -33,7 +33,6 @@ KNOW = "know"
 """The operation under which the history tells that a person wrote down whom an agent knows."""
 REFLECT = "reflect-on-person"
 """The operation under which the history tells that what is known of a person, or trust in them, was thought over."""
-_SELF = f"{PERSON}self"
 _MOST_BYTES = 200_000
 _POINTS = 1000
 """Changes of a person's record that are looked at for how trust went, the newest ones."""
@@ -152,7 +151,7 @@ def text_changes(agent: AgentMemory, names: Sequence[str], before: Blocks, after
             told = _merged(was, now, known(agent, name))[:MAX_BLOCK]
             wanted[text_of(name)] = _dumped({**_record(agent, name), "name": name, "text": told})
     if before.persona != after.persona:
-        wanted[_SELF] = _dumped(_learning(agent, before.persona, after.persona))
+        wanted[ITSELF] = _dumped(_learning(agent, before.persona, after.persona))
     changes = (TextChange(name, agent.text(name), text) for name, text in wanted.items())
     return tuple(change for change in changes if change.before != change.after)
 
@@ -165,7 +164,7 @@ def people(agent: AgentMemory) -> tuple[Person, ...]:
     """
     found = _relations(agent)
     for name, text in agent.texts().items():
-        if text is not None and name.startswith(PERSON) and name != _SELF:
+        if text is not None and name.startswith(PERSON) and name != ITSELF:
             record = _read(text)
             key = _folded(record["name"])
             found[key] = _with(found.get(key, Person(record["name"], "")), record)
@@ -476,7 +475,7 @@ def _apart(lines: Sequence[str], *others: Sequence[str]) -> list[str]:
 
 
 def _learned(agent: AgentMemory) -> dict[str, Any]:
-    held = agent.text(_SELF)
+    held = agent.text(ITSELF)
     return {"added": [], "gone": []} if held is None else _read(held)
 
 

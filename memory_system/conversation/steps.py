@@ -52,6 +52,11 @@ class Step:
     notes: tuple[str, ...] = ()
     pending: tuple[ToolCall, ...] = ()
 
+    def __str__(self) -> str:
+        """The answer, or why there is none."""
+        waits = f"It waits for {', '.join(call.name for call in self.pending)}." if self.pending else ""
+        return self.answer or f"({self.problem or waits or 'silence'})"
+
 
 def step_of(played: Played, change_set: ChangeSet | None, offered: tuple[ChangeSet, ...] = ()) -> Step:
     """What came of a message, as a caller gets it."""

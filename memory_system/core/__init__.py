@@ -2,7 +2,17 @@
 
 from . import shipped
 from .authors import BY_ITSELF
-from .change_set import CONVERSATION, CORE, HELD, OF_A_CONVERSATION, PERSON, TextChange, entry_from_json, entry_to_json
+from .change_set import (
+    CONVERSATION,
+    CORE,
+    HELD,
+    OF_A_CONVERSATION,
+    PERSON,
+    TextChange,
+    entry_from_json,
+    entry_to_json,
+    text_words,
+)
 from .entry import LIVED
 from .findings import Finding, State
 from .known import EVERYBODY, WORLD_AGENT, Fact, Group, badge, known_to
@@ -49,4 +59,5 @@ __all__ = [
     "refuse_busy",
     "shipped",
     "stamp",
+    "text_words",
 ]

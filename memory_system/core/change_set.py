@@ -7,6 +7,7 @@ import json
 import re
 import uuid
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Self, TypeGuard
@@ -53,6 +54,8 @@ TEXTS = ("personality", "settings", "cues", "judgments", "dismissed", "interview
 CONVERSATION, CORE, HELD, PERSON = "conversation:", "core:", "talk:", "person:"
 """How the names of the texts begin that a conversation is kept by, before its id: how far it is, which changes with
 every step; its core memory; and how it is held. And before a name: what is known of whom an agent talks with."""
+ITSELF = f"{PERSON}self"
+"""The name of what an agent has learned of itself."""
 OF_A_CONVERSATION = (CONVERSATION, CORE, HELD, PERSON)
 _OF_A_CONVERSATION = re.compile(rf"(?:{'|'.join(OF_A_CONVERSATION)})[0-9A-Za-z_-]{{1,64}}")
 
@@ -69,6 +72,33 @@ class TextChange:
     name: str
     before: str | None
     after: str | None
+
+    @property
+    def words(self) -> str:
+        """What it is called in a sentence, with the name of the person where it is about one."""
+        if self.name == ITSELF:
+            return "record of the character itself"
+        told: object = None
+        with suppress(ValueError, RecursionError):
+            told = json.loads(self.after or self.before or "") if self.name.startswith(PERSON) else None
+        name = told.get("name") if isinstance(told, dict) else None
+        return f"record of {name}" if is_text(name) else text_words(self.name)
+
+
+def text_words(name: str) -> str:
+    """What a text that is no memory is called in a sentence."""
+    start = next((start for start in OF_A_CONVERSATION if name.startswith(start)), "")
+    return _TEXT_WORDS.get(start or name, name)
+
+
+_TEXT_WORDS = {
+    "personality": "personality's words",
+    "cues": "saved cues",
+    CONVERSATION: "conversation's state",
+    CORE: "core memory",
+    HELD: "conversation's settings",
+    PERSON: "record of a person",
+}
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ processes that are at it one does each step. What was undone stays undone until 
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -106,6 +107,15 @@ class Advanced:
     steps: tuple[Step, ...]
     waiting: tuple[Step, ...] = ()
     stopped: bool = False
+
+    def __str__(self) -> str:
+        """The time, and how often what was done and waits."""
+        told = (
+            ", ".join(f"{count} {what}" for what, count in Counter(step.what for step in steps).items())
+            for steps in (self.steps, self.waiting)
+        )
+        done, waiting = told
+        return f"{stamp(self.now)}: {done or 'nothing'} done{f', waiting: {waiting}' if waiting else ''}"
 
 
 def life_of(agent: AgentMemory, at: datetime, folder: Path, coming: Sequence[MemoryEntry] = ()) -> Life:

@@ -57,12 +57,14 @@ class Happened:
         place: where; empty if nobody said.
         at: when, in the world's time.
         known: what each of them remembers; nobody where nobody was named and nobody is at the place.
+        note: that nobody knows of it, and why, in a sentence; empty otherwise.
     """
 
     text: str
     place: str
     at: datetime
     known: tuple[Known, ...]
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -119,14 +121,15 @@ def happened(
         within = {one.place.casefold(): one.within for one in places_of(agent.personality for agent in everyone)}
         knowing = {one.name: _Witness(one, Source.SAW) for one in everyone if _is_at(one, place, now, within)}
     everybody = [open_().display_name for open_ in agents.values()]
+    nobody = "" if knowing else f"Nobody is at {shown(place)} then, and nobody was named, so nobody knows of it."
     planned = [_known(witness, what, place, now, everybody, wait) for witness in knowing.values()]
     if preview:
-        return Happened(what, place, now, tuple(planned))
+        return Happened(what, place, now, tuple(planned), nobody)
     done = [
         replace(one, added=replace(one.added, change_set=knowing[one.agent].agent.apply(one.added.change_set)))
         for one in planned
     ]
-    return Happened(what, place, now, tuple(done))
+    return Happened(what, place, now, tuple(done), nobody)
 
 
 def retelling(agent: AgentMemory, what: str, source: Source, place: str, teller: str) -> Task[Retold]:

@@ -21,8 +21,13 @@ class Located:
     within: str = ""
 
 
-def places_of(personalities: Iterable[Personality | None]) -> tuple[Located, ...]:
-    """The places of environments and routines by name; where two disagree on what one lies in, the first is heard."""
+def places_of(personalities: Iterable[Personality | None], more: Iterable[str] = ()) -> tuple[Located, ...]:
+    """The places of environments and routines by name; where two disagree on what one lies in, the first is heard.
+
+    Args:
+        personalities: whose.
+        more: the names of other places, such as those where something happened.
+    """
     found: dict[str, Located] = {}
     for about in personalities:
         for place, within in _named(about) if about else ():
@@ -30,6 +35,8 @@ def places_of(personalities: Iterable[Personality | None]) -> tuple[Located, ...
                 held = found.get(one.place.casefold())
                 if one.place and (held is None or (one.within and not held.within)):
                     found[one.place.casefold()] = Located(held.place if held else one.place, one.within)
+    for name in filter(None, more):
+        found.setdefault(name.casefold(), Located(name))
     return tuple(sorted(found.values(), key=lambda one: one.place.casefold()))
 
 

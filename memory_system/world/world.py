@@ -17,6 +17,7 @@ from ..agent_parts.knowledge import Knowledge
 from ..core import personality as static_memory
 from ..core.authors import running_script
 from ..core.change_set import ChangeSet
+from ..core.entry import LIVED
 from ..core.files import as_store_errors, refuse_links
 from ..core.kinds import Tier
 from ..core.known import EVERYBODY, WORLD_AGENT, Fact, Group
@@ -527,8 +528,13 @@ class World(Stage):
         return self._kept().groups
 
     def places(self) -> tuple[Located, ...]:
-        """The places of the characters' environments and routines by name, each with the one that it lies in."""
-        return places_of(self.agent(name).personality for name in self.characters())
+        """The places of the characters' environments and routines, and of what they remember, by name.
+
+        Each is told with the one that it lies in.
+        """
+        cast = [self.agent(name) for name in self.characters()]
+        remembered = (entry.place for agent in cast for tier in LIVED for entry in agent.entries(tier))
+        return places_of((agent.personality for agent in cast), remembered)
 
     def _lying_in(self, places: Sequence[str]) -> list[str]:
         about = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -140,3 +142,26 @@ def test_talks_by_the_offline_rules_quote_no_quotations_and_remember_no_marks(of
         notes = [entry.document for entry in agent.entries("stm") if "talk" in entry.tags]
         assert notes
         assert not any("[" in text for text in notes)
+
+
+def test_by_the_offline_rules_each_turn_of_a_duet_takes_up_what_its_speaker_remembers(
+    offline: list[AgentMemory],
+) -> None:
+    ana, bo, _ = offline
+    ana.add_short_term([{"document": f"Bought {number} hens at the fair.", "rating": 5} for number in (3, 7)])
+    bo.add_short_term({"document": "Sold flour to the miller.", "rating": 5})
+    held = {one.display_name: [entry.document for entry in one.entries("stm")] for one in (ana, bo)}
+    for one in Duet.begin(ana, bo).talk(12, opening="You meet Bo at the mill wheel. Tell of the bread."):
+        assert "I hear you" not in one.text
+        quoted = re.findall("“([^“”]+)”", one.text)
+        assert quoted, one.text
+        own = " ".join([*held[one.speaker], f"The name is {one.speaker}."])
+        assert all(text.rstrip(".") in own for text in quoted), one.text
+
+
+def test_what_was_said_is_short_as_text(offline: list[AgentMemory]) -> None:
+    (said,) = Duet.begin(*offline[:2]).talk(1)
+    assert str(said) == f"Ana Teague: {said.text}"
+    assert str(said.step) == said.text
+    assert str(replace(said.step, answer="", problem="It is down.")) == "(It is down.)"
+    assert str(replace(said.step, answer="")) == "(silence)"

@@ -424,10 +424,13 @@ def test_nobody_tells_the_same_twice(model: OfflineModel) -> None:
     second = said(model, prompt("The tide mill stands still.", first, "It stands still.", human="Tobias Finch"))
     assert "receipt book" in second
     messages = prompt("The mill.", first, "It stands.", second, "It still stands there.", human="Tobias Finch")
-    assert called(model, messages) == [("archival_memory_search", {"query": "Tobias Finch", "request_heartbeat": True})]
+    assert called(model, messages) == [("archival_memory_search", {"query": "stands", "request_heartbeat": True})]
     there = found("Tobias mended the wheel.", "long-term memory")
     assert "“Tobias mended the wheel”" in said(model, goes_on(model, messages, archival_memory_search=there))
-    assert said(model, goes_on(model, messages, archival_memory_search=NOTHING)) == "(offline) I hear you."
+    messages = goes_on(model, messages, archival_memory_search=NOTHING)
+    assert called(model, messages) == [("archival_memory_search", {"query": "Tobias Finch", "request_heartbeat": True})]
+    again = said(model, goes_on(model, messages, archival_memory_search=NOTHING))
+    assert "“Mira Holloway works as: baker” (who I am)" in again
 
 
 def test_a_talk_that_comes_to_mind_is_quoted_by_what_was_said_in_it(model: OfflineModel) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from memory_system import AgentMemory, MemoryEntry, Tier, World
+from memory_system.conversation import Conversation
 from memory_system.interfaces.cli import shapes
 from memory_system.interfaces.operations import BESIDE, OPERATIONS
 from tests.command_line import COMMANDS, CommandLine, examples
@@ -424,3 +425,22 @@ def test_a_character_acts_by_commands_of_yours(
         file.write_text(wrong)
         assert cli("talk", "mira", "Open them.", "--actions", str(file)).code == 1
     assert cli("talk", "mira", "Open them.", "--actions", str(file), "--dry-run").code == 1
+
+
+def test_who_talks_is_said_and_each_goes_on_with_a_talk_of_their_own(cli: CommandLine, agent: AgentMemory) -> None:
+    first = cli("talk", "mira", "Hello.")
+    assert first.code == 0
+    assert first.err.startswith("You talk with Mira Holloway as You; --human says who you are.")
+    named = cli("talk", "mira", "Hello.", "--human", "Finch")
+    assert named.err.startswith("You talk with Mira Holloway as Tobias Finch.")
+    again = cli("talk", "mira", "Hello again.")
+    assert again.err.startswith("You talk with Mira Holloway as Tobias Finch.")
+    assert cli("talk", "mira", "Hello.", "--human", "Finch", "--dry-run").code == 0
+    assert sorted(one.head.human for one in Conversation.all(agent)) == ["Tobias Finch", "You"]
+    assert "You talk" not in cli("talk", "mira", "Hello.", "--json").err
+
+
+def test_a_changed_record_is_told_by_the_name_of_the_person(cli: CommandLine) -> None:
+    told = cli("describe-person", "mira", "Tobias Finch", "Owns a boat.").out
+    assert "Changes the record of Tobias Finch." in told
+    assert "person:" not in told

@@ -15,6 +15,7 @@ from memory_system.errors import ConversationNotFound, InvalidEntry, InvalidPara
 from memory_system.interfaces.mcp.remembering import MEMORY_TOOLS
 from memory_system.interfaces.mcp.server import create_server
 from memory_system.interfaces.mcp.talking import TALK_TOOLS
+from memory_system.interfaces.mcp.together import TOGETHER_TOOLS
 from memory_system.interfaces.mcp.tool import Tools
 from tests.fake_server import FakeServer, calling, error, talks
 from tests.mcp_clients import called, over_http, refused, run, served, text
@@ -282,3 +283,36 @@ def test_what_was_said_elsewhere_is_kept_in_order_and_undone_as_one(agent: Agent
     agent.undo(agent.history(100)[-2].revision)
     with pytest.raises(ConversationNotFound):
         note(conversation, said="Anybody there?")
+
+
+def test_characters_talk_with_each_other_over_mcp_and_go_on(world: World, agent: AgentMemory) -> None:
+    names = [agent.name, *(world.create_agent(name).name for name in ("bo", "cy"))]
+
+    async def session() -> None:
+        async with Client(create_server(world, Tools(TOGETHER_TOOLS))) as client:
+            two = await called(client, "talk_together", agents=names[:2], turns=2, opening="You meet at the mill.")
+            assert [one["speaker"] for one in two["said"]] == ["Mira Holloway", "bo"]
+            on = await called(client, "talk_together", agents=names[:2], turns=1, conversations=two["conversations"])
+            assert on["conversations"] == two["conversations"]
+            assert on["said"][0]["speaker"] == "Mira Holloway"
+            three = await called(client, "talk_together", agents=names, turns=3)
+            assert len(three["conversations"]) == len(three["said"]) == 3
+            before = [len(Conversation.all(world.agent(name))) for name in names]
+            assert before == [2, 2, 1]
+            for wrong in (
+                {"agents": names[:1]},
+                {"agents": ["bo", "bo"]},
+                {"agents": ["bo", "bo", "cy"]},
+                {"agents": ["bo", "nobody"]},
+                {"agents": names, "turns": 0},
+                {"agents": names, "turns": 201},
+                {"agents": names, "conversations": two["conversations"]},
+                {"agents": ["bo", "cy"], "conversations": two["conversations"]},
+                {"agents": ["bo", "bo"], "conversations": [two["conversations"][1]] * 2},
+            ):
+                assert await refused(client, "talk_together", **wrong)
+            assert [len(Conversation.all(world.agent(name))) for name in names] == before
+
+    run(session)
+    assert agent.history(1)[0].change_set.author.startswith("MCP")
+    assert not Tools(TOGETHER_TOOLS, "mira").offered(), "a server of one character has nobody else"

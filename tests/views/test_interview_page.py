@@ -413,3 +413,24 @@ def test_trust_is_drawn_over_time_with_its_evidence_after_a_reflection_that_was_
     page.run()
     assert tables.visible(point.why) in shown(page)
     assert [button for button in page.button if button.key and button.key.startswith(f"open-trust-{point.revision}-")]
+
+
+def test_trust_is_set_by_a_slider_drawn_over_time_and_undone(open_page: OpenPage) -> None:
+    name = "Tobias Finch"
+    page = open_page("interview", show="people")
+    page.session_state[f"trust-mira-{name}"] = True
+    page.run()
+    (slider,) = [one for one in page.slider if one.label == f"How far it trusts {name}"]
+    (before,) = [one for one in people(mira()) if one.name == name]
+    assert slider.value == before.trust
+    assert next(one for one in page.button if one.label == words.SET_TRUST).disabled
+    slider.set_value(0.25).run()
+    press(page, words.SET_TRUST)
+    (point,) = trust_over_time(mira(), name)
+    assert (point.before, point.trust) == (before.trust, 0.25)
+    assert next(one for one in people(mira()) if one.name == name).text.count("0.25 of 1") == 1
+    assert words.TRUST_HAS_NOT_CHANGED not in shown(page)
+    assert [one.value for one in page.slider if one.label == slider.label] == [0.25]
+    press(page, "Undo")
+    assert [one for one in people(mira()) if one.name == name] == [before]
+    assert [one.value for one in page.slider if one.label == slider.label] == [before.trust]

@@ -17,7 +17,7 @@ from memory_system.errors import AgentNotFound, InvalidEntry, InvalidParameter, 
 from memory_system.llm import LanguageModel
 from memory_system.llm.prices import Price
 from memory_system.world.advancing import Advanced
-from memory_system.world.due import morning_of
+from memory_system.world.due import Step, morning_of
 from tests.conftest import NOW
 
 HOUR = timedelta(hours=1)
@@ -362,3 +362,10 @@ def test_by_itself_no_event_changes_a_plan(world: World, planned: AgentMemory) -
     assert whats(world.advance(NOW + 16 * HOUR, events={"ines": FIRE})) == ["plan", "plan", "add"]
     with pytest.raises(InvalidParameter, match="propose"):
         planned.configure(replan="maybe")
+
+
+def test_what_came_of_time_passing_is_short_as_text() -> None:
+    steps = [Step("mira", what, NOW, "It is due.") for what in ("migrate", "plan", "plan")]
+    done = Advanced(NOW, tuple(steps), (Step("bo", "reflect", NOW, "It is due.", waits="The model is down."),))
+    assert str(done) == "Fri 27 Mar 2026, 18:00 UTC: 1 migrate, 2 plan done, waiting: 1 reflect"
+    assert str(Advanced(NOW, ())) == "Fri 27 Mar 2026, 18:00 UTC: nothing done"

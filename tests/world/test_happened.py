@@ -232,3 +232,17 @@ def test_it_is_told_by_a_client_of_mcp_that_serves_the_whole_world(village: Worl
     assert [one["source"] for one in told["known"]] == ["saw", "told"]  # type: ignore[attr-defined]
     assert held(village)["juno"].people[0] == "Mira Holloway"
     assert "happened" not in [tool.name for tool in Tools(MEMORY_TOOLS, "mira").offered()]
+
+
+def test_what_nobody_knows_of_says_so_and_a_place_of_what_happened_is_one(village: World) -> None:
+    done = village.happened("The bell rang.", at="Old Chapel")
+    assert done.known == ()
+    assert done.note == "Nobody is at 'Old Chapel' then, and nobody was named, so nobody knows of it."
+    assert "Old Chapel" not in [one.place for one in village.places()]
+    done = village.happened("The bell rang.", at="Old Chapel", seen_by="mira")
+    assert done.note == ""
+    village.happened("A guest left.", at="THREE HERONS")
+    there = [one.place for one in village.places()]
+    assert "Old Chapel" in there
+    assert "Three Herons" in there
+    assert len({one.casefold() for one in there}) == len(there)

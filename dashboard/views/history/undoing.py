@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from memory_system import AgentMemory, ChangeSet, MemoryEntry, MemorySystemError
-from memory_system.core import TextChange
+from memory_system.core import TextChange, text_words
 from memory_system.operations import Clash
 from memory_system.store.journal import Applied
 
@@ -115,7 +115,7 @@ def _taken_back(clash: Clash, revision: int, chosen: str | None) -> bool:
     """One memory or text, what became of it, and what is to become of it; answers whether it is taken back."""
     with st.container(border=True, gap="small"):
         if clash.is_text:
-            st.markdown(f"**{widgets.plain(history_tables.text_words(clash.key).capitalize())}**")
+            st.markdown(f"**{widgets.plain(text_words(clash.key).capitalize())}**")
         if clash.purged:
             st.text(str(clash))
             return False

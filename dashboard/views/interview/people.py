@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from memory_system import AgentMemory, MemorySystemError
@@ -17,7 +19,7 @@ from memory_system.core import ago, stamp
 from memory_system.errors import EntryNotFound
 
 from ... import session, words
-from ...components import card, drafts, widgets
+from ...components import bulk, card, drafts, widgets
 from ...data import figures, tables
 
 _NAME = 100
@@ -32,6 +34,7 @@ def show(agent: AgentMemory) -> None:
         "What the character knows of each person, by its personality and from talks. The next talk with them begins "
         "with it; the character adds to it while they talk."
     )
+    bulk.last(agent)
     held = people(agent)
     if not held:
         widgets.empty("It knows nobody yet.", "Talk with it under a name of yours, or add somebody below.", agent)
@@ -86,10 +89,24 @@ def _trust(agent: AgentMemory, one: Person) -> None:
         )  # fmt: skip
     else:
         st.caption(words.TRUST_HAS_NOT_CHANGED)
+    if agent.read_only is None:
+        _set_trust(agent, one)
     for point in reversed(points[-_SHOWN:]):
         _point(agent, point)
     if agent.read_only is None:
         _reflect(agent, one)
+
+
+def _set_trust(agent: AgentMemory, one: Person) -> None:
+    """Trust as a person sets it: one change, which can be undone at the top."""
+    held = 0.5 if one.trust is None else one.trust
+    key = f"set-trust-{agent.name}-{one.name}"
+    chosen = st.slider(
+        widgets.plain(f"How far it trusts {one.name}"), 0.0, 1.0, held, 0.01, key=f"{key}-{agent.revision}",
+        help="0 not at all, 1 wholly. In Python: describe_person(agent, name, text, trust=…)",
+    )  # fmt: skip
+    if st.button(words.SET_TRUST, key=key, icon=":material/check:", disabled=chosen == one.trust):
+        bulk.do(agent, partial(describe_person, agent, one.name, one.text, trust=chosen))
 
 
 def _point(agent: AgentMemory, point: TrustPoint) -> None:

@@ -113,8 +113,8 @@ def happened(
             say(f"{one.agent} ({one.source}): {one_line(one.entry.document, 300)}")
             if one.note:
                 say(one_line(one.note, 300), err=True)
-        if not done.known:
-            say(f"Nobody is at {done.place!r} now, so nobody knows of it. --seen-by names who saw it.")
+        if done.note:
+            say(f"{done.note} --seen-by names who saw it.")
         elif dry_run:
             say(NOT_CHANGED)
 

@@ -14,7 +14,9 @@ import typer
 
 from ...agent import AgentMemory
 from ...conversation import Action, Conversation, Duet, Group, Interview, Step
+from ...conversation.people import talks_with
 from ...conversation.storage import conversations
+from ...conversation.talk import NOBODY
 from ...errors import InvalidParameter, MemorySystemError, ModelError
 from .arguments import Agent, DryRun, Json, Now, opened, the_world
 from .progress import quiet_progress
@@ -34,7 +36,9 @@ def talk(
     conversation: Annotated[
         str | None, typer.Option(metavar="ID", help="Go on with this conversation; the last one here if not given.")
     ] = None,
-    human: Annotated[str, typer.Option(help="Who you are, in a conversation that begins.")] = "You",
+    human: Annotated[
+        str | None, typer.Option(help="Who you are; as in the conversation that goes on, or nobody in particular.")
+    ] = None,
     new: Annotated[bool, typer.Option("--new", help="Begin a new conversation.")] = False,
     unprompted: Annotated[
         bool, typer.Option("--unprompted", help="Say nothing: it may open the talk or go on by itself, or be silent.")
@@ -87,7 +91,10 @@ def talk(
             )
         for said in [""] if unprompted else _said(text):
             if partner is None:
-                partner = _partner(character, conversation, human, new=new, dry_run=dry_run)
+                partner, whom = _partner(character, conversation, human, new=new, dry_run=dry_run)
+                if not json:
+                    unnamed = "; --human says who you are" if whom == NOBODY else ""
+                    say(f"You talk with {character.display_name} as {whom}{unnamed}.", err=True)
             with quiet_progress():
                 if isinstance(partner, Conversation) and unprompted:
                     step = partner.heartbeat(now=now, actions=offered)
@@ -183,13 +190,16 @@ def _said(text: str | None) -> Iterator[str]:
 
 
 def _partner(
-    character: AgentMemory, conversation: str | None, human: str, *, new: bool, dry_run: bool
-) -> Conversation | Interview:
-    """Who answers: a conversation that is kept, or, for a dry run, an interview that leaves no trace."""
-    held = conversation
+    character: AgentMemory, conversation: str | None, human: str | None, *, new: bool, dry_run: bool
+) -> tuple[Conversation | Interview, str]:
+    """Who answers, and to whom: a conversation that is kept, or, for a dry run, an interview that leaves no trace."""
+    whom, held = talks_with(character, human or NOBODY), conversation
     if held is None and not new:
-        held = next((one.id for one in conversations(character) if one.title == TITLE), None)
+        ours = (one for one in conversations(character) if one.title == TITLE)
+        held = next((one.id for one in ours if human is None or one.human == whom), None)
     going_on = None if held is None else Conversation.open(character, held)
+    if going_on is not None:
+        whom = going_on.head.human
     if dry_run:
-        return Interview(character, human=human, talk=None if going_on is None else going_on.talk)
-    return going_on or Conversation.begin(character, title=TITLE, human=human)
+        return Interview(character, human=whom, talk=None if going_on is None else going_on.talk), whom
+    return going_on or Conversation.begin(character, title=TITLE, human=whom), whom

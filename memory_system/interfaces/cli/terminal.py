@@ -163,7 +163,7 @@ def show_changes(done: ChangeSet) -> None:
             _CHANGES, [(_what(one), one_line(_held(one).document), one_line(one.reason)) for one in done.changes]
         )
     for text in done.texts:
-        say(f"Changes the {text.name}.")
+        say(f"Changes the {one_line(text.words)}.")
     for reason, count in Counter(kept.reason for kept in done.kept).items():
         say(f"Left as they are: {count}. {one_line(reason, 200)}")
     for note in done.notes:

@@ -41,6 +41,7 @@ def mcp(
         from .curating import CURATING_TOOLS, LOOKING_TOOLS
         from .remembering import MEMORY_TOOLS
         from .talking import TALK_TOOLS
+        from .together import TOGETHER_TOOLS
         from .tool import Tools
 
     settings = Settings()
@@ -56,6 +57,7 @@ def mcp(
             offered = (
                 *MEMORY_TOOLS,
                 *TALK_TOOLS,
+                *TOGETHER_TOOLS,
                 *(LOOKING_TOOLS if look else ()),
                 *(CURATING_TOOLS if curate else ()),
             )

@@ -171,10 +171,11 @@ class HappenedTold(Answer):
     place: str
     at: AwareDatetime
     known: list[Knows]
+    note: str
 
     def told(self) -> str:
         """Who remembers what."""
-        return "\n".join(f"{one.agent} ({one.source}): {one.text}" for one in self.known) or "Nobody knows of it."
+        return "\n".join(f"{one.agent} ({one.source}): {one.text}" for one in self.known) or self.note
 
 
 class Stored(Answer):

@@ -126,7 +126,7 @@ def _happened(caller: Caller, _agent: None, given: HappenedArguments) -> Happene
         Knows(agent=one.agent, source=one.source, text=one.entry.document, revision=one.added.change_set.revision)
         for one in done.known
     ]
-    return HappenedTold(place=done.place, at=done.at, known=told)
+    return HappenedTold(place=done.place, at=done.at, known=told, note=done.note)
 
 
 MEMORY_TOOLS = (

@@ -38,6 +38,7 @@ _BEAT = "request_heartbeat"
 _INTRODUCED = 4
 """Facts of the static memory with which a character introduces itself."""
 _QUERY = 8
+_QUOTED = re.compile(r"“([^“”]*)”")
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,8 @@ def answer(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, A
         return _unprompted(prompt, len(messages))
     heard = listen(prompt.message)
     if prompt.by_rules:
-        heard = replace(heard, name="", facts=(), keep="")
+        about = words(" ".join(_QUOTED.findall(prompt.message)))  # of which its rules speak, and not when it was
+        heard = replace(heard, name="", facts=(), keep="", words=about or heard.words)
     calls = _noting(prompt, heard) or _keeping(prompt, heard) or _looking_up(prompt, heard, messages)
     if calls:
         return Said("", tuple(_call(name, given, len(messages), place) for place, (name, given) in enumerate(calls)))
@@ -138,7 +140,7 @@ def _keeping(prompt: Prompt, heard: Listened) -> _Calls:
 def _looking_up(prompt: Prompt, heard: Listened, messages: Sequence[Mapping[str, Any]]) -> _Calls:
     """The one search that is to be made next; none if it was made, or is not needed."""
     if not heard.asks and heard.words:
-        return _remembering(prompt)
+        return _remembering(prompt, heard)
     if not heard.asks or heard.greets or (heard.asks_who and prompt.persona):
         return []
     wanted = list[tuple[str, dict[str, Any]]]()
@@ -174,12 +176,18 @@ def _reached(prompt: Prompt) -> int:
     return max((_ORDER.get(made.name, 0) for made in prompt.made), default=0)
 
 
-def _remembering(prompt: Prompt) -> _Calls:
-    """Something else to tell somebody whom one knows, where all that came to mind has been told already."""
-    known = prompt.human != "You" and not prompt.made and _ARCHIVE in prompt.offered
-    if not known or unquoted(prompt.recalled, _told(prompt)):
+def _remembering(prompt: Prompt, heard: Listened) -> _Calls:
+    """Something else to tell somebody whom one knows, where all that came to mind has been told already.
+
+    First what is about what was said is looked for, then what is about whom they talk with.
+    """
+    made = prompt.called(_ARCHIVE)
+    known = prompt.human != "You" and len(made) == len(prompt.made) and _ARCHIVE in prompt.offered
+    found = [source for one in made for source in one.results]
+    if not known or unquoted([*prompt.recalled, *found], _told(prompt)):
         return []
-    return [(_ARCHIVE, {"query": prompt.human, _BEAT: True})]
+    queries = (_query(heard), prompt.human)
+    return [(_ARCHIVE, {"query": query, _BEAT: True}) for query in queries[len(made) :]][:1]
 
 
 def _told(prompt: Prompt) -> list[str]:
@@ -316,10 +324,25 @@ def _acknowledged(prompt: Prompt, heard: Listened, embed: Embed) -> str:
     if not heard.words:
         return _introduced(prompt)
     found = [source for made in prompt.called(_ARCHIVE) for source in made.results]
-    new = unquoted([*prompt.recalled, *found], _told(prompt))
+    own = prompt.persona if prompt.human != "You" else ()
+    new = unquoted([*prompt.recalled, *found, *own], _told(prompt))
     if near := best(" ".join(heard.words), new, embed, 1):
         return f"That brings to mind{':' if near[0].who else ''} {cite(near[0])}."
-    return f"Something else that I remember: {cite(new[0])}." if new and prompt.human != "You" else "I hear you."
+    if prompt.human == "You":
+        return "I hear you."
+    if new:
+        return f"Something else that I remember: {cite(new[0])}."
+    again = _longest_ago([*prompt.recalled, *found, *own], _told(prompt)[1:])
+    return f"I still think of{':' if again.who else ''} {cite(again)}." if again else "I hear you."
+
+
+def _longest_ago(group: Sequence[Source], told: Sequence[str]) -> Source | None:
+    """What was told longest ago; of several the first."""
+
+    def last(source: Source) -> int:
+        return max((place for place, text in enumerate(told) if not unquoted([source], [text])), default=-1)
+
+    return min(group, key=last, default=None)
 
 
 def _introduced(prompt: Prompt) -> str:

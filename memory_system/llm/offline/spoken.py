@@ -15,7 +15,8 @@ _OTHER = re.compile(r"[^.!?“”]{1,60}?: ")
 """Somebody else begins to speak, whom the head of the note does not name."""
 _FEWEST_WORDS = 3
 _RETOLD = re.compile(
-    r"(?:That brings to mind|Something else that I remember:|(?:That reminds me|I was thinking) of something:|"
+    r"(?:That brings to mind|I still think of|Something else that I remember:|"
+    r"(?:That reminds me|I was thinking) of something:|"
     r"The closest is) “(?P<text>[^“”‘]+)”(?: \([^()]*\))?\.?"
 )
 """How the rules tell a memory of their own; what was said is that memory."""
