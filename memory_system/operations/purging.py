@@ -9,7 +9,7 @@ from ..core.change_set import CORE, PERSON, ChangeSet, short
 from ..core.entry import Tier
 from ..errors import Conflict, EntryNotFound, Immutable, shown
 from ..store.copying import SET_ASIDE
-from ..store.journal.trash import Scrubber
+from ..store.journal.trash import Scrubber, cleaned_text
 from ..store.protocols import Present
 from .undo import PURGE
 
@@ -87,6 +87,6 @@ def _plan(planned: Planned, present: Present, wanted: Sequence[str], nothing: st
 def _quoting(present: Present, wanted: Sequence[str]) -> tuple[int, int]:
     """Of how many talks the core memory quotes one of these memories, and what is known of how many people."""
     scrubber = Scrubber(present.journal.bin.texts(wanted))
-    quoting = [name for name, text in present.texts().items() if text is not None and scrubber.tells(text)]
+    quoting = [name for name, text in present.texts().items() if cleaned_text(name, text, scrubber) != text]
     core, people = (sum(name.startswith(kind) for name in quoting) for kind in (CORE, PERSON))
     return core, people

@@ -292,3 +292,16 @@ def test_what_is_purged_leaves_core_memory_and_what_is_known_of_people(bo: Agent
     assert talk.head.blocks == Blocks(persona="I am Bo. (purged) Nobody.", human="Sings.\n(purged)")
     assert "purple" not in repr([people(bo), bo.history(), bo.texts()])
     assert "purple" not in Conversation.begin(bo, human="Ana Teague").head.blocks.human
+
+
+@pytest.mark.parametrize("word", ["human", "persona", "name", "text", "first", "title", "Ana Teague", "strategy"])
+def test_a_purge_of_a_memory_of_one_word_leaves_talks_and_people_whole(bo: AgentMemory, word: str) -> None:
+    talk = Conversation.begin(bo, human="Ana Teague", title="At the mill")
+    talk.edit_core("human", f"She said “{word}”.")
+    (added,) = bo.add_short_term({"document": word}).outcomes
+    bo.forget(added.id)
+    bo.purge(added.id)
+    assert talk.head.blocks.human == "She said “(purged)”."
+    assert talk.head.people == ("Ana Teague",)
+    assert [one.name for one in people(bo)] == ["Ana Teague"]
+    assert talk.step("Hello.").answer

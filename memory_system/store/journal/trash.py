@@ -17,7 +17,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from ...core.change_set import RATE, TEXTS, ChangeSet, dump_entry, is_text, load_entry, short
+from ...core.change_set import CORE, HELD, PERSON, RATE, ChangeSet, dump_entry, is_text, load_entry, short
 from ...core.entry import MemoryEntry, Tier
 from ...errors import StaleChange
 from .history import content_hash, document, field, holds, slices
@@ -124,8 +124,8 @@ def purge(db: sa.Connection, revision: int, ids: Sequence[str]) -> None:
     scrubber = Scrubber(texts)
     _clean_reasons(db, scrubber)
     _clean_heads(db, scrubber, Scrubber(texts | {entry.explanation for entry in said if entry.explanation}))
-    for kept in db.execute(sa.select(STATE).where(STATE.c.name.not_in(TEXTS))).all():
-        if kept.body and (body := scrubber.clean(kept.body)) != kept.body:
+    for kept in db.execute(sa.select(STATE)).all():
+        if (body := cleaned_text(kept.name, kept.body, scrubber)) != kept.body:
             db.execute(sa.update(STATE).where(STATE.c.name == kept.name).values(body=body))
     asked = db.execute(sa.select(QUERIES.c.number, QUERIES.c.cue)).all()
     for some in slices([row.number for row in asked if scrubber.tells(row.cue)]):
@@ -168,19 +168,37 @@ def _cleaned(details: dict[str, Any], scrubber: Scrubber, in_calls: Scrubber) ->
     ]
     kept = [{**one, "reason": scrubber.clean(one["reason"])} for one in details["kept"]]
     notes = [scrubber.clean(note) for note in details["notes"]]
-    texts = [_cleaned_text(text, scrubber) for text in details["texts"]]
+    texts = [
+        text | {end: cleaned_text(text["name"], text[end], scrubber) for end in ("before", "after")}
+        for text in details["texts"]
+    ]
     return {**details, "calls": calls, "kept": kept, "notes": notes, "texts": texts}
 
 
-def _cleaned_text(text: dict[str, Any], scrubber: Scrubber) -> dict[str, Any]:
-    """What a conversation was kept by; of an agent's other texts none is made of what its memories say."""
-    if text["name"] in TEXTS:
-        return text
-    ends = {end: text[end] and scrubber.clean(text[end]) for end in ("before", "after")}
-    return {**text, **ends}
+_TOLD = {PERSON: ("text", "why", "added", "gone"), CORE: ("persona", "human"), HELD: ("title",)}
+"""What may quote a memory in the texts that a conversation is kept by; of an agent's other texts nothing does."""
 
 
-__all__ = ["PURGED_TEXT", "Scrubber", "purge", "refuse_purged", "tombstone"]
+def cleaned_text(name: str, body: str | None, scrubber: Scrubber) -> str | None:
+    """A text that is kept beside memories, without what it quotes; what it is called by and its names stay."""
+    fields = next((fields for start, fields in _TOLD.items() if name.startswith(start)), ())
+    if not body or not fields:
+        return body
+    try:
+        told = json.loads(body)
+        left = told | {name: _cleaned_value(told[name], scrubber) for name in fields if name in told}
+    except (ValueError, TypeError, RecursionError):  # it is not as it was written
+        return scrubber.clean(body)
+    return body if left == told else json.dumps(left, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def _cleaned_value(value: Any, scrubber: Scrubber) -> Any:
+    if isinstance(value, list):
+        return [_cleaned_value(one, scrubber) for one in value]
+    return scrubber.clean(value) if isinstance(value, str) else value
+
+
+__all__ = ["PURGED_TEXT", "Scrubber", "cleaned_text", "purge", "refuse_purged", "tombstone"]
 
 _NEWEST = 2**62
 
