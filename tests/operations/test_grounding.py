@@ -81,5 +81,12 @@ def test_nouns_of_a_language_that_writes_them_large_are_no_names() -> None:
     assert "30" in checked("Am 30. ging der Schlüssel verloren.", [1], given, known=(), among=())[1]
 
 
+@pytest.mark.parametrize("year", [284, 2145])
+def test_a_story_may_be_set_in_any_year(year: int) -> None:
+    given = [MemoryEntry("She lent the key.", timestamp=WHEN.replace(year=year))]
+    assert checked(f"In {year} she lent the key.", [1], given, known=(), among=())[1] == ""
+    assert f"number {year + 1}" in checked(f"In {year + 1} she lent the key.", [1], given, known=(), among=())[1]
+
+
 def test_numbers_of_a_thousand_digits_do_no_harm() -> None:
     assert "It gives the number 99" in _problem("It was " + "9" * 10_000 + " rolls.", 2)

@@ -10,7 +10,7 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cache
 from typing import Any
 
 import httpx
@@ -52,11 +52,6 @@ class OpenAIModel:
         self._format = 0  # index into FORMATS of the best one that this server takes
         self._cool = True  # whether this model takes a temperature of 0
         self._form = Form()  # of talk, as far as this server takes it
-
-    @cached_property
-    def _trusted(self) -> ssl.SSLContext:
-        """Whom to trust; reading it takes 20 ms, which is more than all else that a request takes here."""
-        return httpx.create_ssl_context()
 
     @property
     def label(self) -> str:
@@ -264,7 +259,7 @@ class OpenAIModel:
             timeout=left,
             max_retries=0,
             # memories go to the address that was chosen, and not on to where its server points
-            http_client=openai.DefaultHttpxClient(verify=self._trusted, follow_redirects=False),
+            http_client=openai.DefaultHttpxClient(verify=_trusted(), follow_redirects=False),
         )
         executor = concurrent.futures.ThreadPoolExecutor(max_workers=1)
         try:
@@ -287,6 +282,12 @@ class OpenAIModel:
 
     def _worded(self, refusal: Refusal) -> ModelError:
         return in_words(refusal, self.name, self.label, self._redaction)
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    """Whom to trust; reading it takes 20 ms, which is more than all else that a request takes here."""
+    return httpx.create_ssl_context()
 
 
 def _refusal(error: openai.OpenAIError) -> Refusal:
