@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
@@ -49,12 +49,21 @@ def _chromium() -> str:
     return found
 
 
+_GO = "url => { history.pushState(null, '', url); dispatchEvent(new PopStateEvent('popstate')) }"
+"""Goes to a page as Back does, which costs a fifth of loading it."""
+
+
 class Dashboard(Running):
     """A running dashboard and its API."""
 
     def show(self, page: Page, view: str = "", **link: str) -> None:
-        """Open a page by its link and wait until it is drawn."""
-        page.goto(f"{self.url}/{view}?{urlencode(link)}", wait_until="commit")
+        """Open a page by its link and wait until it is drawn; from another page, without leaving the session."""
+        url = f"{self.url}/{view}?{urlencode(link)}"
+        before = urlsplit(page.url)
+        if page.url.startswith(f"{self.url}/") and before.path.strip("/") != view:
+            page.evaluate(_GO, url)
+        else:
+            page.goto(url, wait_until="commit")
         settled(page)
 
 

@@ -106,10 +106,8 @@ def test_a_hostile_character_is_shown_on_every_page(page: Page, rough: Dashboard
 @pytest.mark.parametrize("view", ["recall", "long_term", "personality", "short_term", "settings"])
 def test_hostile_text_in_every_field_does_no_harm(page: Page, rough: Dashboard, view: str) -> None:
     texts = "input[type=text]:visible:not([disabled]):not([readonly]), textarea:visible"
+    rough.show(page, view, agent="edda", **VIEWS[view])
     for text in TEXTS.values():
-        rough.show(page, view, agent="edda", **VIEWS[view])
-        if view == "personality" and text is not SCRIPT:
-            choose(page, words.EDIT_AS, "Form")
         fields = page.get_by_test_id("stMain").locator(texts)
         for number in range(fields.count()):
             field = fields.nth(number)
@@ -126,13 +124,8 @@ def test_hostile_text_in_every_field_does_no_harm(page: Page, rough: Dashboard, 
 
 
 def test_hostile_text_in_the_json_the_name_and_the_paste_field_does_no_harm(page: Page, rough: Dashboard) -> None:
-    for text in (
-        *TEXTS.values(),
-        "[" * 20_000,
-        '{"identity": {"name": 1e999}}',
-        "\ud83d".encode(errors="ignore").decode(),
-    ):
-        rough.show(page, "personality", agent="ines")
+    rough.show(page, "personality", agent="ines")
+    for text in (*TEXTS.values(), "[" * 20_000, '{"identity": {"name": 1e999}}', ""):
         choose(page, words.EDIT_AS, "JSON")
         field = page.get_by_role("textbox", name=words.PERSONALITY_JSON)
         field.fill(text)
