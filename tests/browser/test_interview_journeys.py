@@ -132,6 +132,7 @@ def test_two_characters_talk_and_neither_remembers_it_once_it_is_undone(page: Pa
     dashboard.show(page, "interview", agent="edda", show="duet")
     page.get_by_role("combobox", name=re.compile("talks with")).press("ArrowDown")
     page.get_by_role("option", name=re.compile("Oswin")).click()
+    page.keyboard.press("Tab")  # the list stays open for more, over the button
     settled(page)
     press(page, words.LET_THEM_TALK)
     expect(page.get_by_role("button", name=words.UNDO_ALL)).to_be_visible()
