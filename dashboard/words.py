@@ -227,6 +227,10 @@ A_VIEWER = "You are here as a viewer"
 # world_time.py
 SET_THE_CLOCK = "Set the clock"
 
+# evening.py
+ASK_ANYTHING = "Ask anything"
+ASK_ALL = "Ask all"
+
 # memory: the Memory page
 ASK_OR_FILTER = "Ask or filter"
 RECALLED = "Recalled"

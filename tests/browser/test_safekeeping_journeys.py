@@ -38,10 +38,9 @@ def _size(page: Page, dashboard: Dashboard) -> str:
     return page.get_by_label(words.SHORT_TERM_SIZE, exact=True).first.input_value()
 
 
-def test_the_light_leads_to_the_check_of_everything(page: Page, own: Dashboard) -> None:
-    own.show(page, "", agent="mira")
+def test_everything_is_checked_and_found_right(page: Page, own: Dashboard) -> None:
+    own.show(page, "settings", agent="mira", part="safety")
     expect(page.get_by_text("Journals and stores are in order.")).to_be_visible()
-    press(page, "Details")
     press(page, words.CHECK_EVERYTHING)
     expect(page.get_by_text(words.NOTHING_IS_WRONG)).to_be_visible()
 

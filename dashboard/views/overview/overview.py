@@ -1,11 +1,11 @@
-"""Overview: how full the memory is, what changed last, and what is in use."""
+"""Overview: the cast on one screen, what lies ahead of one of them, what changed last, and what is in use."""
 
 import streamlit as st
 
 from dashboard import session
 from dashboard.components import spending, stale, unrated, widgets
 from dashboard.data import tables
-from dashboard.views.overview import life
+from dashboard.views.overview import evening, life
 from dashboard.views.settings import safekeeping
 from memory_system import Tier
 
@@ -15,24 +15,20 @@ personality = agent.personality
 about = personality.identity if personality else None
 story = session.world().about
 if story.about:
-    with st.container(border=True, gap="small"):
-        st.markdown(f"**{widgets.plain(story.title or 'This world')}**")
-        st.text(tables.visible(story.about))
-        may = "" if session.viewing() else " Everything can be changed, and undone."
-        st.caption(f"Choose a character, ask what they remember, and see why.{may}")
-        with st.container(horizontal=True, gap="small"):
-            for name in dict.fromkeys([*session.world().characters(), agent.name]):
-                chosen = name == agent.name
-                if st.button(
-                    widgets.plain(session.shown_name(name)),
-                    key=f"who-{name}",
-                    type="primary" if chosen else "secondary",
-                ):
-                    session.choose_next(name)
-                    st.rerun()
-widgets.heading(agent.display_name, "A character of this memory system: its memories and recent changes.")
+    st.caption(f"**{widgets.plain(story.title or 'This world')}** · {widgets.plain(story.about)}")
+st.title(widgets.plain(agent.display_name), anchor=False)
 if about and about.description:
     st.text(tables.visible(about.description))
+evening.ask(agent)
+with st.container(horizontal=True, gap="small"):
+    for cue in session.example_cues(agent.name):
+        if st.button(widgets.plain(cue), key=f"cue-{cue}", type="tertiary", icon=":material/search:"):
+            st.switch_page("views/memory/memory.py", query_params={"agent": agent.name, "cue": cue})
+    if st.button(
+        f"Talk with {widgets.plain(agent.display_name)}", key="overview-talk", type="tertiary", icon=":material/forum:",
+        help="The Interview page: ask without leaving a trace. In Python: Interview(agent)",
+    ):  # fmt: skip
+        st.switch_page("views/interview/interview.py", query_params={"agent": agent.name})
 widgets.said()
 
 if agent.personality_problem:
@@ -40,23 +36,21 @@ if agent.personality_problem:
 for message in () if agent.read_only else agent.messages:
     st.info(widgets.plain(message), icon=":material/healing:")
 
-life.show()
 safekeeping.light(agent.name)
 stale.notice(agent)
 unrated.notice(agent)
 waiting = agent.migrate_stm2ltm(preview=True)
-with st.container(horizontal=True):
-    for label, value, meaning in (
-        ("Short-term", f"{stats['stm']} of {stats['stm_size']}", "Recent events, and how many fit."),
-        ("Long-term", stats["ltm"], "Significant memories, kept for good."),
-        ("Personality", tables.counted(stats["static"], "fact", "facts"), "Static memory: always true, never decays."),
-        (
-            "Would migrate",
-            len(waiting.changes),
-            "Recent events that no longer fit: the next migration moves or forgets them.",
-        ),
-    ):
-        st.metric(label, value, border=True, help=meaning, width=160)
+evening.day(agent)
+evening.remembered(agent)
+life.show()
+counts = (
+    f"{stats['stm']} of {stats['stm_size']} short-term",
+    f"{stats['ltm']} long-term",
+    f"{tables.counted(stats['static'], 'fact', 'facts')} of personality",
+    *([f"{len(waiting.changes)} would migrate"] if waiting.changes else []),
+)
+with st.container(key="counts"):
+    st.caption(" · ".join(counts))
 
 today = agent.plan_now()
 if today.by != "nothing":
@@ -69,25 +63,12 @@ if today.by != "nothing":
         basis = "By the plan of the day; missed is what no memory of its time tells of."
         st.caption(basis if today.by == "plan" else "By the routine: this day has no plan yet.")
 
-st.header("Try a cue", anchor=False)
-with st.container(horizontal=True):
-    for cue in session.example_cues(agent.name):
-        if st.button(widgets.plain(cue), key=f"cue-{cue}", icon=":material/search:"):
-            st.switch_page("views/recall/recall.py", query_params={"agent": agent.name, "cue": cue})
-    if st.button(
-        f"Talk with {widgets.plain(agent.display_name)}", key="overview-talk", icon=":material/forum:",
-        help="The Interview page: ask without leaving a trace. In Python: Interview(agent)",
-    ):  # fmt: skip
-        st.switch_page("views/interview/interview.py", query_params={"agent": agent.name})
-
 checked = session.checked_cues(agent.name, agent.stamp, agent.now)
 if checked:
     failed = [result.saved.name for result in checked if not result.passed]
     if failed:
         words = f"Saved cues that fail: {len(failed)} of {len(checked)} ({tables.short(', '.join(failed), 200)})."
         st.error(widgets.plain(words), icon=":material/cancel:")
-    else:
-        st.success(f"Saved cues that pass: {len(checked)} of {len(checked)}.", icon=":material/check_circle:")
 
 st.header("Recent changes", anchor=False)
 told = agent.history(5)

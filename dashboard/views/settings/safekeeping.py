@@ -32,8 +32,10 @@ _MOST_UPLOADED = 500
 
 
 def light(agent: str) -> None:
-    """One line: whether the world is in order, and the way to the check of everything."""
+    """One line where the world is not in order, with the way to the check of everything."""
     state, sentence = _seen()
+    if state is State.RIGHT:
+        return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="light"):
         _line(state, sentence)
         if session.viewing():  # what tells more is a curator's

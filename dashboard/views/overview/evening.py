@@ -1,0 +1,172 @@
+"""The cast on one screen: a box that asks, the last day as lanes, and one question as each of them remembers it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Any
+
+import streamlit as st
+
+from memory_system import AgentMemory, Kind, MemoryEntry, MemorySystemError, Tier
+from memory_system.core import LIVED, ago, stamp
+
+from ... import session, words
+from ...components import lanes, widgets
+from ...data import evening, tables
+
+_MOST = 8
+"""Characters that are shown beside one another."""
+_ROW = 3
+_ASKED = "ask"
+"""How a link says what all were asked."""
+_LONGEST, _ANSWER = 300, 220
+_HOURS = 4
+_CHOSEN = "lane-chosen"
+
+
+def ask(agent: AgentMemory) -> None:
+    """One box, that asks the character on the Memory page, or the whole cast here."""
+    name = widgets.plain(agent.display_name)
+    with st.form("ask-anything", border=False):
+        cue = st.text_input(
+            words.ASK_ANYTHING, placeholder=f"Ask {agent.display_name} …", label_visibility="collapsed",
+            max_chars=_LONGEST, key="ask-cue",
+        )  # fmt: skip
+        with st.container(horizontal=True, gap="small"):
+            one = st.form_submit_button(f"Ask {name}", type="primary", icon=":material/search:")
+            everybody = len(_cast(agent)) > 1 and st.form_submit_button(words.ASK_ALL, icon=":material/groups:")
+    if everybody and cue.strip():
+        session.to_link(_ASKED, cue.strip())
+    elif one:
+        _to_memory(agent.name, cue=cue.strip())
+
+
+def day(agent: AgentMemory) -> None:
+    """The last day of the cast; a dot opens its memory, a name its character."""
+    if chosen := st.session_state.pop(_CHOSEN, None):
+        name, memory = chosen
+        if memory:
+            _to_memory(name, memory=memory)
+        session.choose_next(name)
+        st.rerun()
+    end, shown = _day(tuple((one.name, one.stamp) for one in _cast(agent)), session.place(), agent.now, _cast(agent))
+    begin = end - evening.DAY
+    st.header(f"The last day, until {stamp(end)}", anchor=False)
+    told = [(one, lane) for lane in shown for one in lane.entries]
+    met = evening.meetings(shown)
+    shared = {entry_id for pair in met for entry_id in pair}
+    strongest = max(told, key=lambda both: (both[0].id in shared, both[0].importance or 0), default=None)
+    lanes.show(
+        "lanes",
+        {
+            "label": "The last day: arrow keys walk, Enter opens a memory",
+            "lanes": [
+                {
+                    "name": lane.name, "label": tables.short(lane.label, 40), "chosen": lane.name == agent.name,
+                    "dots": [_dot(one, begin) for one in lane.entries],
+                }
+                for lane in shown
+            ],
+            "meetings": met,
+            "hours": _hours(begin, end),
+            "first": strongest[0].id if strongest else "",
+            "none": "Nothing has happened yet. Add an event on the Short-term page, or let a game send some.",
+        },
+        _choose,
+    )  # fmt: skip
+    st.caption("A dot is a memory, larger with its importance; a line joins what two remember of one event.")
+
+
+def remembered(agent: AgentMemory) -> None:
+    """One question, and what comes first to the mind of each."""
+    cast = _cast(agent)
+    if len(cast) < 2:
+        return
+    cue = session.from_link(_ASKED) or session.example_cues(agent.name)[0]
+    st.header(f"“{tables.short(cue, 120)}”, remembered by {len(cast)}", anchor=False)
+    for first in range(0, len(cast), _ROW):
+        for one, place in zip(cast[first : first + _ROW], st.columns(_ROW), strict=False):
+            with place, st.container(border=True, gap="small", key=f"remembers-{one.name}"):
+                _answer(one, cue)
+
+
+def _answer(agent: AgentMemory, cue: str) -> None:
+    st.markdown(f"**{widgets.plain(agent.display_name)}**")
+    try:
+        hits = agent.explanation(agent.retrieval.query(cue)).hits
+    except MemorySystemError as error:
+        widgets.problem(error)
+        return
+    hit = next((one for one in hits if one.entry.tier is not Tier.STATIC), hits[0] if hits else None)
+    if hit is None:
+        st.caption("Nothing comes to mind.")
+    else:
+        st.text(tables.short(hit.entry.document, _ANSWER))
+        when = f"{ago(hit.entry.timestamp, agent.now)} · " if hit.entry.timestamp else ""
+        st.caption(f"{when}{tables.tier(hit.entry)} · {tables.counted(len(hits), 'memory', 'memories')} recalled")
+    if st.button("Why", key=f"why-{agent.name}", type="tertiary", icon=":material/arrow_forward:"):
+        _to_memory(agent.name, cue=cue, memory=hit.entry.id if hit else "")
+
+
+def _cast(agent: AgentMemory) -> list[AgentMemory]:
+    """Those who can be opened, at most so many; of a moment of the past only the one whose moment it is."""
+    if session.moment() is not None:
+        return [agent]
+    found = []
+    names = session.world().characters()
+    for name in dict.fromkeys([*names[: _MOST - (agent.name not in names[:_MOST])], agent.name]):
+        with suppress(MemorySystemError):  # whoever cannot be opened is told of where it is chosen
+            found.append(session.character(name))
+    return sorted(found, key=lambda one: one.name)
+
+
+@st.cache_resource(show_spinner=False, max_entries=20)
+def _day(
+    stamps: tuple[tuple[str, tuple[int, int]], ...],  # noqa: ARG001 - the cache's key
+    place: str,  # noqa: ARG001 - the cache's key
+    now: datetime,
+    _cast: list[AgentMemory],
+) -> tuple[datetime, list[evening.Lane]]:
+    """The last day of a cast, made again when anything changed."""
+    lives = [
+        (one.name, tables.visible(one.display_name), [entry for tier in LIVED for entry in one.entries(tier)])
+        for one in _cast
+    ]
+    return evening.last_day(lives, now)
+
+
+def _dot(entry: MemoryEntry, begin: datetime) -> dict[str, Any]:
+    assert entry.timestamp is not None, "a lane holds only what has its time"
+    return {
+        "id": entry.id,
+        "at": _share(entry.timestamp, begin),
+        "importance": entry.importance or 0,
+        "kind": "reflection" if entry.kind is Kind.REFLECTION else "lived",
+        "when": stamp(entry.timestamp),
+        "text": tables.short(entry.document, _LONGEST),
+    }
+
+
+def _share(moment: datetime, begin: datetime) -> float:
+    """Where on the day, in percent."""
+    return round(100 * ((moment - begin) / evening.DAY), 2)
+
+
+def _hours(begin: datetime, end: datetime) -> list[dict[str, Any]]:
+    """The hours that the day is divided by."""
+    first = begin.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
+    every = [first + timedelta(hours=hour) for hour in range(24)]
+    return [
+        {"at": _share(one, begin), "label": f"{one:%H:%M}"} for one in every if one.hour % _HOURS == 0 and one < end
+    ]
+
+
+def _choose(name: str, memory: str) -> None:
+    st.session_state[_CHOSEN] = (name, memory)
+
+
+def _to_memory(name: str, **link: str) -> None:
+    st.switch_page(
+        "views/memory/memory.py", query_params={"agent": name, **{one: said for one, said in link.items() if said}}
+    )

@@ -1,0 +1,80 @@
+"""The cast on the first screen: the last day as lanes, one event in two heads, and one question asked of all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from streamlit.testing.v1 import AppTest
+
+from dashboard import session, words
+from dashboard.data import evening
+from memory_system import Kind, MemoryEntry, Tier
+from tests.conftest import NOW
+
+OpenPage = Callable[..., AppTest]
+
+
+def memory(text: str, minutes: int, **more: object) -> MemoryEntry:
+    return MemoryEntry(text, id=text, timestamp=NOW - timedelta(minutes=minutes), **more)  # type: ignore[arg-type]
+
+
+def test_a_lane_holds_what_was_lived_on_the_last_day_in_order() -> None:
+    mira = [memory("late", 5), memory("early", 1400), memory("too early", 1450), memory("planned", 3, kind=Kind.PLAN)]
+    end, lanes = evening.last_day([("mira", "Mira", [*mira, memory("to come", -60), MemoryEntry("timeless")])], NOW)
+    assert end == NOW
+    assert [one.document for one in lanes[0].entries] == ["early", "late"]
+
+
+def test_where_nothing_happened_of_late_the_last_day_on_which_anything_did_is_shown() -> None:
+    ago = 60 * 24 * 30
+    end, lanes = evening.last_day([("mira", "Mira", [memory("then", ago), memory("before", ago + 1500)])], NOW)
+    assert end == NOW - timedelta(minutes=ago)
+    assert [one.document for one in lanes[0].entries] == ["then"]
+    assert evening.last_day([("mira", "Mira", [])], NOW) == (NOW, [evening.Lane("mira", "Mira", ())])
+
+
+def test_an_event_is_in_two_heads_where_each_names_the_other_at_about_the_time() -> None:
+    mira = evening.Lane(
+        "mira",
+        "Mira Holloway",
+        (
+            memory("Tobias promised to come", 70),
+            memory("Nobody came", 60),
+            memory("Thought of Tobias", 59, kind=Kind.REFLECTION),
+            memory("Saw Tobias again", 10),
+        ),
+    )
+    tobias = evening.Lane(
+        "tobias",
+        "Tobias Holloway",
+        (memory("Promised it to Mira", 69), memory("The Holloway girl was out", 61), memory("Missed Mira", 45)),
+    )
+    assert evening.meetings([mira, tobias]) == [("Tobias promised to come", "Promised it to Mira")]
+    with_people = evening.Lane("juno", "Juno", (memory("She waited", 12, people=("Mira Holloway",)),))
+    sees_juno = evening.Lane("mira", "Mira Holloway", (memory("Juno waited", 10),))
+    assert evening.meetings([sees_juno, with_people]) == [("Juno waited", "She waited")]
+
+
+def test_the_first_screen_asks_all_and_nothing_is_touched_by_it(open_page: OpenPage) -> None:
+    page = open_page("overview")
+    before = {agent.name: agent.stamp for agent in session.opened()}
+    page.text_input(key="ask-cue").set_value("Why does a lamp burn in the locked mill at night?")
+    next(one for one in page.button if one.label == words.ASK_ALL).click().run()
+    assert not page.exception
+    assert page.query_params["ask"] == "Why does a lamp burn in the locked mill at night?"
+    told = " ".join(one.value for one in page.text)
+    ines = session.opened().agent("ines")
+    first = next(
+        one
+        for one in ines.explain("Why does a lamp burn in the locked mill at night?").hits
+        if one.entry.tier is not Tier.STATIC
+    )
+    assert first.entry.document[:80] in told
+    assert {agent.name: agent.stamp for agent in session.opened()} == before
+
+
+def test_of_the_past_one_sees_the_one_whose_past_it_is(open_page: OpenPage) -> None:
+    page = open_page("overview", world_time="2026-03-20T20:00:00Z")
+    assert not page.exception
+    assert not any(one.label == words.ASK_ALL for one in page.button)
