@@ -77,3 +77,22 @@ def test_the_keyboard_walks_and_opens_and_the_address_leads_back(page: Page, das
     settled(page)
     expect(chosen).to_contain_text(second)
     expect(page.get_by_role("searchbox", name=words.ASK_OR_FILTER)).to_have_value(CUE)
+
+
+@pytest.mark.full
+def test_the_last_day_is_walked_by_keyboard_and_opens_a_memory(page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, "", agent="mira")
+    dots = page.get_by_role("group", name=re.compile("^The last day"))
+    mira, tobias = (dots.get_by_role("button", name=re.compile(f"^{name}")) for name in ("Mira Holloway", "Tobias"))
+    mira.last.focus()
+    page.keyboard.press("ArrowLeft")
+    expect(mira.nth(-2)).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    expect(tobias.and_(page.locator(":focus"))).to_have_count(1)
+    said = page.locator(":focus").get_attribute("aria-label") or ""
+    page.keyboard.press("Enter")
+    settled(page)
+    expect(page.get_by_role("heading", level=1, name="Memory")).to_be_visible()
+    expect(page.get_by_role("combobox", name="Agent")).to_have_value("Tobias Finch")
+    expect(page.locator(".st-key-memory-drawer")).to_contain_text(said.split(": ", 1)[1].rstrip("…"))

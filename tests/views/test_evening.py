@@ -11,6 +11,7 @@ from dashboard import session, words
 from dashboard.data import evening
 from memory_system import Kind, MemoryEntry, Tier
 from tests.conftest import NOW
+from tests.views.test_looking_back import STORY, at
 
 OpenPage = Callable[..., AppTest]
 
@@ -75,6 +76,5 @@ def test_the_first_screen_asks_all_and_nothing_is_touched_by_it(open_page: OpenP
 
 
 def test_of_the_past_one_sees_the_one_whose_past_it_is(open_page: OpenPage) -> None:
-    page = open_page("overview", world_time="2026-03-20T20:00:00Z")
-    assert not page.exception
+    page = at(open_page("overview"), STORY)
     assert not any(one.label == words.ASK_ALL for one in page.button)

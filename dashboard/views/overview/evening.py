@@ -87,7 +87,7 @@ def remembered(agent: AgentMemory) -> None:
     st.header(f"“{tables.short(cue, 120)}”, remembered by {len(cast)}", anchor=False)
     for first in range(0, len(cast), _ROW):
         for one, place in zip(cast[first : first + _ROW], st.columns(_ROW), strict=False):
-            with place, st.container(border=True, gap="small", key=f"remembers-{one.name}"):
+            with place, st.container(border=True, gap="xsmall", height="stretch", key=f"remembers-{one.name}"):
                 _answer(one, cue)
 
 
@@ -143,7 +143,7 @@ def _dot(entry: MemoryEntry, begin: datetime) -> dict[str, Any]:
         "at": _share(entry.timestamp, begin),
         "importance": entry.importance or 0,
         "kind": "reflection" if entry.kind is Kind.REFLECTION else "lived",
-        "when": stamp(entry.timestamp),
+        "when": f"{entry.timestamp:%a %H:%M}",
         "text": tables.short(entry.document, _LONGEST),
     }
 
