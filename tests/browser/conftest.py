@@ -58,13 +58,19 @@ class Dashboard(Running):
 
     def show(self, page: Page, view: str = "", **link: str) -> None:
         """Open a page by its link and wait until it is drawn; from another page, without leaving the session."""
-        url = f"{self.url}/{view}?{urlencode(link)}"
-        before = urlsplit(page.url)
-        if page.url.startswith(f"{self.url}/") and before.path.strip("/") != view:
-            page.evaluate(_GO, url)
+        if page.url.startswith(f"{self.url}/") and urlsplit(page.url).path.strip("/") != view:
+            page.evaluate(_GO, self._address(view, link))
+            settled(page)
         else:
-            page.goto(url, wait_until="commit")
+            self.load(page, view, **link)
+
+    def load(self, page: Page, view: str = "", **link: str) -> None:
+        """Open a page by its link in a session of its own, as a link that somebody was sent."""
+        page.goto(self._address(view, link), wait_until="commit")
         settled(page)
+
+    def _address(self, view: str, link: dict[str, str]) -> str:
+        return f"{self.url}/{view}?{urlencode(link)}"
 
 
 def settled(page: Page) -> None:

@@ -63,50 +63,55 @@ def test_hostile_names_of_saved_cues_are_shown_as_they_are_or_refused_in_words(
         (f"Mira <b>X</b>: {SCRIPT}\nTobias: {MARKDOWN}", "2 turns"),
         (f"Mira: {HIDDEN.replace(chr(0), '').replace(chr(27), '')}\nTobias: Yes.", "2 turns"),
         ("Mira: Yes.\nMira: Yes.\nMira: Yes.", "3 turns"),
-        (f"{'x' * 60}: {'geese ' * 3000}", ""),
-        ("Nobody said this", "names no speaker"),
-        (": Good morning", "names no speaker"),
-        ("Mira:\nTobias:", "the text is empty"),
-        ("\n" * 500, ""),
-        ("![p](https://evil.invalid/n.png): Hello", ""),
     ],
-    ids=["markup", "hidden", "twice", "long", "no speaker", "no name", "no text", "blank", "picture"],
+    ids=["markup", "hidden", "twice"],
 )
-def test_hostile_conversations_are_previewed_or_refused_in_words(
+def test_hostile_conversations_are_previewed_and_remembered_as_they_are(
     page: Page, dashboard: Dashboard, text: str, told: str
 ) -> None:
     dashboard.show(page, "short_term", agent="ines")
     open_tab(page, words.A_CONVERSATION)
+    preview(page, text, told)
+    press(page, words.REMEMBER_IT, exact=False)
+    said(page, re.compile(r"Remembered: \d memories\."))
+    unharmed(page)
+    dashboard.show(page, "", agent="ines")
+    unharmed(page)
+    press(page, "Undo")
+    said(page, "Undone: Remember a conversation")
+
+
+def test_what_is_no_conversation_is_refused_in_words(page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, "short_term", agent="ines")
+    open_tab(page, words.A_CONVERSATION)
+    for text, told in (
+        (f"{'x' * 60}: {'geese ' * 3000}", ""),
+        ("Nobody said this", "names no speaker"),
+        (": Good morning", "names no speaker"),
+        ("Mira:\nTobias:", "the text is empty"),
+        ("![p](https://evil.invalid/n.png): Hello", ""),
+    ):
+        preview(page, text, told)
+        if told:
+            expect(page.get_by_role("button", name=words.REMEMBER_IT)).to_have_count(0)
+    write(page, words.THE_CONVERSATION, "\n" * 500)
+    expect(page.get_by_role("button", name="Preview")).to_be_disabled()
+
+
+def preview(page: Page, text: str, told: str) -> None:
+    """Ask what would be remembered of a conversation, and read what the page says to it."""
     write(page, words.THE_CONVERSATION, text)
-    preview = page.get_by_role("button", name="Preview")
-    assert preview.is_enabled() == bool(text.strip())
-    if not text.strip():
-        return
     press(page, "Preview", exact=False)
     unharmed(page)
     expect(page.get_by_test_id("stMain")).to_contain_text(told)
-    remember = page.get_by_role("button", name=words.REMEMBER_IT)
-    if told.endswith("turns"):
-        press(page, words.REMEMBER_IT, exact=False)
-        said(page, re.compile(r"Remembered: \d memories\."))
-        unharmed(page)
-        dashboard.show(page, "", agent="ines")
-        unharmed(page)
-        press(page, "Undo")
-        said(page, "Undone: Remember a conversation")
-    elif told:
-        expect(remember).to_have_count(0)
 
 
-@pytest.mark.parametrize("view", ["recall", "long_term"])
 @pytest.mark.parametrize("memory", ["no-such-memory", SCRIPT, "../../etc/passwd", "\u202e"])
-def test_an_id_in_the_link_that_does_not_exist_shows_the_page(
-    page: Page, dashboard: Dashboard, view: str, memory: str
-) -> None:
-    dashboard.show(page, view, agent="ines", cue=CUE, memory=memory)
-    unharmed(page)
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
-    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+def test_an_id_in_the_link_that_does_not_exist_shows_the_page(page: Page, dashboard: Dashboard, memory: str) -> None:
+    for view in ("recall", "long_term", "memory"):
+        dashboard.show(page, view, agent="ines", cue=CUE, memory=memory)
+        unharmed(page)
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
 
 
 def test_days_that_contradict_are_told_and_the_last_is_left_out(page: Page, dashboard: Dashboard) -> None:

@@ -143,7 +143,7 @@ def test_two_characters_talk_and_neither_remembers_it_once_it_is_undone(page: Pa
     after = changes(page, dashboard, "oswin")
     assert any(title.startswith("Begin the conversation") for title in after)
     assert not any(title.startswith("Begin the conversation") for title in before)
-    dashboard.show(page, "interview", agent="oswin", mode="play")
+    dashboard.load(page, "interview", agent="oswin", mode="play")
     expect(page.get_by_text("Begin a talk with")).to_be_visible()
 
 

@@ -93,8 +93,9 @@ def test_html_in_a_memory_runs_nothing(page: Page, dashboard: Dashboard) -> None
 def test_the_link_of_every_page_survives_a_reload(
     page: Page, dashboard: Dashboard, view: str, link: dict[str, str], shown: str
 ) -> None:
-    dashboard.show(page, view, agent="edda", **link)
-    for _ in range(2):
+    for open_it in (lambda: dashboard.show(page, view, agent="edda", **link), page.reload):
+        open_it()
+        settled(page)
         main = page.get_by_test_id("stMain")
         expect(main).to_contain_text("Edda Marsh")
         if view == "recall":
@@ -104,5 +105,3 @@ def test_the_link_of_every_page_survives_a_reload(
         asked = parse_qs(urlsplit(page.url).query)
         assert asked["agent"] == ["edda"]
         assert all(asked[name] == [value] for name, value in link.items())
-        page.reload()
-        settled(page)
