@@ -60,7 +60,8 @@ def test_an_event_is_in_two_heads_where_each_names_the_other_at_about_the_time()
 def test_the_first_screen_asks_all_and_nothing_is_touched_by_it(open_page: OpenPage) -> None:
     page = open_page("overview")
     before = {agent.name: agent.stamp for agent in session.opened()}
-    page.text_input(key="ask-cue").set_value("Why does a lamp burn in the locked mill at night?")
+    box = next(one for one in page.text_input if one.label == words.ASK_ANYTHING)
+    box.set_value("Why does a lamp burn in the locked mill at night?")
     next(one for one in page.button if one.label == words.ASK_ALL).click().run()
     assert not page.exception
     assert page.query_params["ask"] == "Why does a lamp burn in the locked mill at night?"

@@ -47,6 +47,7 @@ def test_the_check_finds_what_is_wrong_the_light_tells_it_and_it_is_repaired(ope
     assert "Something is wrong" not in shown(open_page("overview"))
     before = {entry.id for entry in mira().entries(Tier.LTM)}
     page = open_page("settings", part="safety")
+    assert words.ALL_IS_WELL in shown(page)
     press(page, words.CHECK_EVERYTHING)
     ended(page, "check")
     assert words.NOTHING_IS_WRONG in shown(page)

@@ -27,19 +27,22 @@ _CHOSEN = "lane-chosen"
 
 def ask(agent: AgentMemory) -> None:
     """One box, that asks the character on the Memory page, or the whole cast here."""
-    name = widgets.plain(agent.display_name)
-    with st.form("ask-anything", border=False):
-        cue = st.text_input(
-            words.ASK_ANYTHING, placeholder=f"Ask {agent.display_name} …", label_visibility="collapsed",
-            max_chars=_LONGEST, key="ask-cue",
-        )  # fmt: skip
-        with st.container(horizontal=True, gap="small"):
-            one = st.form_submit_button(f"Ask {name}", type="primary", icon=":material/search:")
-            everybody = len(_cast(agent)) > 1 and st.form_submit_button(words.ASK_ALL, icon=":material/groups:")
-    if everybody and cue.strip():
-        session.to_link(_ASKED, cue.strip())
-    elif one:
-        _to_memory(agent.name, cue=cue.strip())
+    key = f"ask-cue-{agent.name}"
+    cue = st.text_input(
+        words.ASK_ANYTHING, placeholder=f"Ask {agent.display_name} …", label_visibility="collapsed",
+        max_chars=_LONGEST, key=key, persist_state="session", on_change=_ask_all, args=(key,),
+    )  # fmt: skip
+    with st.container(horizontal=True, gap="small"):
+        if st.button(f"Ask {widgets.plain(agent.display_name)}", type="primary", icon=":material/search:"):
+            _to_memory(agent.name, cue=cue.strip())
+        if len(_cast(agent)) > 1:
+            st.button(words.ASK_ALL, icon=":material/groups:", on_click=_ask_all, args=(key,))
+
+
+def _ask_all(key: str) -> None:
+    """Let the link say what all are asked, which is what stands in the box."""
+    if cue := str(st.session_state.get(key) or "").strip():
+        session.to_link(_ASKED, cue)
 
 
 def day(agent: AgentMemory) -> None:
