@@ -213,12 +213,11 @@ class History(Part):
         whole("The revision", revision, 0, _MOST)
         self.context.refresh()
         found: list[Applied] = []
-        while not found or found[-1].revision > revision + 1:
+        while True:
             some = self.history(_AT_ONCE, found[-1].revision if found else None)
             found += [one for one in some if one.revision > revision]
             if len(some) < _AT_ONCE or some[-1].revision <= revision:
-                break
-        return found
+                return found
 
     def told_since(self, revision: int) -> list[ChangeSet]:
         """The change sets after a revision, the oldest first, without the memories that they changed: quick to tell."""

@@ -8,7 +8,8 @@ from datetime import timedelta
 
 import pytest
 
-from memory_system import AgentMemory, MemoryEntry, Tier, World
+from memory_system import AgentMemory, ChangeSet, MemoryEntry, Tier, World
+from memory_system.agent_parts import history
 from memory_system.core.change_set import dump_entry
 from memory_system.core.times import real_clock
 from memory_system.errors import (
@@ -426,6 +427,38 @@ def test_who_is_behind_a_change_is_told_on_each_way(world: World, agent: AgentMe
     remember("event")
     agent.acting_as("History page").reset_memory()
     assert [one.change_set.author for one in agent.history()][:2] == ["History page", agent.author]
+
+
+# -- since a revision ------------------------------------------------------------------------------------
+
+
+def test_the_changes_since_a_revision_are_told_page_by_page(
+    agent: AgentMemory, remember: Remember, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(4):
+        remember(f"Thing {number} of the mill")
+    newest = agent.revision
+    for page in (1, 2, 500):
+        monkeypatch.setattr(history, "_AT_ONCE", page)
+        for revision in range(newest + 1):
+            told = [done.revision for done in agent.timeline.changes_since(revision)]
+            assert told == list(range(newest, revision, -1))
+    with pytest.raises(InvalidParameter, match="The revision must be a whole number"):
+        agent.timeline.changes_since(-1)
+    assert agent.timeline.origin == agent.history()[-1].change_set.id
+
+
+def test_the_history_is_told_up_to_ten_thousand_at_once(agent: AgentMemory) -> None:
+    assert agent.history(10_000)
+    with pytest.raises(InvalidParameter, match="10,000"):
+        agent.history(10_001)
+
+
+def test_what_was_tried_and_came_to_nothing_stands_in_the_history(agent: AgentMemory) -> None:
+    before = agent.revision
+    noted = agent.timeline.note(ChangeSet("plan_day", "Nothing to plan", (), agent.now, before))
+    assert noted.revision == agent.revision == before + 1
+    assert agent.history()[0].change_set.title == "Nothing to plan"
 
 
 # -- the bin ---------------------------------------------------------------------------------------------

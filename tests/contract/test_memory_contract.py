@@ -165,6 +165,7 @@ def test_the_nearest_come_first_with_their_squared_distance(store: Memory) -> No
 def test_no_more_are_nearest_than_are_held(store: Memory) -> None:
     store.upsert([entry("a"), entry("b")], axes(2))
     assert [name for name, _ in store.nearest(axes(1)[0], 1000)] == ["a", "b"]
+    assert [name for name, _ in store.nearest(axes(1)[0], 1)] == ["a"]
 
 
 @pytest.mark.parametrize("top_k", [0, -1])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_system import PRESETS, DecayForm, Score, Scoring, Weights
+from memory_system import PRESETS, DecayForm, Score, Scoring, Seats, Weights
 from memory_system.core.decay import MOST_LEARNT, Curve
 from memory_system.core.scoring import Parts, in_range, recency, relevancy, score, whole
 from memory_system.errors import InvalidParameter
@@ -110,6 +110,10 @@ def test_no_form_ever_rises_with_age_and_recalls_never_weaken(
 def test_a_form_of_decay_that_there_is_not_is_refused() -> None:
     with pytest.raises(InvalidParameter, match="there are exponential, power, spaced"):
         Scoring(decay_form="linear")  # type: ignore[arg-type]
+
+
+def test_a_rule_of_seats_may_be_given_by_its_name() -> None:
+    assert Scoring(seats="ranking").seats is Seats.RANKING  # type: ignore[arg-type]
 
 
 def test_a_very_old_memory_keeps_a_finite_score() -> None:

@@ -96,6 +96,7 @@ def test_a_cue_that_nothing_answers_is_answered_by_nothing_and_told_what_came_ne
     found = told_mira.query_memory("Which element has the atomic number 79?")
     assert not found.hits
     assert found.nearest is not None
+    assert found.nearest.rank == 1
     assert found.nearest.score.confidence is not None
     assert found.nearest.score.confidence < DEFAULT.threshold
     assert f"{found.nearest.score.confidence:.2f}" in found.nearest.because
@@ -128,8 +129,11 @@ def test_many_memories_pass_as_few_do(agent: AgentMemory) -> None:
     """Above some number of rows only those that may decide are scored; the answer is that of all."""
     told_of = (f"Counted {number} sacks of {('rye', 'oats', 'salt')[number % 3]} at the mill" for number in range(600))
     agent.add_short_term([{"document": text, "rating": 5} for text in told_of])
+    cue = "How many sacks of salt were there?"
     for top_k, threshold in ((5, 0.4), (30, 0.9), (100, 0.05)):
-        explained = agent.explain("How many sacks of salt were there?", top_k, threshold)
-        found = agent.query_memory("How many sacks of salt were there?", top_k, threshold, touch=False)
+        explained = agent.explain(cue, top_k, threshold)
+        found = agent.query_memory(cue, top_k, threshold, touch=False)
         assert found.hits == explained.hits
         assert any(hit.entry.tier is not Tier.STATIC for hit in found)
+    just = min(hit.score.confidence or 0 for hit in found)
+    assert all((hit.score.confidence or 0) > just for hit in agent.query_memory(cue, 100, just)), "it has to exceed it"

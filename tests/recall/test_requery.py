@@ -38,7 +38,7 @@ def test_what_a_hit_leads_to_takes_the_free_seats_and_says_by_which_path() -> No
     assert [hit.entry.id for hit in answer(query, CUE, held, "Mira", explain=False)] == ["first"]
     again = Query("cue", NOW, top_k=3, threshold=0.7, scoring=RELEVANCY, requery=1)
     hits = answer(again, CUE, held, "Mira", explain=False).hits
-    assert [(hit.entry.id, hit.via) for hit in hits] == [("first", ""), ("second", "first")]
+    assert [(hit.entry.id, hit.rank, hit.via) for hit in hits] == [("first", 1, ""), ("second", 1, "first")]
     # the path is no stronger than its first step: the relevancy of the hit times the cosine between the two
     assert np.isclose(hits[1].score.relevancy, hits[0].score.relevancy * float(near(10) @ near(40)), atol=1e-6)
     assert "Found by way of “Memory first”" in hits[1].because

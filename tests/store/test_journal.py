@@ -18,6 +18,7 @@ from memory_system import AgentMemory, Change, ChangeSet, MemoryEntry, Tier
 from memory_system.core.change_set import OF_A_CONVERSATION, Kept, ModelCall, TextChange, dump_entry
 from memory_system.core.entry import Kind
 from memory_system.errors import ChangeSetNotFound, Conflict, StaleChange, StoreDamaged
+from memory_system.store.journal.history import Sought
 from memory_system.store.journal.journal import Journal, content_hash
 from memory_system.store.journal.postgres import Server
 from tests.conftest import NOW
@@ -239,6 +240,8 @@ def test_what_became_of_a_text_is_told_and_nothing_of_other_texts(journal: Journ
     _commit(journal, ChangeSet("reset", "Both", (), NOW, 0, texts=both))
     assert [event.revision for event in journal.past.texts_since("settings", 1)] == [2, 4, 5]
     assert [event.title for event in journal.past.texts_since("cues", 0)] == ["Change 3", "Both"]
+    assert [done.revision for done in journal.history(sought=Sought(text="cues"))] == [5, 3]
+    assert journal.history(sought=Sought(text="cue")) == []
 
 
 def test_what_was_said_in_a_conversation_is_told_as_it_was_then(journal: Journal) -> None:

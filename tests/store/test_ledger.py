@@ -184,6 +184,18 @@ def test_an_index_that_was_changed_since_closing_is_tried_in_another_process_fir
     assert _shown(again) == before
 
 
+def test_an_index_that_was_changed_since_closing_and_holds_what_it_should_is_told_of(
+    world: World, remember: Remember, reopened: Callable[[], AgentMemory], folder: Path
+) -> None:
+    remember("event")
+    for count, more in ((1, ""), (2, " and 1 more")):
+        world.close()
+        for file in sorted((folder / "chroma").glob("*/header.bin"))[:count]:
+            file.write_bytes(file.read_bytes() + b"more")
+        (said,) = reopened().messages
+        assert f"header.bin{more} was changed since the agent was closed; what it holds is right." in said
+
+
 @pytest.mark.parametrize("emptied", [False, True], ids=["missing", "emptied"])
 def test_a_journal_that_is_gone_is_never_shown_as_an_empty_agent(
     world: World, agent: AgentMemory, remember: Remember, folder: Path, emptied: bool

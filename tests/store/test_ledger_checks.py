@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from memory_system import Change, ChangeSet, InMemory, MemoryEntry, Tier
-from memory_system.errors import Conflict, InvalidParameter, Protected
+from memory_system.core.change_set import TextChange
+from memory_system.errors import Conflict, InvalidInput, InvalidParameter, Protected
 from memory_system.store.expected_rows import of_entries
 from memory_system.store.journal.journal import content_hash
 from memory_system.store.ledger_checks import Differences, differences, refuse_broken
@@ -52,6 +53,13 @@ def test_a_plan_for_another_agent_and_what_is_no_plan_are_refused() -> None:
     refuse_broken(plan(), "mira")
     with pytest.raises(InvalidParameter, match="must be a change set, not a dict"):
         refuse_broken({}, "mira")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["settings", "cues", "judgments", "dismissed", "interviews", "personality"])
+def test_a_text_that_could_not_be_read_again_is_refused(name: str) -> None:
+    refuse_broken(plan(texts=(TextChange(name, None, None),)), "mira")
+    with pytest.raises(InvalidInput):
+        refuse_broken(plan(texts=(TextChange(name, None, "{"),)), "mira")
 
 
 # -- between journal and store -----------------------------------------------------------------------------

@@ -231,7 +231,7 @@ class Sought:
         if self.entry_id:
             wanted.append(CHANGE_SETS.c.revision.in_(_revisions(CHANGES.c.entry_id == self.entry_id)))
         if self.text:
-            wanted.append(CHANGE_SETS.c.details.contains(json.dumps({"name": self.text})[1:-1], autoescape=True))
+            wanted.append(CHANGE_SETS.c.details.contains(json.dumps({"name": self.text})[:-1], autoescape=True))
         if words := self.contains.strip():
             heads = (holds(column, words) for column in _HEAD_TEXTS)
             ends = sa.or_(*(holds(document(end), words) for end in (CHANGES.c.before, CHANGES.c.after)))
