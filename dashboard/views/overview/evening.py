@@ -97,7 +97,7 @@ def remembered(agent: AgentMemory) -> None:
 def _answer(agent: AgentMemory, cue: str) -> None:
     st.markdown(f"**{widgets.plain(agent.display_name)}**")
     try:
-        hits = agent.explanation(agent.retrieval.query(cue)).hits
+        hits = agent.retrieval.answer(agent.retrieval.query(cue)).hits
     except MemorySystemError as error:
         widgets.problem(error)
         return
