@@ -63,13 +63,14 @@ class Lanes {
       picture.append(draw("line", { class: lane.chosen ? "lane chosen" : "lane", x1: 0, x2: "100%", y1: y, y2: y }));
       for (const one of lane.dots) this.dots.set(one.id, { ...one, lane, row, y, with: [] });
     });
+    this.lines = [];
     for (const [one, other] of data.meetings) {
       const [a, b] = [this.dots.get(one), this.dots.get(other)];
       a.with.push(b);
       b.with.push(a);
       const line = draw("line", { class: "meeting", x1: `${a.at}%`, y1: a.y, x2: `${b.at}%`, y2: b.y });
-      line.dataset.ids = `${one} ${other}`;
       picture.append(line);
+      this.lines.push({ drawn: line, of: [a, b] });
     }
     for (const dot of this.dots.values()) {
       const whole = draw("g", { class: `dot ${dot.kind}`, role: "button", tabindex: -1 });
@@ -83,7 +84,6 @@ class Lanes {
       dot.drawn = whole;
       picture.append(whole);
     }
-    this.picture = picture;
     this.field.replaceChildren(picture);
     this.hours.replaceChildren(
       ...data.hours.map((hour) => {
@@ -103,9 +103,7 @@ class Lanes {
     for (const one of this.dots.values()) one.drawn.setAttribute("tabindex", one === dot ? 0 : -1);
     const all = [dot, ...dot.with];
     for (const one of this.dots.values()) one.drawn.classList.toggle("told", all.includes(one));
-    for (const line of this.picture.querySelectorAll(".meeting")) {
-      line.classList.toggle("told", line.dataset.ids.split(" ").includes(dot.id));
-    }
+    for (const line of this.lines) line.drawn.classList.toggle("told", line.of.includes(dot));
     this.told.replaceChildren(
       ...all.map((one) => {
         const line = make("p");
@@ -116,7 +114,7 @@ class Lanes {
   }
 
   choose(dot) {
-    this.say("chosen", { name: dot.lane.name, memory: dot.id });
+    this.say("chosen", { name: dot.lane.name, memory: dot.memory });
   }
 
   key(event, dot) {
@@ -134,10 +132,17 @@ class Lanes {
   }
 }
 
-export default function (component) {
-  const { parentElement, data, setTriggerValue } = component;
-  if (!views.has(parentElement)) views.set(parentElement, new Lanes(parentElement));
-  const view = views.get(parentElement);
+export default function ({ data, parentElement, setTriggerValue }) {
+  let view = views.get(parentElement);
+  if (!view) {
+    view = new Lanes(parentElement);
+    views.set(parentElement, view);
+  }
   view.say = setTriggerValue;
   view.show(data);
+  return () => {
+    views.delete(parentElement);
+    view.day.remove();
+    view.told.remove();
+  };
 }

@@ -43,23 +43,28 @@ def last_day(lives: Iterable[tuple[str, str, Iterable[MemoryEntry]]], now: datet
     return end, lanes
 
 
+def mark(lane: Lane, entry: MemoryEntry) -> str:
+    """What tells a memory from all others of a cast: ids are unique within a character only."""
+    return f"{lane.name}/{entry.id}"
+
+
 def meetings(lanes: Sequence[Lane]) -> list[tuple[str, str]]:
-    """The ids of memories of two characters that are of one event: close in time, and each names the other."""
+    """The marks of memories of two characters that are of one event: close in time, and each names the other."""
     named = _names([lane.label for lane in lanes])
     found: list[tuple[str, str]] = []
     for (first, by_first), (second, by_second) in combinations(list(zip(lanes, named, strict=True)), 2):
         near = sorted(
-            (abs(_at(one) - _at(other)), one.id, other.id)
+            (abs(_at(one) - _at(other)), mark(first, one), mark(second, other))
             for one in first.entries
             if _told_together(one) and _says(one, by_second)
             for other in second.entries
             if abs(_at(one) - _at(other)) <= SAME_EVENT and _told_together(other) and _says(other, by_first)
         )
         used: set[str] = set()
-        for _, one_id, other_id in near:
-            if not {one_id, other_id} & used:
-                used |= {one_id, other_id}
-                found.append((one_id, other_id))
+        for _, *both in near:
+            if not used.intersection(both):
+                used.update(both)
+                found.append((both[0], both[1]))
     return found
 
 

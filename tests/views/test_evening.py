@@ -51,10 +51,10 @@ def test_an_event_is_in_two_heads_where_each_names_the_other_at_about_the_time()
         "Tobias Holloway",
         (memory("Promised it to Mira", 69), memory("The Holloway girl was out", 61), memory("Missed Mira", 45)),
     )
-    assert evening.meetings([mira, tobias]) == [("Tobias promised to come", "Promised it to Mira")]
+    assert evening.meetings([mira, tobias]) == [("mira/Tobias promised to come", "tobias/Promised it to Mira")]
     with_people = evening.Lane("juno", "Juno", (memory("She waited", 12, people=("Mira Holloway",)),))
     sees_juno = evening.Lane("mira", "Mira Holloway", (memory("Juno waited", 10),))
-    assert evening.meetings([sees_juno, with_people]) == [("Juno waited", "She waited")]
+    assert evening.meetings([sees_juno, with_people]) == [("mira/Juno waited", "juno/She waited")]
 
 
 def test_the_first_screen_asks_all_and_nothing_is_touched_by_it(open_page: OpenPage) -> None:

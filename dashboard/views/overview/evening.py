@@ -56,10 +56,10 @@ def day(agent: AgentMemory) -> None:
     end, shown = _day(tuple((one.name, one.stamp) for one in _cast(agent)), session.place(), agent.now, _cast(agent))
     begin = end - evening.DAY
     st.header(f"The last day, until {stamp(end)}", anchor=False)
-    told = [(one, lane) for lane in shown for one in lane.entries]
     met = evening.meetings(shown)
-    shared = {entry_id for pair in met for entry_id in pair}
-    strongest = max(told, key=lambda both: (both[0].id in shared, both[0].importance or 0), default=None)
+    shared = {one for pair in met for one in pair}
+    told = [(evening.mark(lane, one), one.importance or 0) for lane in shown for one in lane.entries]
+    first, _ = max(told, key=lambda one: (one[0] in shared, one[1]), default=("", 0))
     lanes.show(
         "lanes",
         {
@@ -67,13 +67,13 @@ def day(agent: AgentMemory) -> None:
             "lanes": [
                 {
                     "name": lane.name, "label": tables.short(lane.label, 40), "chosen": lane.name == agent.name,
-                    "dots": [_dot(one, begin) for one in lane.entries],
+                    "dots": [_dot(lane, one, begin) for one in lane.entries],
                 }
                 for lane in shown
             ],
             "meetings": met,
             "hours": _hours(begin, end),
-            "first": strongest[0].id if strongest else "",
+            "first": first,
             "none": "Nothing has happened yet. Add an event on the Short-term page, or let a game send some.",
         },
         _choose,
@@ -139,10 +139,11 @@ def _day(
     return evening.last_day(lives, now)
 
 
-def _dot(entry: MemoryEntry, begin: datetime) -> dict[str, Any]:
+def _dot(lane: evening.Lane, entry: MemoryEntry, begin: datetime) -> dict[str, Any]:
     assert entry.timestamp is not None, "a lane holds only what has its time"
     return {
-        "id": entry.id,
+        "id": evening.mark(lane, entry),
+        "memory": entry.id,
         "at": _share(entry.timestamp, begin),
         "importance": entry.importance or 0,
         "kind": "reflection" if entry.kind is Kind.REFLECTION else "lived",
