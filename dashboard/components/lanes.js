@@ -1,15 +1,6 @@
 // A day of several characters: a lane for each, a dot for each memory, a line where two remember the same event.
-// What a memory says comes from strangers: it is only ever set as text.
 const LANE = 36; // pixels
 const SVG = "http://www.w3.org/2000/svg";
-const views = new WeakMap();
-
-function make(tag, name, text) {
-  const made = document.createElement(tag);
-  if (name) made.className = name;
-  if (text !== undefined) made.textContent = text;
-  return made;
-}
 
 function draw(tag, given) {
   const made = document.createElementNS(SVG, tag);
@@ -50,7 +41,7 @@ class Lanes {
         const name = make("button", lane.chosen ? "name chosen" : "name", lane.label);
         name.type = "button";
         if (lane.chosen) name.setAttribute("aria-current", "true");
-        name.addEventListener("click", () => this.say("chosen", { name: lane.name, memory: "" }));
+        name.addEventListener("click", () => this.say({ name: lane.name, memory: "" }));
         return name;
       }),
     );
@@ -114,7 +105,7 @@ class Lanes {
   }
 
   choose(dot) {
-    this.say("chosen", { name: dot.lane.name, memory: dot.memory });
+    this.say({ name: dot.lane.name, memory: dot.memory });
   }
 
   key(event, dot) {
@@ -130,19 +121,11 @@ class Lanes {
     } else return;
     event.preventDefault();
   }
+
+  leave() {
+    this.day.remove();
+    this.told.remove();
+  }
 }
 
-export default function ({ data, parentElement, setTriggerValue }) {
-  let view = views.get(parentElement);
-  if (!view) {
-    view = new Lanes(parentElement);
-    views.set(parentElement, view);
-  }
-  view.say = setTriggerValue;
-  view.show(data);
-  return () => {
-    views.delete(parentElement);
-    view.day.remove();
-    view.told.remove();
-  };
-}
+export default (component) => mounted(Lanes, component);

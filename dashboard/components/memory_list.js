@@ -1,15 +1,7 @@
-// A list of memories with one box that filters and asks, chips, and a score as a bar in each row.
-// What a memory says comes from strangers: it is only ever set as text.
+// A list of memories with one box that filters and asks, chips, and a score as a bar in each row: beyond Streamlit's
+// widgets. It says what is wanted as a whole, so that nothing depends on an address not heard of yet.
 const WAIT_MS = 350; // from the last key to the question
 const PAGE = 10; // rows that Page Up and Page Down pass
-const views = new WeakMap();
-
-function make(tag, name, text) {
-  const made = document.createElement(tag);
-  if (name) made.className = name;
-  if (text !== undefined) made.textContent = text;
-  return made;
-}
 
 class MemoryList {
   constructor(root, data) {
@@ -65,7 +57,7 @@ class MemoryList {
     this.timer = undefined;
     const { only, memory, most } = this.data;
     this.turn += 1;
-    this.say("act", { cue: this.box.value, only, memory, most, turn: this.turn, ...changed });
+    this.say({ cue: this.box.value, only, memory, most, turn: this.turn, ...changed });
   }
 
   typed() {
@@ -238,20 +230,8 @@ class MemoryList {
   leave() {
     clearTimeout(this.timer);
     document.removeEventListener("keydown", this.slash);
+    this.bench.remove();
   }
 }
 
-export default function ({ data, parentElement, setTriggerValue }) {
-  let view = views.get(parentElement);
-  if (!view) {
-    view = new MemoryList(parentElement, data);
-    views.set(parentElement, view);
-  }
-  view.say = setTriggerValue;
-  view.show(data);
-  return () => {
-    view.leave();
-    views.delete(parentElement);
-    view.bench.remove();
-  };
-}
+export default (component) => mounted(MemoryList, component);

@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard import session, words
-from dashboard.components import bulk, memory_list, widgets
+from dashboard.components import bulk, mounting, widgets
 from dashboard.views.memory import drawer, listing, looking
 from memory_system import AgentMemory, MemoryEntry, MemorySystemError, Query
 from memory_system.recall import Explanation
@@ -98,8 +98,8 @@ def _list(agent: AgentMemory, at: looking.Looking) -> tuple[Explanation | None, 
         rows, more = listing.plain(entries, shown, at.most, agent.now)
         data = {"rows": rows, "more": more, "status": f"{len(rows) + more:,} of {len(entries):,}, the newest first"}
     asked = found.query if found else None
-    memory_list.show(
-        "memory-list",
+    mounting.show(
+        "memory_list",
         {
             "agent": session.place(), "cue": at.box, "only": at.only, "memory": at.memory, "most": at.most,
             "turn": at.turn, "step": looking.STEP, "longest": looking.LONGEST, "label": words.ASK_OR_FILTER,

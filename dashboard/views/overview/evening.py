@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
@@ -12,7 +13,7 @@ from memory_system import AgentMemory, Kind, MemoryEntry, MemorySystemError, Tie
 from memory_system.core import LIVED, ago, stamp
 
 from ... import session, words
-from ...components import lanes, widgets
+from ...components import mounting, widgets
 from ...data import evening, tables
 
 _MOST = 8
@@ -25,7 +26,7 @@ _HOURS = 4
 _CHOSEN = "lane-chosen"
 
 
-def ask(agent: AgentMemory) -> None:
+def ask(agent: AgentMemory, cast: list[AgentMemory]) -> None:
     """One box, that asks the character on the Memory page, or the whole cast here."""
     key = f"ask-cue-{agent.name}"
     cue = st.text_input(
@@ -35,7 +36,7 @@ def ask(agent: AgentMemory) -> None:
     with st.container(horizontal=True, gap="small"):
         if st.button(f"Ask {widgets.plain(agent.display_name)}", type="primary", icon=":material/search:"):
             _to_memory(agent.name, cue=cue.strip())
-        if len(_cast(agent)) > 1:
+        if len(cast) > 1:
             st.button(words.ASK_ALL, icon=":material/groups:", on_click=_ask_all, args=(key,))
 
 
@@ -45,7 +46,7 @@ def _ask_all(key: str) -> None:
         session.to_link(_ASKED, cue)
 
 
-def day(agent: AgentMemory) -> None:
+def day(agent: AgentMemory, cast: list[AgentMemory]) -> None:
     """The last day of the cast; a dot opens its memory, a name its character."""
     if chosen := st.session_state.pop(_CHOSEN, None):
         name, memory = chosen
@@ -53,14 +54,13 @@ def day(agent: AgentMemory) -> None:
             _to_memory(name, memory=memory)
         session.choose_next(name)
         st.rerun()
-    end, shown = _day(tuple((one.name, one.stamp) for one in _cast(agent)), session.place(), agent.now, _cast(agent))
+    end, shown, met = _day(tuple((one.name, one.stamp) for one in cast), session.place(), agent.now, cast)
     begin = end - evening.DAY
     st.header(f"The last day, until {stamp(end)}", anchor=False)
-    met = evening.meetings(shown)
     shared = {one for pair in met for one in pair}
     told = [(evening.mark(lane, one), one.importance or 0) for lane in shown for one in lane.entries]
     first, _ = max(told, key=lambda one: (one[0] in shared, one[1]), default=("", 0))
-    lanes.show(
+    mounting.show(
         "lanes",
         {
             "label": "The last day: arrow keys walk, Enter opens a memory",
@@ -81,9 +81,8 @@ def day(agent: AgentMemory) -> None:
     st.caption("A dot is a memory, larger with its importance; a line joins what two remember of one event.")
 
 
-def remembered(agent: AgentMemory) -> None:
+def remembered(agent: AgentMemory, cast: list[AgentMemory]) -> None:
     """One question, and what comes first to the mind of each."""
-    cast = _cast(agent)
     if len(cast) < 2:
         return
     cue = session.from_link(_ASKED) or session.example_cues(agent.name)[0]
@@ -112,7 +111,7 @@ def _answer(agent: AgentMemory, cue: str) -> None:
         _to_memory(agent.name, cue=cue, memory=hit.entry.id if hit else "")
 
 
-def _cast(agent: AgentMemory) -> list[AgentMemory]:
+def cast_of(agent: AgentMemory) -> list[AgentMemory]:
     """Those who can be opened, at most so many; of a moment of the past only the one whose moment it is."""
     if session.moment() is not None:
         return [agent]
@@ -130,13 +129,14 @@ def _day(
     place: str,  # noqa: ARG001 - the cache's key
     now: datetime,
     _cast: list[AgentMemory],
-) -> tuple[datetime, list[evening.Lane]]:
-    """The last day of a cast, made again when anything changed."""
+) -> tuple[datetime, list[evening.Lane], list[tuple[str, str]]]:
+    """The last day of a cast and its meetings, made again when anything changed."""
     lives = [
         (one.name, tables.visible(one.display_name), [entry for tier in LIVED for entry in one.entries(tier)])
         for one in _cast
     ]
-    return evening.last_day(lives, now)
+    end, shown = evening.last_day(lives, now)
+    return end, shown, evening.meetings(shown)
 
 
 def _dot(lane: evening.Lane, entry: MemoryEntry, begin: datetime) -> dict[str, Any]:
@@ -166,8 +166,8 @@ def _hours(begin: datetime, end: datetime) -> list[dict[str, Any]]:
     ]
 
 
-def _choose(name: str, memory: str) -> None:
-    st.session_state[_CHOSEN] = (name, memory)
+def _choose(act: Mapping[str, Any]) -> None:
+    st.session_state[_CHOSEN] = (str(act["name"]), str(act["memory"]))
 
 
 def _to_memory(name: str, **link: str) -> None:

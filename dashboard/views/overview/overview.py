@@ -19,7 +19,8 @@ if story.about:
 st.title(widgets.plain(agent.display_name), anchor=False)
 if about and about.description:
     st.text(tables.visible(about.description))
-evening.ask(agent)
+cast = evening.cast_of(agent)
+evening.ask(agent, cast)
 with st.container(horizontal=True, gap="small"):
     for cue in session.example_cues(agent.name):
         if st.button(widgets.plain(cue), key=f"cue-{cue}", type="tertiary", icon=":material/search:"):
@@ -40,8 +41,8 @@ safekeeping.light(agent.name)
 stale.notice(agent)
 unrated.notice(agent)
 waiting = agent.migrate_stm2ltm(preview=True)
-evening.day(agent)
-evening.remembered(agent)
+evening.day(agent, cast)
+evening.remembered(agent, cast)
 life.show()
 counts = (
     f"{stats['stm']} of {stats['stm_size']} short-term",
@@ -64,11 +65,10 @@ if today.by != "nothing":
         st.caption(basis if today.by == "plan" else "By the routine: this day has no plan yet.")
 
 checked = session.checked_cues(agent.name, agent.stamp, agent.now)
-if checked:
-    failed = [result.saved.name for result in checked if not result.passed]
-    if failed:
-        words = f"Saved cues that fail: {len(failed)} of {len(checked)} ({tables.short(', '.join(failed), 200)})."
-        st.error(widgets.plain(words), icon=":material/cancel:")
+failed = [result.saved.name for result in checked if not result.passed]
+if failed:
+    words = f"Saved cues that fail: {len(failed)} of {len(checked)} ({tables.short(', '.join(failed), 200)})."
+    st.error(widgets.plain(words), icon=":material/cancel:")
 
 st.header("Recent changes", anchor=False)
 told = agent.history(5)

@@ -1,0 +1,25 @@
+// What the components have in common; it stands before the script of each.
+// What a memory says comes from strangers: it is only ever set as text.
+const views = new WeakMap();
+
+function make(tag, name, text) {
+  const made = document.createElement(tag);
+  if (name) made.className = name;
+  if (text !== undefined) made.textContent = text;
+  return made;
+}
+
+// Lets a view stand in its place, and go with it; `view.say` tells the server what was done there.
+function mounted(View, { data, parentElement, setTriggerValue }) {
+  let view = views.get(parentElement);
+  if (!view) {
+    view = new View(parentElement, data);
+    views.set(parentElement, view);
+  }
+  view.say = (act) => setTriggerValue("act", act);
+  view.show(data);
+  return () => {
+    views.delete(parentElement);
+    view.leave();
+  };
+}
