@@ -10,6 +10,8 @@ function make(tag, name, text) {
 }
 
 // Lets a view stand in its place, and go with it; `view.say` tells the server what was done there.
+// Streamlit also takes away what was shown with data that are not the latest any more, as where a script is slow to load
+// and the page is drawn again meanwhile: it may come to that only after the latest was shown, which has to stay.
 function mounted(View, { data, parentElement, setTriggerValue }) {
   let view = views.get(parentElement);
   if (!view) {
@@ -18,8 +20,11 @@ function mounted(View, { data, parentElement, setTriggerValue }) {
   }
   view.say = (act) => setTriggerValue("act", act);
   view.show(data);
-  return () => {
+  const latest = (view.shown = {});
+  const leave = () => {
+    if (view.shown !== latest) return;
     views.delete(parentElement);
     view.leave();
   };
+  return () => void setTimeout(leave);
 }

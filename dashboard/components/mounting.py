@@ -1,4 +1,4 @@
-"""Components of our own, for what is beyond Streamlit's widgets: a script and a look of one name, in this folder."""
+"""Components of our own, for what is beyond Streamlit's widgets: a script, and a look of its name if it has one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import streamlit as st
 _HERE = Path(__file__).parent
 
 
-def show(name: str, data: Mapping[str, Any], acted: Callable[[Mapping[str, Any]], None]) -> None:
+def show(name: str, data: Mapping[str, Any], acted: Callable[[Any], None]) -> None:
     """Draw a component, of which a page has one.
 
     Args:
@@ -25,11 +25,12 @@ def show(name: str, data: Mapping[str, Any], acted: Callable[[Mapping[str, Any]]
         if act := st.session_state[name].get("act"):
             acted(act)
 
-    script, look = _read("common.js") + _read(f"{name}.js"), _read(f"{name}.css")
+    script, look = _read("common.js") + _read(f"{name}.js"), _read(f"{name}.css") or None
     mount = st.components.v2.component(name, js=script, css=look)  # each time: the server may not run yet
     mount(key=name, data=dict(data), on_act_change=told)
 
 
 @cache
 def _read(name: str) -> str:
-    return (_HERE / name).read_text(encoding="utf-8")
+    place = _HERE / name
+    return place.read_text(encoding="utf-8") if place.exists() else ""

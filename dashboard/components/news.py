@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -16,9 +16,8 @@ from memory_system import MemorySystemError
 
 from .. import session
 from ..server.newsfeed import PATH
+from . import mounting
 
-_LISTENER = "memory_news"
-_SCRIPT = Path(__file__).with_name("news.js").read_text(encoding="utf-8")
 _MOST = 99
 _KEY = "news"
 
@@ -78,11 +77,10 @@ def _pill(name: str) -> None:
 
 def _listen(name: str, revision: int) -> None:
     """Let the browser listen for another revision than this; it says which, and that draws the pill again."""
-    mount = st.components.v2.component(_LISTENER, js=_SCRIPT)  # each time: the server may not run yet at the import
-    mount(key=f"{_KEY}-listener", data={"path": PATH, "agent": name, "revision": revision}, on_revision_change=_drawn)
+    mounting.show("listener", {"path": PATH, "agent": name, "revision": revision}, _drawn)
 
 
-def _drawn() -> None:
+def _drawn(heard: Any) -> None:
     """Nothing else: that something was heard lets the pill be drawn."""
 
 

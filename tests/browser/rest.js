@@ -87,12 +87,16 @@
     answer = done;
     socket.send(HEARTBEAT);
   });
+  // A component of our own is empty until its script has loaded, but for its look; one that draws nothing has no look.
+  const mounted = (component) =>
+    [...component.shadowRoot.children].some((child) => child.querySelector(":scope > style") === null);
   const still = () => {
     const app = document.querySelector("[data-testid='stApp']");
     return waiting.size === 0 && underway === 0 && app?.dataset.testScriptState === "notRunning"
       && app.dataset.testConnectionState === "CONNECTED"
       && document.querySelector("[data-testid='stMainBlockContainer'] :is(h1, [data-testid='stAlert'])") !== null
-      && document.querySelector("[data-testid='stMain'] :is([data-stale='true'], [data-testid='stSkeleton'], [data-testid='stFileChipIconSpinner'])") === null;
+      && document.querySelector("[data-testid='stMain'] :is([data-stale='true'], [data-testid='stSkeleton'], [data-testid='stFileChipIconSpinner'])") === null
+      && [...document.querySelectorAll("[data-testid='stBidiComponentIsolated']")].every(mounted);
   };
   async function once() {
     await drawn(); // what the last event changed is drawn, and its consequences have been sent

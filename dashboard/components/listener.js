@@ -3,7 +3,6 @@
 // leaves standing what that other one drew before, such as a form whose button was just pressed.
 const AGAIN_MS = 1000, LATEST_MS = 60000;
 const REST_MS = 300; // a run that begins another leaves less than this between the two
-const listeners = new WeakMap();
 const app = document.querySelector("[data-testid='stApp']");
 let changed = performance.now(); // when a run began or ended
 
@@ -15,10 +14,19 @@ function atRest() {
 }
 
 class Listener {
-  constructor(place) {
-    this.place = place;
-    this.heard = null;
+  constructor() {
     this.wait = AGAIN_MS;
+  }
+
+  show({ agent, path, revision }) {
+    const place = new URL(path, document.baseURI);
+    place.protocol = place.protocol.replace("http", "ws");
+    place.search = new URLSearchParams({ agent });
+    this.known = revision;
+    if (this.place === place.href) return this.tell();
+    this.leave();
+    this.place = place.href;
+    this.heard = this.told = null;
     this.open();
   }
 
@@ -44,35 +52,16 @@ class Listener {
       return;
     }
     this.told = this.heard;
-    this.say("revision", this.heard);
+    this.say(this.heard);
   }
 
-  close() {
+  leave() {
     clearTimeout(this.timer);
     clearTimeout(this.rest);
+    if (!this.socket) return;
     this.socket.onclose = this.socket.onmessage = null;
     this.socket.close();
   }
 }
 
-export default function ({ data, parentElement, setTriggerValue }) {
-  const place = new URL(data.path, document.baseURI);
-  place.protocol = place.protocol.replace("http", "ws");
-  place.search = new URLSearchParams({ agent: data.agent });
-  let listener = listeners.get(parentElement);
-  if (listener && listener.place !== place.href) {
-    listener.close();
-    listener = undefined;
-  }
-  if (!listener) {
-    listener = new Listener(place.href);
-    listeners.set(parentElement, listener);
-  }
-  listener.known = data.revision;
-  listener.say = setTriggerValue;
-  listener.tell();
-  return () => {
-    listener.close();
-    listeners.delete(parentElement);
-  };
-}
+export default (component) => mounted(Listener, component);
