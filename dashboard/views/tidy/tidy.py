@@ -19,10 +19,9 @@ widgets.heading(
     "Memories that may be duplicates or contradict each other. You decide; nothing changes automatically.",
     agent,
 )
-widgets.said()
+bulk.last(agent)
 if widgets.closed(agent):
     st.stop()
-bulk.last(agent)
 
 held = sum(len(agent.entries(tier)) for tier in (Tier.STM, Tier.LTM))
 if held < 2:
