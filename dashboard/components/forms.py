@@ -76,17 +76,16 @@ def one_event(agent: AgentMemory) -> None:
     }
     try:
         with st.spinner("Rating …"):
-            added = agent.add_short_term(event)
+            outcome = agent.add_short_term(event).outcomes[0]
     except MemorySystemError as error:
         widgets.problem(error)
         return
-    outcome = added.outcomes[0]
     if outcome.rated:
         done = f"Remembered, rated {outcome.entry.rating:g} of 10. {outcome.entry.explanation}"
     else:
         done = f"Remembered, but not rated: {outcome.why} Rate it again below when the model is back."
     drafts.next_turn(form)
-    bulk.done(agent, added.change_set, done)
+    widgets.say_next(done)
     st.rerun()
 
 
@@ -178,7 +177,7 @@ def many_events(agent: AgentMemory) -> None:
     counts += [f"{len(added.unrated)} unrated"] if added.unrated else []
     counts += [f"{refused} refused"] if refused else []
     drafts.next_turn(batch)
-    bulk.done(agent, added.change_set, ", ".join(counts))
+    widgets.say_next(", ".join(counts) + ". The History page can undo it.")
     st.rerun()
 
 

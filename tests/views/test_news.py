@@ -12,7 +12,6 @@ from dashboard.components import unrated, working
 from memory_system import AgentMemory, Tier
 from tests.waiting import LAST_RESORT
 
-from . import change_sets
 from .test_entering_events import field
 from .test_pages import as_json, editor, mira, press
 
@@ -106,7 +105,7 @@ def by_a_rehearsal(open_page: OpenPage) -> AppTest:
     branch.edit(first.id, document="Something else happened.")
     branch.forget(second.id)
     page = open_page("rehearsal", agent=branch.name)
-    change_sets.turn(page, [first.id])
+    page.checkbox[1].check().run()
     press(page, "Preview")
     return press(page, "Keep in Mira Holloway")
 

@@ -13,8 +13,6 @@ from memory_system import AgentMemory, DecayForm, Tier
 from memory_system.interfaces.operations import BESIDE, OPERATIONS
 from memory_system.llm.offline.model import OfflineModel
 
-from . import change_sets
-
 OpenPage = Callable[..., AppTest]
 
 
@@ -25,8 +23,7 @@ def mira() -> AgentMemory:
 def shown(page: AppTest) -> str:
     """All words on the page."""
     kinds = (page.title, page.header, page.caption, page.text, page.markdown, page.success, page.error, page.info)
-    said = "\n".join(str(element.value) for kind in kinds for element in kind).replace("\\", "")
-    return f"{said}\n{change_sets.text(page)}"
+    return "\n".join(str(element.value) for kind in kinds for element in kind).replace("\\", "")
 
 
 def press(page: AppTest, label: str) -> AppTest:
@@ -192,7 +189,7 @@ def test_every_operation_previews_and_applies(open_page: OpenPage, operation: st
     revision = mira().stamp[0]
     press(page, "Preview")
     assert mira().stamp[0] == revision
-    assert f"{kind} · long-term · importance" in shown(page) or kind == "plan"
+    assert f"badge[{kind}]" in shown(page)
     press(page, "Apply")
     assert mira().stamp[0] == revision + 1
     press(page, "Undo")

@@ -16,6 +16,7 @@ widgets.heading(
     "Significant memories, reflections, summaries and plans. Click a point to open it; the box tool selects several.",
     agent,
 )
+widgets.said()
 bulk.last(agent)
 
 

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dashboard import session
-from dashboard.components import bulk, spending, stale, unrated, widgets
+from dashboard.components import spending, stale, unrated, widgets
 from dashboard.data import tables
 from dashboard.views.overview import evening, life
 from dashboard.views.settings import safekeeping
@@ -30,7 +30,7 @@ with st.container(horizontal=True, gap="small"):
         help="The Interview page: ask without leaving a trace. In Python: Interview(agent)",
     ):  # fmt: skip
         st.switch_page("views/interview/interview.py", query_params={"agent": agent.name})
-bulk.last(agent)
+widgets.said()
 
 if agent.personality_problem:
     st.warning(widgets.plain(agent.personality_problem), icon=":material/warning:")

@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import session, words
-from dashboard.components import bulk, widgets
+from dashboard.components import widgets
 from dashboard.data import figures, tables
 from dashboard.views.recall import as_code, controls, why
 from dashboard.views.recall import compare as recall_compare
@@ -184,5 +184,4 @@ def _code(agent: AgentMemory, found: Explanation) -> None:
 
 chosen = session.agent()
 widgets.heading("Recall", "Ask what the character remembers. Looking changes nothing, not even access times.", chosen)
-bulk.last(chosen)
 results(chosen, controls.cue())

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from dashboard import session, words
-from dashboard.components import bulk, widgets
+from dashboard.components import widgets
 from dashboard.data import tables
 from dashboard.data.moments import Wanted
 from dashboard.views.recall import as_code, controls, why
@@ -204,7 +204,7 @@ widgets.heading(
     "Replay a query and compare its original answer with today's.",
     agent,
 )
-bulk.last(agent)
+widgets.said()
 if session.moment() is not None:
     st.caption("This page compares with the present, whatever moment the other pages show.")
 chosen = session.from_link("query")

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dashboard import session
-from dashboard.components import bulk, tabs, widgets
+from dashboard.components import tabs, widgets
 from dashboard.views.settings import (
     character_settings,
     embedder_settings,
@@ -17,7 +17,7 @@ from memory_system.errors import NotAllowed
 
 agent = session.agent()
 widgets.heading("Settings", "How this character remembers, and settings of its world.", agent)
-bulk.last(agent)
+widgets.said()
 GENERAL = "general"
 PARTS = {  # by its word in the link
     GENERAL: "General",

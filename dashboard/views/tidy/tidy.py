@@ -19,9 +19,10 @@ widgets.heading(
     "Memories that may be duplicates or contradict each other. You decide; nothing changes automatically.",
     agent,
 )
-bulk.last(agent)
+widgets.said()
 if widgets.closed(agent):
     st.stop()
+bulk.last(agent)
 
 held = sum(len(agent.entries(tier)) for tier in (Tier.STM, Tier.LTM))
 if held < 2:
