@@ -25,6 +25,7 @@ TARGETS = (
     "format",
     "bench",
     "screenshots",
+    "docs",
     "audit",
     "licences",
 )
@@ -249,6 +250,8 @@ def main():
         sys.exit(audit(python))
     if target == "licences":
         sys.exit(run([[python, os.path.join("tools", "licences.py")]], os.environ))
+    if target == "docs":
+        sys.exit(docs(python))
     if target in TESTS:
         sys.exit(test(python, target))
     if target == "mutants":
@@ -270,6 +273,16 @@ def main():
         sys.exit(run([[python, os.path.join("tools", "screenshots.py")]], environment))
     benchmarks = sorted(name for name in os.listdir("benchmarks") if name.endswith(".py") and name[0] != "_")
     sys.exit(run([[python, "-m", "benchmarks." + name[:-3]] for name in benchmarks], environment))
+
+
+def docs(python):
+    """Make the site of docs/ from the pages and from the code; any warning is a failure."""
+    quiet = dict(os.environ, NO_MKDOCS_2_WARNING="1")
+    code = run([[python, "-m", "mkdocs", "build", "--strict", "--quiet"]], quiet)
+    if not code:
+        say("The site is in build/site: open build/site/index.html, or, to search it, run")
+        say("  %s -m http.server --bind 127.0.0.1 --directory build/site 8000" % python)
+    return code
 
 
 def test(python, target):
