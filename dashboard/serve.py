@@ -14,6 +14,7 @@ import pkgutil
 import re
 import shutil
 import sys
+import tempfile
 import threading
 import time
 import webbrowser
@@ -43,11 +44,12 @@ from memory_system.interfaces import endings
 from memory_system.interfaces.api import Guard, Hosts, Server, configured, create_app
 from memory_system.maintenance import prepare_recall
 from memory_system.store import placed, served
-from memory_system.world import TOKENS, Door, is_this_machine, refuse_unsafe
+from memory_system.world import TOKENS, Door, Role, is_this_machine, refuse_unsafe
 
 APP = Path(__file__).with_name("app.py")
 _NO_BROWSER_YET = "streamlit.runtime.scriptrunner_utils.script_run_context"
 """The logger that warns when something is cached before a browser is connected."""
+DEMO_WORLD = "demo"
 ROOM = 500_000_000
 _CLOSING_SECONDS = 2.0
 _NOBODY_SECONDS, _LOOK_SECONDS = 60.0, 0.5
@@ -62,13 +64,17 @@ def say(line: str) -> None:
     print(line, flush=True)
 
 
-def prepare(settings: Settings) -> None:
+def prepare(settings: Settings, *, demo: bool = False) -> None:
     """See that everything is in place before anything is served.
+
+    Args:
+        settings: where things are.
+        demo: whether it is the sample world, which everybody may see, and nobody changes.
 
     Raises:
         MemorySystemError: a password, the disk, the model or the world is not as it should be.
     """
-    refuse_unsafe(settings, dashboard=True, api=True)
+    refuse_unsafe(settings, dashboard=not demo, api=not demo)
     settings.database.mkdir(parents=True, exist_ok=True)
     if (free := shutil.disk_usage(settings.database).free) < ROOM:
         raise StoreError(
@@ -88,13 +94,39 @@ def main(settings: Settings | None = None, *, sample: bool = True, browser: bool
     return endings.run(lambda: _begun(settings, sample=sample, browser=browser))
 
 
-def _begun(settings: Settings | None, *, sample: bool, browser: bool) -> int:
+def demo(settings: Settings, *, browser: bool = False) -> int:
+    """Serve the sample world to everybody until Ctrl+C, and to nobody who could change it; answers the exit code.
+
+    It is made in a temporary folder, nothing happens in it by itself, no language model is asked, and it is thrown
+    away at the end.
+
+    Args:
+        settings: where to listen; the rest is the demo's own.
+        browser: whether a browser is opened on it.
+    """
+
+    def program() -> int:
+        with tempfile.TemporaryDirectory(prefix="memory-demo-", ignore_cleanup_errors=True) as folder:
+            say(f"A demo of the sample world, which nobody can change, in {folder}")
+            return _begun(_of_demo(settings, Path(folder)), sample=True, browser=browser, demo=True)
+
+    return endings.run(program)
+
+
+def _of_demo(settings: Settings, home: Path) -> Settings:
+    where = {"home": home, "database": home / "database", "personalities": home / "agent_personalities"}
+    own = {"world": DEMO_WORLD, "store": "chroma", "chroma_url": None, "journal_url": None, "backups": None}
+    return settings.model_copy(update={**where, **own, "llm": "offline", "role": Role.VIEWER.value})
+
+
+def _begun(settings: Settings | None, *, sample: bool, browser: bool, demo: bool = False) -> int:
     """Serve; answers 1 if that cannot be, and has said why."""
     # by a filter: what configures logging later takes a logger's ``disabled`` back
     logging.getLogger(_NO_BROWSER_YET).addFilter(_unsaid)
     try:
         settings = placed(with_free_ports(settings or Settings()))
-        prepare(settings)
+        prepare(settings, demo=demo)
+        visitors().door, visitors().demo = Door.of_dashboard(settings), demo
         say("Opening the world ...")
         session = importlib.import_module("dashboard.session")  # its caches warn while nobody has silenced them
         world: World = session.opened(say, settings, _sample=sample)
@@ -105,6 +137,9 @@ def _begun(settings: Settings | None, *, sample: bool, browser: bool) -> int:
     except OSError as error:
         return _refused(f"{error.filename or 'A file'} cannot be used: {error.strerror}.")
     try:
+        if not demo:
+            world.rerater.start()
+            world.life.start()
         _serve(world, settings, browser=browser)
     finally:
         _close(world)
@@ -133,8 +168,6 @@ def _serve(world: World, settings: Settings, *, browser: bool) -> None:
     Raises:
         Ended: a signal came.
     """
-    world.rerater.start()
-    world.life.start()
     hosts = Hosts.of(settings)
     app = create_app(lambda: world, Door.of_api(settings), hosts, settings.allowed_origins)
     api = Server(configured(app, host=settings.host, port=settings.api_port, log_config=None))
@@ -142,7 +175,7 @@ def _serve(world: World, settings: Settings, *, browser: bool) -> None:
     beside = threading.Thread(target=api.run, name="api", daemon=True)
     say(f"HTTP API:  {address(settings.host, settings.api_port)}/docs")
     say(f"Dashboard: {address(settings.host, settings.dashboard_port)}   (Ctrl+C stops both)")
-    if not is_this_machine(settings.host):
+    if not is_this_machine(settings.host) and not visitors().demo:
         say("Passwords and memories are sent unencrypted: put a TLS proxy in front (see docs/safety.md).")
     if browser:
         opener = threading.Timer(1.0, webbrowser.open, [address("127.0.0.1", settings.dashboard_port)])

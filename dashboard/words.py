@@ -224,6 +224,10 @@ NO_LANGUAGE_MODEL = "No language model is connected"
 # widgets.py
 A_VIEWER = "You are here as a viewer"
 
+# standing.py
+DEMO = "This is a demo: look at everything and ask everything; nothing can be changed."
+INSTALL_IT = "Install it to change things"
+
 # world_time.py
 SET_THE_CLOCK = "Set the clock"
 

@@ -39,7 +39,7 @@ from .interfaces.cli.maintenance import backup, doctor, export, reembed, restore
 from .interfaces.cli.operating import advance, clock, commands, looks, rate, spent
 from .interfaces.cli.recall import check, explain, recall
 from .interfaces.cli.remembering import add, happened, import_
-from .interfaces.cli.run import run
+from .interfaces.cli.run import demo, run
 from .interfaces.cli.talking import talk
 from .interfaces.cli.terminal import say, show_json
 from .interfaces.mcp.command import mcp
@@ -200,7 +200,7 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
         "fetch-model": fetch_model,
         "completion": completion,
     },
-    SERVE: {"run": run, "mcp": mcp, "serve": serve},
+    SERVE: {"run": run, "demo": demo, "mcp": mcp, "serve": serve},
 }
 del _MADE["undo"]  # it also finds out itself which change is the last
 PANELS[CURATE] |= _MADE

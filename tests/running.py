@@ -44,8 +44,8 @@ def running(places: dict[str, str], log: Path, module: str = "dashboard.serve") 
         )
     found = Running(f"http://127.0.0.1:{ports[0]}", f"http://127.0.0.1:{ports[1]}")
     try:
-        _wait_for(f"{found.url}/_stcore/health", server, log)
-        _wait_for(found.api, server, log)
+        wait_for(f"{found.url}/_stcore/health", server, log)
+        wait_for(found.api, server, log)
         yield found
     finally:
         server.terminate()
@@ -63,7 +63,8 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
+def wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
+    """Wait until a server answers at an address; what it said is told if it ended instead."""
     until = time.monotonic() + LAST_RESORT
     while time.monotonic() < until:
         assert server.poll() is None, log.read_text()

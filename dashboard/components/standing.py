@@ -11,7 +11,7 @@ from memory_system.maintenance import doctor
 from memory_system.operations import Reembedded
 from memory_system.world import Role
 
-from .. import session
+from .. import session, words
 from ..data import tables
 from ..server import sign_in
 from ..server.visitors import visitors
@@ -56,6 +56,8 @@ _ROLES = {
 def banner(agent: AgentMemory) -> None:
     """Say what is not as it should be, and offer to mend it; nothing where all is well."""
     if session.viewing():  # who may change nothing is told so in the sidebar
+        if visitors().demo:
+            _demo()
         return
     if agent.read_only is None:
         _vectors(agent)
@@ -75,6 +77,16 @@ def banner(agent: AgentMemory) -> None:
             )
             if st.button("Begin it with these memories", type="primary", key="begin-anew"):
                 _begin_anew(agent)
+
+
+def _demo() -> None:
+    """Say that this is a demo, and how to have a world of one's own."""
+    with st.container(key="demo", horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(f":material/visibility: {words.DEMO}", width="stretch")
+        with st.popover(words.INSTALL_IT, icon=":material/download:"):
+            st.caption("From the project's folder, with Python 3.11 or newer:")
+            st.code("pip install '.[dashboard]'\nmemory-system run", language="sh")
+            st.caption("It opens this same world as your own copy. Nothing leaves your machine, and no key is needed.")
 
 
 def _vectors(agent: AgentMemory) -> None:

@@ -32,10 +32,12 @@ class Visitors:
     Args:
         door: which passwords there are.
         clock: seconds.
+        demo: whether it is the sample world that is shown, to everybody, who are told so.
     """
 
     door: Door
     clock: Callable[[], float] = time.monotonic
+    demo: bool = False
     _held: OrderedDict[bytes, _Visit] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -89,5 +91,5 @@ def _key(cookie: str) -> bytes:
 
 @cache
 def visitors() -> Visitors:
-    """Those of this process's dashboard, by the environment's passwords."""
+    """Those of this process's dashboard, by the environment's passwords until ``serve`` says otherwise."""
     return Visitors(Door.of_dashboard(Settings()))

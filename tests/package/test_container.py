@@ -86,11 +86,32 @@ def test_no_secret_has_a_value_in_the_compose_file_and_a_missing_one_stops_it_wi
                 assert re.search(r"\$\{[A-Z_]+:\?set [^}]+\}", value), name
 
 
-@pytest.fixture
-def served(container: Container) -> Iterator[tuple[subprocess.Popen[bytes], dict[str, str], Path]]:
+@pytest.fixture(scope="module")
+def compose_demo() -> dict[str, Any]:
+    told: dict[str, Any] = yaml.safe_load((ROOT / "compose.demo.yaml").read_text(encoding="utf-8"))
+    return told
+
+
+def test_the_demo_is_one_container_that_keeps_nothing_and_needs_no_secret(compose_demo: dict[str, Any]) -> None:
+    (service,) = compose_demo["services"].values()
+    assert service["command"] == ["memory-system", "demo", "--no-browser"]
+    assert "volumes" not in service
+    assert set(service["environment"]) == {"MEMORY_HOSTS"}
+    assert all(port.startswith("127.0.0.1:") for port in service["ports"])
+
+
+@pytest.fixture(params=["run", "demo"])
+def served(
+    request: pytest.FixtureRequest, container: Container, compose_demo: dict[str, Any]
+) -> Iterator[tuple[subprocess.Popen[bytes], dict[str, str], Path]]:
+    """What the image runs with its secrets, and what the demo's container runs without any."""
     ports = str(free_port()), str(free_port())
-    environment = container.environment | SECRETS | {"MEMORY_DASHBOARD_PORT": ports[0], "MEMORY_API_PORT": ports[1]}
+    environment = container.environment | {"MEMORY_DASHBOARD_PORT": ports[0], "MEMORY_API_PORT": ports[1]}
     command = json.loads(last("CMD"))
+    if request.param == "run":
+        environment |= SECRETS
+    else:
+        command = compose_demo["services"]["demo"]["command"]
     log = container.root / "log.txt"
     with log.open("wb") as out:
         program = shutil.which(command[0], path=environment["PATH"])
@@ -118,7 +139,8 @@ def test_the_steps_of_the_dockerfile_make_a_server_that_its_health_check_finds_w
         assert running.poll() is None, log.read_text()
         assert time.monotonic() < until, log.read_text()
         time.sleep(1)
-    assert (container.root / "data" / "database").is_dir(), "what is to be kept is in the volume"
+    if "MEMORY_TOKEN" in environment:
+        assert (container.root / "data" / "database").is_dir(), "what is to be kept is in the volume"
 
 
 @pytest.mark.full

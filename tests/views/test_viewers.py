@@ -15,6 +15,8 @@ from memory_system import AgentMemory, Settings, Tier
 from memory_system.errors import NotAllowed, NotSignedIn
 from memory_system.world.auth import Door, Role
 from memory_system.world.viewer import OnlookersWorld
+from tests import sample_world
+from tests.waiting import LAST_RESORT
 
 Open = Callable[..., AppTest]
 VIEWS = sorted(page.name for page in PAGES)
@@ -73,6 +75,21 @@ def test_every_page_is_shown_to_a_viewer(viewer: Open, view: str) -> None:
     before = held()
     viewer(view, cue="Who has the mill key?")
     assert held() == before
+
+
+@pytest.mark.usefixtures("viewer")
+def test_whoever_sees_a_demo_is_told_so_and_how_to_have_a_world_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = AppTest.from_file(str(sample_world.ROOT / "dashboard" / "app.py"), default_timeout=LAST_RESORT).run()
+    assert words.DEMO not in told_on(page), "a viewer of somebody's own world is not at a demo"
+    monkeypatch.setattr(visitors(), "demo", True)
+    page.run()
+    assert words.DEMO in told_on(page)
+    assert words.INSTALL_IT in [one.proto.popover.label for one in page.main.get("popover")]
+    assert [one.value for one in page.code if "pip install" in one.value and "memory-system run" in one.value]
+
+
+def told_on(page: AppTest) -> str:
+    return " ".join(one.value for one in [*page.markdown, *page.caption])
 
 
 def test_a_viewer_is_told_what_is_so_for_them(viewer: Open) -> None:

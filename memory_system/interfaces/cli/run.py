@@ -64,6 +64,27 @@ def run(
     raise typer.Exit(serve.main(settings, sample=filled, browser=browser and has_screen(os.environ, sys.platform)))
 
 
+def demo(
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Where the dashboard listens.")] = None,
+    api_port: Annotated[int | None, typer.Option(min=1, max=65535, help="Where the HTTP API listens.")] = None,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open a browser on it, where there is a screen.")
+    ] = True,
+) -> None:
+    """Show the sample world to everybody, who can change nothing. Example: python -m memory_system demo --port 8600.
+
+    It is a fresh copy without a password and without a language model, thrown away when the program ends. With
+    MEMORY_HOST=0.0.0.0 other machines see it too.
+    """
+    with errors_told():
+        for package in _WANTED:
+            require(package, "dashboard", "The dashboard")
+        told = settings_for(None, port, api_port)
+    from dashboard import serve  # streamlit takes a second to import
+
+    raise typer.Exit(serve.demo(told, browser=browser and has_screen(os.environ, sys.platform)))
+
+
 def _folder(told: str) -> Path:
     """The folder that --world names.
 
