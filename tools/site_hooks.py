@@ -20,6 +20,7 @@ ELSEWHERE = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "database/README.md": "database.md",
+    "examples/notebooks/README.md": "notebooks.md",
     "memory_system/interfaces/cli/README.md": "packages/cli.md",
     **{f"benchmarks/{path.name}": f"benchmarks/{path.name}" for path in (ROOT / "benchmarks").glob("*.md")},
     **{
