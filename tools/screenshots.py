@@ -3,7 +3,7 @@
 
     python3 tools/setup.py screenshots [page ...]
 
-Writes docs/screenshots/<page>-<light|dark>-<1366|390>.png, and docs/recall.png for the README.
+Writes docs/screenshots/<page>-<light|dark>-<1366|390>.png. The moving picture of the README is tools/film.py's.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -137,24 +138,19 @@ def capture(browser: Browser, dashboard: Dashboard, name: str, scheme: str, widt
         context.close()
 
 
-def save(picture: bytes, path: Path, height: int | None = None) -> None:
+def save(picture: bytes, path: Path) -> None:
     """Store it with a palette of its own, which is a third of the size and looks the same."""
     image = Image.open(io.BytesIO(picture)).convert("RGB")
-    if height:
-        image = image.crop((0, 0, image.width, min(height, image.height)))
     image.quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(path, optimize=True)
     print(f"{path.relative_to(ROOT)}  {image.width} x {image.height}  {path.stat().st_size // 1000} kB", flush=True)
 
 
-def main() -> None:
-    """Fill a world, show it, and take the pictures."""
-    wanted = sys.argv[1:] or list(PAGES)
-    if unknown := set(wanted) - set(PAGES):
-        sys.exit(f"There is no page {sorted(unknown)}; there are {', '.join(PAGES)}.")
+@contextmanager
+def shown() -> Iterator[tuple[Browser, Dashboard]]:
+    """A browser, and a dashboard on a fresh copy of the sample world."""
     chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     if not chromium:
-        sys.exit("Screenshots need Chromium: 'sudo apt install chromium', or name it in CHROMIUM.")
-    FOLDER.mkdir(parents=True, exist_ok=True)
+        sys.exit("Pictures need Chromium: 'sudo apt install chromium', or name it in CHROMIUM.")
     arguments = [*ARGUMENTS, *(["--no-sandbox"] if getattr(os, "getuid", lambda: 1)() == 0 else [])]
     with tempfile.TemporaryDirectory() as scratch:
         embedder = CachedEmbedder(MiniLM(Settings().cache))
@@ -164,14 +160,22 @@ def main() -> None:
         with served(places, Path(scratch) / "serve.log") as dashboard, sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
             knowing(browser)
-            for name in wanted:
-                for scheme in ("light", "dark"):
-                    for width in WIDTHS:
-                        picture = capture(browser, dashboard, name, scheme, width)
-                        save(picture, FOLDER / f"{name}-{scheme}-{width}.png")
-                        if (name, scheme, width) == ("recall", "light", 1366):
-                            save(picture, ROOT / "docs" / "recall.png", 900)
+            yield browser, dashboard
             browser.close()
+
+
+def main() -> None:
+    """Fill a world, show it, and take the pictures."""
+    wanted = sys.argv[1:] or list(PAGES)
+    if unknown := set(wanted) - set(PAGES):
+        sys.exit(f"There is no page {sorted(unknown)}; there are {', '.join(PAGES)}.")
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with shown() as (browser, dashboard):
+        for name in wanted:
+            for scheme in ("light", "dark"):
+                for width in WIDTHS:
+                    picture = capture(browser, dashboard, name, scheme, width)
+                    save(picture, FOLDER / f"{name}-{scheme}-{width}.png")
 
 
 if __name__ == "__main__":

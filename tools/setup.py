@@ -25,6 +25,7 @@ TARGETS = (
     "format",
     "bench",
     "screenshots",
+    "film",
     "docs",
     "audit",
     "licences",
@@ -269,8 +270,8 @@ def main():
             )
         )
     environment = dict(os.environ, CHROMIUM=os.environ.get("CHROMIUM") or find_browser())
-    if target == "screenshots":
-        sys.exit(run([[python, os.path.join("tools", "screenshots.py")]], environment))
+    if target in ("screenshots", "film"):
+        sys.exit(run([[python, os.path.join("tools", target + ".py")]], environment))
     benchmarks = sorted(name for name in os.listdir("benchmarks") if name.endswith(".py") and name[0] != "_")
     sys.exit(run([[python, "-m", "benchmarks." + name[:-3]] for name in benchmarks], environment))
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -12,15 +14,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from starlette.testclient import TestClient
 
 from memory_system import PRESETS, AgentMemory, Settings, World
 from memory_system.core.scoring import score
 from memory_system.embedding.embedder import CachedEmbedder
+from memory_system.interfaces.api import create_app
 from tests import sample_world
+from tests.command_line import COMMANDS
 from tests.conftest import ROOT
 
 DOCS = ROOT / "docs"
-PAGES = sorted(DOCS.glob("*.md"))
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 LONG = {"talks", "recipes"}
 """Pages whose code takes seconds, for ``make test-all``."""
 SERVED = "RemoteWorld("
@@ -75,6 +80,29 @@ def test_what_a_page_shows_and_links_is_there(page: Path) -> None:
     assert [link for link in inside if not (page.parent / link).exists()] == []
     pictures = [link for link in inside if "-light-" in link]
     assert [link for link in pictures if not (page.parent / link.replace("-light-", "-dark-")).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_commands_of_a_page_are_there(page: Path) -> None:
+    shell = "\n".join(re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL))
+    assert set(re.findall(r"\bmemory-system ([a-z][\w-]*)", shell)) <= set(COMMANDS)
+    targets = re.findall(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)[0].split()
+    assert set(re.findall(r"^(?:\w+=\S+ )*make ([a-z-]+)", shell, re.MULTILINE)) <= set(targets)
+
+
+def test_the_requests_of_the_pages_are_answered(in_the_sample_world: World) -> None:
+    """Each ``curl`` of README and developers.md, of a server that is not there but answers the same."""
+    lines = [
+        shlex.split(line)
+        for page in (ROOT / "README.md", DOCS / "developers.md")
+        for line in re.findall(r"^curl .*$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
+    assert len(lines) > 4
+    with in_the_sample_world as world, TestClient(create_app(lambda: world), base_url="http://localhost:5000") as api:
+        for words in lines:
+            (address,) = [word for word in words if "localhost:5000" in word]
+            answer = api.post(f"http://{address}", json=json.loads(words[words.index("-d") + 1]))
+            assert answer.status_code == 200, f"{address}: {answer.text}"
 
 
 # -- the score by hand -----------------------------------------------------------------------------------

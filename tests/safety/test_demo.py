@@ -20,6 +20,8 @@ from tests import sample_world
 from tests.running import Running, free_port, wait_for
 from tests.waiting import LAST_RESORT
 
+pytestmark = pytest.mark.full  # that a viewer changes nothing is shown by test_viewers and test_entrance, too
+
 LOOKS = {"/v1/query", "/rate", "/v1/agents/{name}/query", "/v1/agents/{name}/interview"} | {
     f"/v1/agents/{{name}}/{read.address}" for read in READS if read.asks
 }
