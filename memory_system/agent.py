@@ -612,6 +612,7 @@ class AgentMemory:
         return Curation(self._context).configure(settings, preview=preview)
 
     forget = _of(Curation, Curation.forget)
+    put_off = _of(Curation, Curation.put_off)
     save_personality = _of(Curation, Curation.save_personality)
     rate_again = _of(Rating, Rating.rate_again)
     rate_unrated = _of(Rating, Rating.rate_unrated)

@@ -23,6 +23,7 @@ TEXTS = {
     "cues": words.SAVED_CUES,
     "judgments": "Judgments",
     "dismissed": "Dismissed suspicions",
+    "later": "Decisions put off",
     "interviews": "Kept interviews",
 }
 _FIELDS = (

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
+from ..core import put_off
 from ..core.change_set import Change, ChangeSet, ModelCall, TextChange
 from ..core.entry import Tier
 from ..core.files import as_store_errors
+from ..core.times import moment_given
 from ..errors import Conflict, InvalidParameter, StaleChange
 from ..operations import edit
 from ..store.personality_file import PersonalityFile
@@ -52,6 +55,44 @@ class Curation(Part):
         held = self.context.ledger.text("settings")
         after = self.context.settings.evolve(**settings)
         return self.context.done(edit.configure(ground(self.context), held, after), preview)
+
+    def put_off(
+        self,
+        kind: str,
+        of: str = "",
+        *,
+        until: datetime | None = None,
+        mark: str = "",
+        preview: bool = False,
+    ) -> ChangeSet:
+        """Put a decision off: ``World.inbox`` does not tell it among what waits until then; or take that back.
+
+        Args:
+            kind: what it is about, as the inbox tells it; see ``core.put_off.Matter``.
+            of: which one of its kind, as the inbox tells it.
+            until: the world's time at which it asks again.
+            mark: what it is like, as the inbox tells it; without ``until`` it asks again when that changes. With
+                neither it asks again at once.
+            preview: whether to plan only.
+
+        Raises:
+            InvalidParameter: there is no such kind, or the time has no zone.
+        """
+        with self.context.ledger.reading():
+            held, revision = self.context.ledger.text(put_off.TEXT), self.context.ledger.revision
+        now = self.context.clock()
+        left = [one for one in put_off.parse_put_off(held) if (one.kind, one.of) != (kind, of)]
+        left = [one for one in left if one.at is None or one.at > now]
+        moment = "" if until is None else moment_given("'until'", until).isoformat()
+        made = [put_off.PutOff(kind, of, moment, mark)] if moment or mark else []
+        after = put_off.dump_put_off([*left, *made][-put_off.MOST :])
+        told = put_off.words(kind)
+        title = f"Put off: {told}" if made else f"No longer put off: {told}"
+        texts = (TextChange(put_off.TEXT, held, after),) if after != (held or "[]") else ()
+        plan = self.context.plan(
+            "put-off", title if texts else "Nothing to change", texts=texts, revision=revision
+        )
+        return self.context.done(plan, preview)
 
     def save_personality(self, text: str, *, expected: str | None = None, preview: bool = False) -> ChangeSet:
         """Take a JSON text as the static memory, in the file and in recall; only changed facts are embedded.

@@ -20,6 +20,7 @@ from .languages import NAMES as LANGUAGES
 from .memory import Page
 from .names import checked_name
 from .ports import address, holder, is_free, next_free, refuse_busy
+from .put_off import Matter
 from .saved_interviews import Answered, Sitting
 from .settings import explained
 from .times import ago, parse_time, real_clock, stamp
@@ -39,6 +40,7 @@ __all__ = [
     "Fact",
     "Finding",
     "Group",
+    "Matter",
     "Page",
     "Sitting",
     "State",

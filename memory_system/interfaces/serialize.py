@@ -76,6 +76,7 @@ from ..world.advancing import Advanced
 from ..world.branches.diff import Apart, MemoryApart, TextApart
 from ..world.due import Step as DueStep
 from ..world.folders import Binned
+from ..world.inbox import Decision, Inbox
 from ..world.happening import Happened, Known
 from ..world.places import Located
 from ..world.rerating import Rerating
@@ -733,6 +734,20 @@ _json(
     "Advanced",
     "The world's time afterwards, the steps that were or would be done in order, those that wait, and whether it was "
     "stopped before its end.",
+)
+_json(
+    Decision,
+    "DecisionTold",
+    "What asks for a decision: of which kind, which one of it (``of``), about which memories, why, and since when; "
+    "``mark`` is the same for as long as nothing about it changes. ``until`` is when it asks again, if it was put off "
+    "until a time.",
+    kind=str,
+)
+_json(
+    Inbox,
+    "Inbox",
+    "What asks a person for a decision at a time of the world, and what does and was put off.",
+    names={"decisions": "items"},
 )
 _json(Rerating, "ReratingTold", "How the work in the background stands, as ``memory_system.world.rerating.Rerating``.")
 _json(

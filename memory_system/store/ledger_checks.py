@@ -19,6 +19,7 @@ from ..core.dismissed import parse_dismissed
 from ..core.entry import MemoryEntry, Tier
 from ..core.files import as_store_errors
 from ..core.memory import Memory, Vectors
+from ..core.put_off import parse_put_off
 from ..core.saved_interviews import parse_sittings
 from ..core.settings import AgentSettings
 from ..errors import Conflict, InvalidParameter, Protected, StoreDamaged, StoreError, StoreUnavailable
@@ -98,6 +99,8 @@ def _refuse_unreadable(text: TextChange) -> None:
             parse_judgments(text.after)
         case "dismissed":
             parse_dismissed(text.after)
+        case "later":
+            parse_put_off(text.after)
         case "interviews":
             parse_sittings(text.after)
         case "personality":

@@ -4,6 +4,7 @@ from . import swap
 from .advancing import Advanced
 from .auth import Door, Role, is_this_machine, refuse_unsafe
 from .due import Step
+from .inbox import Decision, Inbox, morning_after, sorted_out, suspected
 from .prompt_samples import sample
 from .rerating import Rerating
 from .trail import Hop
@@ -14,14 +15,19 @@ __all__ = [
     "TOKENS",
     "VIEWING",
     "Advanced",
+    "Decision",
     "Door",
     "Hop",
+    "Inbox",
     "Rerating",
     "Role",
     "Step",
     "for_role",
     "is_this_machine",
+    "morning_after",
     "refuse_unsafe",
     "sample",
+    "sorted_out",
+    "suspected",
     "swap",
 ]

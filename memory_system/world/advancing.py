@@ -393,6 +393,8 @@ def foresee(
 ) -> Advanced:
     """What would happen by itself until a time, as far as that can be told without asking a language model.
 
+    What waits is what does at present, though there may be room for it until then, and what will.
+
     Args:
         world: whose characters.
         to: the world's time; its present if not given.
@@ -414,6 +416,7 @@ def foresee(
             lives[name] = life_of(world.agent(name), at, world.folder, coming.get(name, ()))
         except MemorySystemError as error:
             waiting.append(_unusable(name, at, error))
+    present: list[Step] = []
     while True:
         for name, life in lives.items():
             then = life
@@ -421,8 +424,11 @@ def foresee(
                 steps.append(step)
                 then = foreseen(then, step)
             lives[name] = then
+        left = [one for life in lives.values() for one in due(life, at)]
+        present = left if at == begin else present
         if at == end:
-            waiting += (one for life in lives.values() for one in due(life, at))
+            known = {(one.agent, one.what, one.of) for one in present}  # what waits at present says why it does
+            waiting += [*present, *(one for one in left if (one.agent, one.what, one.of) not in known)]
             for one in steps.copy():
                 if one.at == begin and (why := whys.get((one.agent, one.what, one.of))):
                     steps.remove(one)

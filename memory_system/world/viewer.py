@@ -30,6 +30,7 @@ _TOLD = frozenset(
         "fits",
         "folder",
         "groups",
+        "inbox",
         "lives",
         "name",
         "once",

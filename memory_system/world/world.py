@@ -76,6 +76,7 @@ from .branches.branches import Stage
 from .folders import Binned, Place
 from .happening import Happened, Told, happened
 from .hour import room
+from .inbox import Inbox, inbox
 from .living import Living
 from .places import Located, lies_in, places_of
 from .rerating import Rerater
@@ -323,9 +324,26 @@ class World(Stage):
     def due(self, to: datetime | None = None) -> Advanced:
         """What would happen by itself until a time; nothing is changed. See ``advance``.
 
-        What could not be done in the background is told as waiting, with the reason.
+        What waits is told with the reason: what could not be done in the background, what waits at present, though
+        there may be room for it until then, and what will wait.
         """
         return foresee(self, to, self.life.state.waiting)
+
+    def inbox(self, name: str, *, compare: bool = False, progress: Progress = no_progress) -> Inbox:
+        """What asks a person for a decision about an agent; nothing is changed.
+
+        What would migrate or is due by itself (see ``advance``), what is unrated or stale, and saved cues that fail.
+        ``AgentMemory.put_off`` lets one of them wait.
+
+        Args:
+            name: the agent's.
+            compare: whether all memories are compared for duplicates and contradictions, by rules alone.
+            progress: told how far that is, 0 to 1; it may raise to cancel.
+
+        Raises:
+            AgentNotFound: there is none of this name.
+        """
+        return inbox(self.agent(name), self.folder, self.life.state.waiting, compare=compare, progress=progress)
 
     @property
     def about(self) -> About:

@@ -55,7 +55,7 @@ def test_a_plan_for_another_agent_and_what_is_no_plan_are_refused() -> None:
         refuse_broken({}, "mira")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", ["settings", "cues", "judgments", "dismissed", "interviews", "personality"])
+@pytest.mark.parametrize("name", ["settings", "cues", "judgments", "dismissed", "later", "interviews", "personality"])
 def test_a_text_that_could_not_be_read_again_is_refused(name: str) -> None:
     refuse_broken(plan(texts=(TextChange(name, None, None),)), "mira")
     with pytest.raises(InvalidInput):

@@ -149,14 +149,11 @@ def _next() -> None:
     world = session.world()
     st.markdown("**Comes next**")
     try:
-        now, told = world.due(), world.due(world.clock() + AHEAD)
+        told = world.due(world.clock() + AHEAD)
     except MemorySystemError as error:
         widgets.problem(error)
         return
-    by_step = {
-        (one.agent, one.what, one.of): one for one in (*told.waiting, *now.waiting)
-    }  # what waits now says why it does
-    waiting = list(by_step.values())
+    waiting = told.waiting
     for step in waiting[:_MOST]:
         _step(step, step.waits, waits=True)
     for step in told.steps[: max(0, _MOST - len(waiting))]:

@@ -68,6 +68,7 @@ class RemoteAgent(RemoteView):
     rate_again = planned(AgentMemory.rate_again)
     edit_many = planned(AgentMemory.edit_many)
     forget = planned(AgentMemory.forget)
+    put_off = planned(AgentMemory.put_off)
     restore = planned(AgentMemory.restore)
     purge = planned(AgentMemory.purge)
     tune = planned(AgentMemory.tune)

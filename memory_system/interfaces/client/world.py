@@ -28,6 +28,7 @@ from ...world.branches.diff import Apart
 from ...world.branches.merge import Fit
 from ...world.folders import Binned
 from ...world.happening import Happened, Told
+from ...world.inbox import Inbox
 from ...world.places import Located
 from ...world.rerating import Rerating
 from ...world.trail import Hop
@@ -253,6 +254,11 @@ class RemoteWorld:
     def due(self, to: datetime | None = None) -> Advanced:
         """What would happen by itself until a time of the world, or at present; nothing is changed."""
         return read(Advanced, self._wire.get("/v1/due", to=plain(to)))
+
+    def inbox(self, name: str, *, compare: bool = False, progress: Progress = no_progress) -> Inbox:
+        """As ``World.inbox``."""
+        address = f"/v1/agents/{segment(name)}/inbox"
+        return read(Inbox, long(self._wire, "GET", address, None, progress, compare=str(compare).lower()))
 
     def worlds(self) -> list[str]:
         """The worlds in the server's folder of all worlds, of which it serves this one."""

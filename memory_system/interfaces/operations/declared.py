@@ -17,8 +17,10 @@ from ...conversation import describe_person, reflect_on_person, whisper
 from ...conversation.storage import MAX_BLOCK
 from ...core.change_set import ChangeSet
 from ...core.entry import MAX_DOCUMENT
+from ...core.kinds import MAX_ID
 from ...core.known import EVERYBODY, MAX_GROUP
 from ...core.presets import PRESETS
+from ...core.put_off import Matter
 from ...core.settings import AgentSettings, Retention
 from ...operations.context import Progress
 from ...operations.importing.turns import MAX_SPEAKER, MAX_TURNS
@@ -189,6 +191,20 @@ class RemoveCue(Body):
     """The name of a saved cue."""
 
     name: Annotated[CueName, Says("What the cue is called.")]
+
+
+class Later(Body):
+    """Which decision, as the inbox tells it, and until when."""
+
+    kind: Annotated[Matter, Says("What it is about, as the inbox tells it.")]
+    of: Annotated[
+        Annotated[str, StringConstraints(max_length=MAX_ID)], Says("Which one of its kind, as the inbox tells it.")
+    ] = ""
+    until: Annotated[AwareDatetime | None, Says("Until which time of the world, with its zone.")] = None
+    mark: Annotated[
+        Annotated[str, StringConstraints(max_length=MAX_ID)],
+        Says("What it is like, as the inbox tells it: it asks again when that changes. With neither: at once."),
+    ] = ""
 
 
 class Judge(Body):
@@ -578,6 +594,15 @@ OPERATIONS = (
         "'Where is the key?' mira-0327-13 right",
         kind="judgments",
         label="Judgments",
+    ),
+    Operation(
+        "put-off",
+        "Put a decision off",
+        "Let a decision of the inbox wait until a time of the world, or until something about it changes.",
+        Later,
+        lambda agent, body: agent.put_off(body.kind, body.of, until=body.until, mark=body.mark, preview=True),
+        "migrate --until 2026-03-28T06:00:00+00:00",
+        label="Put off",
     ),
     Operation(
         "undo",

@@ -24,6 +24,7 @@ from ...world.advancing import Advanced
 from ...world.auth import Role
 from ...world.branches.diff import Apart
 from ...world.folders import Binned
+from ...world.inbox import Inbox
 from ...world.places import Located
 from ...world.rerating import Rerating
 from ...world.trail import Hop
@@ -168,7 +169,25 @@ def _fits(world: World, agent: AgentMemory, _form: Form) -> Json:
     return {"items": [{**asdict(found[one.revision]), "applied": one} for one in changes]}
 
 
+class OfInbox(Form):
+    """Whether memories are compared with each other."""
+
+    compare: Annotated[bool, Says("Compare all memories for duplicates and contradictions, too.")] = False
+
+
 READS = (
+    Read(
+        "inbox",
+        "What asks for a decision",
+        "What asks a person for a decision: what would migrate, is due, unrated or stale, and cues that fail.",
+        OfInbox,
+        lambda world, agent, form, progress: world.inbox(agent.name, compare=form.compare, progress=progress),
+        Inbox,
+        "inbox",
+        "--compare",
+        told=True,
+        of_world=True,
+    ),
     Read(
         "rehearsals",
         "Rehearsals",

@@ -9,6 +9,7 @@ from typing import Any
 
 from ...core import personality as personalities
 from ...core.dismissed import dump_dismissed, parse_dismissed
+from ...core.put_off import dump_put_off, parse_put_off
 from ...core.saved_interviews import dump_sittings, parse_sittings
 from ...core.settings import AgentSettings
 from ...recall.cues import dump_cues, dump_judgments, name_key, parse_cues, parse_judgments
@@ -132,6 +133,10 @@ def _dismissed(text: str | None) -> Any:
     return {" ".join(one.texts): _fields(one) for one in parse_dismissed(text)}
 
 
+def _later(text: str | None) -> Any:
+    return {f"{one.kind} {one.of}".strip(): _fields(one) for one in parse_put_off(text)}
+
+
 def _interviews(text: str | None) -> Any:
     return {f"{one.title} ({one.id[:8]})": _fields(one) for one in parse_sittings(text)}
 
@@ -159,5 +164,6 @@ _FORMS: dict[str, tuple[Callable[[str | None], Any], Callable[[Any], str]]] = {
     "cues": (_cues, _records_text(dump_cues, parse_cues)),
     "judgments": (_judgments, _records_text(dump_judgments, parse_judgments)),
     "dismissed": (_dismissed, _records_text(dump_dismissed, parse_dismissed)),
+    "later": (_later, _records_text(dump_put_off, parse_put_off)),
     "interviews": (_interviews, _records_text(dump_sittings, parse_sittings)),
 }

@@ -1,0 +1,118 @@
+"""What asks for a decision and was put off, kept in the journal as JSON text, so that everybody who looks knows it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from ..errors import InvalidParameter, shown
+from .kinds import MAX_ID
+from .records import Records
+from .times import parse_time, time_given
+
+TEXT = "later"
+"""The name of the text in the journal."""
+MOST = 1_000
+"""Decisions of one agent that are put off; of more, those that were put off first ask again."""
+_MAX_BYTES = 1_000_000
+_MAX = MAX_ID
+
+
+class Matter(StrEnum):
+    """What a decision is about."""
+
+    MIGRATE = "migrate"
+    REFLECT = "reflect"
+    PERSON = "reflect-on-person"
+    SUMMARISE = "summarise"
+    PLAN = "plan"
+    RATE = "rate"
+    STALE = "stale"
+    CUE = "cue"
+    CONTRADICTION = "contradiction"
+    DUPLICATE = "duplicate"
+
+
+_WORDS = {Matter.PERSON: "reflection on a person", Matter.RATE: "unrated memories", Matter.CUE: "failing cue"}
+
+
+def words(kind: str) -> str:
+    """What a decision is about, in two words.
+
+    Raises:
+        InvalidParameter: there is no such kind.
+    """
+    if kind not in set(Matter):
+        raise InvalidParameter(f"There is no decision about {shown(kind)}; there are {', '.join(Matter)}.")
+    return _WORDS.get(Matter(kind), f"{kind}")
+
+
+@dataclass(frozen=True)
+class PutOff:
+    """A decision that was put off.
+
+    Args:
+        kind: what it is about.
+        of: which one of its kind: the id of a memory, the name of a cue or a person, the fingerprints of texts; empty
+            where there is one of its kind at most. At most 300 characters.
+        until: the world's time at which it asks again, with its zone, as ISO 8601; empty where it asks again as soon
+            as something about it changes.
+        mark: what it was like, in at most 300 characters that are the same for as long as nothing changes.
+
+    Raises:
+        InvalidParameter: one is not as described, or neither a time nor a mark is given.
+    """
+
+    kind: str
+    of: str = ""
+    until: str = ""
+    mark: str = ""
+
+    def __post_init__(self) -> None:
+        words(self.kind)
+        for name in ("of", "until", "mark"):
+            value = getattr(self, name)
+            if not isinstance(value, str) or len(value) > _MAX:
+                raise InvalidParameter(f"'{name}' must be text of at most {_MAX} characters, not {shown(value)}.")
+        if not self.until and not self.mark:
+            raise InvalidParameter("What is put off needs a time of the world, or a mark of what it is like.")
+        if self.until:
+            time_given("'until'", self.until)
+
+    @property
+    def at(self) -> datetime | None:
+        """When it asks again; ``None`` = when something about it changes."""
+        return parse_time(self.until) if self.until else None
+
+    def holds(self, now: datetime, mark: str) -> bool:
+        """Whether it is still put off at a time of the world, with what it is like then."""
+        return self.mark == mark if self.at is None else now < self.at
+
+
+def mark_of(*parts: object) -> str:
+    """What is the same for as long as these are: 32 characters."""
+    return hashlib.sha256("\n".join(map(str, parts)).encode("utf-8")).hexdigest()[:32]
+
+
+_RECORDS = Records(PutOff, "decisions put off", MOST, _MAX_BYTES, lambda one: f"{one.kind} {one.of}")
+
+
+def parse_put_off(text: str | None) -> tuple[PutOff, ...]:
+    """The records of a text that ``dump_put_off`` wrote; none for ``None``.
+
+    Raises:
+        InvalidDocument: all that is wrong with it, by its number in the list.
+    """
+    return _RECORDS.parse(text)
+
+
+def dump_put_off(put_off: Sequence[PutOff]) -> str:
+    """One line of JSON.
+
+    Raises:
+        InvalidParameter: there are more than 1,000, or two of one decision.
+    """
+    return _RECORDS.dump(put_off)

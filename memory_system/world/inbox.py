@@ -1,0 +1,197 @@
+"""Inbox: what asks a person for a decision about a character, read out of what is stored; nothing is changed.
+
+What is due is told as ``World.due`` tells it, beside what is unrated or stale and the saved cues that fail. Memories
+that may be duplicates or contradict each other are told where that is asked for, since all are compared for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from ..agent import AgentMemory
+from ..core.change_set import short
+from ..core.entry import MemoryEntry, Tier
+from ..core.put_off import TEXT, Matter, mark_of, parse_put_off
+from ..operations.context import Progress, by_age, no_progress
+from ..operations.duplicates.suspicions import Look, Sort
+from .advancing import life_of
+from .due import Life, Step, due
+
+_STEPS = frozenset({Matter.MIGRATE, Matter.REFLECT, Matter.PERSON, Matter.SUMMARISE, Matter.PLAN})
+"""What is due that asks for a decision; talks are left where they are held, and ratings are told with all unrated."""
+_SORTS = {Sort.CONTRADICTION: Matter.CONTRADICTION, Sort.DUPLICATE: Matter.DUPLICATE}
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Something that asks for a decision.
+
+    Args:
+        kind: what it is about.
+        what: what that is, in a sentence or the words of the memory.
+        why: why it asks, in sentences.
+        of: which one of its kind; see ``core.put_off.PutOff``.
+        ids: the memories that it is about, the oldest first.
+        since: the world's time from which on it asks; ``None`` where that is not known.
+        mark: the same for as long as nothing about it changes.
+        until: when it asks again, where it was put off until a time.
+    """
+
+    kind: Matter
+    what: str
+    why: str
+    of: str = ""
+    ids: tuple[str, ...] = ()
+    since: datetime | None = None
+    mark: str = ""
+    until: datetime | None = None
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What tells it from all others of its agent."""
+        return self.kind, self.of
+
+
+@dataclass(frozen=True)
+class Inbox:
+    """What asks for a decision.
+
+    Args:
+        now: the world's time.
+        decisions: what waits, kind by kind.
+        put_off: what was put off, and still is.
+    """
+
+    now: datetime
+    decisions: tuple[Decision, ...] = ()
+    put_off: tuple[Decision, ...] = field(default=())
+
+    def of(self, kind: Matter) -> tuple[Decision, ...]:
+        """What waits of one kind."""
+        return tuple(one for one in self.decisions if one.kind is kind)
+
+
+def inbox(
+    agent: AgentMemory, folder: Path, waiting: Sequence[Step], *, compare: bool, progress: Progress = no_progress
+) -> Inbox:
+    """What asks for a decision about a character.
+
+    Args:
+        agent: the character.
+        folder: the world's, which has the prices.
+        waiting: steps of the world that were tried in vain; each says why.
+        compare: whether memories are compared with each other.
+        progress: told how far that is.
+    """
+    found = [*_due(agent, folder, waiting), *_unrated(agent), *_stale(agent), *_cues(agent)]
+    if compare:
+        found += suspected(agent.suspicions(ask_model=False, progress=progress))
+    return sorted_out(agent, found)
+
+
+def sorted_out(agent: AgentMemory, found: Sequence[Decision]) -> Inbox:
+    """Decisions, those apart that were put off and still are."""
+    now = agent.now
+    held = {(one.kind, one.of): one for one in parse_put_off(agent.text(TEXT))}
+    waits: list[Decision] = []
+    later: list[Decision] = []
+    for one in found:
+        put_off = held.get(one.key)
+        if put_off is not None and put_off.holds(now, one.mark):
+            later.append(replace(one, until=put_off.at))
+        else:
+            waits.append(one)
+    return Inbox(now, tuple(waits), tuple(later))
+
+
+def suspected(look: Look) -> list[Decision]:
+    """What asks for a decision of memories that were compared with each other."""
+    found = []
+    for one in look.suspicions:
+        of = " ".join(one.mark.texts)
+        texts = " and ".join(dict.fromkeys(f"“{short(entry.document)}”" for entry in one.entries))
+        since = max((entry.timestamp for entry in one.entries if entry.timestamp), default=None)
+        why = " ".join((*one.reasons, *one.doubts))
+        found.append(Decision(_SORTS[one.sort], texts, why, of, one.ids, since, mark_of(of, *one.ids)))
+    return found
+
+
+def morning_after(now: datetime) -> datetime:
+    """The next morning of the world, at six, in its zone."""
+    return (now + timedelta(days=1)).replace(hour=6, minute=0, second=0, microsecond=0)
+
+
+def _due(agent: AgentMemory, folder: Path, waiting: Sequence[Step]) -> Iterator[Decision]:
+    now = agent.now
+    life = life_of(agent, now, folder)
+    failed = {(one.what, one.of): one.waits for one in waiting if one.agent == agent.name}
+    for step in due(life, now):
+        if step.what in _STEPS:
+            kind = Matter(step.what)
+            of = step.of if kind is Matter.PERSON else ""
+            what, ids, since = _told(agent, kind, step, life)
+            why = " ".join(filter(None, (step.why, step.waits or failed.get((step.what, step.of), ""))))
+            yield Decision(kind, what, why, of, ids, since, mark_of(step.why, *ids))
+
+
+def _told(agent: AgentMemory, kind: Matter, step: Step, life: Life) -> tuple[str, tuple[str, ...], datetime | None]:
+    """What a step would do, with which memories, and since when it is due."""
+    if kind is Matter.MIGRATE:
+        plan = agent.migrate_stm2ltm(preview=True)
+        moved, gone = len(plan.of("move")), len(plan.of("forget"))
+        parts = [f"move {moved:,} to long-term memory"] * bool(moved) + [f"forget {gone:,}"] * bool(gone)
+        over = sorted(agent.entries(Tier.STM), key=by_age)[agent.settings.stm_size :]
+        told = " and ".join(parts)
+        return f"{told[:1].upper()}{told[1:]}", tuple(one.entry_id for one in plan.changes), _first(over)
+    if kind is Matter.PLAN:
+        ids = (step.of,) if step.of else ()
+        since = [agent.last_version(one).timestamp for one in ids]
+        return "Plan the day", ids, since[0] if since else datetime.combine(step.at, life.morning, step.at.tzinfo)
+    if kind is Matter.PERSON:
+        return f"Reflect on {step.of}", (), None
+    if kind is Matter.SUMMARISE:
+        return f"Make one summary of {life.to_summarise:,} memories", (), None
+    return "Reflect on recent memories", (), None
+
+
+def _unrated(agent: AgentMemory) -> Iterator[Decision]:
+    if waiting := agent.unrated():
+        ids = tuple(one.id for one in waiting)
+        many = f"Rate {len(ids):,} memories" if len(ids) > 1 else f"Rate “{short(waiting[0].document)}”"
+        why = "They have no rating, so importance tells nothing of them and they do not migrate."
+        if len(ids) == 1:
+            why = "It has no rating, so importance tells nothing of it and it does not migrate."
+        yield Decision(Matter.RATE, many, why, "", ids, _first(waiting), mark_of(*ids))
+
+
+def _stale(agent: AgentMemory) -> Iterator[Decision]:
+    for one in agent.stale():
+        gone = sum(altered.after is None for altered in one.alterations)
+        changed = len(one.alterations) - gone
+        parts = [f"{changed} changed"] * bool(changed) + [f"{gone} deleted"] * bool(gone)
+        why = f"Of what it rests on, {' and '.join(parts)} since."
+        last = max(altered.last.at for altered in one.alterations)
+        mark = mark_of(*(f"{altered.before.id} {altered.last.revision}" for altered in one.alterations))
+        yield Decision(Matter.STALE, one.entry.document, why, one.entry.id, (one.entry.id,), last, mark)
+
+
+def _cues(agent: AgentMemory) -> Iterator[Decision]:
+    for one in agent.check_cues():
+        if one.passed:
+            continue
+        parts = [f"{len(one.missing)} it must recall {_is(one.missing)} not recalled"] * bool(one.missing)
+        parts += [f"{len(one.unwanted)} it must not recall {_is(one.unwanted)}"] * bool(one.unwanted)
+        ids = (*one.missing, *one.unwanted)
+        why = f"Of its memories {', and '.join(parts)}."
+        yield Decision(Matter.CUE, f"{one.saved.name}: {one.saved.cue}", why, one.saved.name, ids, None, mark_of(*ids))
+
+
+def _is(some: Sequence[str]) -> str:
+    return "is" if len(some) == 1 else "are"
+
+
+def _first(entries: Sequence[MemoryEntry]) -> datetime | None:
+    return next((one.timestamp for one in entries if one.timestamp), None)
