@@ -18,7 +18,7 @@ from memory_system.core import LIVED, shipped
 from memory_system.core import stamp as stamped
 from memory_system.errors import NotSignedIn
 from memory_system.maintenance import fill_world
-from memory_system.world import Role, for_role
+from memory_system.world import Inbox, Role, for_role
 
 from .data import comparing, moments, tables
 from .server.visitors import COOKIE, visitors
@@ -86,6 +86,17 @@ def checked_cues(name: str, stamp: tuple[int, int], now: datetime) -> list[CueRe
     return agent().check_cues(now)
 
 
+@st.cache_resource(show_spinner=False, max_entries=50)
+def inbox(folder: str, name: str, stamp: tuple[int, int], minute: datetime) -> Inbox:  # noqa: ARG001 - the cache's key
+    """What asks for a decision about an agent, read anew when anything changed or a minute of its world has passed."""
+    return world().inbox(name)
+
+
+def waiting(agent: AgentMemory) -> Inbox:
+    """What asks for a decision about an agent at present; memories are not compared with each other for it."""
+    return inbox(str(world().folder), agent.name, agent.stamp, agent.now.replace(second=0, microsecond=0))
+
+
 @st.cache_resource(show_spinner=False, max_entries=20)
 def tags(name: str, stamp: tuple[int, int]) -> tuple[str, ...]:  # noqa: ARG001 - both are the cache's key
     """Every tag of the current agent, the most frequent first."""
@@ -110,6 +121,7 @@ def forget() -> None:
     tags.clear()
     scenes.clear()
     checked_cues.clear()
+    inbox.clear()
 
 
 def choose_next(name: str | None) -> None:

@@ -76,6 +76,17 @@ TAKE_IT_BACK_ANYWAY = "Undo it anyway"
 DONE_AGAIN = "Done again"
 FOR_ALL_OF_THEM = "For all of them"
 
+# inbox
+ACCEPT = "Accept"
+LATER = "Later"
+UNTIL_TOMORROW = "Until tomorrow morning"
+FOR_A_WEEK = "For a week"
+UNTIL_IT_CHANGES = "Until something changes"
+ASK_AGAIN_NOW = "Ask again now"
+EVERYBODY = "Everybody"
+NOTHING_WAITS = "Nothing waits."
+OPEN_THE_INBOX = "Open the inbox"
+
 # known_settings.py
 WHAT_IS_KNOWN = "What is known"
 LET_THEM_KNOW = "Let them know"

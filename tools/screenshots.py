@@ -80,6 +80,7 @@ def compare(page: Page) -> None:
 
 PAGES: dict[str, tuple[str, dict[str, str], Callable[[Page], None]]] = {
     "overview": ("", {"agent": "mira"}, lambda _page: None),
+    "inbox": ("inbox", {"agent": "edda"}, lambda page: page.get_by_role("button", name="Accept").first.wait_for()),
     "interview": ("interview", {"agent": "mira"}, ask),
     "ablation": ("interview", {"agent": "mira", "show": "ablation"}, ask_without),
     "strategies": ("interview", {"agent": "mira", "show": "strategies"}, compare),

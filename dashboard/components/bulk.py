@@ -36,6 +36,23 @@ _SEEN = 200
 """Rows of the table that shows what would change."""
 
 
+_BELOW = (
+    "<style>.st-key-said-below{position:fixed;bottom:1rem;left:50%;transform:translateX(-50%);width:auto!important;"
+    "max-width:min(44rem,calc(100vw - 2rem));z-index:1100;border-radius:.5rem;padding:.25rem;"
+    "background:light-dark(#fff,#22221f);box-shadow:0 4px 24px #0005}"
+    "[data-testid='stLayoutWrapper']:has(>.st-key-said-below){position:absolute;height:0}"
+    ".st-key-said-below:not(:has([data-testid='stAlert'])){display:none}</style>"
+)
+
+
+def said_below(agent: AgentMemory) -> None:
+    """What was last done, with its undo, in one line at the bottom, over what stands there."""
+    st.html(_BELOW)
+    with st.container(key="said-below", gap=None):
+        widgets.said()
+        last(agent)
+
+
 def last(agent: AgentMemory) -> None:
     """Say what was last done here, and offer its undo, for as long as nothing else has been changed since."""
     key = _done_key(agent)

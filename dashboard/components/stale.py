@@ -1,4 +1,4 @@
-"""Memories that rest on what has changed since: told on the overview, and on the card derived again or kept."""
+"""Memories that rest on what has changed since: told on Long-term, and on the card derived again or kept."""
 
 from __future__ import annotations
 

@@ -21,19 +21,6 @@ _SECONDS = 2.0
 _MOST = 50
 
 
-def notice(agent: AgentMemory) -> None:
-    """In one line how many memories are unrated, and the way to rate them; nothing where none is."""
-    if agent.read_only is not None or not (waiting := agent.unrated()):
-        return
-    with st.container(border=True, horizontal=True, vertical_alignment="center", key="unrated-notice"):
-        counted = tables.counted(len(waiting), "memory is", "memories are")
-        st.markdown(f":material/star_half: **{counted} not rated.**", width="stretch")
-        if st.button(
-            "Rate", icon=":material/arrow_forward:", key="to-rate", help="In Python: AgentMemory.rate_unrated"
-        ):
-            st.switch_page("views/operations/operations.py", query_params={"agent": agent.name, "operation": OPERATION})
-
-
 def section(agent: AgentMemory) -> None:
     """How many are unrated, rating them with its progress, what came of it, and the work in the background."""
     st.text(

@@ -14,7 +14,9 @@ from memory_system.operations import Progress
 from .. import session
 from . import widgets
 
-Do = Callable[[Progress, Callable[[], bool]], Any]
+Stop = Callable[[], bool]
+"""Answers whether to stop."""
+Do = Callable[[Progress, Stop], Any]
 """What is done: it is handed a progress to tell, and what answers whether to stop."""
 _SECONDS = 0.7
 

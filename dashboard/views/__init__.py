@@ -36,6 +36,7 @@ SECTIONS: dict[str, tuple[PageOf, ...]] = {
         PageOf("relive", "Re-live", ":material/replay:"),
     ),
     "Curate": (
+        PageOf("inbox", "Inbox", ":material/inbox:"),
         PageOf("personality", "Personality", ":material/badge:"),
         PageOf("short_term", "Short-term", ":material/bolt:"),
         PageOf("operations", "Operations", ":material/autorenew:"),

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from ..core import put_off
 from ..core.change_set import Change, ChangeSet, ModelCall, TextChange
 from ..core.entry import Tier
 from ..core.files import as_store_errors
 from ..core.times import moment_given
 from ..errors import Conflict, InvalidParameter, StaleChange
 from ..operations import edit
+from ..store import put_off
 from ..store.personality_file import PersonalityFile
 from .context import Part
 from .retrieval import ground
@@ -68,7 +68,7 @@ class Curation(Part):
         """Put a decision off: ``World.inbox`` does not tell it among what waits until then; or take that back.
 
         Args:
-            kind: what it is about, as the inbox tells it; see ``core.put_off.Matter``.
+            kind: what it is about, as the inbox tells it; see ``store.put_off.Matter``.
             of: which one of its kind, as the inbox tells it.
             until: the world's time at which it asks again.
             mark: what it is like, as the inbox tells it; without ``until`` it asks again when that changes. With
@@ -89,9 +89,7 @@ class Curation(Part):
         told = put_off.words(kind)
         title = f"Put off: {told}" if made else f"No longer put off: {told}"
         texts = (TextChange(put_off.TEXT, held, after),) if after != (held or "[]") else ()
-        plan = self.context.plan(
-            "put-off", title if texts else "Nothing to change", texts=texts, revision=revision
-        )
+        plan = self.context.plan("put-off", title if texts else "Nothing to change", texts=texts, revision=revision)
         return self.context.done(plan, preview)
 
     def save_personality(self, text: str, *, expected: str | None = None, preview: bool = False) -> ChangeSet:

@@ -12,6 +12,7 @@ from .change_set import (
     entry_from_json,
     entry_to_json,
     text_words,
+    together,
 )
 from .entry import LIVED
 from .findings import Finding, State
@@ -20,7 +21,6 @@ from .languages import NAMES as LANGUAGES
 from .memory import Page
 from .names import checked_name
 from .ports import address, holder, is_free, next_free, refuse_busy
-from .put_off import Matter
 from .saved_interviews import Answered, Sitting
 from .settings import explained
 from .times import ago, parse_time, real_clock, stamp
@@ -40,7 +40,6 @@ __all__ = [
     "Fact",
     "Finding",
     "Group",
-    "Matter",
     "Page",
     "Sitting",
     "State",
@@ -62,4 +61,5 @@ __all__ = [
     "shipped",
     "stamp",
     "text_words",
+    "together",
 ]

@@ -6,7 +6,7 @@ import dataclasses
 import json
 import re
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -224,6 +224,43 @@ class ChangeSet:
             else f"{self.title}; {len(left)} of {len(self.changes)} accepted"
         )
         return dataclasses.replace(self, changes=left, title=title, id=uuid.uuid4().hex)
+
+
+def together(plans: Sequence[tuple[ChangeSet, Iterable[str]]], title: str) -> tuple[ChangeSet, tuple[ChangeSet, ...]]:
+    """One plan of several of one operation, planned one beside the other, so that one undo takes all of it back.
+
+    Args:
+        plans: one or more, each with the same operation, with the ids of the memories that it is about, changed or
+            not: what one of them keeps no other may forget.
+        title: of the one.
+
+    Returns:
+        The plan, and those that have to be applied by themselves: they change texts beside memories, or a
+        memory that one before them is about.
+    """
+    taken: list[ChangeSet] = []
+    left: list[ChangeSet] = []
+    ids: set[str] = set()
+    for one, about in plans:
+        own = {*about, *(change.entry_id for change in one.changes)}
+        if one.texts or one.purges or own & ids:
+            left.append(one)
+        else:
+            taken.append(one)
+            ids |= own
+    first, _ = plans[0]
+    return dataclasses.replace(
+        first,
+        title=title,
+        changes=tuple(change for one in taken for change in one.changes),
+        texts=(),
+        kept=tuple(kept for one in taken for kept in one.kept),
+        notes=tuple(dict.fromkeys(note for one in taken for note in one.notes)),
+        calls=tuple(call for one in taken for call in one.calls),
+        base_revision=min(one.base_revision for one, _ in plans),
+        purges=(),
+        id=uuid.uuid4().hex,
+    ), tuple(left)
 
 
 def short(text: str) -> str:

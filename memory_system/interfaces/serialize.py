@@ -76,8 +76,8 @@ from ..world.advancing import Advanced
 from ..world.branches.diff import Apart, MemoryApart, TextApart
 from ..world.due import Step as DueStep
 from ..world.folders import Binned
-from ..world.inbox import Decision, Inbox
 from ..world.happening import Happened, Known
+from ..world.inbox import Decision, Inbox
 from ..world.places import Located
 from ..world.rerating import Rerating
 from ..world.trail import Hop

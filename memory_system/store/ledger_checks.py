@@ -19,12 +19,12 @@ from ..core.dismissed import parse_dismissed
 from ..core.entry import MemoryEntry, Tier
 from ..core.files import as_store_errors
 from ..core.memory import Memory, Vectors
-from ..core.put_off import parse_put_off
 from ..core.saved_interviews import parse_sittings
 from ..core.settings import AgentSettings
 from ..errors import Conflict, InvalidParameter, Protected, StoreDamaged, StoreError, StoreUnavailable
 from ..recall.cues import parse_cues, parse_judgments
 from .expected_rows import Wanted
+from .put_off import parse_put_off
 
 MAX_STATE = 500_000
 """Characters of one such text: two blocks of core memory of 20,000 each, escaped at their worst, and room."""

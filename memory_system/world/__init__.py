@@ -1,5 +1,6 @@
 """A world: the agents that share a folder and a clock, who may see them, and the branches they rehearse on."""
 
+from ..store.put_off import Matter
 from . import swap
 from .advancing import Advanced
 from .auth import Door, Role, is_this_machine, refuse_unsafe
@@ -19,6 +20,7 @@ __all__ = [
     "Door",
     "Hop",
     "Inbox",
+    "Matter",
     "Rerating",
     "Role",
     "Step",

@@ -14,9 +14,10 @@ from pathlib import Path
 from ..agent import AgentMemory
 from ..core.change_set import short
 from ..core.entry import MemoryEntry, Tier
-from ..core.put_off import TEXT, Matter, mark_of, parse_put_off
 from ..operations.context import Progress, by_age, no_progress
 from ..operations.duplicates.suspicions import Look, Sort
+from ..operations.summarisation import to_summarise
+from ..store.put_off import TEXT, Matter, mark_of, parse_put_off
 from .advancing import life_of
 from .due import Life, Step, due
 
@@ -33,7 +34,7 @@ class Decision:
         kind: what it is about.
         what: what that is, in a sentence or the words of the memory.
         why: why it asks, in sentences.
-        of: which one of its kind; see ``core.put_off.PutOff``.
+        of: which one of its kind; see ``store.put_off.PutOff``.
         ids: the memories that it is about, the oldest first.
         since: the world's time from which on it asks; ``None`` where that is not known.
         mark: the same for as long as nothing about it changes.
@@ -147,13 +148,14 @@ def _told(agent: AgentMemory, kind: Matter, step: Step, life: Life) -> tuple[str
         told = " and ".join(parts)
         return f"{told[:1].upper()}{told[1:]}", tuple(one.entry_id for one in plan.changes), _first(over)
     if kind is Matter.PLAN:
-        ids = (step.of,) if step.of else ()
-        since = [agent.last_version(one).timestamp for one in ids]
-        return "Plan the day", ids, since[0] if since else datetime.combine(step.at, life.morning, step.at.tzinfo)
+        if step.of:
+            return "Plan the rest of the day", life.stirring, agent.last_version(step.of).timestamp
+        return "Plan the day", (), datetime.combine(step.at, life.morning, step.at.tzinfo)
     if kind is Matter.PERSON:
         return f"Reflect on {step.of}", (), None
     if kind is Matter.SUMMARISE:
-        return f"Make one summary of {life.to_summarise:,} memories", (), None
+        summed = to_summarise(agent.entries(Tier.LTM), step.at)[: life.to_summarise]
+        return f"Make one summary of {len(summed):,} memories", tuple(one.id for one in summed), None
     return "Reflect on recent memories", (), None
 
 

@@ -24,6 +24,7 @@ NOT_OURS = (
 """Rule and selector of what lies inside Streamlit's own widgets, where no page can change it."""
 PAGES = {
     "overview": ("", {"agent": "mira"}),
+    "inbox": ("inbox", {"agent": "mira"}),
     "interview": ("interview", {"agent": "mira"}),
     "interview of then": ("interview", {"agent": "mira", "revision": "40"}),
     "memory": ("memory", {"agent": "mira", "cue": "Who has the mill key?", "memory": "mira-0302-02"}),

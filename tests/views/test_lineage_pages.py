@@ -127,13 +127,13 @@ def doubtful(open_page: OpenPage) -> str:
     return found.id
 
 
-def test_the_overview_counts_what_is_stale_only_if_there_is_any(open_page: OpenPage) -> None:
-    assert "rests on what was changed" not in shown(open_page("overview"))
+def test_long_term_counts_what_is_stale_only_if_there_is_any(open_page: OpenPage) -> None:
+    assert "rests on what was changed" not in shown(open_page("long_term"))
 
 
 def test_a_stale_memory_is_flagged_derived_again_and_undone(open_page: OpenPage, doubtful: str) -> None:
     assert len(mira().stale()) == 1
-    assert "1 memory rests on evidence that was changed or deleted since." in shown(open_page("overview"))
+    assert "1 memory rests on evidence that was changed or deleted since." in shown(open_page("long_term"))
     before = mira().find(doubtful)
     page = open_page("long_term", memory=doubtful)
     assert words.RESTS_ON_WHAT_CHANGED in shown(page)

@@ -48,6 +48,7 @@ def as_json(page: AppTest) -> tuple[AppTest, str]:
     [
         "overview",
         "memory",
+        "inbox",
         "recall",
         "long_term",
         "history",

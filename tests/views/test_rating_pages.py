@@ -44,12 +44,6 @@ def number(page: AppTest, label: str) -> object:
     return next(one for one in page.number_input if one.label == label)
 
 
-def test_the_overview_says_how_many_are_unrated(open_page: OpenPage) -> None:
-    assert "not rated" not in shown(open_page("overview"))
-    add_unrated(3)
-    assert "3 memories are not rated." in shown(open_page("overview"))
-
-
 def test_a_button_rates_what_is_unrated(open_page: OpenPage, server: FakeServer) -> None:
     page = rate_page(open_page)
     assert "Every memory is rated." in shown(page)

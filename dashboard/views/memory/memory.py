@@ -28,11 +28,6 @@ _STYLE = (
     ".st-key-memory-bench [data-testid='stMarkdownContainer']:has(h1){margin-bottom:0}"
     ".st-key-memory-rest code{font:400 .8125rem/1.25rem inherit!important;font-family:inherit!important}"
     ".st-key-memory-close{position:absolute;right:.25rem;top:0;width:auto!important;z-index:2}"
-    ".st-key-memory-said{position:fixed;bottom:1rem;left:50%;transform:translateX(-50%);width:auto!important;"
-    "max-width:min(44rem,calc(100vw - 2rem));z-index:1100;border-radius:.5rem;padding:.25rem;"
-    "background:light-dark(#fff,#22221f);box-shadow:0 4px 24px #0005}"
-    "[data-testid='stLayoutWrapper']:has(>.st-key-memory-said){position:absolute;height:0}"
-    ".st-key-memory-said:not(:has([data-testid='stAlert'])){display:none}"
     "@media(max-width:900px){[data-testid='stColumn']:has(.st-key-memory-rest){display:none}"
     "[data-testid='stColumn']:has(.st-key-memory-bench){flex:1 1 100%!important;min-width:100%}"
     ".st-key-memory-drawer{position:fixed;inset:auto 0 0 0;width:auto;height:72dvh!important;min-height:0;"
@@ -48,13 +43,6 @@ _STYLE = (
 def _remembered(place: str, stamp: tuple[int, int], _agent: AgentMemory) -> list[MemoryEntry]:  # noqa: ARG001
     """All memories, the newest first; sorted anew when anything changed."""
     return listing.newest_first(_agent)
-
-
-def _said(agent: AgentMemory) -> None:
-    """What was last done, with its undo, in one line at the bottom, over what stands there."""
-    with st.container(key="memory-said", gap=None):
-        widgets.said()
-        bulk.last(agent)
 
 
 @st.fragment
@@ -131,4 +119,4 @@ def _forgotten(agent: AgentMemory, at: looking.Looking, shown: listing.Shown, ow
 
 st.html(_STYLE)
 _bench()
-_said(session.agent())
+bulk.said_below(session.agent())

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dashboard import session
-from dashboard.components import spending, stale, unrated, widgets
+from dashboard.components import spending, waiting, widgets
 from dashboard.data import tables
 from dashboard.views.overview import evening, life
 from dashboard.views.settings import safekeeping
@@ -38,9 +38,8 @@ for message in () if agent.read_only else agent.messages:
     st.info(widgets.plain(message), icon=":material/healing:")
 
 safekeeping.light(agent.name)
-stale.notice(agent)
-unrated.notice(agent)
-waiting = agent.migrate_stm2ltm(preview=True)
+waiting.line(agent)
+overflow = agent.migrate_stm2ltm(preview=True)
 evening.day(agent, cast)
 evening.remembered(agent, cast)
 life.show()
@@ -48,7 +47,6 @@ counts = (
     f"{stats['stm']} of {stats['stm_size']} short-term",
     f"{stats['ltm']} long-term",
     f"{tables.counted(stats['static'], 'fact', 'facts')} of personality",
-    *([f"{len(waiting.changes)} would migrate"] if waiting.changes else []),
 )
 with st.container(key="counts"):
     st.caption(" · ".join(counts))
@@ -63,12 +61,6 @@ if today.by != "nothing":
                 st.text(tables.visible(f"{label}: {action}"))
         basis = "By the plan of the day; missed is what no memory of its time tells of."
         st.caption(basis if today.by == "plan" else "By the routine: this day has no plan yet.")
-
-checked = session.checked_cues(agent.name, agent.stamp, agent.now)
-failed = [result.saved.name for result in checked if not result.passed]
-if failed:
-    words = f"Saved cues that fail: {len(failed)} of {len(checked)} ({tables.short(', '.join(failed), 200)})."
-    st.error(widgets.plain(words), icon=":material/cancel:")
 
 st.header("Recent changes", anchor=False)
 told = agent.history(5)
@@ -86,7 +78,7 @@ for one in told:
         else:
             widgets.undo_button(agent, one.revision, one.change_set.title)
 
-latest = tables.entries(agent.entries(Tier.STM), agent.now, waiting).head(5)
+latest = tables.entries(agent.entries(Tier.STM), agent.now, overflow).head(5)
 if len(latest):
     st.header("Latest memories", anchor=False)
     widgets.table(

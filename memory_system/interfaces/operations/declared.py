@@ -20,10 +20,10 @@ from ...core.entry import MAX_DOCUMENT
 from ...core.kinds import MAX_ID
 from ...core.known import EVERYBODY, MAX_GROUP
 from ...core.presets import PRESETS
-from ...core.put_off import Matter
 from ...core.settings import AgentSettings, Retention
 from ...operations.context import Progress
 from ...operations.importing.turns import MAX_SPEAKER, MAX_TURNS
+from ...store.put_off import Matter
 from ...world import knowing
 from ...world.world import World
 from ..forms import RETENTION, Body, EditBody, Id, Ids, Name, Says, SettingsBody, Share

@@ -9,10 +9,10 @@ from typing import Any
 
 from ...core import personality as personalities
 from ...core.dismissed import dump_dismissed, parse_dismissed
-from ...core.put_off import dump_put_off, parse_put_off
 from ...core.saved_interviews import dump_sittings, parse_sittings
 from ...core.settings import AgentSettings
 from ...recall.cues import dump_cues, dump_judgments, name_key, parse_cues, parse_judgments
+from ...store.put_off import dump_put_off, parse_put_off
 
 _NONE = object()
 """What stands where there is nothing."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from ..core.kinds import MAX_ID
+from ..core.records import Records
+from ..core.times import parse_time, time_given
 from ..errors import InvalidParameter, shown
-from .kinds import MAX_ID
-from .records import Records
-from .times import parse_time, time_given
 
 TEXT = "later"
 """The name of the text in the journal."""
@@ -36,18 +36,26 @@ class Matter(StrEnum):
     DUPLICATE = "duplicate"
 
 
-_WORDS = {Matter.PERSON: "reflection on a person", Matter.RATE: "unrated memories", Matter.CUE: "failing cue"}
+_WORDS = {
+    Matter.MIGRATE: "migration",
+    Matter.REFLECT: "reflection",
+    Matter.PERSON: "reflection on a person",
+    Matter.SUMMARISE: "summary",
+    Matter.RATE: "unrated memories",
+    Matter.STALE: "stale memory",
+    Matter.CUE: "failing cue",
+}
 
 
 def words(kind: str) -> str:
-    """What a decision is about, in two words.
+    """What a decision is about, in a few words.
 
     Raises:
         InvalidParameter: there is no such kind.
     """
     if kind not in set(Matter):
         raise InvalidParameter(f"There is no decision about {shown(kind)}; there are {', '.join(Matter)}.")
-    return _WORDS.get(Matter(kind), f"{kind}")
+    return _WORDS.get(Matter(kind), str(kind))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,22 @@
+"""How much asks for a decision, in a thin line that leads to the inbox."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memory_system import AgentMemory
+
+from .. import session, words
+from ..data import deciding, tables
+from . import widgets
+
+
+def line(agent: AgentMemory) -> None:
+    """What waits of a character, counted; nothing where nothing does, and of the past."""
+    if session.moment() is not None or not (waits := session.waiting(agent).decisions):
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="waiting"):
+        many = tables.counted(len(waits), "decision waits", "decisions wait")
+        st.caption(widgets.plain(f"{many}: {deciding.told(waits)}"), width="content")
+        if st.button(words.OPEN_THE_INBOX, icon=":material/inbox:", type="tertiary", help="In Python: World.inbox"):
+            st.switch_page("views/inbox/inbox.py", query_params={"agent": agent.name})

@@ -1,0 +1,243 @@
+"""What accepting a decision of the inbox would change, shown before it is applied as one change set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from memory_system import AgentMemory, ChangeSet, MemoryEntry, MemorySystemError, Tier
+from memory_system.conversation import reflect_on_person
+from memory_system.core import stamp, together
+from memory_system.errors import ModelError
+from memory_system.operations import Progress
+from memory_system.world import Decision, Matter
+
+from ... import words
+from ...components import bulk, drafts, widgets
+from ...data import deciding, tables
+
+PAIRS = (Matter.CONTRADICTION, Matter.DUPLICATE)
+TOGETHER = (*PAIRS, Matter.STALE)
+"""Kinds of which several can be accepted at once."""
+_AT_ONCE = 100
+"""Memories that are rated in one change set, and decisions that are accepted in one."""
+_DERIVE, _KEEP, _FORGET = words.DERIVE_AGAIN, words.KEEP_AS_IT_IS, "Forget it"
+_OPEN, _ALL = "inbox-open", "all"
+_PLANS = "inbox-plans"
+
+
+def begin(agent: AgentMemory, kind: Matter, of: str | None) -> None:
+    """Show at the next run what accepting would change, of one decision, or of all of a kind (``None``)."""
+    st.session_state[_OPEN] = agent.name, kind, _ALL if of is None else (of,)
+    st.session_state[_PLANS] = {}
+
+
+def end() -> None:
+    """Show it no longer."""
+    st.session_state.pop(_OPEN, None)
+    st.session_state.pop(_PLANS, None)
+
+
+def is_open(agent: AgentMemory, kind: Matter, of: str | None) -> bool:
+    """Whether it is shown what accepting this would change."""
+    return bool(st.session_state.get(_OPEN) == (agent.name, kind, _ALL if of is None else (of,)))
+
+
+def panel(agent: AgentMemory, one: Decision) -> None:
+    """What accepting one decision would change, with what there is to choose, and the button that applies it."""
+    with st.container(border=True, gap="small", key="inbox-plan"):
+        choice = _choice(agent, one)
+        planned = _planned(choice, partial(_plan, agent, one, choice))
+        accepted = None
+        if planned is not None:
+            several = len(planned.changes) > 1 and one.kind not in PAIRS
+            refused = widgets.change_set(planned, choose=several)
+            accepted = planned.without(refused) if refused else planned
+            counted = f"{len(accepted.changes)} of {len(planned.changes)} accepted" if several else planned.title
+            with _footer(counted):
+                _apply(agent, accepted)
+                if one.kind in PAIRS:
+                    _both_stay(agent, one)
+        else:
+            with _footer(""):
+                st.button("Close", key="inbox-close", on_click=end)
+
+
+def all_of(agent: AgentMemory, kind: Matter, listed: Sequence[Decision]) -> None:
+    """What accepting all of a kind would change, a line each with a box, and the button that applies it at once."""
+    some = {one.of: one for one in listed[:_AT_ONCE] if not _protected(agent, one)}
+    with st.container(border=True, gap="small", key="inbox-plan"):
+        plans = {}
+        for one in some.values():
+            plan = _planned(one.of, partial(_plan, agent, one, _usual(agent, one)))
+            if plan is not None and plan.changes:
+                plans[one.of] = plan
+            elif isinstance(_plans()[one.of], ModelError):
+                break
+        frame = pd.DataFrame(
+            [
+                {"accept": True, "id": of, "would": tables.visible(plan.title), "why": tables.visible(some[of].why)}
+                for of, plan in plans.items()
+            ],
+            columns=["accept", "id", "would", "why"],
+        )
+        order = ["would", "why"]
+        ticked = drafts.ticks(
+            frame, "accept", f"inbox-all-{agent.name}-{kind}", hide_index=True, column_order=["accept", *order],
+            disabled=order, column_config={"would": "What would change", "why": "Why", "accept": words.ACCEPT},
+        )  # fmt: skip
+        chosen = [(plan, some[of].ids) for of, plan in plans.items() if of in ticked]
+        merged, left = together(chosen, f"{deciding.CHIPS[kind]}: {len(chosen)} settled") if chosen else (None, ())
+        if left:
+            many = tables.counted(len(left), "touches", "touch")
+            st.caption(f"{many} a memory that another one changes, or a saved cue, and will be asked for again.")
+        with _footer(f"{len(chosen) - len(left)} of {len(frame)} accepted"):
+            _apply(agent, merged)
+
+
+def _protected(agent: AgentMemory, one: Decision) -> bool:
+    return one.kind is Matter.STALE and _usual(agent, one) != _DERIVE
+
+
+def _footer(counted: str) -> st.delta_generator.DeltaGenerator:
+    """A line that stays at the bottom of the window for as long as its panel is in view."""
+    footer = st.container(horizontal=True, vertical_alignment="center", gap="small", key="inbox-footer")
+    if counted:
+        footer.caption(widgets.plain(counted), width="stretch")
+    return footer
+
+
+def _apply(agent: AgentMemory, accepted: ChangeSet | None) -> None:
+    if st.button("Apply", type="primary", icon=":material/check:", key="inbox-apply", disabled=not accepted):
+        assert accepted is not None, "a button that is disabled is not pressed"
+        bulk.do(agent, lambda: _done(agent, accepted))
+    st.button("Close", key="inbox-close", on_click=end)
+
+
+def _done(agent: AgentMemory, accepted: ChangeSet) -> ChangeSet:
+    try:
+        return agent.apply(accepted)
+    finally:
+        end()  # what has become stale is planned anew
+
+
+def _both_stay(agent: AgentMemory, one: Decision) -> None:
+    label = words.BOTH_ARE_RIGHT if one.kind is Matter.CONTRADICTION else "Not a duplicate"
+    if st.button(
+        label if len(one.ids) == 2 else "They all stay", key="inbox-stay", icon=":material/visibility_off:",
+        help="They stay as they are and are not listed again. In Python: AgentMemory.dismiss",
+    ):  # fmt: skip
+        end()
+        bulk.do(agent, lambda: agent.dismiss(one.ids))
+
+
+# -- what is chosen ------------------------------------------------------------------------------------------
+
+
+def _choice(agent: AgentMemory, one: Decision) -> str:
+    """Which of several memories stays, or what becomes of a stale one; nothing where there is nothing to choose."""
+    usual = _usual(agent, one)
+    if one.kind in PAIRS:
+        entries = {entry.id: entry for entry in _entries(agent, one)}
+        label = "Which is right?" if one.kind is Matter.CONTRADICTION else "Which one stays?"
+        return _radio(label, list(entries), usual, lambda of: entries[of])
+    if one.kind is Matter.STALE:
+        ways = [_DERIVE, _KEEP, _FORGET]
+        told = st.segmented_control("What to do", ways, default=usual, required=True, key=f"inbox-way-{one.of}")
+        return str(told)
+    return ""
+
+
+def _radio(label: str, ids: list[str], usual: str, entry: Callable[[str], MemoryEntry]) -> str:
+    chosen = st.radio(
+        label, ids, index=ids.index(usual) if usual in ids else 0, key=f"inbox-stays-{'-'.join(ids[:2])}",
+        format_func=lambda of: f"{ids.index(of) + 1}\\. {widgets.plain(tables.short(entry(of).document, 400))}",
+        captions=[widgets.plain(_facts(entry(of))) for of in ids],
+    )  # fmt: skip
+    return str(chosen)
+
+
+def _usual(agent: AgentMemory, one: Decision) -> str:
+    """What is chosen unless somebody chooses otherwise."""
+    entries = _entries(agent, one)
+    if one.kind in PAIRS and entries:
+        return deciding.usual(entries).id
+    return (_KEEP if any(entry.protected for entry in entries) else _DERIVE) if one.kind is Matter.STALE else ""
+
+
+def _entries(agent: AgentMemory, one: Decision) -> list[MemoryEntry]:
+    return [entry for of in one.ids if (entry := agent.find(of)) is not None]
+
+
+def _facts(entry: MemoryEntry) -> str:
+    when = stamp(entry.timestamp) if entry.timestamp else "timeless"
+    rated = "unrated" if entry.importance is None else f"importance {entry.importance:.2f}"
+    return " · ".join([entry.kind.value, tables.TIERS.get(Tier(entry.tier), ""), when, rated, *tables.marks(entry)])
+
+
+# -- what would change ---------------------------------------------------------------------------------------
+
+
+def _plans() -> dict[str, ChangeSet | MemorySystemError]:
+    held: dict[str, ChangeSet | MemorySystemError] = st.session_state.setdefault(_PLANS, {})
+    return held
+
+
+def _planned(choice: str, plan: Callable[[Progress], ChangeSet]) -> ChangeSet | None:
+    """The plan that is shown, made once, so that what is applied is what was shown; nothing if it cannot be made."""
+    if choice not in _plans():
+        place = st.empty()
+        try:
+            made: ChangeSet | MemorySystemError = plan(lambda done, doing: _working(place, done, doing))
+        except MemorySystemError as error:
+            made = error
+        place.empty()
+        _plans()[choice] = made
+    held = _plans()[choice]
+    if isinstance(held, MemorySystemError):
+        widgets.problem(held)
+        return None
+    return held
+
+
+def _working(place: st.delta_generator.DeltaGenerator, done: float, doing: str) -> None:
+    """How far a plan is; the page that is drawn anew by a click ends the work at its next step."""
+    place.progress(min(max(done, 0.0), 1.0), widgets.plain(doing))
+
+
+def _plan(agent: AgentMemory, one: Decision, choice: str, show: Progress) -> ChangeSet:
+    """What accepting it would change.
+
+    Raises:
+        MemorySystemError: it cannot be done, or the language model did not help.
+    """
+    return _PLAN_OF[one.kind](agent, one, choice, show)
+
+
+def _stale(agent: AgentMemory, one: Decision, choice: str, show: Progress) -> ChangeSet:
+    if choice == _FORGET:
+        return agent.forget(one.ids, preview=True)
+    if choice == _KEEP:
+        return agent.keep_stale(one.of, preview=True)
+    return agent.rederive(one.of, preview=True, progress=show)
+
+
+_PLAN_OF: dict[Matter, Callable[[AgentMemory, Decision, str, Progress], ChangeSet]] = {
+    Matter.MIGRATE: lambda agent, _one, _choice, _show: agent.migrate_stm2ltm(preview=True),
+    Matter.REFLECT: lambda agent, _one, _choice, show: agent.reflect_from_recent_memory(preview=True, progress=show),
+    Matter.PERSON: lambda agent, one, _choice, show: reflect_on_person(agent, one.of, preview=True, progress=show),
+    Matter.SUMMARISE: lambda agent, one, _choice, show: agent.summarize_and_forget(
+        len(one.ids), preview=True, progress=show
+    ),
+    Matter.PLAN: lambda agent, one, _choice, show: agent.plan_from_memory(because=one.ids, preview=True, progress=show),
+    Matter.RATE: lambda agent, one, _choice, show: agent.rate_again(one.ids[:_AT_ONCE], preview=True, progress=show),
+    Matter.STALE: _stale,
+    Matter.CONTRADICTION: lambda agent, one, choice, _show: agent.forget(
+        [of for of in one.ids if of != choice], preview=True
+    ),
+    Matter.DUPLICATE: lambda agent, one, choice, _show: agent.merge(one.ids, keep=choice, preview=True),
+}
+"""All but failing cues, which are mended on the Memory page."""

@@ -1,0 +1,69 @@
+"""Inbox: what asks for a decision, each with what accepting it would change, and with a way to put it off."""
+
+import streamlit as st
+
+from dashboard import session, words
+from dashboard.components import bulk, widgets
+from dashboard.data import deciding
+from dashboard.views.inbox import comparing, lines
+from memory_system.world import Inbox, Matter, sorted_out
+
+_STYLE = (
+    "<style>[class*='st-key-inbox-line-']{border-bottom:1px solid light-dark(#e4e4de,#33332f);padding:.375rem 0}"
+    ".inbox-why{font-size:.875rem;line-height:1.4;color:light-dark(#5c5c56,#a9a9a1);overflow-wrap:anywhere}"
+    ".inbox-why b{font-weight:600;color:light-dark(#161513,#efeee8)}"
+    ".st-key-inbox-plan{margin:.5rem 0}"
+    "[data-testid='stLayoutWrapper']:has(>.st-key-inbox-footer){position:sticky;bottom:0;z-index:5}"
+    ".st-key-inbox-footer{background:light-dark(#fff,#161614);padding:.5rem 0}"
+    ".st-key-inbox-list{gap:0!important}"
+    "@media(max-width:640px){[data-testid='stLayoutWrapper']:has(>[class*='st-key-inbox-what-']){"
+    "flex:1 1 100%!important;min-width:100%}[class*='st-key-inbox-line-']{flex-wrap:wrap!important}}</style>"
+)
+_EVERYBODY = "inbox-everybody"
+
+
+def _choose() -> None:
+    """Let the link say which kinds are chosen."""
+    session.to_link("kind", ",".join(st.session_state["inbox-kinds"]))
+    st.session_state["inbox-linked"] = session.from_link("kind")
+
+
+agent = session.agent()
+widgets.heading("Inbox", "What asks for a decision. Accept shows first what would change.", agent)
+if session.moment() is not None:
+    widgets.empty("Decisions are made at present.", "Return to the present to see what waits.")
+    st.stop()
+st.html(_STYLE)
+widgets.closed(agent)
+st.session_state[_EVERYBODY] = st.session_state.pop(f"{_EVERYBODY}-next", st.session_state.get(_EVERYBODY, False))
+if len(session.world().characters()) > 1 and st.toggle(words.EVERYBODY, key=_EVERYBODY):
+    with st.container(key="inbox-list"):
+        lines.everybody()
+    st.stop()
+
+head, listed = st.container(), st.container(key="inbox-list")  # above what says how far comparing is
+pairs, complete = comparing.found(agent)
+cheap, compared = session.waiting(agent), sorted_out(agent, pairs)
+found = Inbox(cheap.now, (*cheap.decisions, *compared.decisions), (*cheap.put_off, *compared.put_off))
+counts = deciding.counts(found.decisions)
+linked = session.from_link("kind")
+if linked != st.session_state.get("inbox-linked", ""):
+    st.session_state["inbox-kinds"] = [kind for kind in Matter if kind in linked.split(",")]
+    st.session_state["inbox-linked"] = linked
+chosen: list[Matter] = st.session_state.get("inbox-kinds", [])
+offered = [kind for kind in deciding.CHIPS if kind in counts or kind in chosen]
+if offered:
+    head.pills(
+        "Kinds", offered, selection_mode="multi", key="inbox-kinds", label_visibility="collapsed", on_change=_choose,
+        format_func=lambda kind: f"{deciding.CHIPS[kind]} {counts.get(kind, 0):,}", persist_state="session",
+    )  # fmt: skip
+with listed:
+    lines.show(agent, found, chosen)
+    if not counts and complete:
+        widgets.empty(
+            words.NOTHING_WAITS, "Let the world advance a day on Overview, or ask a question on the Memory page.", agent
+        )
+    elif counts and chosen and not any(kind in counts for kind in chosen):
+        widgets.empty("Nothing of this kind waits.", "Choose another kind above.")
+lines.later(agent, found.put_off)
+bulk.said_below(agent)

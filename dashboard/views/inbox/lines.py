@@ -1,0 +1,147 @@
+"""The list of what asks for a decision: one of it a line, with Accept and Later, and what was put off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import streamlit as st
+
+from memory_system import AgentMemory, MemorySystemError
+from memory_system.core import ago, stamp
+from memory_system.world import Decision, Inbox, Matter, morning_after
+
+from ... import session, words
+from ...components import bulk, widgets
+from ...data import deciding, diffs, tables
+from . import accepting
+
+_LINES = 20
+"""Decisions that are shown before one asks for more."""
+_LONGEST = 240
+_LATER = (words.UNTIL_TOMORROW, words.FOR_A_WEEK, words.UNTIL_IT_CHANGES)
+_OPERATIONS = {Matter.MIGRATE: "Migrate", Matter.REFLECT: "Reflect", Matter.SUMMARISE: "Summarise",
+               Matter.PLAN: "Plan", Matter.RATE: "Rate"}  # fmt: skip
+"""What the Operations page calls what can be done there in more detail."""
+
+
+def show(agent: AgentMemory, found: Inbox, kinds: Sequence[Matter]) -> None:
+    """What waits of these kinds, or of all if none is named."""
+    listed = [one for one in found.decisions if not kinds or one.kind in kinds]
+    may = agent.read_only is None
+    if may and len(kinds) == 1 and kinds[0] in accepting.TOGETHER and len(listed) > 1:
+        label = f"{words.ACCEPT} all {len(listed)}"
+        opens = (agent, kinds[0], None)
+        st.button(label, key="inbox-all", icon=":material/done_all:", on_click=accepting.begin, args=opens)
+        if accepting.is_open(*opens):
+            accepting.all_of(agent, kinds[0], listed)
+    most = int(st.session_state.setdefault("inbox-most", _LINES))
+    for number, one in enumerate(listed[:most]):
+        _line(agent, one, number, may=may)
+    if len(listed) > most and st.button(f"Show more ({len(listed) - most:,} are left)", icon=":material/expand_more:"):
+        st.session_state["inbox-most"] = most + _LINES
+        st.rerun()
+
+
+def _line(agent: AgentMemory, one: Decision, number: int, *, may: bool) -> None:
+    opened = accepting.is_open(agent, one.kind, one.of)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"inbox-line-{number}"):
+        with st.container(width="stretch", gap=None, key=f"inbox-what-{number}"):
+            st.text(tables.short(one.what, _LONGEST))
+            _why(agent, one)
+        key = f"{one.kind}-{one.of}"
+        if one.kind is Matter.CUE:
+            if st.button("Open", key=f"inbox-open-{key}", help="On the Memory page, with what would mend it."):
+                _mend(agent, one)
+        elif may:
+            st.button(
+                words.ACCEPT, key=f"inbox-accept-{key}", disabled=opened,
+                on_click=accepting.begin, args=(agent, one.kind, one.of), help="Shows first what would change.",
+            )  # fmt: skip
+        if may and (until := st.menu_button(words.LATER, _LATER, key=f"inbox-later-{key}")):
+            put_off(agent, one, str(until))
+    if opened:
+        accepting.panel(agent, one)
+        _deeper(agent, one)
+
+
+def _why(agent: AgentMemory, one: Decision) -> None:
+    """Of which kind it is, why it asks, and since when, with the exact time under the pointer."""
+    told = f"<b>{deciding.SHORT[one.kind]}</b> · {diffs.escaped(tables.visible(one.why))}"
+    if one.since:
+        told += f" · <time title='{diffs.escaped(stamp(one.since))}'>{diffs.escaped(ago(one.since, agent.now))}</time>"
+    st.html(f"<div class='inbox-why'>{told}</div>")
+
+
+def put_off(agent: AgentMemory, one: Decision, until: str) -> None:
+    """Let a decision wait; the next run says so, and offers to take it back."""
+    when = {words.UNTIL_TOMORROW: morning_after(agent.now), words.FOR_A_WEEK: agent.now + timedelta(days=7)}
+    moment: datetime | None = when.get(until)
+    bulk.do(agent, lambda: agent.put_off(one.kind, one.of, until=moment, mark="" if moment else one.mark))
+
+
+def _mend(agent: AgentMemory, one: Decision) -> None:
+    """Go to the Memory page, where the cue is asked and one of its memories is open, with its ways."""
+    cue = next((saved.cue for saved in agent.saved_cues if saved.name == one.of), "")
+    link = {"agent": agent.name, "cue": cue, "memory": one.ids[0] if one.ids else ""}
+    st.switch_page("views/memory/memory.py", query_params={name: value for name, value in link.items() if value})
+
+
+def _deeper(agent: AgentMemory, one: Decision) -> None:
+    """The way to the page where the same can be done in more detail."""
+    view, link, label = "", {}, ""
+    if one.kind in accepting.PAIRS:
+        view, label = "tidy", "Merge with a text of your own, on the Tidy page"
+    elif one.kind in _OPERATIONS:
+        view, link, label = "operations", {"operation": _OPERATIONS[one.kind]}, "More choices, on the Operations page"
+    elif one.kind is Matter.STALE:
+        view, link, label = "memory", {"memory": one.of}, "See what changed, on the Memory page"
+    if view and st.button(label, type="tertiary", icon=":material/arrow_forward:", key="inbox-deeper"):
+        st.switch_page(f"views/{view}/{view}.py", query_params={"agent": agent.name, **link})
+
+
+def later(agent: AgentMemory, put: Sequence[Decision]) -> None:
+    """What was put off, with until when, and the button that has it ask again."""
+    if not put:
+        return
+    with st.expander(f"Put off: {len(put)}", icon=":material/schedule:"):
+        for number, one in enumerate(put):
+            with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"inbox-off-{number}"):
+                with st.container(width="stretch", gap=None):
+                    st.text(tables.short(one.what, _LONGEST))
+                    until = f"until {stamp(one.until)}" if one.until else "until something changes"
+                    st.caption(widgets.plain(f"{deciding.SHORT[one.kind]} · {until}"))
+                if agent.read_only is None and st.button(
+                    words.ASK_AGAIN_NOW, key=f"inbox-again-{one.kind}-{one.of}", icon=":material/undo:",
+                    help="In Python: AgentMemory.put_off",
+                ):  # fmt: skip
+                    bulk.do(agent, lambda one=one: agent.put_off(one.kind, one.of))  # type: ignore[misc]
+
+
+def everybody() -> None:
+    """How much waits of each character, the most first; each leads to its own list."""
+    names = session.world().characters()
+    rows: list[tuple[AgentMemory, Inbox]] = []
+    with st.spinner(f"Looking at {tables.counted(len(names), 'character', 'characters')} …"):
+        for name in names:
+            try:
+                one = session.character(name)
+                rows.append((one, session.waiting(one)))
+            except MemorySystemError as error:
+                widgets.problem(error)
+    rows.sort(key=lambda row: (-len(row[1].decisions), row[0].name))
+    for agent, found in rows:
+        many = len(found.decisions)
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"inbox-line-{agent.name}"):
+            with st.container(width="stretch", gap=None):
+                st.text(tables.visible(agent.display_name))
+                st.caption(widgets.plain(deciding.told(found.decisions) or words.NOTHING_WAITS))
+            if st.button(
+                f"{many} wait" if many > 1 else "1 waits" if many else "Open",
+                key=f"inbox-of-{agent.name}",
+                icon=":material/arrow_forward:",
+            ):
+                session.choose_next(agent.name)
+                st.session_state["inbox-everybody-next"] = False
+                st.rerun()
+    st.caption("Duplicates and contradictions are counted in the list of each character.")
