@@ -17,7 +17,8 @@ _STYLE = (
     ".st-key-inbox-footer{background:light-dark(#fff,#161614);padding:.5rem 0}"
     ".st-key-inbox-list{gap:0!important}"
     "@media(max-width:640px){[data-testid='stLayoutWrapper']:has(>[class*='st-key-inbox-what-']){"
-    "flex:1 1 100%!important;min-width:100%}[class*='st-key-inbox-line-']{flex-wrap:wrap!important}}</style>"
+    "flex:1 1 100%!important;min-width:100%}"
+    "[class*='st-key-inbox-line-']{flex-wrap:wrap!important;row-gap:.25rem!important}}</style>"
 )
 _EVERYBODY = "inbox-everybody"
 
