@@ -2,7 +2,7 @@
 
     python -m benchmarks.dashboard [--memories 5000] [--rounds 5] [--idle 60] [--reruns 0]
 
-Times what a person waits for: from the click in the navigation until the page is drawn and its script has ended, and
+Times what a person waits for: from the click on a link until the page is drawn and its script has ended, and
 from the key on a slider of the Recall page until the new scores are drawn, and until all is at rest. The ratio is to
 the same measure with a character of the sample world, in the same run. Beside the clock stands the processor time of
 the server until all is at rest, which a busy machine does not lengthen as it does the clock.
@@ -37,6 +37,7 @@ from memory_system.core.ports import holder
 from memory_system.embedding.embedder import CachedEmbedder, Embedder, MiniLM
 from tests import sample_world
 from tests.browser.conftest import ARGUMENTS, Dashboard, knowing, served, settled
+from tests.browser.hands import way_to
 
 SAMPLE, LARGE = "mira", "bench"
 SWITCH, SLIDE = 1000.0, 300.0
@@ -101,19 +102,19 @@ def drawn(page: Page, act: Callable[[], object], ready: Callable[[], object]) ->
 
 
 def switches(page: Page, dashboard: Dashboard, agent: str, rounds: int) -> dict[str, list[Took]]:
-    """What each page takes, coming from the Overview; the first round is not counted."""
-    took: dict[str, list[Took]] = {name: [] for name in ("Overview", *TITLES)}
+    """What each page takes, by one click from its place or from World; the first round is not counted."""
+    took: dict[str, list[Took]] = {name: [] for name in ("World", *TITLES)}
     server = server_of(dashboard)
     dashboard.show(page, "", agent=agent)
     title = page.get_by_role("heading", level=1)
     home = title.inner_text()
-    links = page.get_by_test_id("stSidebarNav")
 
     def go(name: str) -> Took:
+        link = way_to(page, name)
         expected, before = TITLES.get(name, home), server.seconds()
         clock = drawn(
             page,
-            links.get_by_role("link", name=name, exact=True).click,
+            link.click,
             lambda: expect(title).to_have_text(expected, timeout=60_000),
         )
         settled(page)
@@ -123,8 +124,8 @@ def switches(page: Page, dashboard: Dashboard, agent: str, rounds: int) -> dict[
     for _ in range(rounds + 1):
         for name in TITLES:
             took[name].append(go(name))
-            took["Overview"].append(go("Overview"))
-    return {name: times[1 if name != "Overview" else len(TITLES) :] for name, times in took.items()}
+            took["World"].append(go("World"))
+    return {name: times[1 if name != "World" else len(TITLES) :] for name, times in took.items()}
 
 
 _FELT = """() => {
@@ -226,7 +227,7 @@ def idle(page: Page, dashboard: Dashboard, seconds: float) -> None:
 def growth(page: Page, dashboard: Dashboard, reruns: int) -> None:
     """The server's memory while the script runs again and again: nine steps of a slider, then another page."""
     server, done, pages = server_of(dashboard), 0, 0
-    links, each = page.get_by_test_id("stSidebarNav"), max(1, reruns // 10)
+    each = max(1, reruns // 10)
     print("\n| runs | server's memory, MB | processor seconds a run |\n|---:|---:|---:|")
     told, before = -each, server.seconds()
     while done <= reruns:
@@ -237,7 +238,7 @@ def growth(page: Page, dashboard: Dashboard, reruns: int) -> None:
             thumb.press("ArrowRight" if number % 2 else "ArrowLeft")
             settled(page)
         title = list(TITLES)[1 + pages % (len(TITLES) - 1)]
-        links.get_by_role("link", name=title, exact=True).click()
+        way_to(page, title).click()
         expect(page.get_by_role("heading", level=1)).to_have_text(TITLES[title])
         settled(page)
         pages, done = pages + 1, done + 11

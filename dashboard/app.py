@@ -10,8 +10,19 @@ if ROOT not in sys.path:  # ``streamlit run dashboard/app.py`` puts this folder 
 import streamlit as st  # noqa: E402
 
 from dashboard import session  # noqa: E402
-from dashboard.components import cast, drafts, looking_back, news, rehearsing, standing, unsent, widgets  # noqa: E402
-from dashboard.views import PAGES, SECTIONS  # noqa: E402
+from dashboard.components import (  # noqa: E402
+    cast,
+    drafts,
+    looking_back,
+    news,
+    places,
+    recent,
+    rehearsing,
+    standing,
+    unsent,
+    widgets,
+)
+from dashboard.views import PAGES  # noqa: E402
 from memory_system import MemorySystemError  # noqa: E402
 
 st.set_page_config(page_title="Memory system", page_icon="🧠", layout="wide")
@@ -19,20 +30,22 @@ st.logo(str(Path(__file__).with_name("logo.svg")), size="large")
 widgets.style()
 
 page = st.navigation(
-    {
-        section: [st.Page(one.script, title=one.title, icon=one.icon, default=one is PAGES[0]) for one in pages]
-        for section, pages in SECTIONS.items()
-    }
+    [st.Page(one.script, title=one.title, icon=one.icon, default=one is PAGES[0]) for one in PAGES], position="hidden"
 )
 drafts.keep_tables()
 try:
     standing.admit()
+    session.on_page(page.title)
+    room = st.sidebar.container(key="places", gap=None)
     session.pick_agent()
+    places.sidebar(room)
     standing.visitor()
     unsent.hold_clicks()
-    session.on_page(page.title)
     if session.world().agents():
+        with room:
+            recent.opener()
         looking_back.control()
+        places.foot()
         standing.banner(session.present())
         looking_back.banner()
         rehearsing.banner(session.present().name)

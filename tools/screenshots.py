@@ -100,6 +100,7 @@ PAGES: dict[str, tuple[str, dict[str, str], Callable[[Page], None]]] = {
     "tidy": ("tidy", {"agent": "mira"}, lambda _page: None),
     "rehearsal": ("rehearsal", {"agent": "mira"}, lambda _page: None),
     "settings": ("settings", {"agent": "mira"}, lambda _page: None),
+    "installation": ("installation", {"agent": "mira"}, lambda _page: None),
 }
 
 

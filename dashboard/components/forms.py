@@ -288,7 +288,7 @@ def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
 def actions(agent: AgentMemory, entry: MemoryEntry) -> None:
     """What can be done with one memory: pin, protect, rate again, forget, bring back what it summarises, edit."""
     if known_to(entry):
-        st.caption("This is a fact of the world; change it on the Settings page.")
+        st.caption("This is a fact of the world; change it on the Installation page.")
         return
     if entry.tier is Tier.STATIC:
         st.caption("This is a fact of the personality; change it on the Personality page.")

@@ -4,7 +4,7 @@ const SENT_MS = 400; // longer than Streamlit waits before it sends a cell, whic
 const BEGUN_MS = 5000; // by when a busy machine, too, has begun to run the page with the edit
 const HELD_MS = 100; // after a "Back" that was held: a cell that is closed in the same moment was lost in 5 of 13 tries
 const AGAIN_MS = 50, MOST_MS = 20000;
-const PAGES = "[data-testid='stSidebarNavLink']";
+const PAGES = "[data-testid='stPageLink-NavLink']";
 const CONTROLS = `${PAGES}, button, a, label, summary, [role='tab'], [role='radio']`;
 const CELL = ".gdg-input, .gdg-clip-region *"; // the editor of a cell, which lies above the page
 let open = ""; // which controls have to wait for the edit that is open

@@ -16,6 +16,7 @@ from memory_system.world import VIEWING
 
 from .. import words
 from ..data import cells, diffs, tables
+from . import places
 
 MOST_CARDS = 30
 _VERB_LOOKS: dict[str, tuple[str, Literal["green", "red", "blue", "orange"]]] = {
@@ -63,6 +64,7 @@ def ink() -> str:
 def heading(title: str, about: str, agent: AgentMemory | None = None) -> None:
     """A page's title, whose memory it is about, and what it is for, in a sentence."""
     st.title(plain(title), anchor=False)
+    places.line()
     who = f"**{plain(agent.display_name)}** · " if agent is not None else ""
     st.caption(f"{who}{about}")
 
@@ -263,10 +265,10 @@ def said() -> None:
         place.success(plain(message), icon=":material/check_circle:")
 
 
-def undo_button(agent: AgentMemory, revision: int, title: str, forget: str = "") -> None:
+def undo_button(agent: AgentMemory, revision: int, title: str, forget: str = "", key: str = "undo") -> None:
     """A button that takes an applied change set back; ``forget`` names what the session need not remember then."""
     if st.button(
-        "Undo", icon=":material/undo:", key=f"undo-{revision}", disabled=agent.read_only is not None,
+        "Undo", icon=":material/undo:", key=f"{key}-{revision}", disabled=agent.read_only is not None,
         help=agent.read_only or "In Python: AgentMemory.undo",
     ):  # fmt: skip
         try:

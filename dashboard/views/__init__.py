@@ -1,4 +1,4 @@
-"""The pages, each in a folder with its own parts beside it.
+"""The pages, each in a folder with its own parts beside it, and the places of the workbench that they belong to.
 
 The folder is not called ``pages``: Streamlit takes one of that name for pages of its own making, and tells who opens a
 link first that there is no such page.
@@ -14,11 +14,19 @@ _HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class PageOf:
-    """A page: its name is that of its folder, of its script in it, and the last part of its address."""
+    """A page: its name is that of its folder, of its script in it, and the last part of its address.
+
+    Args:
+        name: the name.
+        title: what it is called, and what the history says of who changed something there.
+        icon: how it is marked where pages are listed.
+        label: what the line of links of its place calls it, if not by its title.
+    """
 
     name: str
     title: str
     icon: str
+    label: str = ""
 
     @property
     def script(self) -> Path:
@@ -26,24 +34,62 @@ class PageOf:
         return _HERE / self.name / f"{self.name}.py"
 
 
-SECTIONS: dict[str, tuple[PageOf, ...]] = {
-    "": (PageOf("overview", "Overview", ":material/home:"), PageOf("memory", "Memory", ":material/neurology:")),
-    "Talk": (PageOf("interview", "Interview", ":material/forum:"),),
-    "Inspect": (
-        PageOf("recall", "Recall", ":material/search:"),
-        PageOf("long_term", "Long-term", ":material/timeline:"),
-        PageOf("history", "History", ":material/history:"),
-        PageOf("relive", "Re-live", ":material/replay:"),
+@dataclass(frozen=True)
+class Place:
+    """A place of the workbench: its first page is where the sidebar leads, and from there one goes to the others."""
+
+    title: str
+    pages: tuple[PageOf, ...]
+
+    @property
+    def first(self) -> PageOf:
+        """The page that opens with the place."""
+        return self.pages[0]
+
+
+PLACES = (
+    Place("World", (PageOf("overview", "World", ":material/home:"),)),
+    Place(
+        "Memory",
+        (
+            PageOf("memory", "Memory", ":material/neurology:"),
+            PageOf("recall", "Recall", ":material/search:", "Recall bench"),
+            PageOf("long_term", "Long-term", ":material/timeline:", "Timeline"),
+            PageOf("short_term", "Short-term", ":material/bolt:"),
+            PageOf("relive", "Re-live", ":material/replay:"),
+        ),
     ),
-    "Curate": (
-        PageOf("inbox", "Inbox", ":material/inbox:"),
-        PageOf("personality", "Personality", ":material/badge:"),
-        PageOf("short_term", "Short-term", ":material/bolt:"),
-        PageOf("operations", "Operations", ":material/autorenew:"),
-        PageOf("tidy", "Tidy", ":material/cleaning_services:"),
-        PageOf("rehearsal", "Rehearsal", ":material/theater_comedy:"),
+    Place("Talk", (PageOf("interview", "Interview", ":material/forum:"),)),
+    Place(
+        "Character",
+        (
+            PageOf("personality", "Personality", ":material/badge:"),
+            PageOf("settings", "Settings", ":material/tune:"),
+            PageOf("rehearsal", "Rehearsal", ":material/theater_comedy:"),
+        ),
     ),
-    "Set up": (PageOf("settings", "Settings", ":material/tune:"),),
-}
-"""The pages as the navigation lists them, section by section; the first is where everybody begins."""
-PAGES = tuple(page for section in SECTIONS.values() for page in section)
+    Place(
+        "Inbox",
+        (
+            PageOf("inbox", "Inbox", ":material/inbox:"),
+            PageOf("tidy", "Tidy", ":material/cleaning_services:"),
+            PageOf("operations", "Operations", ":material/autorenew:"),
+        ),
+    ),
+)
+"""The places as the sidebar lists them; the first page of the first is where everybody begins."""
+HISTORY = PageOf("history", "History", ":material/history:")
+"""All that was changed; of its last lines there is a drawer over every page."""
+INSTALLATION = PageOf("installation", "Installation", ":material/settings:")
+"""What is set for all characters, behind the gear."""
+PAGES = (*(page for place in PLACES for page in place.pages), HISTORY, INSTALLATION)
+
+
+def page_of(title: str) -> PageOf | None:
+    """The page that is called so."""
+    return next((page for page in PAGES if page.title == title), None)
+
+
+def place_of(page: PageOf) -> Place | None:
+    """The place that a page belongs to; what lies over all belongs to none."""
+    return next((place for place in PLACES if page in place.pages), None)

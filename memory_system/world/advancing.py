@@ -373,7 +373,7 @@ def until(world: Stage, to: datetime | None, *, foreseen: bool = False) -> tuple
     if end > now and read_standing(world.folder) is None and not foreseen:
         raise InvalidParameter(
             "The world's clock runs by itself, so it cannot be advanced beyond its time. Let it stand first, with "
-            "pause(), by 'memory-system clock --pause' or on the Overview page."
+            "pause(), by 'memory-system clock --pause' or on the World page."
         )
     return now, end
 

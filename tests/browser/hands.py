@@ -9,6 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 
 from dashboard import words
+from dashboard.views import HISTORY, PAGES, place_of
 
 from .conftest import Dashboard, settled
 
@@ -16,6 +17,33 @@ _TRIES, _OPENS = 9, 5_000
 """How often something is tried that a page may lose, and after how many milliseconds a list is opened once more."""
 _ROW = 35
 """The height of a row, and of the header, in Streamlit's tables, which are drawn on a canvas."""
+
+
+def way_to(page: Page, title: str) -> Locator:
+    """Go so far towards a page that one click is left, and answer the link that it falls on.
+
+    A page is reached from its place, by the line under the title, and what belongs to no place from everywhere.
+    """
+    wanted = next(one for one in PAGES if one.title == title)
+    place = place_of(wanted)
+    sidebar = page.get_by_test_id("stSidebar")
+    if wanted is HISTORY:
+        sidebar.get_by_role("button", name=title, exact=True).click()
+        return page.get_by_role("dialog").get_by_role("link")
+    link = sidebar.get_by_role("link", name=place.title if place else title, exact=True)
+    if place is None or wanted is place.first:
+        return link
+    link.click()
+    settled(page)
+    return page.locator(".st-key-line").get_by_role("link", name=wanted.label or title, exact=True)
+
+
+def go_to(page: Page, title: str) -> None:
+    """Go to a page by its links, as a hand does."""
+    wanted = next(one for one in PAGES if one.title == title)
+    way_to(page, title).click()
+    expect(page).to_have_url(re.compile(f"/{'' if wanted is PAGES[0] else wanted.name}([?]|$)"))
+    settled(page)
 
 
 def press(page: Page, name: str, *, exact: bool = True) -> None:

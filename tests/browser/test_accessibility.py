@@ -16,8 +16,6 @@ from .hands import choose, open_tab, press, tick, write
 pytestmark = pytest.mark.browser
 
 NOT_OURS = (
-    ("list", "[data-testid='stSidebarNavItems']"),  # Streamlit groups the links of its navigation in divs
-    ("listitem", "[data-testid='stSidebarNavItems'] *"),  # the same divs, seen from the links
     ("presentation-role-conflict", "[data-testid='stFileUploaderDropzone']"),  # a section that Streamlit labels
     ("region", "[id='stFloatingOverlayPortal']"),  # where Streamlit draws what floats, beside its own main
 )
@@ -39,9 +37,9 @@ PAGES = {
     "operations": ("operations", {"agent": "mira", "operation": "Summarise"}),
     "tidy": ("tidy", {"agent": "mira"}),
     "settings": ("settings", {"agent": "mira"}),
-    "language model": ("settings", {"agent": "mira", "part": "model"}),
-    "prompts": ("settings", {"agent": "mira", "part": "prompts"}),
-    "world": ("settings", {"agent": "mira", "part": "known"}),
+    "language model": ("installation", {"agent": "mira", "part": "model"}),
+    "prompts": ("installation", {"agent": "mira", "part": "prompts"}),
+    "world": ("installation", {"agent": "mira", "part": "known"}),
 }
 
 
@@ -135,7 +133,7 @@ def test_a_conversation_before_it_is_remembered_has_no_violation_of_ours(tinted:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("name", "role", "number"), [("settings", "tab", 5), ("operations", "radio", 5)])
+@pytest.mark.parametrize(("name", "role", "number"), [("installation", "tab", 4), ("operations", "radio", 5)])
 def test_on_a_phone_every_part_of_a_page_can_be_chosen_from_one_line(
     page: Page, dashboard: Dashboard, name: str, role: Literal["tab", "radio"], number: int
 ) -> None:

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from dashboard import words
 
 from .conftest import Dashboard, settled
-from .hands import choose, context_text, press, said, write
+from .hands import choose, context_text, go_to, press, said, write
 
 pytestmark = pytest.mark.browser
 
@@ -88,9 +88,8 @@ def test_a_draft_survives_leaving_the_page(page: Page, dashboard: Dashboard) -> 
     dashboard.show(page, "personality", agent="tobias")
     write(page, "Age", "55")
     for name in ("History", "Personality"):
-        page.get_by_test_id("stSidebarNav").get_by_role("link", name=name).click()
+        go_to(page, name)
         expect(page.get_by_role("heading", name=name, level=1)).to_be_visible()
-        settled(page)
     expect(page.get_by_label("Age", exact=True)).to_have_value("55")
     expect(page.get_by_role("button", name="Save")).to_be_enabled()
     choose(page, words.EDIT_AS, "JSON")

@@ -104,7 +104,7 @@ def test_a_setting_is_changed_and_reset(page: Page, dashboard: Dashboard) -> Non
 @pytest.mark.full
 def test_the_world_clock_is_set(page: Page, dashboard: Dashboard) -> None:
     def stand_at(hour: str) -> None:
-        dashboard.show(page, "settings", agent="mira")
+        dashboard.show(page, "installation", agent="mira", part="known")
         field = page.get_by_test_id("stTimeInput").get_by_role("spinbutton", name="hour")
         field.click()
         page.keyboard.type(hour)

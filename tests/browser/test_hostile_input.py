@@ -42,6 +42,7 @@ VIEWS: dict[str, dict[str, str]] = {
     "tidy": {},
     "rehearsal": {},
     "settings": {},
+    "installation": {},
 }
 
 

@@ -40,7 +40,7 @@ def test_a_model_is_connected_for_pages_and_api_and_its_key_is_found_nowhere(
     page: Page, own: Dashboard, server: FakeServer, folder: Path
 ) -> None:
     server.on("rate", says({"explanation": "It says so.", "rating": 9}))
-    own.show(page, "settings", agent="mira", part="model")
+    own.show(page, "installation", agent="mira", part="model")
     main = page.get_by_test_id("stMain")
     press(page, "Ollama")
     expect(page.get_by_label("Address", exact=True)).to_have_value("http://127.0.0.1:11434/v1")
@@ -65,7 +65,7 @@ def test_a_model_is_connected_for_pages_and_api_and_its_key_is_found_nowhere(
 
 
 def test_a_prompt_is_worded_looked_at_and_restored(page: Page, own: Dashboard) -> None:
-    own.show(page, "settings", agent="mira", part="prompts")
+    own.show(page, "installation", agent="mira", part="prompts")
     main = page.get_by_test_id("stMain")
     select(page, "Prompt", "Reflect: questions")
     write(page, "Text", "Ask something.")

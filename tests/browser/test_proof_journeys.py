@@ -103,7 +103,7 @@ def test_another_embedder_is_used_once_all_characters_are_re_embedded(
     template = sample_world.filled(sample_world.shared_folder(tmp_path_factory), embedder)
     places = sample_world.copy(template, tmp_path / "world")
     with served(places, tmp_path / "serve.log") as own, RemoteWorld(own.api) as world:
-        own.show(page, "settings", agent="mira")
+        own.show(page, "installation", agent="mira", part="known")
         select(page, words.EMBEDDER, "multilingual")
         press(page, words.USE_THIS_EMBEDDER)
         offered = page.get_by_role("button", name="Re-embed", exact=True)

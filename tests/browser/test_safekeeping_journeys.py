@@ -39,14 +39,14 @@ def _size(page: Page, dashboard: Dashboard) -> str:
 
 
 def test_everything_is_checked_and_found_right(page: Page, own: Dashboard) -> None:
-    own.show(page, "settings", agent="mira", part="safety")
+    own.show(page, "installation", agent="mira", part="safety")
     expect(page.get_by_text("Journals and stores are in order.")).to_be_visible()
     press(page, words.CHECK_EVERYTHING)
     expect(page.get_by_text(words.NOTHING_IS_WRONG)).to_be_visible()
 
 
 def test_a_backup_is_made_taken_away_restored_and_undone(page: Page, own: Dashboard, tmp_path: Path) -> None:
-    own.show(page, "settings", agent="mira", part="safety")
+    own.show(page, "installation", agent="mira", part="safety")
     press(page, words.MAKE_A_BACKUP)
     said_made = page.get_by_test_id("stAlert").filter(has_text="Made and read back: 2 characters")
     expect(said_made).to_be_visible()
@@ -65,12 +65,12 @@ def test_a_backup_is_made_taken_away_restored_and_undone(page: Page, own: Dashbo
     write(page, words.SHORT_TERM_SIZE, "37")
     press(page, "Save")
     said(page, "Saved.")
-    own.show(page, "settings", agent="mira", part="safety")
+    own.show(page, "installation", agent="mira", part="safety")
     press(page, words.RESTORE_IT)
     restored = page.get_by_test_id("stAlert").filter(has_text=words.RESTORED_WORLD_OF)
     expect(restored).to_be_visible()
     assert _size(page, own) == before
-    own.show(page, "settings", agent="mira", part="safety")
+    own.show(page, "installation", agent="mira", part="safety")
     press(page, words.PUT_BACK)
     said(page, words.WORLD_AS_IT_WAS)
     assert _size(page, own) == "37"

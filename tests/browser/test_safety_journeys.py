@@ -39,6 +39,7 @@ PAGES: dict[str, dict[str, str]] = {
     "tidy": {},
     "rehearsal": {},
     "settings": {},
+    "installation": {},
 }
 
 
@@ -131,6 +132,7 @@ def test_a_viewer_sees_that_nothing_can_be_changed(page: Page, guarded: Dashboar
     expect(page.get_by_role("button", name=words.CHARACTERS)).to_have_count(0)
     guarded.show(page, "settings", agent="mira")
     expect(page.get_by_role("button", name="Save")).to_have_count(0)
+    guarded.show(page, "installation", agent="mira", part="safety")
     expect(page.get_by_role("button", name=words.MAKE_A_BACKUP)).to_have_count(0)
 
 

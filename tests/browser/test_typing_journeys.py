@@ -14,7 +14,7 @@ from dashboard import words
 from tests.waiting import LAST_RESORT
 
 from .conftest import Dashboard, settled
-from .hands import choose, open_expander, open_tab, press, said, select, tick, write
+from .hands import choose, go_to, open_expander, open_tab, press, said, select, tick, write
 
 pytestmark = pytest.mark.browser
 
@@ -29,13 +29,6 @@ def game_adds(dashboard: Dashboard, agent: str, text: str) -> None:
     httpx.post(
         f"{dashboard.api}/v1/agents/{agent}/events", json=body, timeout=LAST_RESORT, trust_env=False
     ).raise_for_status()
-
-
-def go_to(page: Page, name: str) -> None:
-    """Follow the navigation, as a hand does."""
-    page.get_by_test_id("stSidebarNav").get_by_role("link", name=name).click()
-    expect(page.get_by_role("heading", name=re.compile(f"^{name}"), level=1)).to_be_visible()
-    settled(page)
 
 
 def type_cell(page: Page, row: int, column: str, text: str) -> None:
@@ -83,13 +76,12 @@ def as_json(page: Page) -> dict[str, Any]:
             },
         ),
         (
-            "settings",
+            "installation",
             {
                 "Prompts": "part=prompts",
                 "Backup": "part=safety",
                 "World": "part=known",
-                "General": "",
-                "Language model": "part=model",
+                "Language model": "",
             },
         ),
     ],
@@ -127,7 +119,7 @@ def test_what_is_written_into_a_table_stands_in_its_cell_after_another_field_was
         "half a mother",
     ]
     assert found["relationships"] == [{name: one[name] for name in one if name != "relation"} for one in before]
-    go_to(page, "History")
+    go_to(page, "Installation")
     go_to(page, "Personality")
     type_cell(page, 0, "name", "Old Ana")
     page.get_by_role("radiogroup", name=words.EDIT_AS).get_by_role("radio", name="JSON", exact=True).click()
@@ -157,7 +149,7 @@ def test_an_edit_is_saved_to_its_memory_when_a_game_adds_an_event_meanwhile(page
 def test_an_event_that_is_not_remembered_yet_is_there_when_one_comes_back(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "short_term", agent="oswin")
     write(page, words.WHAT_HAPPENED, "The bell rang without a hand on the rope.")
-    go_to(page, "History")
+    go_to(page, "Installation")
     go_to(page, "Short-term")
     expect(page.get_by_label(words.WHAT_HAPPENED).first).to_have_value("The bell rang without a hand on the rope.")
     press(page, "Remember")
@@ -180,7 +172,7 @@ def test_a_message_that_is_not_sent_is_there_when_one_comes_back_until_it_is_sen
 ) -> None:
     dashboard.show(page, "interview", agent="edda")
     chat(page).fill(UNSENT)
-    go_to(page, "History")
+    go_to(page, "Installation")
     go_to(page, "Interview")
     expect(chat(page)).to_have_value(UNSENT)
     open_tab(page, "Documents")
@@ -192,7 +184,7 @@ def test_a_message_that_is_not_sent_is_there_when_one_comes_back_until_it_is_sen
     chat(page).press("Enter")
     expect(page.get_by_test_id("stChatMessage").first).to_contain_text("<b onclick")
     settled(page)
-    go_to(page, "History")
+    go_to(page, "Installation")
     go_to(page, "Interview")
     expect(page.get_by_test_id("stChatMessage")).to_have_count(2)
     expect(chat(page)).to_have_value("")
@@ -240,7 +232,7 @@ def test_a_field_that_is_open_when_another_page_is_clicked_keeps_what_is_typed(
     typed = {"Profession": "a mender of nets", "Age": "71"}
     for name, text in typed.items():
         page.get_by_role("textbox", name=name).fill(text)
-        go_to(page, "History")
+        go_to(page, "Installation")
         go_to(page, "Personality")
     type_cell(page, 0, "relation", "an old friend, and a debtor")
     go_to(page, "Short-term")
@@ -263,11 +255,11 @@ def test_a_field_that_is_open_when_another_tab_is_clicked_keeps_what_is_typed(pa
     open_tab(page, "Talk")
     open_tab(page, words.MUTE_AND_ASK_AGAIN)
     expect(page.get_by_role("textbox", name="Question")).to_have_value("Who paid for the oak?")
-    dashboard.show(page, "settings", agent="tobias", part="prompts")
+    dashboard.show(page, "installation", agent="tobias", part="prompts")
     field = page.get_by_role("textbox", name="Text", exact=True)
     text = f"{field.input_value()}\nBe brief."
     field.fill(text)
-    open_tab(page, "General")
+    open_tab(page, "Backup")
     open_tab(page, "Prompts")
     expect(field).to_have_value(text)
 

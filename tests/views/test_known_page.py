@@ -10,7 +10,7 @@ FACT = "The ferry sails at dusk."
 
 
 def test_a_fact_is_known_to_a_group_edited_undone_and_recalled(open_page: OpenPage) -> None:
-    page = open_page("settings", part="known")
+    page = open_page("installation", part="known")
     world = session.opened()
     next(one for one in page.text_input if one.label == words.GROUP).set_value("the guard").run()
     next(one for one in page.multiselect if one.label == words.MEMBERS).set_value(["mira"]).run()
@@ -32,7 +32,7 @@ def test_a_fact_is_known_to_a_group_edited_undone_and_recalled(open_page: OpenPa
     recall = open_page("recall", cue="When does the ferry sail?")
     assert known_to(world.agent("mira").query_memory("When does the ferry sail?").hits[0].entry) == "the guard"
     assert any("the guard" in list(frame.value.get("tier", ())) for frame in recall.dataframe)
-    page = open_page("settings", part="known")
+    page = open_page("installation", part="known")
     next(one for one in page.selectbox if one.label == "Fact").set_value(fact.id).run()
     press(page, "Forget this fact")
     assert world.facts() == ()

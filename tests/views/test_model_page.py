@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
 from dashboard.data.moments import Wanted
-from dashboard.views.settings import model_settings
+from dashboard.views.installation import model_settings
 from memory_system.llm import prompts
 from memory_system.llm.config import PROVIDERS, ModelChoice
 from memory_system.llm.offline.model import OfflineModel
@@ -30,7 +30,7 @@ RATED = {"explanation": "It says so.", "rating": 9}
 def open_settings(open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> OpenSettings:
     """Opens the settings where a person may choose the language model."""
     monkeypatch.setenv("MEMORY_LLM", "auto")
-    return lambda part="model", **link: open_page("settings", part=part, **link)
+    return lambda part="model", **link: open_page("installation", part=part, **link)
 
 
 @pytest.fixture
@@ -182,7 +182,7 @@ def test_one_goes_back_to_the_offline_rules_and_to_the_environment(
 
 
 def test_where_the_environment_decides_nothing_can_be_chosen(open_page: Callable[..., AppTest]) -> None:
-    page = open_page("settings", part="model")
+    page = open_page("installation", part="model")
     assert "MEMORY_LLM is 'offline'" in told(page)
     assert not [one for one in page.text_input if one.label in ("Address", "Key")]
     press(page, words.TEST_THE_LANGUAGE_MODEL)

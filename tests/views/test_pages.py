@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
+from dashboard.views import PAGES
 from memory_system import AgentMemory, DecayForm, Tier
 from memory_system.interfaces.operations import BESIDE, OPERATIONS
 from memory_system.llm.offline.model import OfflineModel
@@ -43,22 +44,7 @@ def as_json(page: AppTest) -> tuple[AppTest, str]:
     return page, str(editor(page).value)
 
 
-@pytest.mark.parametrize(
-    "view",
-    [
-        "overview",
-        "memory",
-        "inbox",
-        "recall",
-        "long_term",
-        "history",
-        "personality",
-        "short_term",
-        "operations",
-        "tidy",
-        "settings",
-    ],
-)
+@pytest.mark.parametrize("view", [page.name for page in PAGES])
 def test_every_page_opens_without_an_exception(open_page: OpenPage, view: str) -> None:
     page = open_page(view)
     assert page.title[0].value

@@ -46,7 +46,7 @@ def ended(page: AppTest, name: str) -> AppTest:
 def test_the_check_finds_what_is_wrong_the_light_tells_it_and_it_is_repaired(open_page: OpenPage) -> None:
     assert "Something is wrong" not in shown(open_page("overview"))
     before = {entry.id for entry in mira().entries(Tier.LTM)}
-    page = open_page("settings", part="safety")
+    page = open_page("installation", part="safety")
     assert words.ALL_IS_WELL in shown(page)
     press(page, words.CHECK_EVERYTHING)
     ended(page, "check")
@@ -54,7 +54,7 @@ def test_the_check_finds_what_is_wrong_the_light_tells_it_and_it_is_repaired(ope
     mira().close()
     (session.world().folder / "mira" / "journal.sqlite3").write_bytes(b"no journal " * 999)
     assert "Something is wrong" in shown(open_page("overview", agent="tobias"))
-    page = open_page("settings", agent="tobias", part="safety")
+    page = open_page("installation", agent="tobias", part="safety")
     press(page, words.CHECK_EVERYTHING)
     ended(page, "check")
     table = page.dataframe[0].value
@@ -70,7 +70,7 @@ def test_the_check_finds_what_is_wrong_the_light_tells_it_and_it_is_repaired(ope
 
 @pytest.mark.usefixtures("three")
 def test_a_backup_is_made_restored_and_the_former_world_put_back(open_page: OpenPage) -> None:
-    page = open_page("settings", part="safety")
+    page = open_page("installation", part="safety")
     assert "No backups yet." in shown(page)
     press(page, words.MAKE_A_BACKUP)
     ended(page, "backup")
@@ -88,7 +88,7 @@ def test_a_backup_is_made_restored_and_the_former_world_put_back(open_page: Open
 
 
 def test_a_file_that_is_no_backup_is_told_and_not_kept(open_page: OpenPage) -> None:
-    page = open_page("settings", part="safety")
+    page = open_page("installation", part="safety")
     page.file_uploader[0].upload("notes.zip", b"Dear designer, this is no zip", "application/zip").run()
     assert not page.exception, page.exception
     assert "cannot be restored" in shown(page)

@@ -34,6 +34,7 @@ PLACES: dict[str, tuple[str, dict[str, str], dict[str, Any]]] = {
     "summarise": ("operations", {"operation": "Summarise"}, {}),
     "rehearsal": ("rehearsal", {}, {}),
     "settings": ("settings", {}, {}),
+    "installation": ("installation", {}, {}),
     "interview": ("interview", {}, {"inspector-mira": words.CORE_MEMORY}),
     "play": ("interview", {"mode": "play"}, {}),
     "whisper": ("interview", {"mode": "whisper"}, {}),
@@ -440,7 +441,7 @@ def test_a_setting_that_was_typed_stays_when_another_one_is_changed_elsewhere(op
 
 
 def test_a_prompt_that_is_saved_elsewhere_takes_nothing_from_whoever_writes(open_page: Open) -> None:
-    page = open_page("settings", part="prompts")
+    page = open_page("installation", part="prompts")
     name = page.selectbox(key="prompt-chosen").value
     held = page.text_area(key=f"draft-prompt/{name}-text").value
     page.text_area(key=f"draft-prompt/{name}-text").set_value(f"{held} Mine.").run()
@@ -453,7 +454,7 @@ def test_a_prompt_that_is_saved_elsewhere_takes_nothing_from_whoever_writes(open
 
 def test_a_time_for_the_worlds_clock_stays_while_the_clock_goes_on(open_page: Open) -> None:
     session.opened.clear()
-    page = open_page("settings")
+    page = open_page("installation")
     session.world().stand_at(None)
     page.run()
     page.session_state["draft-clock-mode"] = "stands"

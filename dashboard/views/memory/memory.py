@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard import session, words
-from dashboard.components import bulk, mounting, widgets
+from dashboard.components import bulk, mounting, places, widgets
 from dashboard.views.memory import drawer, listing, looking
 from memory_system import AgentMemory, MemoryEntry, MemorySystemError, Query
 from memory_system.recall import Explanation
@@ -51,7 +51,9 @@ def _bench() -> None:
     agent, at = session.agent(), looking.now()
     left, right = st.columns([2, 1], gap="medium")
     with left, st.container(key="memory-bench", gap="xsmall"):
-        st.title(session.WORKBENCH, anchor=False)
+        with st.container(horizontal=True, gap="medium", key="memory-head"):
+            st.title(session.WORKBENCH, anchor=False, width="content")
+            places.line()
         found, own = _list(agent, at)
     with right:
         try:

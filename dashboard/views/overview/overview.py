@@ -3,10 +3,10 @@
 import streamlit as st
 
 from dashboard import session
-from dashboard.components import spending, waiting, widgets
+from dashboard.components import recent, spending, waiting, widgets
 from dashboard.data import tables
+from dashboard.views.installation import safekeeping
 from dashboard.views.overview import evening, life
-from dashboard.views.settings import safekeeping
 from memory_system import Tier
 
 agent = session.agent()
@@ -63,20 +63,7 @@ if today.by != "nothing":
         st.caption(basis if today.by == "plan" else "By the routine: this day has no plan yet.")
 
 st.header("Recent changes", anchor=False)
-told = agent.history(5)
-if not told:
-    widgets.empty("Nothing has happened yet.", "Add an event on the Short-term page.", agent)
-for one in told:
-    with st.container(horizontal=True, vertical_alignment="center"):
-        with st.container(width="stretch", gap=None):
-            st.text(one.change_set.title)
-            changed = len(one.change_set.changes)
-            by = one.change_set.author, tables.counted(changed, "memory", "memories") if changed else ""
-            st.caption(widgets.plain(", ".join(filter(None, by))))
-        if one.undone_by:
-            st.badge("undone", color="gray")
-        else:
-            widgets.undo_button(agent, one.revision, one.change_set.title)
+recent.listed(agent, 5, "undo")
 
 latest = tables.entries(agent.entries(Tier.STM), agent.now, overflow).head(5)
 if len(latest):

@@ -22,7 +22,7 @@ BARS, ROWS = 14, 100
 def results(agent: AgentMemory, cue: str) -> None:
     """Controls and answer; a slider runs this part again, and not the whole page."""
     if not cue.strip():
-        widgets.empty("No cue yet.", "Type a question above, or take one of the examples on the Overview page.")
+        widgets.empty("No cue yet.", "Type a question above, or take one of the examples on the World page.")
         return
     try:
         _answer(agent, controls.controls(agent, cue))

@@ -250,7 +250,7 @@ class OpenAIModel:
         left = self._in_time(until)
         if self._base_url and not host_of(self._base_url):
             raise ModelUnavailable(
-                "The address of the language model server is not valid. Correct it, on the Settings page "
+                "The address of the language model server is not valid. Correct it, on the Installation page "
                 "or in OPENAI_BASE_URL."
             )
         client = openai.OpenAI(

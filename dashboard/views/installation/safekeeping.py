@@ -41,7 +41,7 @@ def light(agent: str) -> None:
         if session.viewing():  # what tells more is a curator's
             return
         if st.button("Details", key="to-check", type="tertiary", icon=":material/arrow_forward:"):
-            st.switch_page("views/settings/settings.py", query_params={"agent": agent, "part": LINK})
+            st.switch_page("views/installation/installation.py", query_params={"agent": agent, "part": LINK})
 
 
 def _line(state: State, sentence: str) -> None:

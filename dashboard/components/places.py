@@ -1,0 +1,83 @@
+"""Where one is and where one can go: the places in the sidebar, and the line of links to the pages of a place."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from .. import session
+from ..views import INSTALLATION, PLACES, PageOf, page_of, place_of
+
+_LOOK = (
+    "<style>"
+    "[data-testid='stSidebarContent']{display:flex;flex-direction:column}"
+    "[data-testid='stSidebarUserContent'],[data-testid='stSidebarUserContent']>div,"
+    "[data-testid='stSidebarUserContent']>div>[data-testid='stVerticalBlock']"
+    "{flex:1 0 auto;display:flex;flex-direction:column}"
+    "[data-testid='stSidebarUserContent']{padding-bottom:1rem!important}"
+    "[data-testid='stSidebarUserContent'] [data-testid='stLayoutWrapper']:has(>.st-key-foot){margin-top:auto}"
+    "[data-testid='stSidebar'] [class*='st-key-place']{flex:none!important}"
+    ":is(.st-key-places,.st-key-foot) a{margin:0;min-height:2rem}"
+    ".st-key-place-here a{background:color-mix(in srgb,currentColor 10%,transparent)!important}"
+    ".st-key-place-here p{font-weight:600}"
+    ".st-key-open-history button{padding:0 .5rem;min-height:2rem}"
+    ".st-key-open-history button>div{justify-content:flex-start}"
+    ".st-key-line{border-bottom:1px solid light-dark(#dcdcd6,#3a3a36);column-gap:1.25rem!important}"
+    ".st-key-line a{padding:0;margin:0;min-height:2rem;background:none!important}"
+    ".st-key-line a:is(:hover,:focus-visible) p{text-decoration:underline}"
+    ":is(.st-key-places,.st-key-foot,.st-key-line) :is([data-testid='stElementContainer'],"
+    "[data-testid='stMarkdownContainer']){margin:0}"
+    ".st-key-line :is(p,[aria-current]){font-size:.875rem;line-height:2rem;margin:0;white-space:nowrap}"
+    ".st-key-line [aria-current]{display:block;font-weight:600;box-shadow:inset 0 -2px light-dark(#005a8e,#4aa3d8)}"
+    "@media(max-width:640px){.st-key-line{column-gap:.875rem!important}"
+    ".st-key-line :is(p,[aria-current]){font-size:.8125rem}}"
+    "</style>"
+)
+
+
+def sidebar(room: DeltaGenerator) -> None:
+    """The places, in their room of the sidebar; the one that one is in is marked."""
+    here = _here()
+    place = place_of(here) if here else None
+    st.html(_LOOK)
+    with room:
+        for one in PLACES:
+            with st.container(key="place-here" if one is place else f"place-{one.first.name}", gap=None):
+                st.page_link(
+                    one.first.script, label=one.title, icon=one.first.icon, width="stretch", query_params=_link()
+                )
+
+
+def foot() -> None:
+    """The way to what is set for all characters."""
+    with st.sidebar.container(key="foot"):
+        st.page_link(
+            INSTALLATION.script, label=INSTALLATION.title, icon=INSTALLATION.icon, width="stretch",
+            query_params=_link(),
+        )  # fmt: skip
+
+
+def line() -> None:
+    """Links to the other pages of the place that the page belongs to; nothing where it is the only one."""
+    here = _here()
+    place = place_of(here) if here else None
+    if place is None or len(place.pages) < 2:
+        return
+    with st.container(key="line", horizontal=True, gap=None):
+        for page in place.pages:
+            label = page.label or page.title
+            if page is here:
+                st.html(f"<span aria-current='page'>{label}</span>", width="content")
+            else:
+                st.page_link(page.script, label=label, query_params=_link())
+
+
+def _here() -> PageOf | None:
+    """The page that is drawn; none where it is drawn without the others."""
+    return page_of(str(st.session_state.get("page", "")))
+
+
+def _link() -> dict[str, str]:
+    """What a link says of whom it is about, and of when."""
+    wanted = session.moment()
+    return {"agent": str(st.session_state.get("agent", "")), **({} if wanted is None else wanted.link())}

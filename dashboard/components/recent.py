@@ -1,0 +1,57 @@
+"""The last changes of a character, each with its Undo: on the first page, and in a drawer over every page."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memory_system import AgentMemory
+from memory_system.core import ago, real_clock
+
+from .. import session
+from ..data import tables
+from ..views import HISTORY
+from . import widgets
+
+_MOST = 12
+
+
+def listed(agent: AgentMemory, most: int, key: str) -> None:
+    """The last changes, the newest first.
+
+    Args:
+        agent: whose.
+        most: how many at most.
+        key: tells this list from another on the same page.
+    """
+    told = agent.history(most)
+    if not told:
+        widgets.empty("Nothing has happened yet.", "Add an event on the Short-term page.", agent)
+    now = real_clock()
+    for one in told:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            with st.container(width="stretch", gap=None):
+                st.text(one.change_set.title)
+                changed = len(one.change_set.changes)
+                many = tables.counted(changed, "memory", "memories") if changed else ""
+                by = one.change_set.author, many, ago(one.applied_at, now)
+                st.caption(widgets.plain(", ".join(filter(None, by))))
+            if one.undone_by:
+                st.badge("undone", color="gray")
+            else:
+                widgets.undo_button(agent, one.revision, one.change_set.title, key=key)
+
+
+@st.dialog(HISTORY.title, position="right", icon=HISTORY.icon)
+def _drawer() -> None:
+    agent = session.agent()
+    listed(agent, _MOST, "drawer")
+    st.page_link(
+        HISTORY.script, label="All of history", icon=":material/arrow_forward:", query_params={"agent": agent.name}
+    )
+
+
+@st.fragment
+def opener() -> None:
+    """The button that opens the drawer; to be called where it stands."""
+    if st.button(HISTORY.title, icon=HISTORY.icon, key="open-history", type="tertiary", width="stretch"):
+        _drawer()

@@ -1,0 +1,52 @@
+"""Installation: the language model, the prompts, the world that all characters share, and what keeps it all safe."""
+
+import streamlit as st
+
+from dashboard import session
+from dashboard.components import tabs, widgets
+from dashboard.views.installation import (
+    embedder_settings,
+    known_settings,
+    model_settings,
+    prompt_settings,
+    safekeeping,
+    world_time,
+)
+from memory_system.errors import NotAllowed
+
+agent = session.agent()
+widgets.heading("Installation", "What all characters of this world share.")
+widgets.said()
+PARTS = {  # by its word in the link
+    model_settings.LINK: "Language model",
+    prompt_settings.LINK: "Prompts",
+    known_settings.LINK: "World",
+    safekeeping.LINK: "Backup",
+}
+parts, opened = tabs.linked(PARTS, "settings-part", "part")
+
+if session.moment() is not None or session.viewing():
+    for part, tab in parts.items():
+        with tab:
+            widgets.closed(agent)
+            if part == known_settings.LINK and session.moment() is None:
+                known_settings.show(agent)
+    st.stop()
+for part, show in (
+    (model_settings.LINK, model_settings.show),
+    (prompt_settings.LINK, prompt_settings.show),
+    (known_settings.LINK, known_settings.show),
+):
+    with parts[part]:
+        try:
+            show(agent)
+        except NotAllowed as error:  # what is refused in one part leaves the others standing
+            widgets.problem(error)
+with parts[known_settings.LINK]:
+    world_time.show()
+    embedder_settings.show()
+with parts[safekeeping.LINK]:
+    if opened == safekeeping.LINK:
+        safekeeping.check()
+        safekeeping.backup()
+        safekeeping.restore()

@@ -1,0 +1,46 @@
+"""Going about: every page is near, the last changes open over all of them, and old addresses lead where they led."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from dashboard import words
+from dashboard.views import HISTORY, INSTALLATION, PAGES, PLACES
+
+from .conftest import Dashboard, settled
+from .hands import go_to, press, write
+
+pytestmark = pytest.mark.browser
+
+
+def test_every_page_is_reached_by_links_and_says_which_of_its_place_it_is(page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, "settings", agent="mira", part="safety")
+    expect(page).to_have_url(re.compile(f"/{INSTALLATION.name}[?].*part=safety"))
+    for place in PLACES:
+        for one in place.pages[:2] if place is not PLACES[1] else place.pages:
+            go_to(page, one.title)
+            here = page.locator(".st-key-line [aria-current=page]")
+            expect(here).to_have_text([one.label or one.title] if len(place.pages) > 1 else [])
+            expect(page.locator(".st-key-place-here")).to_have_text(re.compile(f"{place.title}$"))
+            assert "agent=mira" in page.url
+    dashboard.load(page, PAGES[0].name, agent="mira")  # an address of its own, beside that of the site
+    expect(page.get_by_role("heading", level=1)).to_have_text("Mira Holloway")
+
+
+def test_the_last_change_is_undone_in_the_drawer_over_any_page(page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, "short_term", agent="oswin")
+    write(page, words.WHAT_HAPPENED, "The verger counted the candles twice.")
+    press(page, "Remember")
+    go_to(page, "Personality")
+    press(page, HISTORY.title)
+    drawer = page.get_by_role("dialog")
+    expect(drawer).to_contain_text("Remember")
+    drawer.get_by_role("button", name="Undo").first.click()
+    settled(page)
+    expect(drawer).to_have_count(0)
+    expect(page.get_by_test_id("stMain")).to_contain_text("Undone")
+    go_to(page, HISTORY.title)
+    expect(page.get_by_role("heading", name=HISTORY.title, level=1)).to_be_visible()

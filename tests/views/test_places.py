@@ -1,0 +1,67 @@
+"""Going from page to page: the line of links, old addresses that lead elsewhere, and the drawer of the last changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.views import HISTORY, PAGES, PLACES, PageOf, place_of
+from tests import sample_world
+from tests.waiting import LAST_RESORT
+
+from .test_pages import mira, press
+
+OpenPage = Callable[..., AppTest]
+
+
+@pytest.fixture
+def workbench(open_page: OpenPage) -> Callable[..., AppTest]:
+    """The whole dashboard at one of its pages."""
+    open_page("history")  # makes the world
+
+    def run(page: PageOf, **link: str) -> AppTest:
+        app = AppTest.from_file(str(sample_world.ROOT / "dashboard" / "app.py"), default_timeout=LAST_RESORT)
+        app.switch_page(str(page.script))
+        for name, value in {"agent": "mira", **link}.items():
+            app.query_params[name] = value
+        app.run()
+        assert not app.exception, app.exception
+        return app
+
+    return run
+
+
+def links(app: AppTest) -> list[str]:
+    """What the links of the main part lead to, by their labels."""
+    return [one.proto.label for one in app.main.get("page_link")]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name in ("personality", "settings", "history")])
+def test_a_line_leads_to_the_other_pages_of_a_place_and_marks_the_present_one(
+    workbench: Callable[..., AppTest], page: PageOf
+) -> None:
+    app = workbench(page)
+    place = place_of(page)
+    others = [one.label or one.title for one in place.pages if one is not page] if place else []
+    assert links(app) == others
+    here = [one.proto.body for one in app.main.get("html") if "aria-current" in one.proto.body]
+    assert here == ([f"<span aria-current='page'>{page.title}</span>"] if place else [])
+    sidebar = [one.proto.label for one in app.sidebar.get("page_link")]
+    assert sidebar == [*(one.title for one in PLACES), "Installation"]
+
+
+def test_an_old_link_to_a_part_of_the_settings_opens_it_behind_the_gear(workbench: Callable[..., AppTest]) -> None:
+    settings = next(page for page in PAGES if page.name == "settings")
+    app = workbench(settings, part="prompts")
+    assert app.title[0].value == "Installation"
+    assert app.query_params["part"] == "prompts"
+
+
+def test_the_last_changes_open_over_any_page_with_their_undo(workbench: Callable[..., AppTest]) -> None:
+    app = workbench(next(page for page in PAGES if page.name == "personality"))
+    mira().configure(top_k=9)
+    press(app, HISTORY.title)
+    assert not app.button(key=f"drawer-{mira().stamp[0]}").disabled
+    assert "All of history" in [one.proto.label for one in app.get("page_link")]
