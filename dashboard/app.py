@@ -13,6 +13,7 @@ from dashboard import session  # noqa: E402
 from dashboard.components import (  # noqa: E402
     cast,
     drafts,
+    head,
     looking_back,
     news,
     places,
@@ -37,15 +38,17 @@ try:
     standing.admit()
     session.on_page(page.title)
     room = st.sidebar.container(key="places", gap=None)
-    session.pick_agent()
+    astray = session.pick_agent()
     places.sidebar(room)
     standing.visitor()
     unsent.hold_clicks()
     if session.world().agents():
         with room:
             recent.opener()
-        looking_back.control()
         places.foot()
+        head.show()
+        if astray:
+            st.warning("The character in the link does not exist here; showing another one.")
         standing.banner(session.present())
         looking_back.banner()
         rehearsing.banner(session.present().name)

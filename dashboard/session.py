@@ -129,23 +129,24 @@ def choose_next(name: str | None) -> None:
     st.session_state["agent-next"] = name or ""
 
 
-def pick_agent() -> None:
-    """The agent picker in the sidebar; the choice stands in the link, and a link that is followed is a choice."""
+def pick_agent() -> bool:
+    """Settle which agent is shown: the choice stands in the link, and a link that is followed is a choice.
+
+    Returns:
+        Whether the link names one that is not here, so that another one is shown.
+    """
     names = in_turn()
     if not names:
-        return
+        return False
     asked = st.query_params.get("agent", "")
     followed = asked if asked and asked != st.session_state.get("agent-linked") else ""
     wanted = st.session_state.pop("agent-next", None) or followed or st.session_state.get("agent", "")
     first = world().about.first
-    st.session_state["agent"] = next(name for name in (wanted, first, names[0]) if name in names)
-    if followed and followed not in names:
-        st.sidebar.warning("The character in the link does not exist here; showing another one.")
-    chosen = st.sidebar.selectbox("Agent", names, key="agent", format_func=_labels(names).__getitem__)
+    chosen = next(name for name in (wanted, first, names[0]) if name in names)
+    st.session_state["agent"] = chosen
     st.query_params["agent"] = st.session_state["agent-linked"] = chosen
     _pick_moment(chosen)
-    past = moment() is not None
-    st.sidebar.caption(f"World time then: {stamped(agent().now)}" if past else f"World time: {clock_words()}")
+    return bool(followed) and followed not in names
 
 
 def _pick_moment(name: str) -> None:
@@ -186,7 +187,7 @@ def in_turn() -> list[str]:
     return sorted(world().agents(), key=lambda name: (played.get(name, name), name in played, name))
 
 
-def _labels(names: list[str]) -> dict[str, str]:
+def labels(names: list[str]) -> dict[str, str]:
     """What each agent is called in the picker, which tells them apart by it: twins have their file's name too."""
     shown = {name: shown_name(name) for name in names}
     twins = Counter(shown.values())
@@ -214,10 +215,14 @@ def _tried(name: str) -> str | None:
 
 def clock_words() -> str:
     """The world's time in words, and whether it stands."""
-    opened = world()
-    speed = opened.speed
-    state = {0.0: " (the clock stands)", 1.0: ""}.get(speed, f" (the clock runs {speed:g} times as fast)")
-    return f"{stamped(opened.clock())}{state}"
+    state = clock_goes()
+    return f"{stamped(world().clock())}{f' (the clock {state})' if state else ''}"
+
+
+def clock_goes() -> str:
+    """How the world's clock goes, after "the clock"; empty where it follows the real time."""
+    speed = world().speed
+    return {0.0: "stands", 1.0: ""}.get(speed, f"runs {speed:g} times as fast")
 
 
 def on_page(title: str) -> None:

@@ -67,6 +67,10 @@ REMEMBER_THESE = "Remember these"
 SAVE_CHANGES = "Save changes"
 EDIT_THIS_MEMORY = "Edit this memory"
 
+# head.py
+CHARACTER = "Character"
+WORLD_TIME = "World time"
+
 # history_tables.py
 DERIVE_AGAIN = "Derive again"
 KEEP_AS_IT_IS = "Keep as it is"

@@ -20,10 +20,10 @@ _TITLE = 70
 
 
 def control() -> None:
-    """The control in the sidebar: a time in the story or at the desk to look at, and the way back."""
+    """The control: a time in the story or at the desk to look at, and the way back."""
     looking = session.moment() is not None
     label = "Looking at the past" if looking else "Look at the past"
-    with st.sidebar.popover(label, icon=":material/history_toggle_off:", width="stretch"):
+    with st.popover(label, icon=":material/history_toggle_off:", key="look-open"):
         st.caption("Every page then shows the character as it was; nothing can be changed while you look back.")
         way = st.segmented_control("Which time", [_WORLD, _DESK], default=_WORLD, required=True, key="look-way")
         start = _start(str(way))

@@ -115,6 +115,6 @@ def test_the_world_clock_is_set(page: Page, dashboard: Dashboard) -> None:
         said(page, "The clock is set.")
 
     stand_at("19")
-    expect(page.get_by_test_id("stSidebar")).to_contain_text("19:00 UTC")
+    expect(page.locator(".st-key-head")).to_contain_text("19:00 UTC")
     stand_at("18")
-    expect(page.get_by_test_id("stSidebar")).to_contain_text("18:00 UTC")
+    expect(page.locator(".st-key-head")).to_contain_text("18:00 UTC")

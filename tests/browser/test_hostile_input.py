@@ -101,7 +101,7 @@ def test_a_hostile_character_is_shown_on_every_page(page: Page, rough: Dashboard
     unharmed(page)
     shown = page.get_by_test_id("stMain")
     expect(shown.locator(".katex, b:text('X')")).to_have_count(0)
-    expect(page.get_by_test_id("stSidebar").get_by_role("combobox")).to_have_value(NAME)
+    expect(page.get_by_role("combobox", name=words.CHARACTER)).to_have_value(NAME)
 
 
 @pytest.mark.parametrize("view", ["recall", "long_term", "personality", "short_term", "settings"])
@@ -201,7 +201,7 @@ def test_a_garbage_journal_is_told_and_harms_no_other_character(page: Page, roug
     rough.show(page, view, agent="tobias", **VIEWS[view])
     unharmed(page)
     expect(page.get_by_test_id("stMain").get_by_test_id("stAlert").first).to_be_visible()
-    page.get_by_test_id("stSidebar").get_by_role("combobox").click()
+    page.get_by_role("combobox", name=words.CHARACTER).click()
     expect(page.get_by_role("option", name="Tobias Finch (read only)")).to_be_visible()
     page.get_by_role("option", name="Mira Holloway").click()
     unharmed(page)

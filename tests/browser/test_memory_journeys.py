@@ -95,5 +95,5 @@ def test_the_last_day_is_walked_by_keyboard_and_opens_a_memory(page: Page, dashb
     page.keyboard.press("Enter")
     settled(page)
     expect(page.get_by_role("heading", level=1, name="Memory")).to_be_visible()
-    expect(page.get_by_role("combobox", name="Agent")).to_have_value("Tobias Finch")
+    expect(page.get_by_role("combobox", name=words.CHARACTER)).to_have_value("Tobias Finch")
     expect(page.locator(".st-key-memory-drawer")).to_contain_text(said[-60:].rstrip("…"))

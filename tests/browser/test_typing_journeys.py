@@ -215,9 +215,9 @@ def test_each_character_and_each_conversation_has_its_own_message_that_is_not_se
     expect(chat(page)).to_have_value("In the first")
     choose(page, "Mode", "Interview")
     expect(chat(page)).to_have_value("In the interview")
-    select(page, "Agent", "Edda Marsh")
+    select(page, words.CHARACTER, "Edda Marsh")
     expect(chat(page)).to_have_value("")
-    select(page, "Agent", "Ines Calder")
+    select(page, words.CHARACTER, "Ines Calder")
     expect(chat(page)).to_have_value("In the interview")
 
 

@@ -154,7 +154,7 @@ def test_every_page_says_that_it_shows_a_rehearsal_and_leads_back(open_page: Ope
     banner = next(one.value for one in page.markdown if words.REHEARSAL_OF in one.value)
     assert "![x](http" not in banner
     assert f"{WHOM} {words.STAYS_AS_BEFORE}" in shown(page)
-    picker = page.sidebar.selectbox[0]
+    picker = next(one for one in page.selectbox if one.label == words.CHARACTER)
     assert picker.options.count(WHOM) == 1
     assert f"{WHOM} (rehearsal: a *bold* ![x](http://nowhere/) try)" in picker.options
     press(page, f"{words.BACK_TO} {WHOM}")

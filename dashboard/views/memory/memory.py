@@ -13,8 +13,9 @@ from memory_system.recall import Explanation
 _STYLE = (
     "<style>[data-testid='stMainBlockContainer']{max-width:none;padding:3rem 1.5rem 0}"
     "[data-testid='stMainBlockContainer'] h1{font-size:1.25rem!important;line-height:2rem;padding:0!important}"
-    ".st-key-memory-drawer,.st-key-memory-rest{flex:none!important;height:calc(100dvh - 56px)!important;"
-    "min-height:520px;overflow-y:auto;padding:0 .5rem 2rem 1rem;scrollbar-width:thin;position:relative;"
+    ".st-key-memory-drawer,.st-key-memory-rest{flex:none!important;"
+    "height:calc(100dvh - 56px - var(--head-room,0px))!important;min-height:520px;"
+    "overflow-y:auto;padding:0 .5rem 2rem 1rem;scrollbar-width:thin;position:relative;"
     "border-left:1px solid light-dark(#dcdcd6,#3a3a36)}"
     ":is(.st-key-memory-drawer,.st-key-memory-rest) :is(p,[data-testid='stText']){font-size:.875rem;"
     "line-height:1.25rem}"

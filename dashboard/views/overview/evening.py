@@ -13,8 +13,8 @@ from memory_system import AgentMemory, Kind, MemoryEntry, MemorySystemError, Tie
 from memory_system.core import LIVED, ago, stamp
 
 from ... import session, words
-from ...components import mounting, widgets
-from ...data import evening, tables
+from ...components import head, mounting, widgets
+from ...data import evening, portraits, tables
 
 _MOST = 8
 """Characters that are shown beside one another."""
@@ -67,6 +67,7 @@ def day(agent: AgentMemory, cast: list[AgentMemory]) -> None:
             "lanes": [
                 {
                     "name": lane.name, "label": tables.short(lane.label, 40), "chosen": lane.name == agent.name,
+                    "picture": portraits.address(lane.name),
                     "dots": [_dot(lane, one, begin) for one in lane.entries],
                 }
                 for lane in shown
@@ -94,7 +95,7 @@ def remembered(agent: AgentMemory, cast: list[AgentMemory]) -> None:
 
 
 def _answer(agent: AgentMemory, cue: str) -> None:
-    st.markdown(f"**{widgets.plain(agent.display_name)}**")
+    head.named(agent)
     try:
         hits = agent.retrieval.answer(agent.retrieval.query(cue)).hits
     except MemorySystemError as error:

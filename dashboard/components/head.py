@@ -1,0 +1,102 @@
+"""The head of every page: the character's picture, the picker, who that is in a line, and the world's clock."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from memory_system import AgentMemory, MemorySystemError
+from memory_system.core import stamp
+
+from .. import session, words
+from ..data import portraits, tables
+from . import looking_back
+
+_CLOCK_SECONDS = 5.0
+_ROOM = "[data-testid='stApp']:not(:has([data-testid='stExpandSidebarButton']))"
+"""The page while nothing of Streamlit's own lies above it, as the button does that brings a closed sidebar back."""
+_STYLE = (
+    "<style>"
+    ":root{--head-room:16px}"
+    ".st-key-head{padding-bottom:.25rem;border-bottom:1px solid color-mix(in srgb,currentColor 14%,transparent)}"
+    "[data-testid='stApp'] [data-testid='stMainBlockContainer']{padding-top:3.75rem}"
+    f"{_ROOM} [data-testid='stMainBlockContainer']{{padding-top:.5rem}}"
+    f"{_ROOM} [data-testid='stHeader']{{background:none;pointer-events:none}}"
+    f"{_ROOM} [data-testid='stHeader'] :is(button,a){{pointer-events:auto}}"
+    ".st-key-head>*{min-width:0}"
+    ".head-line{white-space:nowrap;overflow:hidden;text-overflow:ellipsis;opacity:.75;font-size:.875rem}"
+    ".head-clock{white-space:nowrap;text-align:right;font-size:.8rem;line-height:1.15rem;"
+    "font-variant-numeric:tabular-nums}"
+    ".head-clock b{display:block;font-size:.95rem;font-weight:600}"
+    "@media(max-width:640px){:root{--head-room:76px}.st-key-head{gap:.5rem!important}.head-clock span{display:none}"
+    ".st-key-head .st-key-agent{flex:1 1 0!important;width:0!important}"
+    ".st-key-head [data-testid='stElementContainer']:has(.head-line){display:none}"
+    ".st-key-head [data-testid='stPopover'] button{padding-inline:.5rem}"
+    ".st-key-head [data-testid='stPopover'] button p{position:absolute;width:1px;height:1px;overflow:hidden;"
+    "clip-path:inset(50%)}}"
+    "</style>"
+)
+
+
+def show() -> None:
+    """Draw it, in one row that takes the same room on every page."""
+    names = session.in_turn()
+    name = str(st.session_state["agent"])
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="head", wrap=False):
+        st.html(_STYLE + picture(name), width="content")
+        st.selectbox(
+            words.CHARACTER, names, key="agent", format_func=session.labels(names).__getitem__,
+            label_visibility="collapsed", width=230,
+        )  # fmt: skip
+        st.html(f"<div class='head-line'>{escape(_line())}</div>", width="stretch")
+        if session.moment() is None and session.world().speed > 1:
+            st.fragment(_clock, run_every=_CLOCK_SECONDS)()
+        else:
+            _clock()
+        looking_back.control()
+
+
+def picture(name: str, size: int = 36) -> str:
+    """The picture of a character as HTML, that many pixels wide and high."""
+    return (
+        f"<img class='portrait' alt='' width='{size}' height='{size}' src='{portraits.address(name)}' "
+        "style='display:block;border-radius:20%'>"
+    )
+
+
+def named(agent: AgentMemory) -> None:
+    """The picture and the name of a character, side by side, as a heading of what follows."""
+    st.html(
+        f"<div style='display:flex;align-items:center;gap:.5rem;font-weight:600'>{picture(agent.name, 24)}"
+        f"<span style='overflow-wrap:anywhere'>{escape(tables.visible(agent.display_name))}</span></div>"
+    )
+
+
+def _line() -> str:
+    """Who the character is, in a line: age and profession, as far as they are known."""
+    try:
+        held = session.agent().personality
+    except MemorySystemError:  # the page says so
+        return ""
+    if held is None:
+        return ""
+    known = [str(held.identity.age or ""), held.identity.profession or ""]
+    return tables.short(", ".join(filter(None, known)), 120)
+
+
+def _clock() -> None:
+    past = session.moment() is not None
+    try:
+        at = session.agent().now if past else session.world().clock()
+    except MemorySystemError:  # the page says so
+        at = session.world().clock()
+    day, _, hour = stamp(at).partition(", ")
+    says = "then" if past else session.clock_goes()
+    goes = f"<span> · {escape(says)}</span>" if says else ""
+    told = f"{words.WORLD_TIME}{' then' if past else ''}: {stamp(at)}"
+    st.html(
+        f"<div class='head-clock' role='img' aria-label='{escape(told)}' title='{escape(told)}'>"
+        f"<b>{escape(hour)}</b>{escape(day)}{goes}</div>",
+        width="content",
+    )
