@@ -201,9 +201,13 @@ class Context:
     @property
     def model(self) -> LanguageModel:
         """The language model, whose calls are counted."""
+        return self.model_of(self.who)
+
+    def model_of(self, who: Callable[[], str]) -> LanguageModel:
+        """The same, which is told whose memories it rates in other words."""
         if self.account is None:
             return self.bare_model
-        return Metered(self.bare_model, self.account, self._terms, self.once, self.who)
+        return Metered(self.bare_model, self.account, self._terms, self.once, who)
 
     def who(self) -> str:
         """Whose memory it is, in words, for ratings."""

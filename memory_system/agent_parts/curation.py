@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from ..core import personality as static_memory
 from ..core.change_set import Change, ChangeSet, ModelCall, TextChange
 from ..core.entry import Tier
 from ..core.files import as_store_errors
 from ..core.times import moment_given
 from ..errors import Conflict, InvalidParameter, StaleChange
 from ..operations import edit
+from ..operations.context import Progress, no_progress
+from ..operations.importing.events import Events, read
 from ..store import put_off
 from ..store.personality_file import PersonalityFile
 from .context import Part
+from .rating import arriving
 from .retrieval import ground
 
 TAKE_OVER = "take over"
 """The operation under which the history tells what was kept from a rehearsal."""
+CREATE = "create"
+"""The operation under which it tells the first change of a character who was made with what happened before."""
 
 
 class Curation(Part):
@@ -122,6 +129,39 @@ class Curation(Part):
                 if not plan:
                     file.write_if_missing(text)
         return self.context.done(plan, preview)
+
+    def begin(self, text: str, events: Events, progress: Progress = no_progress) -> ChangeSet:
+        """Let an agent that has nothing yet have a personality and what happened before, in one change set.
+
+        Args:
+            text: the personality, as JSON.
+            events: as ``AgentMemory.add_short_term`` takes them; those without a rating are rated as this one's.
+            progress: told how far it is.
+
+        Raises:
+            InvalidPersonality, InvalidEntry: it cannot be taken. Nothing was changed.
+            Conflict: the agent has a personality or memories.
+        """
+        if self.context.ledger.revision:
+            raise Conflict(f"{self.context.name} has begun already.")
+        born = self.save_personality(text, preview=True)
+        personality = static_memory.parse(text)
+        entries, rate = arriving(self.context, read(events, self.context.time(None)).entries, None)
+        planned_on = dataclasses.replace(
+            ground(self.context, None, progress),
+            who=personality.identity.name,
+            model=self.context.model_of(lambda: static_memory.personal(personality)),
+        )
+        added, _ = edit.add(planned_on, entries, self.context.ledger.find, overwrite=False, rate=rate)
+        counted = f"{len(added.changes):,} memor{'ies' if len(added.changes) != 1 else 'y'}"
+        plan = dataclasses.replace(
+            added,
+            operation=CREATE,
+            title=f"Create {personality.identity.name} with {counted}",
+            changes=(*born.changes, *added.changes),
+            texts=born.texts,
+        )
+        return self.context.done(plan, False)
 
     @property
     def personality_on_disk(self) -> str | None:

@@ -1,8 +1,9 @@
 """Consolidation: what an agent does with its memories. Each module plans a change set and writes nothing."""
 
 from .context import Progress
+from .introduction import introduced
 from .provenance import Kin, Lineage
 from .reembed import Reembedded
 from .undo import Clash
 
-__all__ = ["Clash", "Kin", "Lineage", "Progress", "Reembedded"]
+__all__ = ["Clash", "Kin", "Lineage", "Progress", "Reembedded", "introduced"]

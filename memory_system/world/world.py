@@ -623,6 +623,51 @@ class World(Stage):
                 shutil.rmtree(place.folder, ignore_errors=True)
                 raise
 
+    def create_with_events(
+        self,
+        name: str,
+        personality: str | Mapping[str, Any],
+        events: Events = (),
+        *,
+        author: str = "",
+        progress: Progress = no_progress,
+    ) -> AgentMemory:
+        """A new agent with what happened to it before, as one change set: its first.
+
+        Events that have no rating are rated meanwhile; until then the agent is there, and empty.
+
+        Args:
+            name: the agent's name.
+            personality: JSON, or a dict of it.
+            events: as ``AgentMemory.add_short_term`` takes them.
+            author: who is behind it, as the history tells it; the world's author if not given.
+            progress: told how far it is.
+
+        Raises:
+            InvalidAgentName, InvalidParameter, InvalidPersonality, InvalidEntry: nothing was made.
+            AlreadyExists: there is an agent of this name, or one that differs only in upper and lower case.
+        """
+        text = static_memory.as_text(personality)
+        static_memory.parse(text, "the personality")
+        with self._lock:
+            checked = self.free_name(name)
+            place = self._place(checked)
+            with as_store_errors(f"The agent {checked!r}"):
+                place.refuse_taken()
+                place.folder.mkdir(parents=True)
+        try:
+            self.carry_out(knowing.newcomer(self._kept(), checked))
+            agent = self.agent(checked)
+            agent.acting_as(author or self.author).curation.begin(text, events, progress)
+            return agent
+        except BaseException:
+            with self._lock:
+                if made := self._agents.pop(checked, None):
+                    made.close()
+                place.personality.unlink(missing_ok=True)  # neither was there before
+                shutil.rmtree(place.folder, ignore_errors=True)
+            raise
+
     def duplicate_agent(self, name: str, to: str) -> AgentMemory:
         """A copy of an agent, its whole history included, under another name.
 

@@ -15,6 +15,7 @@ from memory_system.errors import (
     AgentGone,
     AgentNotFound,
     AlreadyExists,
+    Conflict,
     EmbedderError,
     InvalidAgentName,
     InvalidInput,
@@ -278,3 +279,36 @@ def test_a_creation_that_fails_leaves_nothing_and_can_be_repeated(settings: Sett
         assert on_disk(world) == set()
         embedder.fails = False
         assert world.create_agent("mira").entries(Tier.STATIC)
+
+
+BORN = {"identity": {"name": "Rosa Quill"}, "traits": ["stubborn"]}
+LIVED = [{"document": "Saw smoke", "rating": 7}, {"document": "Swept the yard"}]
+
+
+def test_an_agent_is_made_with_what_happened_before_in_one_change_set(world: World) -> None:
+    rosa = world.create_with_events("rosa", BORN, LIVED, author="a person")
+    (only,) = rosa.history()
+    assert (only.change_set.operation, only.change_set.author) == ("create", "a person")
+    assert only.change_set.title == "Create Rosa Quill with 2 memories"
+    assert {entry.document: entry.rating is None for entry in rosa.entries(Tier.STM)} == dict.fromkeys(
+        ("Saw smoke", "Swept the yard"), False
+    )
+    assert "Rosa Quill is: stubborn" in {entry.document for entry in rosa.entries(Tier.STATIC)}
+    assert rosa.personality_problem is None
+    with pytest.raises(Conflict, match="how the character came to be"):
+        rosa.undo(1)
+    binned = world.delete_agent("rosa")
+    assert world.agents() == []
+    world.restore_agent(binned)
+    assert world.agent("rosa").revision == 1
+
+
+@pytest.mark.parametrize("events", [[{"document": ""}], [*LIVED, {"document": "x", "tier": "ltm"}]])
+def test_an_agent_whose_events_cannot_be_taken_is_not_made(world: World, events: list[dict[str, str]]) -> None:
+    before = on_disk(world)
+    with pytest.raises(InvalidInput):
+        world.create_with_events("rosa", BORN, events)
+    assert on_disk(world) == before
+    world.create_with_events("rosa", BORN)
+    with pytest.raises(AlreadyExists):
+        world.create_with_events("Rosa", BORN)

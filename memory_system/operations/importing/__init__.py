@@ -2,6 +2,18 @@
 
 from .columns import as_cell, from_cell
 from .dates import Order
-from .text import NOW, Form, Reading, Row, decoded, guess, read_text
+from .text import NOW, Form, Reading, Row, columns_of, decoded, guess, read_text
 
-__all__ = ["NOW", "Form", "Order", "Reading", "Row", "as_cell", "decoded", "from_cell", "guess", "read_text"]
+__all__ = [
+    "NOW",
+    "Form",
+    "Order",
+    "Reading",
+    "Row",
+    "as_cell",
+    "columns_of",
+    "decoded",
+    "from_cell",
+    "guess",
+    "read_text",
+]

@@ -9,7 +9,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -112,7 +112,28 @@ def begins_a_table(text: str) -> bool:
     return bool(named & {"document", "text"}) or ("document" in known(header) and len(known(header)) > 1)
 
 
-def read(text: str, most: int, limit: int, asked: Order | None) -> Table:
+@dataclass(frozen=True)
+class Heading:
+    """The header of a table: the names of its columns, and by the name of a field the column that is taken for it."""
+
+    names: tuple[str, ...]
+    takes: Mapping[str, str]
+
+
+def heading(text: str) -> Heading:
+    """The header of a table as it is guessed; empty where there is no line."""
+    announced = _ANNOUNCED.match(text)
+    body = text[announced.end() :] if announced else text
+    header, _ = _beginning(body, announced[1] if announced else _delimiter(text))
+    names = tuple(name.strip() for name in header)
+    try:
+        takes = _Columns.of(header, 1, {}).takes
+    except InvalidFile:  # two columns for the same, of which a person chooses
+        takes = {}
+    return Heading(names, {taken: names[place] for taken, place in takes.items()})
+
+
+def read(text: str, most: int, limit: int, asked: Order | None, chosen: Mapping[str, str] | None = None) -> Table:
     """The rows of a table.
 
     Args:
@@ -120,6 +141,7 @@ def read(text: str, most: int, limit: int, asked: Order | None) -> Table:
         most: characters that a cell may have.
         limit: rows that are read; one more is answered where there are more.
         asked: which order the numbers of dates are in; found out if not given.
+        chosen: by the name of a field, the name of the column to take for it, empty for none; guessed for the others.
 
     Raises:
         InvalidFile: it is no table, or has no column for the text of a memory; the message names the line.
@@ -133,7 +155,11 @@ def read(text: str, most: int, limit: int, asked: Order | None) -> Table:
     rows: list[tuple[int, list[str]]] = []
     try:
         header = next((cells for cells in reader if any(cell.strip() for cell in cells)), [])
-        columns = _Columns.of(header, max(reader.line_num, 1) + skipped)
+        columns = _Columns.of(header, max(reader.line_num, 1) + skipped, chosen or {})
+        if "document" not in columns.takes:
+            named = ", ".join(columns.header)[:200]
+            told = f"the first line must name the columns, one of them 'document'; it names: {named}"
+            raise InvalidFile((Problem("", told, max(reader.line_num, 1) + skipped),), "the text")
         for cells in reader:
             if any(cell.strip() for cell in cells):
                 rows.append((reader.line_num + skipped, cells))
@@ -192,8 +218,9 @@ class _Columns:
     """The columns that are not used."""
 
     @classmethod
-    def of(cls, header: Sequence[str], line: int) -> _Columns:
+    def of(cls, header: Sequence[str], line: int, chosen: Mapping[str, str]) -> _Columns:
         names = [name.strip() for name in header]
+        spoken_for = {name for name in chosen.values() if name}
         keys = [_key(name) for name in names]
         takes: dict[str, int] = {}
         day = next((keys.index(name) for name in _DAYS if name in keys), None)
@@ -201,18 +228,23 @@ class _Columns:
         if day is None or hours is None or any(name in keys for name in ("timestamp", "when", "datetime", "date_time")):
             hours = None
         for taken, (first, others) in _NAMES.items():
+            if taken in chosen:
+                if chosen[taken] in names and chosen[taken]:
+                    takes[taken] = names.index(chosen[taken])
+                if taken == "timestamp" and takes.get(taken) != day:
+                    hours = None
+                continue
             if taken == "timestamp" and hours is not None and day is not None:
                 takes[taken] = day
                 continue
-            places = [place for place, key in enumerate(keys) if key in first]
+            places = [place for place, key in enumerate(keys) if key in first and names[place] not in spoken_for]
             if len(places) > 1:
                 cls._refuse_twins([names[place] for place in places], taken, line)
-            places += [keys.index(name) for name in others if name in keys]
+            places += [
+                keys.index(name) for name in others if name in keys and names[keys.index(name)] not in spoken_for
+            ]
             if places:
                 takes[taken] = places[0]
-        if "document" not in takes:
-            told = f"the first line must name the columns, one of them 'document'; it names: {', '.join(names)[:200]}"
-            raise InvalidFile((Problem("", told, line),), "the text")
         used = {*takes.values(), *([hours] if hours is not None else [])}
         extras: dict[int, str] = {}
         left: list[str] = []

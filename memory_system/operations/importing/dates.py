@@ -9,8 +9,8 @@ from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from enum import StrEnum
 
 NOON = time(12)
-READ_AS_UTC = "Times without a zone are read as UTC."
 """The time of day of a date that is written without one."""
+READ_AS_UTC = "Times without a zone are read as UTC."
 
 
 class Order(StrEnum):
@@ -21,31 +21,40 @@ class Order(StrEnum):
 
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH = (
+MONTH = (
     r"jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
     r"nov(?:ember)?|dec(?:ember)?"
 )
+WEEKDAY = r"(?:mon|tue(?:s)?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?"
+CLOCK = r"""
+    (?P<clock>
+        (?: (?P<iso>T) | ,?\s+ (?:at\s+)? )
+        (?P<hour>\d{1,2})
+        (?: : (?P<minute>\d{2}) (?: : (?P<second>\d{2}) (?:[.,](?P<fraction>\d{1,9}))? )?
+              (?:\s*(?P<half>[ap])\.?m\b\.?)?
+          | \s*(?P<half_alone>[ap])\.?m\b\.? )
+        (?: \s* (?P<utc>Z|UTC|GMT)(?![A-Za-z]) (?P<beside>[+-]\d{1,2}(?::?\d{2})?(?!\d))?
+          | (?P<offset>(?: [+-]\d{2}(?::?\d{2})? | \s[+-]\d{2}:?\d{2} )(?!\d)) )?
+    )?
+"""
+"""A time of day and its zone, as a part of a pattern that is written with spaces, as the others here."""
+END = r"""
+    (?= $ | [\s\])>:;,|–—-] )
+    \s* (?P<close>[\])])? \s* (?: [:;,|–—-]+ (?:\s+|$) | [:;|–—]+ )? \s*
+"""
+"""What may stand behind a date, and is passed over."""
 _DATE = re.compile(
     rf"""
     (?P<open>[\[(]\s*)?
-    (?:(?:mon|tue(?:s)?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?,?\s+)?
+    (?:{WEEKDAY}\.?,?\s+)?
     (?P<date>
         (?P<year>\d{{4}}) (?P<sign>[-/.]) (?P<month>\d{{1,2}}) (?P=sign) (?P<day>\d{{1,2}})
       | (?P<one>\d{{1,2}}) (?P<between>[-/.]) (?P<two>\d{{1,2}}) (?P=between) (?P<year_last>\d{{4}})
-      | (?P<day_named>\d{{1,2}}) (?:st|nd|rd|th|\.)? (?:\s+of)? \s+ (?P<name>{_MONTH})\.?,? \s+ (?P<year_named>\d{{4}})
-      | (?P<named>{_MONTH})\.? \s+ (?P<day_after>\d{{1,2}}) (?:st|nd|rd|th)?,? \s+ (?P<year_after>\d{{4}})
+      | (?P<day_named>\d{{1,2}}) (?:st|nd|rd|th|\.)? (?:\s+of)? \s+ (?P<name>{MONTH})\.?,? \s+ (?P<year_named>\d{{4}})
+      | (?P<named>{MONTH})\.? \s+ (?P<day_after>\d{{1,2}}) (?:st|nd|rd|th)?,? \s+ (?P<year_after>\d{{4}})
     ) (?!\d)
-    (?P<clock>
-        (?: (?P<iso>T) | ,?\s+ (?:at\s+)? )
-        (?P<hour>\d{{1,2}})
-        (?: : (?P<minute>\d{{2}}) (?: : (?P<second>\d{{2}}) (?:[.,](?P<fraction>\d{{1,9}}))? )?
-              (?:\s*(?P<half>[ap])\.?m\b\.?)?
-          | \s*(?P<half_alone>[ap])\.?m\b\.? )
-        (?: \s* (?P<utc>Z|UTC|GMT)(?![A-Za-z]) (?P<beside>[+-]\d{{1,2}}(?::?\d{{2}})?(?!\d))?
-          | (?P<offset>(?: [+-]\d{{2}}(?::?\d{{2}})? | \s[+-]\d{{2}}:?\d{{2}} )(?!\d)) )?
-    )?
-    (?= $ | [\s\])>:;,|–—-] )
-    \s* (?P<close>[\])])? \s* (?: [:;,|–—-]+ (?:\s+|$) | [:;|–—]+ )? \s*
+    {CLOCK}
+    {END}
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -116,26 +125,32 @@ def at_start(text: str) -> Written | None:
     parts = found.groupdict()
     day_first, month_first = _days(parts)
     words = (found["date"] + (found["clock"] or "")).strip()
-    rest = text[found.end() :]
-    clock: time | None = None
-    zone: tzinfo | None = None
-    problem = None
-    try:
-        if parts["hour"]:
-            clock, zone = _clock(parts), _zone(parts)
-    except ValueError:
-        problem = f"{words!r} is not a time of day"
+    clock, zone, problem = time_of_day(found, words)
     if day_first is None and month_first is None:
         problem = f"{words!r} is not a date"
-    elif problem is None and (parts["offset"] or "").startswith("-") and not parts["iso"] and not parts["second"]:
-        problem = f"{words!r} may be a span of time or hold a zone; write a zone as UTC-05:00"
-    elif problem is None and clock is not None and (named := _NAMED_ZONE.match(text[found.end("clock") :])):
-        problem = f"its zone is {named[1]!r}, which may mean several; write it as +01:00"
-    elif problem is None and clock is not None and (named := _ZONE_OF_PLACE.match(text[found.end("clock") :])):
-        problem = f"its zone is {named[1][:60]!r}; write it in hours, as +01:00"
     elif problem is None and _beyond(day_first, month_first):
         problem = f"{words!r} is outside the years 2 to 9998"
-    return Written(words, day_first, month_first, clock, zone, rest, problem)
+    return Written(words, day_first, month_first, clock, zone, text[found.end() :], problem)
+
+
+def time_of_day(found: re.Match[str], words: str) -> tuple[time | None, tzinfo | None, str | None]:
+    """The time of day and the zone of a date, as far as they are written, and why they cannot be used."""
+    parts = found.groupdict()
+    if not parts["hour"]:
+        return None, None, None
+    try:
+        clock, zone = _clock(parts), _zone(parts)
+    except ValueError:
+        return None, None, f"{words!r} is not a time of day"
+    after = found.string[found.end("clock") :]
+    problem = None
+    if (parts["offset"] or "").startswith("-") and not parts["iso"] and not parts["second"]:
+        problem = f"{words!r} may be a span of time or hold a zone; write a zone as UTC-05:00"
+    elif named := _NAMED_ZONE.match(after):
+        problem = f"its zone is {named[1]!r}, which may mean several; write it as +01:00"
+    elif named := _ZONE_OF_PLACE.match(after):
+        problem = f"its zone is {named[1][:60]!r}; write it in hours, as +01:00"
+    return clock, zone, problem
 
 
 def in_cell(text: str) -> Written:
@@ -206,13 +221,14 @@ def _days(parts: dict[str, str | None]) -> tuple[date | None, date | None]:
             return day_first, month_first
         meant = day_first  # dots stand behind the day where they are written at all
     elif parts["name"]:
-        meant = day_of(parts["year_named"], _number(parts["name"]), parts["day_named"])
+        meant = day_of(parts["year_named"], number_of_month(parts["name"]), parts["day_named"])
     else:
-        meant = day_of(parts["year_after"], _number(parts["named"] or ""), parts["day_after"])
+        meant = day_of(parts["year_after"], number_of_month(parts["named"] or ""), parts["day_after"])
     return meant, meant
 
 
-def _number(month: str) -> int:
+def number_of_month(month: str) -> int:
+    """The number of a month by its name, 1 to 12."""
     return _MONTHS.index(month[:3].lower()) + 1
 
 

@@ -11,9 +11,9 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeGuard
 
 from ...core.entry import MemoryEntry
 from ...core.json_source import parse_strict
@@ -21,6 +21,8 @@ from ...core.registry import Registry
 from ...core.times import stamp
 from ...errors import InvalidEntry, InvalidFile, Problem
 from . import columns as intake_columns
+from . import partial as partial_dates
+from .columns import Heading
 from .dates import NOON, READ_AS_UTC, Order, Written, at_start, order_of
 from .events import MAX_BATCH, MAX_FILE, columns, event_entry
 
@@ -45,15 +47,15 @@ IMPORTERS: Registry[Callable[[str], Iterable[Mapping[str, Any]]]] = Registry(
 _ENDINGS = {"json": Form.JSON, "jsonl": Form.JSONL, "csv": Form.CSV, "tsv": Form.CSV}
 _LINE_END = re.compile(r"\r\n|\r|\n")
 """Unlike ``splitlines``, which also splits at U+2028 and the like; JSON may hold those within a text."""
-NOW, ABOVE = "now", "the line above"
-"""Where the time of an event is from that has none of its own."""
+NOW, ABOVE, PARTLY = "now", "the line above", "the date in part"
+"""Where the time of an event is from that has none of its own, or one that leaves something out."""
 
 
 @dataclass(frozen=True)
 class Row:
     """What one line (1-based) becomes: an entry, or the problem that keeps it from being one.
 
-    ``time_from`` says where its time is from: empty for its own, ``NOW``, or ``ABOVE``.
+    ``time_from`` says where its time is from: empty for its own, ``NOW``, ``ABOVE`` or ``PARTLY``.
     """
 
     line: int
@@ -71,11 +73,13 @@ class Reading:
         rows: one for each event.
         notes: sentences on how the text was read: its columns, its scale, its dates.
         order: how dates such as 03/04/2026 were read; ``None`` = there is none that could mean two days.
+        day_one: the day from which "Day 2" was counted; ``None`` = no day is counted.
     """
 
     rows: list[Row]
     notes: tuple[str, ...] = ()
     order: Order | None = None
+    day_one: date | None = None
 
 
 def _imported(text: str, name: str) -> str:
@@ -135,7 +139,16 @@ def read_rows(text: str, form: Form, now: datetime) -> list[Row]:
     return read_text(text, form, now).rows
 
 
-def read_text(text: str, form: Form | str, now: datetime, *, order: Order | None = None) -> Reading:
+def read_text(
+    text: str,
+    form: Form | str,
+    now: datetime,
+    *,
+    order: Order | None = None,
+    partial: bool = False,
+    day_one: date | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> Reading:
     """What each line of the text becomes, and how it was read; an event without a time happened now.
 
     Args:
@@ -143,6 +156,10 @@ def read_text(text: str, form: Form | str, now: datetime, *, order: Order | None
         form: how it is written, a ``Form`` or the name of an importer that a package brings.
         now: the world's time.
         order: what comes first in dates such as 03/04/2026; found out from the others if not given.
+        partial: whether lines may also begin with a date that leaves something out: "1 March:", "Mon 9:00", "Day 2:".
+        day_one: the day that "Day 1" is then; if not given, such that the last counted day is today.
+        columns: of CSV, by the name of a field (``document``, ``timestamp``, ``rating``, ``kind``, ``tags``), which
+            column it is taken from, by its name in the header, empty for none; guessed for those not given.
 
     Raises:
         InvalidFile: the text as a whole is not in this form, or has more than 50,000 lines.
@@ -152,14 +169,15 @@ def read_text(text: str, form: Form | str, now: datetime, *, order: Order | None
     form = next((known for known in Form if known == form), form)
     notes: tuple[str, ...] = ()
     settled: Order | None = None
+    counted_from: date | None = None
     events: Iterator[_Line]
     if form is Form.CSV:
-        table = intake_columns.read(text, MAX_FILE, MAX_BATCH, order)
+        table = intake_columns.read(text, MAX_FILE, MAX_BATCH, order, columns or {})
         notes, settled = table.notes, table.order
         events = (_Line(row.line, row.shown, row.event) for row in table.rows)
     elif form is Form.LINES:
-        told = _lines(text, order)
-        notes, settled = told.notes, told.order
+        told = _lines(text, order, now if partial else None, day_one)
+        notes, settled, counted_from = told.notes, told.order, told.day_one
         events = iter(told.lines)
     else:
         text = text if isinstance(form, Form) else _imported(text, form)
@@ -182,7 +200,12 @@ def read_text(text: str, form: Form | str, now: datetime, *, order: Order | None
         those = "Without a date, and so now" if undated < len(taken) else "None has a date, so all happen now"
         counted = f": {undated:,} of {len(taken):,}" if undated < len(taken) else ""
         notes = (*notes, f"{those} ({stamp(now.astimezone(UTC))}){counted}.")
-    return Reading(rows, notes, settled)
+    return Reading(rows, notes, settled, counted_from)
+
+
+def columns_of(text: str) -> Heading:
+    """The columns of a table, and which are taken for what, whether or not one is for the text of a memory."""
+    return intake_columns.heading(text.removeprefix("\ufeff"))
 
 
 @dataclass(frozen=True)
@@ -212,42 +235,71 @@ class _Lines:
     lines: list[_Line]
     notes: tuple[str, ...]
     order: Order | None
+    day_one: date | None
 
 
-def _lines(text: str, asked: Order | None) -> _Lines:
+def _lines(text: str, asked: Order | None, partial_by: datetime | None, day_one: date | None) -> _Lines:
     """Lines with their dates: one without takes that of the line above, and one of a date alone dates those beneath.
 
     Beneath a date that cannot be read, the day is unknown until the next that can.
     """
     split = [(number, line) for number, line in enumerate(_LINE_END.split(text), start=1) if line.strip()]
-    dates = {number: found for number, line in split if (found := at_start(line)) is not None}
-    order, open_ = order_of(list(dates.values()), asked)
+    dates = {number: found for number, line in split if (found := _date_of(line, partial_by)) is not None}
+    whole = [one for one in dates.values() if isinstance(one, Written)]
+    order, open_ = order_of(whole, asked)
+    if partial_by is None:
+        moments = {number: one.moment(order) for number, one in dates.items() if _is_good(one)}
+    else:
+        day_one = (day_one or partial_dates.first_day(dates, partial_by)) if _counts(dates) else None
+        moments = partial_dates.settle(dates, order, partial_by, day_one)
     lines: list[_Line] = []
     held: datetime | None = None
     unread = 0
     headings = inherited = 0
     for number, line in split:
         found = dates.get(number)
-        if found is None and unread:
+        leans = isinstance(found, partial_dates.Partly) and found.leans
+        if unread and (found is None or (leans and found.problem is None)):
             lines.append(_Line(number, line, f"Its day is unknown: the date in line {unread} cannot be read."))
         elif found is None:
             inherited += held is not None
             event: dict[str, Any] = {"document": line.strip()}
             lines.append(_Line(number, line, event if held is None else {**event, "timestamp": held}, ABOVE))
-        elif found.problem is not None:
+        elif number not in moments:
             unread = number
-            lines.append(_Line(number, line, f"It begins with a date that cannot be read: {found.problem}."))
+            why = found.problem or f"{found.text!r} is outside the years 2 to 9998"
+            lines.append(_Line(number, line, f"It begins with a date that cannot be read: {why}."))
         else:
-            held, unread = found.moment(order), 0
+            held, unread = moments[number], 0
+            whence = PARTLY if isinstance(found, partial_dates.Partly) else ""
             if found.rest.strip():
-                lines.append(_Line(number, line, {"document": found.rest.strip(), "timestamp": held}))
+                lines.append(_Line(number, line, {"document": found.rest.strip(), "timestamp": held}, whence))
             else:
                 headings += 1
-    notes = tuple(_on_dates([one for one in dates.values() if one.problem is None], headings, inherited))
-    return _Lines(lines, (*notes, open_) if open_ else notes, order if open_ else None)
+    notes = [*_on_dates([one for one in dates.values() if one.problem is None], headings, inherited)]
+    completed = [(one, moments[number]) for number, one in dates.items() if number in moments and one not in whole]
+    if completed:
+        first, at = completed[0]
+        notes.append(
+            f"Dates that leave something out are completed by the world's time: “{first.text}” is {stamp(at)}."
+        )
+    return _Lines(lines, (*notes, open_) if open_ else tuple(notes), order if open_ else None, day_one)
 
 
-def _on_dates(dates: list[Written], headings: int, inherited: int) -> Iterator[str]:
+def _date_of(line: str, partial_by: datetime | None) -> Written | partial_dates.Partly | None:
+    found = at_start(line)
+    return partial_dates.at_start(line) if found is None and partial_by is not None else found
+
+
+def _is_good(one: Written | partial_dates.Partly) -> TypeGuard[Written]:
+    return isinstance(one, Written) and one.problem is None
+
+
+def _counts(dates: Mapping[int, Written | partial_dates.Partly]) -> bool:
+    return any(getattr(one, "leaves", None) is partial_dates.Leaves.COUNT for one in dates.values())
+
+
+def _on_dates(dates: list[Written | partial_dates.Partly], headings: int, inherited: int) -> Iterator[str]:
     """How the dates at the beginning of lines were read."""
     if len(dates) > headings:
         yield f"Lines that begin with a date, which becomes their time: {len(dates) - headings:,}."

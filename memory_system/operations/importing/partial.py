@@ -1,0 +1,232 @@
+"""Dates that leave something out, as diaries have them, and which days they mean by the world's time.
+
+A date without a year ("1 March:"), a weekday ("Mon 9:00 -"), a day that is counted ("Day 2, 14:00"), today, yesterday,
+and a time of day alone ("14:30"). Each is one only with a time of day, with a sign such as a colon behind it, or alone
+on its line: "May 5 people come?" is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from enum import StrEnum
+
+from .dates import CLOCK, END, MONTH, NOON, WEEKDAY, Order, Written, number_of_month, time_of_day
+
+_PARTIAL = re.compile(
+    rf"""
+    (?P<open>[\[(]\s*)?
+    (?P<date>
+        (?:{WEEKDAY}\.?,?\s+)?
+        (?: (?P<day_named>\d{{1,2}}) (?:st|nd|rd|th|\.)? (?:\s+of)? \s+ (?P<name>{MONTH})\.?
+          | (?P<named>{MONTH})\.? \s+ (?P<day_after>\d{{1,2}}) (?:st|nd|rd|th)? )
+      | (?P<weekday>{WEEKDAY})\.?
+      | day \s+ (?P<count>\d{{1,4}})
+      | (?P<word>today|yesterday)
+    ) (?!\w)
+    {CLOCK}
+    {END}
+    """,
+    re.VERBOSE | re.IGNORECASE | re.ASCII,
+)
+_ALONE = re.compile(rf"(?P<open>[\[(]\s*)?(?P<date>){CLOCK}{END}", re.VERBOSE | re.IGNORECASE | re.ASCII)
+_SIGNS = re.compile(r"[:;,|–—\])-]")
+_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_WEEK, _DAY = 7, timedelta(days=1)
+_FIRST, _LAST = date(2, 1, 1), date(9998, 12, 31)
+_LEAP = 9
+"""Years among which every day of the calendar is at least once, as a rule."""
+
+
+class Leaves(StrEnum):
+    """What a date leaves out, by what it has."""
+
+    YEAR = "day and month"
+    WEEKDAY = "weekday"
+    COUNT = "count"
+    WORD = "word"
+    DAY = "time of day"
+
+
+@dataclass(frozen=True)
+class Partly:
+    """A date that leaves something out, as it is written.
+
+    Args:
+        text: its own words.
+        leaves: what kind it is.
+        number: of the weekday (0 = Monday), of the counted day, or of the days before today; else 0.
+        month: with ``number`` as the day, of one without a year; else 0.
+        clock: the time of day; ``None`` = not written.
+        zone: ``None`` = not written.
+        rest: what stands after it.
+        problem: why it cannot be used, in half a sentence.
+    """
+
+    text: str
+    leaves: Leaves
+    number: int
+    month: int
+    clock: time | None
+    zone: tzinfo | None
+    rest: str
+    problem: str | None = None
+
+    @property
+    def leans(self) -> bool:
+        """Whether its day depends on the dates around it."""
+        return self.leaves in (Leaves.WEEKDAY, Leaves.DAY)
+
+
+def at_start(text: str) -> Partly | None:
+    """The date that leaves something out with which a text begins; ``None`` if it begins with none."""
+    text = text.lstrip()
+    found = _PARTIAL.match(text)
+    if found is None and (opened := re.match(r"[\[(]?\s{0,9}(?=\d)", text)):  # a time of day follows a space elsewhere
+        text = f"{opened[0].strip()} {text[opened.end() :]}"
+        found = _ALONE.match(text) if opened[0].strip() else _ALONE.match(f" {text.lstrip()}")
+    if found is None or bool(found["close"]) != bool(found["open"]):
+        return None
+    parts = found.groupdict()
+    words = (found["date"] + (found["clock"] or "")).strip()
+    rest = found.string[found.end() :]
+    behind = found[0][found.end("clock" if found["clock"] else "date") - found.start() :]
+    if not found["clock"] and rest.strip() and not _SIGNS.search(behind):
+        return None
+    if not words:
+        return None
+    clock, zone, problem = time_of_day(found, words)
+    leaves, number, month = _meaning(parts)
+    if problem is None and leaves is Leaves.YEAR and not _is_day(month, number):
+        problem = f"{words!r} is not a date"
+    return Partly(words, leaves, number, month, clock, zone, rest, problem)
+
+
+def _meaning(parts: Mapping[str, str | None]) -> tuple[Leaves, int, int]:
+    if name := parts.get("name") or parts.get("named"):
+        return Leaves.YEAR, int(parts["day_named"] or parts["day_after"] or 0), number_of_month(name)
+    if weekday := parts.get("weekday"):
+        return Leaves.WEEKDAY, _DAYS.index(weekday[:3].lower()), 0
+    if count := parts.get("count"):
+        return Leaves.COUNT, int(count), 0
+    if word := parts.get("word"):
+        return Leaves.WORD, int(word.lower() == "yesterday"), 0
+    return Leaves.DAY, 0, 0
+
+
+def _is_day(month: int, day: int) -> bool:
+    try:
+        date(2000, month, day)  # which has a 29 February
+    except ValueError:
+        return False
+    return True
+
+
+def first_day(found: Mapping[int, Written | Partly], now: datetime) -> date | None:
+    """The day from which others are counted, where any are, so that the last of them is today."""
+    counts = [one.number for one in found.values() if isinstance(one, Partly) and one.leaves is Leaves.COUNT]
+    return now.astimezone(UTC).date() - (max(counts) - 1) * _DAY if counts else None
+
+
+def settle(
+    found: Mapping[int, Written | Partly], order: Order, now: datetime, day_one: date | None
+) -> dict[int, datetime]:
+    """The moment of each date, by its line; those with a problem, and beyond the years 2 to 9998, have none.
+
+    A day without a year is the one nearest to the date above, or the last that has been. A weekday is the first from
+    the date above on; those at the beginning lead up to the date that follows them, or to now. A time of day belongs to
+    the day above, or to the last day on which it has been.
+
+    Args:
+        found: the dates, by the number of their line, in order.
+        order: in which the numbers of whole ones are.
+        now: the world's time.
+        day_one: the day that "Day 1" is.
+    """
+    days: dict[int, date] = {}
+    held: date | None = None
+    leading: list[tuple[int, Partly]] = []
+    present = now.astimezone(UTC)
+    for number, one in found.items():
+        if one.problem is not None:
+            continue
+        if isinstance(one, Written):
+            day: date | None = one.moment(order).date()
+        elif one.leans and held is None and (one.leaves is Leaves.WEEKDAY or leading):
+            leading.append((number, one))
+            continue
+        else:
+            day = _day(one, held, present, day_one)
+        if day is None or not _FIRST <= day <= _LAST:
+            continue
+        days[number] = held = day
+        days |= _lead_up(leading, day)
+        leading = []
+    if leading:
+        days |= _lead_up(leading, _latest(leading[-1][1], leading, present))
+    return {number: _moment(found[number], day, order) for number, day in days.items()}
+
+
+def _day(one: Partly, held: date | None, now: datetime, day_one: date | None) -> date | None:
+    today = now.date()
+    try:
+        if one.leaves is Leaves.COUNT:
+            return (day_one or today) + (one.number - 1) * _DAY
+        if one.leaves is Leaves.WORD:
+            return today - one.number * _DAY
+        if one.leaves is Leaves.YEAR:
+            return _nearest(one.month, one.number, held) if held else _last(one.month, one.number, today)
+        if one.leaves is Leaves.WEEKDAY and held is not None:
+            return held + ((one.number - held.weekday()) % _WEEK) * _DAY
+        return held or today - _has_yet_to_be(one, now) * _DAY
+    except OverflowError:
+        return None
+
+
+def _has_yet_to_be(one: Partly, now: datetime) -> bool:
+    """Whether its time of day lies ahead today."""
+    return one.clock is not None and datetime.combine(now.date(), one.clock, one.zone or UTC) > now
+
+
+def _nearest(month: int, day: int, held: date) -> date | None:
+    there = [found for year in range(held.year - _LEAP, held.year + _LEAP) if (found := _date(year, month, day))]
+    return min(there, key=lambda one: abs(one - held), default=None)
+
+
+def _last(month: int, day: int, today: date) -> date | None:
+    there = [found for year in range(today.year - _LEAP, today.year + 1) if (found := _date(year, month, day))]
+    return max((one for one in there if one <= today), default=None)
+
+
+def _date(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
+
+
+def _latest(last: Partly, leading: list[tuple[int, Partly]], now: datetime) -> date:
+    """The last day to which weekdays may lead up: today, if that is one of them, and not later than now."""
+    weekday = next(one.number for _, one in reversed(leading) if one.leaves is Leaves.WEEKDAY)
+    return now.date() - (weekday == now.weekday() and _has_yet_to_be(last, now)) * _DAY
+
+
+def _lead_up(leading: list[tuple[int, Partly]], bound: date) -> dict[int, date]:
+    """The days of weekdays, and of times of day beneath them, of which the last lies on a day or before it."""
+    weekdays: list[int] = []
+    for _, one in leading:
+        weekdays.append(one.number if one.leaves is Leaves.WEEKDAY else weekdays[-1])
+    days: dict[int, date] = {}
+    for (number, _), weekday in zip(reversed(leading), reversed(weekdays), strict=True):
+        if bound - _FIRST < _WEEK * _DAY:
+            break
+        days[number] = bound = bound - ((bound.weekday() - weekday) % _WEEK) * _DAY
+    return days
+
+
+def _moment(one: Written | Partly, day: date, order: Order) -> datetime:
+    if isinstance(one, Written):
+        return one.moment(order)
+    return datetime.combine(day, one.clock or NOON, one.zone or UTC)

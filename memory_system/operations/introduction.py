@@ -1,0 +1,192 @@
+"""A personality from a paragraph about somebody, by rules: what a sentence says of them, and the rest word for word.
+
+Nothing is invented and no sentence is lost: one of which no rule makes anything is kept as a fact.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ..errors import InvalidParameter
+
+MOST = 8_000
+"""Characters of a paragraph that are read."""
+_NAME = r"[A-ZÀ-ÖØ-Þ][\w'’-]*(?:\s+(?:(?:de|da|di|du|la|le|van|von|of|the)\s+){0,2}[A-ZÀ-ÖØ-Þ][\w'’-]*){0,3}"
+_OPENING = re.compile(
+    rf"\s*(?:(?:this is|meet|my name is|i am|i'm|name:)\s+)?(?P<name>(?-i:{_NAME}))"
+    r"(?=\s*(?:,|\(|$|\.|:|-|–|—|(?:is|was|works|lives|has|wants|runs|keeps)\b))",
+    re.IGNORECASE,
+)
+_AGED = re.compile(r"(?:aged\s+)?(?P<age>\d{1,3})(?:[\s-]*years?[\s-]*old)?$", re.IGNORECASE)
+_WORKS = re.compile(
+    rf"(?:(?:an?|the)\s+)?(?P<what>[a-zà-þ][\w'’-]*(?:\s+(?!in\b|at\b|from\b|of\b|who\b|that\b)[\w'’-]+){{0,4}})"
+    rf"(?:\s+(?:in|at|from|of)\s+(?P<home>{_NAME}))?(?P<more>\s.*)?$"
+)
+_PLACED = re.compile(rf"(?:(?:who\s+)?lives?\s+)?(?:in|from|of)\s+(?P<home>{_NAME})$")
+_IS = re.compile(r"\s*(?:is|was|am)\s+(?=\d|an?\s|the\s)|\s*(?:who\s+)?works?\s+as\s+", re.IGNORECASE)
+_ARE = re.compile(r"(?P<who>\S+)\s+(?:is|are|am)\s+(?P<what>[^.]+)$", re.IGNORECASE)
+_WANTS = re.compile(
+    r"\b(?:wants?|hopes?|longs?|dreams?|plans?|intends?|aims?|would like|means?|has sworn|swore|(?:is|am) determined)"
+    r"\s+(?:to|of)\s+(?P<what>[^.;]+)",
+    re.IGNORECASE,
+)
+_KIN = (
+    r"(?:grand|step|half-|foster )?(?:mother|father|brother|sister|son|daughter|parent|child)|husband|wife|partner|"
+    r"uncle|aunt|cousin|nephew|niece|twin|(?:best |oldest )?friend|neighbou?r|rival|enemy|boss|employer|apprentice|"
+    r"teacher|master|mentor|landlord|landlady|lover|fianc[ée]e?|colleague|ward|patron"
+)
+_THEIR = r"(?:her|his|their|my)"
+_KNOWS = (
+    re.compile(
+        rf"\b(?i:{_THEIR})\s+(?P<is>(?:[a-z]+\s+)?(?:{_KIN}))(?:,|\s+is(?:\s+called)?|\s+named)?\s+(?P<who>{_NAME})"
+    ),
+    re.compile(rf"\b(?P<who>{_NAME}),?\s+(?:(?:is|was)\s+)?(?i:{_THEIR})\s+(?P<is>(?:[a-z]+\s+)?(?:{_KIN}))\b"),
+)
+_TRUST = (
+    (
+        re.compile(
+            r"\b(?:dis|mis)trusts?\b|\b(?:does not|doesn't|do not|don't|never|no longer|hardly)\s+trusts?\b",
+            re.IGNORECASE,
+        ),
+        0.2,
+    ),
+    (re.compile(r"\btrusts?\b", re.IGNORECASE), 0.8),
+)
+_DAILY = re.compile(r"\b(?:every|each)\s+(?:day|morning|evening|night|afternoon)\b", re.IGNORECASE)
+_AT = re.compile(
+    r"\bat\s+(?P<hour>\d{1,2})(?::(?P<minute>[0-5]\d))?\s*(?P<half>am|pm)?\b(?!\s*(?:years|%))", re.IGNORECASE
+)
+_SENTENCE = re.compile(r"(?<=[.!?])(?<!\b[A-Z]\.)(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bSt\.)(?<!\bMrs\.)\s+|\n+")
+_FEW = 4
+"""Words of a trait; more are a sentence."""
+_NO_TRAIT = re.compile(
+    r"^(?:an?|the|in|at|on|from|of|with|not sure|about|\d)\b|\b(?:who|that|which|than|because)\b", re.IGNORECASE
+)
+_LEAD = re.compile(r"^(?:very|quite|rather|also|always|often|both|so)\s+", re.IGNORECASE)
+
+
+def introduced(text: str) -> dict[str, Any]:
+    """The personality that a paragraph tells of, as its JSON document; what is not told is left out.
+
+    Args:
+        text: such as "Rosa, 34, baker in Harrow Quay. She is stubborn. She wants to buy back the mill."
+
+    Raises:
+        InvalidParameter: the paragraph is no text, or has more than ``MOST`` characters.
+    """
+    if not isinstance(text, str) or len(text) > MOST:
+        raise InvalidParameter(f"The paragraph must be a text of at most {MOST:,} characters.")
+    sentences = [one.strip() for one in _SENTENCE.split(text.replace("\x00", "")) if one.strip()]
+    found: dict[str, list[Any]] = {}
+    identity: dict[str, Any] = {}
+    for place, sentence in enumerate(sentences):
+        if place == 0:
+            identity = _identity(sentence)
+            if identity.pop("whole", False):
+                continue
+        if not _read(sentence.rstrip(".!").strip(), found, identity):
+            facts = found.setdefault("facts", [])
+            if sentence not in facts:
+                facts.append(sentence)
+    return {"identity": identity or {"name": ""}} | found
+
+
+def _identity(sentence: str) -> dict[str, Any]:
+    """Name, age, profession and home in the first sentence; ``whole`` if nothing else is to be read in it."""
+    bare = sentence.rstrip(".!").strip()
+    opening = _OPENING.match(bare)
+    if opening is None:
+        return {"name": ""}
+    identity: dict[str, Any] = {"name": opening["name"].strip()}
+    rest = _IS.sub(", ", bare[opening.end("name") :])
+    more = False
+    for part in filter(None, map(str.strip, re.split(r"[,;:()–—]|\s-\s|\sand\s", rest))):
+        if (aged := _AGED.match(part)) and "age" not in identity:
+            identity["age"] = int(aged["age"])
+        elif placed := _PLACED.match(part):
+            identity.setdefault("home", placed["home"].strip())
+        elif "profession" not in identity and (work := _WORKS.match(part)):
+            identity["profession"] = work["what"].strip()
+            more = more or bool(work["more"])
+            if work["home"]:
+                identity.setdefault("home", work["home"].strip())
+        else:
+            more = True
+    if more:
+        identity["description"] = sentence
+    return identity | {"whole": True}
+
+
+def _read(sentence: str, found: dict[str, list[Any]], identity: dict[str, Any]) -> bool:
+    """Take up what a sentence says; answers whether that is all that it says."""
+    if _relationships(sentence, found):
+        return True
+    if (goal := _WANTS.search(sentence)) and _is_meant(sentence[: goal.start()], identity):
+        found.setdefault("long_term_goals", []).append(goal["what"].strip())
+        return True
+    if _DAILY.search(sentence) and (at := _AT.search(sentence)) and (clock := _clock(at)):
+        activity = re.sub(r"\s+", " ", _DAILY.sub("", sentence[: at.start()] + sentence[at.end() :])).strip(" ,")
+        activity = re.sub(r"^(?:she|he|they|i)\s+", "", activity, flags=re.IGNORECASE)
+        if activity and clock not in {one["time"] for one in found.get("routine", [])}:
+            found.setdefault("routine", []).append({"time": clock, "activity": activity})
+            return True
+    if (told := _ARE.match(sentence)) and _is_meant(told["who"], identity):
+        return _traits(told["what"], found, identity)
+    return False
+
+
+def _is_meant(subject: str, identity: dict[str, Any]) -> bool:
+    """Whether a sentence is about the one who is introduced, by its first words."""
+    subject = subject.strip()
+    return subject.casefold() in _PRONOUNS or (bool(subject) and subject in _beginnings(str(identity.get("name", ""))))
+
+
+def _beginnings(name: str) -> set[str]:
+    words = name.split()
+    return {" ".join(words[:count]) for count in range(1, len(words) + 1)}
+
+
+def _relationships(sentence: str, found: dict[str, list[Any]]) -> bool:
+    known = found.setdefault("relationships", [])
+    held = len(known)
+    for pattern in _KNOWS:
+        for one in pattern.finditer(sentence):
+            who = one["who"].strip()
+            if who.casefold() not in {other["name"].casefold() for other in known} and who.casefold() not in _PRONOUNS:
+                known.append({"name": who, "relation": one["is"].strip()})
+    new = known[held:]
+    if len(new) == 1:
+        trust = next((level for pattern, level in _TRUST if pattern.search(sentence)), None)
+        if trust is not None:
+            new[0]["trust"] = trust
+        new[0]["notes"] = f"{sentence}."
+    if not known:
+        del found["relationships"]
+    return len(new) == 1
+
+
+_PRONOUNS = frozenset({"she", "he", "they", "i", "her", "his", "their", "my"})
+
+
+def _traits(words: str, found: dict[str, list[Any]], identity: dict[str, Any]) -> bool:
+    """Take up adjectives, or what somebody works as."""
+    if work := re.match(r"(?:an?|the)\s+(?P<what>[a-zà-þ][\w'’ -]{1,40})$", words.strip()):
+        if "profession" in identity:
+            return False
+        identity["profession"] = work["what"].strip()
+        return True
+    parts = [_LEAD.sub("", part.strip()) for part in re.split(r",|;|\band\b|\bbut\b", words) if part.strip()]
+    if not parts or any(len(part.split()) > _FEW or _NO_TRAIT.search(part) for part in parts):
+        return False
+    traits = found.setdefault("traits", [])
+    traits += [part for part in dict.fromkeys(parts) if part not in traits]
+    return True
+
+
+def _clock(at: re.Match[str]) -> str | None:
+    hour, half = int(at["hour"]), (at["half"] or "").lower()
+    if (half and not 1 <= hour <= 12) or hour > 23:
+        return None
+    hour = hour % 12 + (12 if half == "pm" else 0) if half else hour
+    return f"{hour:02}:{at['minute'] or '00'}"

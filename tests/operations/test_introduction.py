@@ -1,0 +1,85 @@
+"""A personality from a paragraph, by rules: nothing is invented, and no sentence is lost."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_system.core import personality
+from memory_system.errors import InvalidParameter
+from memory_system.operations import introduced
+
+ROSA = (
+    "Rosa Quill, 34, baker in Harrow Quay. She is stubborn, warm-hearted and quick to laugh. She wants to buy back the"
+    " mill before winter. Her brother Tomas Quill is a fisherman whom she does not trust. Edda Marsh is her oldest"
+    " friend. She gets up at 4 every morning. Nobody knows that she paid his debts."
+)
+
+
+def test_a_paragraph_becomes_a_personality_that_can_be_kept() -> None:
+    found = introduced(ROSA)
+    assert found["identity"] == {"name": "Rosa Quill", "age": 34, "profession": "baker", "home": "Harrow Quay"}
+    assert found["traits"] == ["stubborn", "warm-hearted", "quick to laugh"]
+    assert found["long_term_goals"] == ["buy back the mill before winter"]
+    assert found["relationships"] == [
+        {
+            "name": "Tomas Quill", "relation": "brother", "trust": 0.2,
+            "notes": "Her brother Tomas Quill is a fisherman whom she does not trust.",
+        },
+        {"name": "Edda Marsh", "relation": "oldest friend", "notes": "Edda Marsh is her oldest friend."},
+    ]  # fmt: skip
+    assert found["routine"] == [{"time": "04:00", "activity": "gets up"}]
+    assert found["facts"] == ["Nobody knows that she paid his debts."]
+    personality.parse(json.dumps(found))
+
+
+@pytest.mark.parametrize(
+    ("text", "identity"),
+    [
+        ("Rosa", {"name": "Rosa"}),
+        ("Rosa, 34", {"name": "Rosa", "age": 34}),
+        ("Rosa (34), a lock-keeper", {"name": "Rosa", "age": 34, "profession": "lock-keeper"}),
+        ("Ines de la Cruz, a spy from Ely", {"name": "Ines de la Cruz", "profession": "spy", "home": "Ely"}),
+        (
+            "Rosa is a baker who hates mornings.",
+            {"name": "Rosa", "profession": "baker", "description": "Rosa is a baker who hates mornings."},
+        ),
+        ("My name is Old Tom.", {"name": "Old Tom"}),
+        ("a baker without a name", {"name": ""}),
+        ("", {"name": ""}),
+    ],
+)  # fmt: skip
+def test_the_first_sentence_says_who_it_is(text: str, identity: dict[str, Any]) -> None:
+    assert introduced(text)["identity"] == identity
+
+
+@given(
+    st.text(max_size=400)
+    | st.lists(st.sampled_from([*ROSA.split(), "\n", "99", "at 25:00", "é"]), max_size=60).map(" ".join)
+)
+def test_whatever_is_written_each_word_stands_somewhere(text: str) -> None:
+    document = introduced(text)
+    assert set(document) <= {"identity", "traits", "long_term_goals", "relationships", "routine", "facts"}
+    told = json.dumps(document, ensure_ascii=False)
+    for word in text.split():
+        if len(word) > 6 and word.isalpha():
+            assert word in told, word
+
+
+def test_what_is_said_of_others_is_kept_as_a_fact() -> None:
+    told = ["Nobody is sure.", "Old Tom wants to sell.", "Rosa is kind.", "Rosa hopes to marry."]
+    assert introduced(f"Rosa, a baker. {' '.join(told)}") == {
+        "identity": {"name": "Rosa", "profession": "baker"},
+        "facts": told[:2],
+        "traits": ["kind"],
+        "long_term_goals": ["marry"],
+    }
+
+
+def test_a_book_is_no_paragraph() -> None:
+    with pytest.raises(InvalidParameter, match="at most 8,000"):
+        introduced("x" * 8_001)
