@@ -269,7 +269,7 @@ class World(Stage):
         return read_seen(self.folder)
 
     def mark_seen(self, at: datetime) -> None:
-        """Say that somebody has looked at what happened by itself up to a real time; Overview tells what came since.
+        """Say that somebody has looked at what happened by itself up to a real time; the World page tells the rest.
 
         Raises:
             InvalidParameter: the time has no zone.
