@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -407,7 +408,21 @@ def conversations(agent: AgentMemory) -> tuple[Listed, ...]:
         StoreDamaged: what is kept of one is not as it was written.
     """
     found = [one for one, _ in _kept(agent)]
-    return tuple(sorted(found, key=lambda one: (-one.last.timestamp() if one.last else 0.0, one.title, one.id)))
+    times = Counter(one.last for one in found if one.last)
+
+    def place(one: Listed) -> tuple[float, int, str, str]:
+        if one.last is None:
+            return 0.0, 0, one.title, one.id
+        revision = _said_in(agent, one) if times[one.last] > 1 else 0  # while the world's clock stands
+        return -one.last.timestamp(), -revision, one.title, one.id
+
+    return tuple(sorted(found, key=place))
+
+
+def _said_in(agent: AgentMemory, listed: Listed) -> int:
+    """The revision in which the last message of a conversation was said; 0 if the history does not tell."""
+    told = agent.history(1, entry_id=message_id(listed.id, listed.messages - 1))
+    return told[0].revision if told else 0
 
 
 def beating(agent: AgentMemory) -> tuple[tuple[Listed, Talk], ...]:
