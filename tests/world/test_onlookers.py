@@ -31,6 +31,7 @@ GIVEN: dict[str, tuple[Any, ...]] = {
     "migrate_stm2ltm": (),
     "plan_from_memory": (),
     "purge": ("gone",),
+    "put_off": ("rate",),
     "rate_again": ("kept",),
     "rederive": ("kept",),
     "redo": (1,),
