@@ -42,7 +42,7 @@ def remember(*texts: str, **fields: object) -> list[str]:
 
 def compared(page: AppTest) -> AppTest:
     """The page when all memories have been compared."""
-    if (work := working.of(f"compare-{page.session_state['agent']}")) is not None:
+    while (work := working.of(f"compare-{page.session_state['agent']}")) is not None:
         work.wait(LAST_RESORT)
         page.run()
     assert not page.exception, page.exception

@@ -147,9 +147,9 @@ def test_a_viewers_world_tells_what_there_is_and_refuses_all_else(world: World, 
                 assert error.sentence == VIEWING  # noqa: PT017 - which are told is what is looked at
     assert told == {
         "about", "agent", "agents", "author", "changes_of", "characters", "clock", "compare", "deleted_agents",
-        "dropped", "due", "embedder", "embedder_decided", "embedder_name", "facts", "fits", "folder", "groups", "inbox", "life",
-        "lives", "model", "name", "once", "opened", "places", "prompts", "rehearsal", "rehearsals", "rerater", "seen",
-        "speed", "standing", "stored", "trail",
+        "dropped", "due", "embedder", "embedder_decided", "embedder_name", "facts", "fits", "folder", "groups", "inbox",
+        "life", "lives", "model", "name", "once", "opened", "places", "prompts", "rehearsal", "rehearsals", "rerater",
+        "seen", "speed", "standing", "stored", "trail",
     }  # fmt: skip
 
 
