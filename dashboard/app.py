@@ -15,6 +15,7 @@ from dashboard.components import (  # noqa: E402
     drafts,
     head,
     looking_back,
+    newcomer,
     news,
     places,
     recent,
@@ -23,7 +24,7 @@ from dashboard.components import (  # noqa: E402
     unsent,
     widgets,
 )
-from dashboard.views import PAGES  # noqa: E402
+from dashboard.views import NEW, PAGES  # noqa: E402
 from memory_system import MemorySystemError  # noqa: E402
 
 st.set_page_config(page_title="Memory system", page_icon="🧠", layout="wide")
@@ -47,6 +48,9 @@ try:
             recent.opener()
         places.foot()
         head.show()
+        if session.wants_new():
+            st.switch_page(str(NEW.script))
+        newcomer.banner()
         if astray:
             st.warning("The character in the link does not exist here; showing another one.")
         standing.banner(session.present())
@@ -54,8 +58,11 @@ try:
         rehearsing.banner(session.present().name)
         with news.watched():
             page.run()
+    elif page.title == NEW.title:
+        page.run()
     else:
         st.info("No characters yet. Create one.")
+        st.page_link(NEW.script, label=NEW.title, icon=NEW.icon)
         cast.manage(None)
 except MemorySystemError as error:
     widgets.problem(error)

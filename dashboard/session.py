@@ -20,6 +20,7 @@ from memory_system.errors import NotSignedIn
 from memory_system.maintenance import fill_world
 from memory_system.world import Inbox, Role, for_role
 
+from . import words
 from .data import comparing, moments, tables
 from .server.visitors import COOKIE, visitors
 
@@ -129,6 +130,10 @@ def choose_next(name: str | None) -> None:
     st.session_state["agent-next"] = name or ""
 
 
+NEW = "+"
+"""In the place of a name in the picker: a new character. No name may be this."""
+
+
 def pick_agent() -> bool:
     """Settle which agent is shown: the choice stands in the link, and a link that is followed is a choice.
 
@@ -143,10 +148,22 @@ def pick_agent() -> bool:
     wanted = st.session_state.pop("agent-next", None) or followed or st.session_state.get("agent", "")
     first = world().about.first
     chosen = next(name for name in (wanted, first, names[0]) if name in names)
-    st.session_state["agent"] = chosen
+    st.session_state["agent"] = st.session_state["agent-before"] = chosen
     st.query_params["agent"] = st.session_state["agent-linked"] = chosen
     _pick_moment(chosen)
     return bool(followed) and followed not in names
+
+
+def picked() -> None:
+    """Take up what was picked: "New character" is none, and is gone to by ``wants_new``."""
+    if st.session_state["agent"] == NEW:
+        st.session_state["agent"] = st.session_state["agent-before"]
+        st.session_state["new-wanted"] = True
+
+
+def wants_new() -> bool:
+    """Whether "New character" has just been picked."""
+    return bool(st.session_state.pop("new-wanted", False))
 
 
 def _pick_moment(name: str) -> None:
@@ -191,7 +208,8 @@ def labels(names: list[str]) -> dict[str, str]:
     """What each agent is called in the picker, which tells them apart by it: twins have their file's name too."""
     shown = {name: shown_name(name) for name in names}
     twins = Counter(shown.values())
-    return {name: label if twins[label] == 1 else f"{label} ({name})" for name, label in shown.items()}
+    told = {name: label if twins[label] == 1 else f"{label} ({name})" for name, label in shown.items()}
+    return {**told, NEW: f"+ {words.NEW_CHARACTER}"}
 
 
 def shown_name(name: str) -> str:

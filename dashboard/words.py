@@ -69,6 +69,7 @@ EDIT_THIS_MEMORY = "Edit this memory"
 
 # head.py
 CHARACTER = "Character"
+NEW_CHARACTER = "New character"
 WORLD_TIME = "World time"
 
 # history_tables.py
@@ -253,3 +254,10 @@ ASK_ALL = "Ask all"
 # memory: the Memory page
 ASK_OR_FILTER = "Ask or filter"
 RECALLED = "Recalled"
+
+# new_character: the page New character
+IN_A_PARAGRAPH = "In a paragraph"
+PASTE_A_LIFE = "Lines, or a table from a spreadsheet"
+MEND_LINE = "Line"
+TRY_A_CUE = "A first cue"
+CREATE_IT = "Create"

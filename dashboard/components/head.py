@@ -45,9 +45,10 @@ def show() -> None:
     name = str(st.session_state["agent"])
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="head", wrap=False):
         st.html(_STYLE + picture(name), width="content")
+        new = [] if session.viewing() else [session.NEW]
         st.selectbox(
-            words.CHARACTER, names, key="agent", format_func=session.labels(names).__getitem__,
-            label_visibility="collapsed", width=230,
+            words.CHARACTER, [*names, *new], key="agent", format_func=session.labels(names).__getitem__,
+            label_visibility="collapsed", width=230, on_change=session.picked,
         )  # fmt: skip
         st.html(f"<div class='head-line'>{escape(_line())}</div>", width="stretch")
         if session.moment() is None and session.world().speed > 1:

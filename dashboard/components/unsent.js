@@ -1,6 +1,7 @@
-// Keeps what is written into the chat and not sent, in this tab of the browser, and puts it back when its field is drawn anew.
+// Keeps what is written into a field and not sent, in this tab of the browser, and puts it back when it is drawn anew.
 const write = Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value").set;
 const watching = new WeakMap();
+const seen = new Set(); // fields that were drawn since this page was loaded
 
 function watch(name, block) {
   const place = `unsent-${name}`;
@@ -10,7 +11,9 @@ function watch(name, block) {
     const found = block.querySelector(wanted);
     if (found === null) return; // not drawn yet, or no longer: what is kept stays
     const kept = sessionStorage.getItem(place);
-    if (found !== field && found.value === "" && kept) {
+    const first = !seen.has(name); // after a reload: what was typed here last counts, also what was not sent yet
+    seen.add(name);
+    if (found !== field && kept && kept !== found.value && (first || found.value === "")) {
       write.call(found, kept); // past React, which then hears of it as if it were typed
       found.dispatchEvent(new Event("input", { bubbles: true }));
     } else if (found.value) {

@@ -82,7 +82,9 @@ HISTORY = PageOf("history", "History", ":material/history:")
 """All that was changed; of its last lines there is a drawer over every page."""
 INSTALLATION = PageOf("installation", "Installation", ":material/settings:")
 """What is set for all characters, behind the gear."""
-PAGES = (*(page for place in PLACES for page in place.pages), HISTORY, INSTALLATION)
+NEW = PageOf("new_character", "New character", ":material/person_add:")
+"""Where a character is made, which the picker leads to."""
+PAGES = (*(page for place in PLACES for page in place.pages), HISTORY, INSTALLATION, NEW)
 
 
 def page_of(title: str) -> PageOf | None:

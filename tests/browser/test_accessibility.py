@@ -25,6 +25,7 @@ PAGES = {
     "inbox": ("inbox", {"agent": "mira"}),
     "interview": ("interview", {"agent": "mira"}),
     "interview of then": ("interview", {"agent": "mira", "revision": "40"}),
+    "new character": ("new_character", {"agent": "mira"}),
     "memory": ("memory", {"agent": "mira", "cue": "Who has the mill key?", "memory": "mira-0302-02"}),
     "recall": ("recall", {"agent": "mira", "cue": "Who has the mill key?"}),
     "long_term": ("long_term", {"agent": "mira"}),

@@ -38,6 +38,8 @@ def ask(agent: AgentMemory, cast: list[AgentMemory]) -> None:
             _to_memory(agent.name, cue=cue.strip())
         if len(cast) > 1:
             st.button(words.ASK_ALL, icon=":material/groups:", on_click=_ask_all, args=(key,))
+        if not session.viewing() and st.button(words.NEW_CHARACTER, icon=":material/person_add:", type="tertiary"):
+            st.switch_page("views/new_character/new_character.py")
 
 
 def _ask_all(key: str) -> None:

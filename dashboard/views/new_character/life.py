@@ -1,0 +1,79 @@
+"""A life that is being written: what stands in its fields outlives the page, and its link outlives a reload."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+import streamlit as st
+
+from ... import session
+
+_LINK = "draft"
+_CURRENT = "new-life"
+_MOST = 200
+"""Lives that are held at once by this server; the one that was touched longest ago goes first."""
+_GONE = "new-gone"
+
+
+@st.cache_resource(show_spinner=False)
+def _held() -> dict[str, dict[str, Any]]:
+    """By the word in their link, what stands in the fields of the lives that were begun on this server."""
+    return {}
+
+
+class Life:
+    """What stands in the fields of a character that is not there yet."""
+
+    def __init__(self, token: str) -> None:
+        self.token = token
+
+    @classmethod
+    def current(cls) -> Life:
+        """The life of the link, or that this session has begun, or a new one; the link names it from then on."""
+        asked, held = session.from_link(_LINK), _held()
+        token = str(st.session_state.get(_CURRENT, ""))
+        if asked and asked != token:
+            st.session_state[_GONE] = asked not in held
+            token = asked if asked in held else token
+        life = cls(token or secrets.token_urlsafe(9))
+        st.session_state[_CURRENT] = life.token
+        session.to_link(_LINK, life.token)
+        for name, value in held.get(life.token, {}).items():
+            if life.key(name) not in st.session_state:
+                st.session_state[life.key(name)] = value
+        return life
+
+    @property
+    def lost(self) -> bool:
+        """Whether the link named a life that is not held any more."""
+        return bool(st.session_state.get(_GONE))
+
+    def key(self, name: str) -> str:
+        """The key of a field, for its widget or for what is worked out."""
+        return f"new-{self.token}-{name}"
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """What stands in a field."""
+        return st.session_state.get(self.key(name), default)
+
+    def put(self, name: str, value: Any) -> None:
+        """Let this stand in a field; before its widget is drawn, or from a callback."""
+        st.session_state[self.key(name)] = value
+
+    def keep(self, *names: str) -> None:
+        """Let this server hold what stands in these fields, so that it is there after a reload."""
+        held = _held()
+        held.pop(self.token, None)
+        held[self.token] = {name: self.get(name) for name in names if self.key(name) in st.session_state}
+        while len(held) > _MOST:
+            del held[next(iter(held))]
+
+    def end(self) -> None:
+        """Forget it: it is a character now, or is thrown away. The next one begins empty."""
+        _held().pop(self.token, None)
+        for key in [key for key in st.session_state if str(key).startswith(f"new-{self.token}-")]:
+            del st.session_state[key]
+        st.session_state.pop(_CURRENT, None)
+        st.session_state.pop(_GONE, None)
+        session.to_link(_LINK, None)

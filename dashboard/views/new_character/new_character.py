@@ -1,0 +1,45 @@
+"""New character: who it is, what happened before, and a first cue; all of it becomes one change set."""
+
+import streamlit as st
+
+from dashboard import session, words
+from dashboard.components import widgets
+from dashboard.views.new_character import happened, trying, who
+from dashboard.views.new_character.life import Life
+from memory_system import MemorySystemError
+
+st.title(words.NEW_CHARACTER, anchor=False)
+widgets.said()
+if session.viewing():
+    st.caption(f":material/lock: Nothing can be changed here. {words.A_VIEWER}.")
+    st.stop()
+life = Life.current()
+kept = (*who.KEPT, *happened.KEPT, *trying.KEPT)
+life.keep(*kept)
+if life.lost:
+    st.info(
+        "What was written under this link is not held any more: it became a character, or the server was restarted."
+    )
+st.header("1 Who", anchor=False)
+document = who.show(life)
+st.header("2 What happened", anchor=False)
+events = happened.show(life, session.world().clock())
+st.header("3 Try it", anchor=False)
+asked = trying.cue(life)
+life.keep(*kept)
+named = bool(str(document["identity"].get("name", "")).strip())
+try:
+    if asked and named:
+        trying.answer(life, document, events or [], asked)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        wanted = st.button(
+            words.CREATE_IT, type="primary", icon=":material/person_add:", disabled=not named or events is None,
+            help="In Python: World.create_with_events",
+        )  # fmt: skip
+        if st.button("Discard it", type="tertiary", icon=":material/delete:", help="Empties every field of this page."):
+            life.end()
+            st.rerun()
+    if wanted:
+        trying.create(life, document, events or [], asked)
+except MemorySystemError as error:
+    widgets.problem(error)

@@ -1,0 +1,136 @@
+"""The third step: a cue asked of the character in a world that is thrown away, and the character made."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from memory_system import AgentMemory, MemoryEntry, Tier, World
+from memory_system.core import checked_name
+from memory_system.errors import AlreadyExists, InvalidAgentName
+from memory_system.operations import Progress
+
+from ... import session, words
+from ...components import newcomer, widgets
+from ...data import figures, tables
+from .life import Life
+
+KEPT = ("cue",)
+"""The fields of this step that outlive a reload."""
+_BARS = 6
+_LONGEST = 300
+_TRIED = "tried"
+
+
+def cue(life: Life) -> str:
+    """The field for the cue; answers what stands in it."""
+    st.text_input(
+        words.TRY_A_CUE, key=life.key("cue"), max_chars=_LONGEST, persist_state="session",
+        placeholder="Whom do I trust?",
+    )  # fmt: skip
+    return str(life.get("cue") or "").strip()
+
+
+def answer(life: Life, document: dict[str, Any], events: Sequence[MemoryEntry], asked: str) -> None:
+    """What the character would recall; nothing is kept of it but the ratings of the events.
+
+    Raises:
+        InvalidPersonality: the personality cannot be kept.
+    """
+    with _throw_away() as world:
+        bar = st.empty()
+        agent = world.create_with_events(
+            "tried", json.dumps(document, ensure_ascii=False), rated(life, events),
+            progress=_shown_in(bar),
+        )  # fmt: skip
+        bar.empty()
+        life.put(_TRIED, {entry.document: entry for entry in agent.entries(Tier.STM)})
+        _bars(agent, asked)
+
+
+def rated(life: Life, events: Sequence[MemoryEntry]) -> list[MemoryEntry]:
+    """The events with the ratings that they were given when they were tried."""
+    tried: dict[str, MemoryEntry] = life.get(_TRIED) or {}
+    return [
+        one.evolve(rating=known.rating, explanation=known.explanation)
+        if one.rating is None and (known := tried.get(one.document)) is not None
+        else one
+        for one in events
+    ]
+
+
+def _shown_in(place: DeltaGenerator) -> Progress:
+    def show(done: float, doing: str) -> None:
+        place.progress(min(done, 1.0), widgets.plain(doing))
+
+    return show
+
+
+def _throw_away() -> World:
+    held = session.world()
+    nowhere = {"store": "memory", "personalities": Path(held.folder) / "none", "durability": "normal"}
+    world = World(held.settings.model_copy(update=nowhere), embedder=held.embedder, model=held.model)
+    world.stand_at(held.clock())
+    return world
+
+
+def _bars(agent: AgentMemory, asked: str) -> None:
+    query = agent.retrieval.query(asked)
+    found = agent.explanation(query)
+    if not len(found):
+        nearest = f" The nearest: “{tables.short(found.nearest.entry.document, 120)}”" if found.nearest else ""
+        st.caption(widgets.plain(f"Nothing would be recalled.{nearest}"))
+    else:
+        st.caption(f"{tables.counted(len(found), 'memory', 'memories')} of {found.considered} would be recalled.")
+    if found.considered:
+        st.plotly_chart(
+            figures.breakdown(
+                tables.candidates(found.candidates[:_BARS]), query.threshold, query.static_threshold, widgets.ink()
+            ),
+            config={"displayModeBar": False},
+            key="new-bars",
+            alt="Each memory's score, stacked from recency, importance and relevancy",
+        )
+
+
+def create(life: Life, document: dict[str, Any], events: Sequence[MemoryEntry], asked: str) -> None:
+    """Make the character, in one change set, and lead to its memories with the cue asked.
+
+    Raises:
+        MemorySystemError: nothing was made.
+    """
+    made = session.world().create_with_events(
+        free_name(str(document["identity"]["name"])), json.dumps(document, ensure_ascii=False), rated(life, events),
+        author=f"{st.session_state.get('page', 'dashboard')} page",
+        progress=_shown_in(st.empty()),
+    )  # fmt: skip
+    first = made.history(1)[0].change_set
+    session.own_changes().add(first.id)
+    newcomer.made(
+        made.name, f"{made.display_name} was created with {tables.counted(len(events), 'memory', 'memories')}"
+    )
+    life.end()
+    session.look_at(None)
+    session.choose_next(made.name)
+    st.switch_page("views/memory/memory.py", query_params={"agent": made.name, **({"cue": asked} if asked else {})})
+
+
+def free_name(called: str) -> str:
+    """A name for the files of a character, from what people call it, that nobody has yet."""
+    plain = "".join(letter if letter.isalnum() or letter in " -'." else " " for letter in called.casefold())
+    parts = plain.split()
+    wished = [*parts[:1], " ".join(parts), "character"]
+    for stem in wished:
+        for number in ("", *range(2, 1000)) if stem == wished[-1] or stem == " ".join(parts) else ("",):
+            try:
+                return session.world().free_name(checked_name(f"{stem} {number}".strip()))
+            except AlreadyExists:
+                continue
+            except InvalidAgentName:
+                break
+    raise AlreadyExists(f"There are too many characters called {called[:40]!r}.")

@@ -1,0 +1,86 @@
+"""The first step: who it is, in a paragraph that is read, or in the form of a personality."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from memory_system import MemorySystemError
+from memory_system.operations import introduced
+
+from ... import words
+from ...components import unsent, widgets
+from ...data import tables
+from ..personality import personality_form
+from .life import Life
+
+KEPT = ("paragraph", "paragraph-read", "document", "read")
+"""The fields of this step that outlive a reload."""
+_MOST = 8_000
+_EMPTY = {"identity": {"name": ""}}
+_EXAMPLE = (
+    "Rosa Quill, 34, baker in Harrow Quay. She is stubborn and warm-hearted. She wants to buy back the mill. "
+    "Her brother Tomas is a fisherman whom she does not trust. She gets up at 4 every morning."
+)
+_COUNTED = {
+    "traits": ("trait", "traits"),
+    "long_term_goals": ("goal", "goals"),
+    "relationships": ("relationship", "relationships"),
+    "routine": ("routine", "routines"),
+    "facts": ("fact", "facts"),
+}
+
+
+def show(life: Life) -> dict[str, Any]:
+    """Draw it; answers the personality as it is written."""
+    with st.container(gap="small"):
+        st.text_area(
+            words.IN_A_PARAGRAPH, key=life.key("paragraph"), height=110, max_chars=_MOST, placeholder=_EXAMPLE,
+            persist_state="session", help="Read by plain rules, without a language model. Nothing is left out.",
+        )  # fmt: skip
+        unsent.keep(life.key("paragraph"))
+    paragraph = str(life.get("paragraph") or "")
+    changed = paragraph.strip() and paragraph != life.get("paragraph-read")
+    by_hand = life.get("document") not in (None, _EMPTY, life.get("read"))
+    if changed and (not by_hand or _wants_it_anew()):
+        _read(life, paragraph)
+    if life.key("base") not in st.session_state:
+        life.put("base", life.get("document") or _EMPTY)
+    place = st.empty()
+    with st.expander("Look at what was read, or fill in the form", icon=":material/edit_note:"):
+        document, _ = personality_form.show(life.get("base"), life.key(f"form-{life.get('turn', 0)}"))
+    life.put("document", document)
+    place.caption(widgets.plain(_told(document)))
+    return document
+
+
+def _wants_it_anew() -> bool:
+    return st.button(
+        "Read the paragraph again", icon=":material/refresh:", type="tertiary",
+        help="What you have changed in the form is replaced.",
+    )  # fmt: skip
+
+
+def _read(life: Life, paragraph: str) -> None:
+    """Let the form begin anew with what the paragraph says."""
+    try:
+        document = introduced(paragraph)
+    except MemorySystemError as error:
+        widgets.problem(error)
+        return
+    life.put("base", document)
+    life.put("read", document)
+    life.put("document", document)
+    life.put("paragraph-read", paragraph)
+    life.put("turn", int(life.get("turn", 0)) + 1)
+
+
+def _told(document: dict[str, Any]) -> str:
+    """What is written of the character so far, in a line."""
+    identity = document.get("identity") or {}
+    if not str(identity.get("name", "")).strip():
+        return "No name yet: begin the paragraph with it, or write it into the form."
+    known = [str(identity[one]) for one in ("name", "age", "profession", "home") if identity.get(one)]
+    counts = [tables.counted(len(document[name]), *called) for name, called in _COUNTED.items() if document.get(name)]
+    return tables.short(" · ".join([*known, *counts]), 300)

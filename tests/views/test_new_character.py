@@ -1,0 +1,115 @@
+"""A new character, from a paragraph and pasted lines to a life: nothing is made before, and all of it at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from streamlit.testing.v1 import AppTest
+
+from dashboard import session, words
+from dashboard.views.new_character import trying
+from memory_system import Tier
+from tests.views.test_looking_back import app, picker, press, shown
+
+OpenPage = Callable[..., AppTest]
+CUE = "Who quarrelled about the mill?"
+WHO = "Rosa Quill, 34, baker in Harrow Quay. She is stubborn. She wants to buy back the mill."
+DAYS = "2026-03-01 09:00 Bought flour from Edda\nMon 9:00 - Quarrelled with Tomas about the mill\n31 February: Sold out"
+
+
+def area(page: AppTest, label: str, text: str) -> AppTest:
+    next(one for one in page.text_area if one.label == label).set_value(text).run()
+    assert not page.exception, page.exception
+    return page
+
+
+def field(page: AppTest, label: str, text: str) -> AppTest:
+    next(one for one in page.text_input if one.label.startswith(label)).set_value(text).run()
+    assert not page.exception, page.exception
+    return page
+
+
+def filled(open_page: OpenPage) -> AppTest:
+    page = area(open_page("new_character"), words.IN_A_PARAGRAPH, WHO)
+    return area(page, words.PASTE_A_LIFE, DAYS)
+
+
+def test_a_paragraph_and_lines_become_a_character_in_one_change_set(open_page: OpenPage) -> None:
+    open_page("overview")
+    page = picker(app(agent="mira")).select(session.NEW).run()
+    assert page.title[0].value == words.NEW_CHARACTER
+    assert page.session_state["agent"] == "mira"
+    page = area(area(page, words.IN_A_PARAGRAPH, WHO), words.PASTE_A_LIFE, DAYS)
+    assert "Rosa Quill · 34 · baker · Harrow Quay · 1 trait · 1 goal" in shown(page)
+    lines = next(one.value for one in page.dataframe if "when" in one.value)
+    assert lines["when"].tolist() == ["Sun 1 Mar 2026, 09:00 UTC", "Mon 2 Mar 2026, 09:00 UTC", ""]
+    assert "'31 February' is not a date" in lines["problem"].tolist()[2]
+    field(page, f"{words.MEND_LINE} 3", "28 February: Sold out")
+    assert "3 events to remember." in shown(page)
+    field(page, words.TRY_A_CUE, CUE)
+    assert page.get("plotly_chart")
+    assert "rosa" not in session.world().agents()
+    press(page, words.CREATE_IT)
+    rosa = session.world().agent("rosa")
+    assert rosa.revision == 1
+    assert rosa.history(1)[0].change_set.title == "Create Rosa Quill with 3 memories"
+    assert all(entry.rating for entry in rosa.entries(Tier.STM))
+    assert page.title[0].value == session.WORKBENCH
+    assert page.query_params["cue"] in (CUE, [CUE])
+    assert "Rosa Quill was created with 3 memories." in shown(page)
+    press(page, "Undo")
+    assert "rosa" not in session.world().agents()
+    assert "rosa was taken back." in shown(page)
+    assert [one.name for one in session.world().deleted_agents()] == ["rosa"]
+
+
+def test_what_is_written_is_there_after_a_reload_and_gone_once_it_is_thrown_away(open_page: OpenPage) -> None:
+    first = filled(open_page)
+    token = first.session_state["new-life"]
+    page = open_page("new_character", draft=token)
+    assert [one.value for one in page.text_area if one.label in (words.IN_A_PARAGRAPH, words.PASTE_A_LIFE)] == [
+        WHO,
+        DAYS,
+    ]
+    assert "Rosa Quill · 34" in shown(page)
+    press(page, "Discard it")
+    assert "Rosa Quill" not in shown(page)
+    assert "is not held any more" in shown(open_page("new_character", draft=token))
+
+
+def test_a_form_that_was_changed_by_hand_is_not_overwritten_by_the_paragraph(open_page: OpenPage) -> None:
+    page = field(filled(open_page), "Age", "35")
+    area(page, words.IN_A_PARAGRAPH, WHO.replace("baker", "miller"))
+    assert "Rosa Quill · 35 · baker" in shown(page)
+    press(page, "Read the paragraph again")
+    assert "Rosa Quill · 34 · miller" in shown(page)
+
+
+def test_the_columns_of_a_table_are_guessed_and_can_be_corrected(open_page: OpenPage) -> None:
+    page = area(
+        open_page("new_character"), words.PASTE_A_LIFE, "date;text;note;importance\n2026-03-01;wrong;Sold out;7\n"
+    )
+    assert [one.value for one in page.selectbox if one.label.endswith(": column")] == [
+        "text",
+        "date",
+        "importance",
+        "—",
+    ]
+    next(one for one in page.selectbox if one.label == "Text: column").select("note").run()
+    lines = next(one.value for one in page.dataframe if "when" in one.value)
+    assert (lines["text"].tolist(), lines["importance"].tolist()) == (["Sold out"], ["7"])
+
+
+def test_what_cannot_be_kept_is_told_and_makes_nothing(open_page: OpenPage) -> None:
+    page = field(filled(open_page), "Age", "old")
+    press(page, words.CREATE_IT)
+    assert "identity.age" in shown(page).replace("\\", "")
+    assert "rosa" not in session.world().agents()
+
+
+def test_names_of_files_are_free_and_can_be_used(open_page: OpenPage) -> None:
+    open_page("overview")
+    assert trying.free_name("Mira Quill") == "mira quill"
+    assert trying.free_name("Mira") == "mira 2"
+    assert trying.free_name("../..") == "character"
+    assert trying.free_name("Con") == "character"
