@@ -411,18 +411,10 @@ class World(Stage):
         )
 
     def happened(
-        self,
-        text: str,
-        *,
-        at: str = "",
-        seen_by: str | Sequence[str] = (),
-        heard_by: str | Sequence[str] = (),
-        told: Told = (),
-        now: datetime | None = None,
-        wait: bool | None = None,
-        author: str | None = None,
+        self, text: str, *, at: str = "", seen_by: str | Sequence[str] = (), heard_by: str | Sequence[str] = (),
+        told: Told = (), now: datetime | None = None, wait: bool | None = None, author: str | None = None,
         preview: bool = False,
-    ) -> Happened:
+    ) -> Happened:  # fmt: skip
         """Tell those who know of something what happened: each remembers it in its own words, with its own rating.
 
         The words are the language model's; the offline rules have a template for them. How each came to know
@@ -457,17 +449,10 @@ class World(Stage):
         return happened(known, text, at=at, **who, told=told, now=moment, wait=wait, preview=preview)
 
     def know(
-        self,
-        text: str,
-        *,
-        to: str = EVERYBODY,
-        known_from: datetime | None = None,
-        known_until: datetime | None = None,
-        rating: float | None = None,
-        fact_id: str | None = None,
-        author: str | None = None,
-        preview: bool = False,
-    ) -> ChangeSet:
+        self, text: str, *, to: str = EVERYBODY,
+        known_from: datetime | None = None, known_until: datetime | None = None, rating: float | None = None,
+        fact_id: str | None = None, author: str | None = None, preview: bool = False,
+    ) -> ChangeSet:  # fmt: skip
         """Let everybody in the world know a fact, or a group of characters; it is kept once, for all of them.
 
         ``query_memory`` of each who knows it finds it as it finds static memory, while it is known: it is scored by
@@ -624,14 +609,9 @@ class World(Stage):
                 raise
 
     def create_with_events(
-        self,
-        name: str,
-        personality: str | Mapping[str, Any],
-        events: Events = (),
-        *,
-        author: str = "",
-        progress: Progress = no_progress,
-    ) -> AgentMemory:
+        self, name: str, personality: str | Mapping[str, Any], events: Events = (), *,
+        author: str = "", progress: Progress = no_progress,
+    ) -> AgentMemory:  # fmt: skip
         """A new agent with what happened to it before, as one change set: its first.
 
         Events that have no rating are rated meanwhile; until then the agent is there, and empty.
