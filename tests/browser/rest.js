@@ -89,7 +89,7 @@
   });
   // A component of our own is empty until its script has loaded, but for its look; one that draws nothing has no look.
   const mounted = (component) =>
-    [...component.shadowRoot.children].some((child) => child.querySelector(":scope > style") === null);
+    [...(component.shadowRoot?.children ?? [])].some((child) => child.querySelector(":scope > style") === null);
   const still = () => {
     const app = document.querySelector("[data-testid='stApp']");
     return waiting.size === 0 && underway === 0 && app?.dataset.testScriptState === "notRunning"

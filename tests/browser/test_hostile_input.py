@@ -205,7 +205,7 @@ def test_a_garbage_journal_is_told_and_harms_no_other_character(page: Page, roug
     expect(page.get_by_role("option", name="Tobias Finch (read only)")).to_be_visible()
     page.get_by_role("option", name="Mira Holloway").click()
     unharmed(page)
-    expect(page.get_by_test_id("stMain")).to_contain_text("Mira Holloway")
+    expect(page.get_by_role("combobox", name=words.CHARACTER)).to_have_value("Mira Holloway")
 
 
 @pytest.mark.parametrize("view", ["recall", "settings"])
