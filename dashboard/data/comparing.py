@@ -25,7 +25,6 @@ TEXTS = {
     "dismissed": "Dismissed suspicions",
     "later": "Decisions put off",
     "interviews": "Kept interviews",
-    "portrait": "Portrait",
 }
 _FIELDS = (
     *("tier", "kind", "timestamp", "rating", "explanation", "tags", "source", "people", "place"),
