@@ -370,6 +370,7 @@ CHANGES: dict[str, tuple[Any, ...]] = {
     "migrate_stm2ltm": (),
     "plan_from_memory": (),
     "purge": ("key",),
+    "put_off": ("rate",),
     "rate_again": ("key",),
     "rederive": ("insight",),
     "redo": (4,),

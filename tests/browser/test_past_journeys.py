@@ -16,7 +16,7 @@ from memory_system.embedding.embedder import CachedEmbedder
 from tests import sample_world
 
 from .conftest import Dashboard, served, settled
-from .hands import press, said, tick, write
+from .hands import press, said, tick, way_to, write
 
 pytestmark = pytest.mark.browser
 
@@ -47,7 +47,7 @@ def test_every_page_is_looked_at_as_of_a_change_and_back_again(page: Page, asked
     banner = page.locator(".st-key-looking-back")
     expect(banner).to_contain_text(re.compile("Mira Holloway as of .* UTC, in the story"))
     expect(banner).to_contain_text("1 change since")
-    page.get_by_test_id("stSidebar").get_by_role("link", name="Short-term").click()
+    way_to(page, "Short-term").click()
     settled(page)
     expect(page).to_have_url(re.compile(r"short_term\?.*revision=\d+"))
     expect(banner).to_be_visible()

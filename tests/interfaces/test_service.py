@@ -484,7 +484,7 @@ def test_whoever_comes_back_misses_no_change(api: httpx.Client, agent: AgentMemo
         remember(f"Number {n}.")
     last = agent.stamp[0]
     headers = {"Last-Event-ID": str(last - 2)}
-    lines = api.get(f"{MIRA}/changes", params={"seconds": 0.1}, headers=headers).text.splitlines()
+    lines = api.get(f"{MIRA}/changes", params={"seconds": 2}, headers=headers).text.splitlines()
     assert [line for line in lines if line.startswith("id: ")] == [f"id: {last - 1}", f"id: {last}"]
     assert code(api.get("/v1/agents/nobody/changes"), 404) == "agent-not-found"
 
