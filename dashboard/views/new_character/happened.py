@@ -173,10 +173,12 @@ def _mend(life: Life, refused: Sequence[Row], text: str) -> None:
     lines = _LINE_END.split(text)
     for row in refused[:_MENDED]:
         line = lines[row.line - 1]
-        key = life.key(f"line-{row.line}-{hash(line)}")
+        key = life.key(f"line-{row.line}")
+        if st.session_state.get(key) != line:  # the lines above are written into as well
+            st.session_state[key] = line
         st.text_input(
-            f"{words.MEND_LINE} {row.line}: {widgets.plain(tables.short(row.problem or '', 200))}", line, key=key,
-            on_change=_put_line, args=(life, row.line, key),
+            f"{words.MEND_LINE} {row.line}: {widgets.plain(tables.short(row.problem or '', 200))}", key=key,
+            persist_state="session", on_change=_put_line, args=(life, row.line, key),
         )  # fmt: skip
 
 
