@@ -14,7 +14,7 @@ from memory_system.operations.importing import NOW, Form, Order, Reading, Row, d
 
 from .. import words
 from ..data import tables
-from . import bulk, drafts, edits, widgets, working
+from . import bulk, drafts, edits, widgets
 
 _KINDS = [Kind.OBSERVATION.value, Kind.CONVERSATION.value, Kind.FACT.value, Kind.PROCEDURE.value]
 _MARKS = list(tables.MARKS)
@@ -76,17 +76,16 @@ def one_event(agent: AgentMemory) -> None:
     }
     try:
         with st.spinner("Rating …"):
-            added = agent.add_short_term(event)
+            outcome = agent.add_short_term(event).outcomes[0]
     except MemorySystemError as error:
         widgets.problem(error)
         return
-    outcome = added.outcomes[0]
     if outcome.rated:
         done = f"Remembered, rated {outcome.entry.rating:g} of 10. {outcome.entry.explanation}"
     else:
         done = f"Remembered, but not rated: {outcome.why} Rate it again below when the model is back."
     drafts.next_turn(form)
-    bulk.done(agent, added.change_set, done)
+    widgets.say_next(done)
     st.rerun()
 
 
@@ -161,10 +160,14 @@ def many_events(agent: AgentMemory) -> None:
     marks = _pick_marks(f"many-marks-{number}", _MARKS, "Mark each of them as")
     if not st.button(words.REMEMBER_THESE, type="primary", icon=":material/add:", disabled=not taken):
         return
+    bar = st.progress(0.0, "Remembering …")
+
+    def show_progress(done: float, doing: str) -> None:
+        bar.progress(done, widgets.plain(doing))
+
     marked = [entry.evolve(**dict.fromkeys(marks, True)) for entry in taken]
     try:
-        with working.beside() as show_progress:
-            added = agent.add_short_term(marked, rate=rate, progress=show_progress)
+        added = agent.add_short_term(marked, rate=rate, progress=show_progress)
     except MemorySystemError as error:
         widgets.problem(error)
         return
@@ -174,7 +177,7 @@ def many_events(agent: AgentMemory) -> None:
     counts += [f"{len(added.unrated)} unrated"] if added.unrated else []
     counts += [f"{refused} refused"] if refused else []
     drafts.next_turn(batch)
-    bulk.done(agent, added.change_set, ", ".join(counts))
+    widgets.say_next(", ".join(counts) + ". The History page can undo it.")
     st.rerun()
 
 
@@ -285,10 +288,10 @@ def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
 def actions(agent: AgentMemory, entry: MemoryEntry) -> None:
     """What can be done with one memory: pin, protect, rate again, forget, bring back what it summarises, edit."""
     if known_to(entry):
-        widgets.lead("This is a fact of the world; change it there.", "installation", agent.name, part="known")
+        st.caption("This is a fact of the world; change it on the Installation page.")
         return
     if entry.tier is Tier.STATIC:
-        widgets.lead("This is a fact of the personality; change it there.", "personality", agent.name)
+        st.caption("This is a fact of the personality; change it on the Personality page.")
         return
     if agent.find(entry.id) is None or widgets.closed(agent):
         return

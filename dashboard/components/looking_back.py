@@ -45,8 +45,7 @@ def control() -> None:
             )  # fmt: skip
             if looking:
                 _back("look-back")
-        name = session.present().name
-        widgets.lead("Or select a change, and look at the character right before or after it.", "history", name)
+        st.caption("Or select a change on the History page and look at the character right before or after it.")
 
 
 def _start(way: str) -> datetime:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -67,26 +66,6 @@ class Work(Going):
 
     def _tell(self, done: float, doing: str) -> None:
         self.share, self.doing = min(max(done, 0.0), 1.0), doing
-
-
-@contextmanager
-def beside() -> Iterator[Callable[[float, str], None]]:
-    """Work that the page waits for: within it there is a bar, which what is answered moves, and a way to stop.
-
-    A click on Cancel draws the page anew, which ends the work at its next step.
-    """
-    waiting = st.empty()
-    with waiting.container(horizontal=True, vertical_alignment="center"):
-        progress = st.progress(0.0, "Working …")
-        st.button("Cancel", icon=":material/close:")
-
-    def show(done: float, doing: str) -> None:
-        progress.progress(min(max(done, 0.0), 1.0), widgets.plain(doing))
-
-    try:
-        yield show
-    finally:
-        waiting.empty()
 
 
 @st.cache_resource(show_spinner=False)

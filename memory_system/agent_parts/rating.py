@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from filelock import FileLock, Timeout
 
@@ -139,11 +139,10 @@ class Rating(Part):
             asked_about += len(some)
             on = ground(self.context, None, within(progress, begun, begun + share))
             plan, asked = edit.rate_entries(on, some, cancelled)
-            refused = {one.id for one in some if one.document in asked.refused or one.protected}
-            kept = tuple(one for one in plan.kept if one.entry_id in refused)  # the others wait, and are asked about
-            stored = self._store(replace(plan, kept=kept))
+            stored = self._store(plan)
             rated += stored
-            failed += [one.id for one in some if one.document in asked.failed]
+            tried = {text for text, (_, _, error) in asked.found.items() if error is not None}
+            failed += [one.id for one in some if one.document in tried]
             but |= {one.id for one in some} if not asked.stopped else set()
             stopped, problem = asked.stopped, asked.problem
         return Rerated(tuple(rated), tuple(failed), len(self.unrated()), stopped, problem)

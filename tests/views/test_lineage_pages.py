@@ -14,8 +14,6 @@ from memory_system.operations.provenance import Kin, Lineage
 from memory_system.operations.rederivation import DERIVED_AGAIN
 from tests.conftest import NOW
 
-from . import change_sets
-
 OpenPage = Callable[..., AppTest]
 EVIL = "<b>bold</b> [link](http://x.invalid) $x$ :red[no]"
 
@@ -108,8 +106,7 @@ def mira() -> AgentMemory:
 
 def shown(page: AppTest) -> str:
     kinds = (page.header, page.caption, page.text, page.markdown, page.success, page.error, page.info)
-    said = "\n".join(str(element.value) for kind in kinds for element in kind).replace("\\", "")
-    return f"{said}\n{change_sets.text(page)}".strip()
+    return "\n".join(str(element.value) for kind in kinds for element in kind).replace("\\", "")
 
 
 def press(page: AppTest, label: str) -> AppTest:

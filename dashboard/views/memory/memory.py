@@ -122,4 +122,4 @@ def _forgotten(agent: AgentMemory, at: looking.Looking, shown: listing.Shown, ow
 
 st.html(_STYLE)
 _bench()
-bulk.last(session.agent())
+bulk.said_below(session.agent())

@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard import session, words
-from dashboard.components import bulk, cast, change_set, drafts, widgets
+from dashboard.components import cast, drafts, widgets
 from dashboard.data import tables
 from dashboard.views.personality import meanwhile as personality_meanwhile
 from dashboard.views.personality import personality_form
@@ -18,7 +18,7 @@ widgets.heading(
     "What is always true of the character: it never decays, and only you can change it.",
     agent,
 )
-bulk.last(agent)
+widgets.said()
 
 
 def facts() -> None:
@@ -149,19 +149,19 @@ if again:
     st.rerun()
 if save and plan is not None:
     try:
-        done = agent.save_personality(text, expected=held)
+        agent.save_personality(text, expected=held)
     except MemorySystemError as error:
         widgets.problem(error)
     else:
         st.session_state[loaded] = text
-        bulk.done(agent, done, "Saved. Only the changed facts were embedded again.")
+        widgets.say_next("Saved. Only the changed facts were embedded again.")
         st.rerun()
 if changed:
     with st.expander("Every changed line"):
         st.code(tables.line_diff(st.session_state[loaded], text), language="diff", wrap_lines=True)
 if plan is not None and plan.changes:
     st.header("Saving would change", anchor=False)
-    change_set.show(agent, plan)
+    widgets.change_set(plan)
 elif plan is not None:
     st.caption("Saving would change the text, but no fact.")
 elif not changed:

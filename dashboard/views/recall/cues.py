@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
 import streamlit as st
 
@@ -12,7 +11,7 @@ from memory_system.agent_parts import CueResult
 from memory_system.recall import Explanation
 
 from ... import session, words
-from ...components import bulk, drafts, widgets
+from ...components import drafts, widgets
 from ...data import tables
 
 _CHOICES = 300
@@ -20,6 +19,7 @@ _CHOICES = 300
 
 def show(agent: AgentMemory, found: Explanation) -> None:
     """Every saved cue with what became of it, and a form that saves the one that is asked now."""
+    widgets.said()
     results = session.checked_cues(agent.name, agent.stamp, agent.now)
     if not results:
         widgets.empty(
@@ -55,7 +55,9 @@ def _result(agent: AgentMemory, result: CueResult) -> None:
                     "Remove", key=f"remove-{saved.name}", icon=":material/delete:", type="tertiary",
                     disabled=agent.read_only is not None, help=agent.read_only or "In Python: AgentMemory.remove_cue",
                 ):  # fmt: skip
-                    bulk.do(agent, partial(agent.remove_cue, saved.name))
+                    agent.remove_cue(saved.name)
+                    widgets.say_next(f"Removed: {saved.name}. The History page can undo it.")
+                    st.rerun(scope="fragment")
         for words, ids in (
             ("must recall, and did not", result.missing),
             ("must not recall, and did", result.unwanted),
@@ -98,14 +100,14 @@ def _form(agent: AgentMemory, found: Explanation) -> None:
             )
         if st.button(words.SAVE_THE_CUE, icon=":material/bookmark_add:", key="save-the-cue"):
             try:
-                done = agent.save_cue(name, found.query.cue, *fields)
+                agent.save_cue(name, found.query.cue, *fields)
             except MemorySystemError as error:
                 widgets.problem(error)
             else:
                 draft.done()
                 drafts.next_turn(form)
-                bulk.done(agent, done, f"Saved: {name}")
-                st.rerun()
+                widgets.say_next(f"Saved: {name}")
+                st.rerun(scope="fragment")
     st.caption("Saved cues use the character's own settings, not the sliders above.")
 
 

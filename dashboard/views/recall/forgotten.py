@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from memory_system import AgentMemory, Query
+from memory_system import AgentMemory, MemorySystemError, Query
 
 from ... import words
-from ...components import bulk, widgets
+from ...components import widgets
 from ...data import tables
 
 _MOST = 5
@@ -25,8 +25,15 @@ def show(agent: AgentMemory, query: Query) -> None:
             st.text(f"{one.score.total:.2f}  {tables.visible(one.entry.document)}")
         if len(found) > _MOST:
             st.caption(f"And {len(found) - _MOST} more.")
-        widgets.lead("Migration forgot them. See in the bin why each.", "history", agent.name)
+        st.caption("Migration forgot them. The bin on the History page says why for each.")
         if agent.read_only is not None:
             return
         if st.button(words.RESTORE_THEM, icon=":material/restore_from_trash:", help="In Python: AgentMemory.restore"):
-            bulk.do(agent, lambda: agent.restore([one.entry.id for one in found]))
+            try:
+                agent.restore([one.entry.id for one in found])
+            except MemorySystemError as error:
+                widgets.problem(error)
+            else:
+                back = tables.counted(len(found), "memory is", "memories are")
+                widgets.say_next(f"{back} back. The History page can undo it.")
+                st.rerun()

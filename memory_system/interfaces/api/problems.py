@@ -13,7 +13,6 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from ...errors import MemorySystemError, ModelUnavailable
-from ..forms import problem_words
 
 _WORDS = {
     400: "The body cannot be read: it must be JSON in UTF-8, and not nested deeper than a thousand times.",
@@ -109,8 +108,7 @@ def in_words(found: Sequence[Any]) -> str:
     parts = []
     for problem in found[:_NAMED]:
         where = ".".join(str(part)[:60] for part in problem["loc"] if part != "body")
-        told = problem_words(problem)
-        parts.append(f"{where}: {told}" if where else told)
+        parts.append(f"{where}: {problem['msg']}" if where else str(problem["msg"]))
     return f"{'; '.join(parts)}."
 
 
