@@ -323,12 +323,11 @@ def _code(head: str, held: Callable[..., Any]) -> Iterator[str]:
         signature = inspect.signature(held)
     except (TypeError, ValueError):
         return
-    taken = [_parameter(one) for one in signature.parameters.values() if one.name not in ("self", "cls", "agent")]
-    if any(one.kind is one.KEYWORD_ONLY for one in signature.parameters.values()) and "*" not in taken:
-        kinds = [one for one in signature.parameters.values() if one.name not in ("self", "cls", "agent")]
-        first = next(place for place, one in enumerate(kinds) if one.kind is one.KEYWORD_ONLY)
-        if not any(one.kind is one.VAR_POSITIONAL for one in kinds):
-            taken.insert(first, "*")
+    told = [one for one in signature.parameters.values() if one.name not in ("self", "cls", "agent")]
+    taken = [_parameter(one) for one in told]
+    first = next((place for place, one in enumerate(told) if one.kind is one.KEYWORD_ONLY), None)
+    if first is not None and not any(one.kind is one.VAR_POSITIONAL for one in told):
+        taken.insert(first, "*")
     answer = (
         ""
         if signature.return_annotation in (signature.empty, None)

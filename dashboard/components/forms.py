@@ -14,7 +14,7 @@ from memory_system.operations.importing import NOW, Form, Order, Reading, Row, d
 
 from .. import words
 from ..data import tables
-from . import bulk, drafts, edits, widgets
+from . import bulk, drafts, edits, widgets, working
 
 _KINDS = [Kind.OBSERVATION.value, Kind.CONVERSATION.value, Kind.FACT.value, Kind.PROCEDURE.value]
 _MARKS = list(tables.MARKS)
@@ -162,12 +162,9 @@ def many_events(agent: AgentMemory) -> None:
         return
     bar = st.progress(0.0, "Remembering …")
 
-    def show_progress(done: float, doing: str) -> None:
-        bar.progress(done, widgets.plain(doing))
-
     marked = [entry.evolve(**dict.fromkeys(marks, True)) for entry in taken]
     try:
-        added = agent.add_short_term(marked, rate=rate, progress=show_progress)
+        added = agent.add_short_term(marked, rate=rate, progress=working.shown_in(bar))
     except MemorySystemError as error:
         widgets.problem(error)
         return

@@ -13,7 +13,7 @@ from memory_system.world.branches import MAX_PURPOSE, Rehearsal
 
 from .. import session, words
 from ..data import tables
-from . import drafts, widgets
+from . import drafts, widgets, working
 
 PAGE = "views/rehearsal/rehearsal.py"
 AUTHOR = "Rehearsal page"
@@ -100,11 +100,8 @@ def begin(name: str) -> None:
     if everybody:
         bar = st.progress(0.0, "Copying …")
 
-        def show(done: float, doing: str) -> None:
-            bar.progress(done, widgets.plain(doing))
-
         def branch_all() -> str:
-            world.branch_all(purpose=purpose, author=AUTHOR, progress=show)
+            world.branch_all(purpose=purpose, author=AUTHOR, progress=working.shown_in(bar))
             drafts.next_turn(f"purpose-{name}")
             return world.rehearsals(name)[0].name
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from memory_system import MemorySystemError
 from memory_system.operations import Progress
@@ -92,6 +93,15 @@ def begin(name: str, do: Do) -> None:
 def put_away(name: str) -> None:
     """Forget what came of it."""
     _here().pop(name, None)
+
+
+def shown_in(place: DeltaGenerator) -> Progress:
+    """What shows how far work is that the page waits for, in a bar or in a place for one."""
+
+    def show(done: float, doing: str) -> None:
+        place.progress(min(max(done, 0.0), 1.0), widgets.plain(doing))
+
+    return show
 
 
 @st.fragment(run_every=_SECONDS)

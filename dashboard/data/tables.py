@@ -209,6 +209,17 @@ def marks(entry: MemoryEntry, stale: Collection[str] = ()) -> list[str]:
     return [word for flag, word in MARKS.items() if getattr(entry, flag)] + ["stale"] * (entry.id in stale)
 
 
+def importance(entry: MemoryEntry) -> str:
+    """How important a memory is, in words."""
+    return "unrated" if entry.importance is None else f"importance {entry.importance:.2f}"
+
+
+def told_apart(entry: MemoryEntry) -> str:
+    """What tells a memory apart from another of the same text, in a line."""
+    when = stamp(entry.timestamp) if entry.timestamp else "timeless"
+    return " · ".join([entry.kind.value, TIERS[entry.tier], when, importance(entry), *marks(entry)])
+
+
 def marked(frame: pd.DataFrame) -> str:
     """How many rows carry each mark: "2 pinned · 14 by a person"; empty if none does."""
     counts = Counter(word for words in frame["marks"] for word in words)

@@ -600,13 +600,22 @@ class World(Stage):
             with as_store_errors(f"The agent {checked!r}"):
                 place.refuse_taken()
                 static_memory.write(place.personality, text)
-            try:
-                self.carry_out(knowing.newcomer(self._kept(), checked))
+            with self._making(checked, place):
                 return self.agent(checked)
-            except BaseException:
+
+    @contextmanager
+    def _making(self, name: str, place: Place) -> Iterator[None]:
+        """Let the world know an agent that is made within it; if that fails, nothing is left of it."""
+        try:
+            self.carry_out(knowing.newcomer(self._kept(), name))
+            yield
+        except BaseException:
+            with self._lock:
+                if made := self._agents.pop(name, None):
+                    made.close()
                 place.personality.unlink(missing_ok=True)  # neither was there before
                 shutil.rmtree(place.folder, ignore_errors=True)
-                raise
+            raise
 
     def create_with_events(
         self, name: str, personality: str | Mapping[str, Any], events: Events = (), *,
@@ -635,18 +644,10 @@ class World(Stage):
             with as_store_errors(f"The agent {checked!r}"):
                 place.refuse_taken()
                 place.folder.mkdir(parents=True)
-        try:
-            self.carry_out(knowing.newcomer(self._kept(), checked))
+        with self._making(checked, place):
             agent = self.agent(checked)
             agent.acting_as(author or self.author).curation.begin(text, events, progress)
             return agent
-        except BaseException:
-            with self._lock:
-                if made := self._agents.pop(checked, None):
-                    made.close()
-                place.personality.unlink(missing_ok=True)  # neither was there before
-                shutil.rmtree(place.folder, ignore_errors=True)
-            raise
 
     def duplicate_agent(self, name: str, to: str) -> AgentMemory:
         """A copy of an agent, its whole history included, under another name.

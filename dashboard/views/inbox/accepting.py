@@ -8,15 +8,15 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from memory_system import AgentMemory, ChangeSet, MemoryEntry, MemorySystemError, Tier
+from memory_system import AgentMemory, ChangeSet, MemoryEntry, MemorySystemError
 from memory_system.conversation import reflect_on_person
-from memory_system.core import stamp, together
+from memory_system.core import together
 from memory_system.errors import ModelError
 from memory_system.operations import Progress
 from memory_system.world import Decision, Matter
 
 from ... import words
-from ...components import bulk, drafts, widgets
+from ...components import bulk, drafts, widgets, working
 from ...data import deciding, tables
 
 PAIRS = (Matter.CONTRADICTION, Matter.DUPLICATE)
@@ -155,7 +155,7 @@ def _radio(label: str, ids: list[str], usual: str, entry: Callable[[str], Memory
     chosen = st.radio(
         label, ids, index=ids.index(usual) if usual in ids else 0, key=f"inbox-stays-{'-'.join(ids[:2])}",
         format_func=lambda of: f"{ids.index(of) + 1}\\. {widgets.plain(tables.short(entry(of).document, 400))}",
-        captions=[widgets.plain(_facts(entry(of))) for of in ids],
+        captions=[widgets.plain(tables.told_apart(entry(of))) for of in ids],
     )  # fmt: skip
     return str(chosen)
 
@@ -172,12 +172,6 @@ def _entries(agent: AgentMemory, one: Decision) -> list[MemoryEntry]:
     return [entry for of in one.ids if (entry := agent.find(of)) is not None]
 
 
-def _facts(entry: MemoryEntry) -> str:
-    when = stamp(entry.timestamp) if entry.timestamp else "timeless"
-    rated = "unrated" if entry.importance is None else f"importance {entry.importance:.2f}"
-    return " · ".join([entry.kind.value, tables.TIERS.get(Tier(entry.tier), ""), when, rated, *tables.marks(entry)])
-
-
 # -- what would change ---------------------------------------------------------------------------------------
 
 
@@ -191,7 +185,8 @@ def _planned(choice: str, plan: Callable[[Progress], ChangeSet]) -> ChangeSet | 
     if choice not in _plans():
         place = st.empty()
         try:
-            made: ChangeSet | MemorySystemError = plan(lambda done, doing: _working(place, done, doing))
+            # the page that is drawn anew by a click ends the work at its next step
+            made: ChangeSet | MemorySystemError = plan(working.shown_in(place))
         except MemorySystemError as error:
             made = error
         place.empty()
@@ -201,11 +196,6 @@ def _planned(choice: str, plan: Callable[[Progress], ChangeSet]) -> ChangeSet | 
         widgets.problem(held)
         return None
     return held
-
-
-def _working(place: st.delta_generator.DeltaGenerator, done: float, doing: str) -> None:
-    """How far a plan is; the page that is drawn anew by a click ends the work at its next step."""
-    place.progress(min(max(done, 0.0), 1.0), widgets.plain(doing))
 
 
 def _plan(agent: AgentMemory, one: Decision, choice: str, show: Progress) -> ChangeSet:

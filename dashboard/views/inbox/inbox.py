@@ -62,7 +62,7 @@ with listed:
     lines.show(agent, found, chosen)
     if not counts and complete:
         widgets.empty(
-            words.NOTHING_WAITS, "Let the world advance a day on Overview, or ask a question on the Memory page.", agent
+            words.NOTHING_WAITS, "Let the world advance a day on World, or ask a question on the Memory page.", agent
         )
     elif counts and chosen and not any(kind in counts for kind in chosen):
         widgets.empty("Nothing of this kind waits.", "Choose another kind above.")

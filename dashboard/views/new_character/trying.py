@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from memory_system import AgentMemory, MemoryEntry, Tier, World
 from memory_system.core import checked_name
 from memory_system.errors import AlreadyExists, InvalidAgentName
-from memory_system.operations import Progress
 
 from ... import session, words
-from ...components import newcomer, widgets
+from ...components import newcomer, widgets, working
 from ...data import figures, tables
 from .life import Life
 
@@ -46,7 +44,7 @@ def answer(life: Life, document: dict[str, Any], events: Sequence[MemoryEntry], 
         bar = st.empty()
         agent = world.create_with_events(
             "tried", json.dumps(document, ensure_ascii=False), rated(life, events),
-            progress=_shown_in(bar),
+            progress=working.shown_in(bar),
         )  # fmt: skip
         bar.empty()
         life.put(_TRIED, {entry.document: entry for entry in agent.entries(Tier.STM)})
@@ -62,13 +60,6 @@ def rated(life: Life, events: Sequence[MemoryEntry]) -> list[MemoryEntry]:
         else one
         for one in events
     ]
-
-
-def _shown_in(place: DeltaGenerator) -> Progress:
-    def show(done: float, doing: str) -> None:
-        place.progress(min(done, 1.0), widgets.plain(doing))
-
-    return show
 
 
 def _throw_away() -> World:
@@ -107,7 +98,7 @@ def create(life: Life, document: dict[str, Any], events: Sequence[MemoryEntry], 
     made = session.world().create_with_events(
         free_name(str(document["identity"]["name"])), json.dumps(document, ensure_ascii=False), rated(life, events),
         author=f"{st.session_state.get('page', 'dashboard')} page",
-        progress=_shown_in(st.empty()),
+        progress=working.shown_in(st.empty()),
     )  # fmt: skip
     first = made.history(1)[0].change_set
     session.own_changes().add(first.id)

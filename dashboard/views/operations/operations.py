@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from dashboard import session, words
-from dashboard.components import bulk, declared_form, spending, unrated, widgets
+from dashboard.components import bulk, declared_form, spending, unrated, widgets, working
 from memory_system import ChangeSet, MemorySystemError, Retention
 from memory_system.interfaces.operations import BESIDE, OPERATIONS, Operation
 from memory_system.interfaces.reads import READS, Read
@@ -113,11 +113,8 @@ if st.button("Preview", type="primary", icon=":material/visibility:", disabled=p
         bar = st.progress(0.0, "Working …")
         st.button("Cancel", icon=":material/close:")  # a click runs the page anew, which ends the work at its next step
 
-    def show_progress(done: float, doing: str) -> None:
-        bar.progress(done, widgets.plain(doing))
-
     try:
-        st.session_state[key] = plan(show_progress)
+        st.session_state[key] = plan(working.shown_in(bar))
     except MemorySystemError as error:
         st.session_state.pop(key, None)
         widgets.problem(error)

@@ -1,1 +1,1 @@
-"""The page Overview."""
+"""The page World."""

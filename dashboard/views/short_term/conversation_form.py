@@ -7,7 +7,7 @@ import streamlit as st
 from memory_system import AgentMemory, MemorySystemError
 
 from ... import words
-from ...components import drafts, widgets
+from ...components import drafts, widgets, working
 from ...data import tables
 
 _MOST = 200_000
@@ -24,12 +24,8 @@ def show(agent: AgentMemory) -> None:
     held = f"talk-plan-{agent.name}"
     if st.button("Preview", key=f"talk-preview-{agent.name}", icon=":material/visibility:", disabled=not text.strip()):
         place = st.empty()
-
-        def show_progress(done: float, doing: str) -> None:
-            place.progress(min(done, 1.0), widgets.plain(doing))
-
         try:
-            plan = agent.remember_conversation(text, preview=True, progress=show_progress)
+            plan = agent.remember_conversation(text, preview=True, progress=working.shown_in(place))
         except MemorySystemError as error:
             st.session_state.pop(held, None)
             widgets.problem(error)

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memory_system import AgentMemory, ChangeSet, MemoryEntry, MemorySystemError
-from memory_system.core import stamp
 from memory_system.operations.duplicates import Sort, Suspicion
 
 from ... import words
@@ -47,7 +46,7 @@ def _pair(agent: AgentMemory, one: Suspicion, key: str) -> None:
     for column, entry, other in zip(st.columns(2), (first, second), (second, first), strict=True):
         with column:
             st.markdown(marked(entry.document, other.document))
-            st.caption(widgets.plain(_facts(entry)))
+            st.caption(widgets.plain(tables.told_apart(entry)))
             with st.container(horizontal=True):
                 _settle_by(agent, one, entry, other, key)
                 if st.button("Open", key=f"open-{key}-{entry.id}", icon=":material/open_in_new:", type="tertiary"):
@@ -95,11 +94,11 @@ def _many(agent: AgentMemory, one: Suspicion, key: str) -> None:
     """Memories that hold the same text: the text once, when each happened, and which one stays."""
     st.text(tables.visible(one.entries[0].document))
     places, newest = range(len(one.entries)), len(one.entries) - 1
-    labels = [widgets.plain(_facts(entry)) for entry in one.entries]
+    labels = [widgets.plain(tables.told_apart(entry)) for entry in one.entries]
     if len(places) <= _LISTED:
         place = st.radio("Keep", places, index=newest, format_func=labels.__getitem__, key=f"which-{key}")
     else:
-        numbered = [f"{at + 1}. {_facts(entry)}" for at, entry in enumerate(one.entries)]
+        numbered = [f"{at + 1}. {tables.told_apart(entry)}" for at, entry in enumerate(one.entries)]
         place = st.selectbox("Keep", places, index=newest, format_func=numbered.__getitem__, key=f"which-{key}")
     with st.container(horizontal=True):
         if st.button(
@@ -121,7 +120,7 @@ def _merge_with_text(agent: AgentMemory, one: Suspicion, key: str) -> None:
     place = st.radio(
         "It has the time and kind of",
         range(2),
-        format_func=lambda at: widgets.plain(_facts(one.entries[at])),
+        format_func=lambda at: widgets.plain(tables.told_apart(one.entries[at])),
         key=f"whose-{key}",
         persist_state="session",
     )
@@ -134,7 +133,7 @@ def _merge_with_text(agent: AgentMemory, one: Suspicion, key: str) -> None:
     after = next((change.after for change in planned.changes if change.entry_id == keep and change.after), None)
     after = after or one.entries[place]
     moved = len(planned.changes) - sum(change.entry_id in one.ids for change in planned.changes)
-    parts = [f"tags: {', '.join(after.tags) or 'none'}", _importance(after)]
+    parts = [f"tags: {', '.join(after.tags) or 'none'}", tables.importance(after)]
     parts += [f"rests on {tables.counted(len(after.evidence), 'memory', 'memories')}"] if after.evidence else []
     parts += (
         [f"{tables.counted(moved, 'memory that rests', 'memories that rest')} on the other will rest on it"]
@@ -179,20 +178,6 @@ def unfinished(agent: AgentMemory, listed: Sequence[Suspicion]) -> None:
 
 def _key(one: Suspicion) -> str:
     return "-".join(one.ids[:2])
-
-
-def _facts(entry: MemoryEntry) -> str:
-    """What tells a memory apart from another of the same text, in a line."""
-    parts = [entry.kind.value, tables.TIERS[entry.tier], stamp(entry.timestamp) if entry.timestamp else "timeless"]
-    parts.append(_importance(entry))
-    parts += ["pinned"] if entry.pinned else []
-    parts += ["protected"] if entry.protected else []
-    parts += ["by a person"] if entry.authored else []
-    return " · ".join(parts)
-
-
-def _importance(entry: MemoryEntry) -> str:
-    return "unrated" if entry.importance is None else f"importance {entry.importance:.2f}"
 
 
 def marked(text: str, other: str) -> str:

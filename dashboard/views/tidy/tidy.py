@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dashboard import session, words
-from dashboard.components import bulk, widgets
+from dashboard.components import bulk, widgets, working
 from dashboard.data import tables
 from dashboard.views.tidy import suspects
 from memory_system import MemorySystemError, Tier
@@ -61,14 +61,11 @@ if wanted:
         bar = st.progress(0.0, "Comparing …")
         st.button("Cancel", icon=":material/close:")  # a click runs the page anew, which ends the work at its next step
 
-    def show_progress(done: float, doing: str) -> None:
-        bar.progress(done, widgets.plain(doing))
-
     try:
         look = agent.suspicions(
             threshold=threshold,
             ask_model=asks,
-            progress=show_progress,
+            progress=working.shown_in(bar),
         )
         kept = st.session_state[key] = (revision, threshold, asks, look)
     except MemorySystemError as error:
