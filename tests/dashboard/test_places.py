@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.views import HISTORY, INSTALLATION, PAGES, PLACES, page_of, place_of
+from dashboard.views import HISTORY, INSTALLATION, NEW, PAGES, PLACES, page_of, place_of
 
 OLD = [
     *("overview", "memory", "interview", "recall", "long_term", "history", "relive", "personality", "short_term"),
@@ -14,7 +14,7 @@ OLD = [
 
 def test_there_are_five_places_and_every_page_belongs_to_one_or_lies_over_all() -> None:
     assert len(PLACES) == 5
-    assert [page for page in PAGES if place_of(page) is None] == [HISTORY, INSTALLATION]
+    assert [page for page in PAGES if place_of(page) is None] == [HISTORY, INSTALLATION, NEW]
     assert len({page.name for page in PAGES}) == len({page.title for page in PAGES}) == len(PAGES)
     assert all(page.script.is_file() and page_of(page.title) is page for page in PAGES)
 
