@@ -39,6 +39,7 @@ from .embedding import registry as embedders
 from .embedding.embedder import CachedEmbedder, Embedder
 from .errors import AgentNotFound, InvalidParameter, StaleChange
 from .llm import LanguageModel, tasks
+from .llm.guarded import Begin
 from .llm.metered import Metered, Once
 from .llm.offline.model import OfflineModel
 from .llm.usage import Account, Spent
@@ -304,6 +305,10 @@ class AgentMemory:
         if self.moment is not None:  # of which nothing is changed
             return self
         return self._over(dataclasses.replace(self._context, author=author, applying=applying))
+
+    def asking(self, begin: Begin) -> Self:
+        """The same memory, whose ``begin`` is asked before each call of the language model, and may refuse it."""
+        return self._over(dataclasses.replace(self._context, asking=begin))
 
     def looked_at(self, why: str) -> Self:
         """The same memory for somebody who may look and change nothing; ``why`` is the sentence that refuses it."""

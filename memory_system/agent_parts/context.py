@@ -18,6 +18,7 @@ from ..core.times import Clock, moment_given, stamp
 from ..embedding.embedder import Embedder
 from ..errors import EntryNotFound, InvalidParameter, InvalidPersonality, StaleChange, shown
 from ..llm import LanguageModel, prices
+from ..llm.guarded import Begin, Guarded
 from ..llm.metered import Metered, Once, Terms
 from ..llm.usage import Account, Budget
 from ..operations import edit, purging
@@ -60,6 +61,7 @@ class Context:
         at_once: how many memories may be rated at a time.
         author: who is behind the changes, as the history tells it.
         applying: called with each change set right before it is applied or noted.
+        asking: asked before each call of the language model; it may raise so that it is not made.
         knows: what it knows of its world; ``None`` where it is in none.
     """
 
@@ -78,6 +80,7 @@ class Context:
     at_once: int = 1
     author: str = ""
     applying: Applying | None = None
+    asking: Begin | None = None
     knows: Knows | None = None
     pasts: Pasts = field(default_factory=Pasts)
     unforgotten: tuple[Hashable, Mapping[Tier, Table], Hybrid] | None = None
@@ -205,9 +208,10 @@ class Context:
 
     def model_of(self, who: Callable[[], str]) -> LanguageModel:
         """The same, which is told whose memories it rates in other words."""
-        if self.account is None:
-            return self.bare_model
-        return Metered(self.bare_model, self.account, self._terms, self.once, who)
+        model = self.bare_model
+        if self.account is not None:
+            model = Metered(model, self.account, self._terms, self.once, who)
+        return model if self.asking is None else Guarded(model, self.asking)
 
     def who(self) -> str:
         """Whose memory it is, in words, for ratings."""
@@ -245,6 +249,7 @@ class Context:
             at_once=1,
             author="",
             applying=None,
+            asking=None,
             knows=None if self.knows is None else self.knows.as_of(knew),
             unforgotten=None,
             _parsed={},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from filelock import FileLock, Timeout
 
@@ -139,10 +139,11 @@ class Rating(Part):
             asked_about += len(some)
             on = ground(self.context, None, within(progress, begun, begun + share))
             plan, asked = edit.rate_entries(on, some, cancelled)
-            stored = self._store(plan)
+            refused = {one.id for one in some if one.document in asked.refused or one.protected}
+            kept = tuple(one for one in plan.kept if one.entry_id in refused)  # the others wait, and are asked about
+            stored = self._store(replace(plan, kept=kept))
             rated += stored
-            tried = {text for text, (_, _, error) in asked.found.items() if error is not None}
-            failed += [one.id for one in some if one.document in tried]
+            failed += [one.id for one in some if one.document in asked.failed]
             but |= {one.id for one in some} if not asked.stopped else set()
             stopped, problem = asked.stopped, asked.problem
         return Rerated(tuple(rated), tuple(failed), len(self.unrated()), stopped, problem)

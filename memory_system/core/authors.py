@@ -9,6 +9,8 @@ API = "API"
 COMMAND_LINE = "command line"
 BY_ITSELF = "the world"
 """Who is behind what happens by itself."""
+RATING = "rating in the background"
+"""Who is behind what a server rates after it has come."""
 _MOST = 60
 
 

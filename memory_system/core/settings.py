@@ -212,7 +212,8 @@ class AgentSettings:
             ``model`` as ``rules``, unless the event asks to wait.
         hourly_calls: after how many calls of a language model in an hour of the world's time what needs one and
             happens by itself waits, ratings in the background included, 0 (no limit) to a million; what the agent is
-            told to do counts for none of these.
+            told to do counts for none of these. A step that begins while there is room is done; each rating is asked
+            for only while there is.
         hourly_tokens: the same in tokens, 0 (no limit) to 10^12.
         hourly_cost: the same in the currency of the prices, 0 (no limit) to a billion.
         replan: whether an event rated 8 or more has the rest of a planned day planned anew as time passes: ``never``,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from typing import TypeVar
 
 Answer = TypeVar("Answer")
@@ -17,6 +17,22 @@ def within(seconds: float, ask: Callable[[], Answer], name: str) -> Answer:
         TimeoutError: it did not answer within the seconds.
         Exception: whatever it raised.
     """
+    return _begun(ask, name).result(timeout=seconds)
+
+
+def watched(ask: Callable[[], Answer], name: str, look: Callable[[], None], seconds: float) -> Answer:
+    """What ``ask`` answers; until it does, ``look`` is called so often, and may raise to leave the thread alone.
+
+    Raises:
+        Exception: whatever either raised.
+    """
+    done = _begun(ask, name)
+    while not wait((done,), timeout=seconds).done:
+        look()
+    return done.result()
+
+
+def _begun(ask: Callable[[], Answer], name: str) -> Future[Answer]:
     done: Future[Answer] = Future()
 
     def run() -> None:
@@ -26,4 +42,4 @@ def within(seconds: float, ask: Callable[[], Answer], name: str) -> Answer:
             done.set_exception(error)
 
     threading.Thread(target=run, name=name, daemon=True).start()
-    return done.result(timeout=seconds)
+    return done

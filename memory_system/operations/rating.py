@@ -18,6 +18,8 @@ _MISSES = 3
 """Texts that a model which has rated none may fail at before the others are left."""
 _SECONDS = 0.2
 """How often the caller is asked whether to stop, and is told how far it is."""
+REFUSALS = (ModelNonsense, ModelOverflow, UnknownLanguage)
+"""Errors that are about one text, and need not meet another."""
 _Tried = tuple[MemoryEntry, ModelCall, ModelError | None]
 
 
@@ -37,8 +39,19 @@ class Rated:
 
     @property
     def calls(self) -> tuple[ModelCall, ...]:
-        """The calls, in the order of the texts."""
-        return tuple(call for _, call, _ in self.found.values())
+        """The calls, in the order of the texts; what a budget has no room for was not asked."""
+        return tuple(call for _, call, error in self.found.values() if not isinstance(error, BudgetSpent))
+
+    @property
+    def failed(self) -> frozenset[str]:
+        """The texts that the model was asked about, and gave no rating of."""
+        found = self.found.items()
+        return frozenset(text for text, (_, _, error) in found if error and not isinstance(error, BudgetSpent))
+
+    @property
+    def refused(self) -> frozenset[str]:
+        """Those of them that it would hardly rate if it were asked again, while it may rate others."""
+        return frozenset(text for text, (_, _, error) in self.found.items() if isinstance(error, REFUSALS))
 
     def take(self, text: str, outcome: _Tried) -> None:
         """Take in what came of one text, and whether to go on after it: another text may not meet this failure."""
@@ -48,7 +61,7 @@ class Rated:
             return
         tries = [one for _, _, one in self.found.values() if not isinstance(one, UnknownLanguage)]
         hopeful = None in tries or len(tries) < _MISSES
-        if not (isinstance(error, ModelNonsense | ModelOverflow) and hopeful):
+        if not (isinstance(error, REFUSALS) and hopeful):
             self.stopped, self.problem = error.sentence, error
 
     def of(self, entry: MemoryEntry) -> tuple[MemoryEntry, str]:
@@ -107,10 +120,12 @@ def _side_by_side(ground: Ground, waiting: deque[MemoryEntry], done: Rated, canc
             while waiting and not done.stopped and len(asked) < width:
                 entry = waiting.popleft()
                 asked[pool.submit(tried, entry, model)] = entry
-            for answered in wait(asked, timeout=_SECONDS, return_when=FIRST_COMPLETED).done:
-                entry, outcome = asked.pop(answered), answered.result()
-                if asked and isinstance(outcome[2], BudgetSpent):  # what the others may take is held until they end
-                    width = widest = len(asked)
+            answered = wait(asked, timeout=_SECONDS, return_when=FIRST_COMPLETED).done
+            beside = len(asked) > 1
+            for one in answered:
+                entry, outcome = asked.pop(one), one.result()
+                if beside and isinstance(outcome[2], BudgetSpent):  # what the others may take is held until they end
+                    width = widest = max(1, len(asked))
                     waiting.appendleft(entry)
                 else:
                     done.take(entry.document, outcome)

@@ -8,6 +8,7 @@ processes that are at it one does each step. What was undone stays undone until 
 from __future__ import annotations
 
 import dataclasses
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -27,7 +28,7 @@ from ..conversation.storage import beating, message_id, unremembered
 from ..conversation.storage import read as message_slice
 from ..conversation.talk import UNPROMPTED, Role
 from ..core.authors import BY_ITSELF
-from ..core.change_set import CONVERSATION, ChangeSet, Kept
+from ..core.change_set import CONVERSATION, ChangeSet, Kept, ModelCall
 from ..core.entry import Kind, MemoryEntry, Tier
 from ..core.files import as_store_errors
 from ..core.settings import Replan
@@ -44,11 +45,13 @@ from ..errors import (
     ReadOnly,
     StaleChange,
 )
+from ..llm.guarded import Over
 from ..llm.offline.model import OfflineModel
+from ..llm.threads import watched
 from ..operations import acquaintance, migration, reflection, summarisation
 from ..operations.context import Progress, by_age, no_progress, within
 from ..operations.importing.events import Events, read
-from ..operations.rating import wants_rating
+from ..operations.rating import REFUSALS, wants_rating
 from ..store.clock import move_standing, read_standing, world_clock
 from ..store.journal.history import Applied
 from .branches.branches import Stage
@@ -74,7 +77,7 @@ from .due import (
     morning_of,
     next_time,
 )
-from .hour import HOUR, room
+from .hour import HOUR, Purse, room
 
 LOCK = ".living.lock"
 """In the world's folder: one lets time pass at a time."""
@@ -166,7 +169,7 @@ def life_of(agent: AgentMemory, at: datetime, folder: Path, coming: Sequence[Mem
         stirring=tuple(_stirring(agent, (*stm, *ltm), at)) if settings.replan is not Replan.NEVER else (),
         proposes=settings.replan is Replan.PROPOSE,
         spent=left.spent,
-        room_at=left.at,
+        room_at=left.at if left.spent else None,
         calls=left.calls,
         later=agent.model.name != OfflineModel.name,
     )
@@ -206,7 +209,8 @@ def _unrated(entries: Sequence[MemoryEntry], ratings: Sequence[Applied], at: dat
     left = {change.entry_id for one in ratings if one.undone_by is not None for change in one.change_set.changes}
     recent = (one.change_set for one in ratings if at - one.change_set.planned_at < HOUR)
     left |= {kept.entry_id for done in recent for kept in done.kept}
-    return [one.id for one in sorted(entries, key=by_age) if wants_rating(one) and one.id not in left]
+    waiting = (one for one in entries if wants_rating(one) and not one.protected and one.id not in left)
+    return [one.id for one in sorted(waiting, key=by_age)]
 
 
 def _planned(ltm: Iterable[MemoryEntry], last: Applied | None, at: datetime) -> Iterator[date]:
@@ -304,8 +308,6 @@ def _planned_step(
     if step.what == ADD:
         (event,) = (one for one in coming if one.id == step.of)
         return agent.add_short_term(event, now=now, wait=False, preview=True, progress=progress).change_set
-    if step.what == RATE:
-        return _rated(agent, life, now, progress)
     if step.what == MIGRATE:
         return agent.migrate_stm2ltm(now=now, preview=True)
     if step.what == REFLECT:
@@ -318,12 +320,6 @@ def _planned_step(
         return agent.plan_from_memory(now, because=life.stirring, preview=True, progress=progress)
     talk = Conversation.open(agent, step.of)
     return _beaten(talk, now) if step.what == HEARTBEAT else _synopsis(talk, now, progress)
-
-
-def _rated(agent: AgentMemory, life: Life, now: datetime, progress: Progress) -> ChangeSet:
-    plan = agent.rate_again(list(life.to_rate), preview=True, progress=progress)
-    _refuse_failed(plan)
-    return dataclasses.replace(plan, planned_at=now)
 
 
 def _refuse_failed(plan: ChangeSet) -> None:
@@ -352,7 +348,7 @@ def _unusable(name: str, at: datetime, error: MemorySystemError) -> Step:
 
 
 class _Stopped(Exception):
-    """It was cancelled between two steps."""
+    """It was cancelled."""
 
 
 def until(world: Stage, to: datetime | None, *, foreseen: bool = False) -> tuple[datetime, datetime]:
@@ -443,7 +439,7 @@ class Advance:
     Args:
         world: whose characters live.
         progress: told how far it is, 0 to 1, and what is being done; it may raise to stop.
-        cancelled: asked before each step whether to stop.
+        cancelled: asked before each step, and while a language model is asked, whether to stop.
         events: what is to happen; see ``expected``.
     """
 
@@ -538,24 +534,92 @@ class Advance:
     def _try(self, agent: AgentMemory, step: Step, life: Life, share: float) -> None:
         """Do a step, or keep in mind why it waits."""
         try:
-            done = self._do(agent, step, life, within(self._progress, share, share))
+            done = self._do(agent, step, life, share)
         except StaleChange:
             return  # somebody changed the same memories meanwhile; it is looked anew what is due
-        except (ModelUnavailable, ModelTimeout) as error:
-            self._down = error.sentence
         except MemorySystemError as error:
-            self._waits[step.agent, step.what, step.of] = error.sentence
+            self._waits_for(step, error)
         else:
             if done is not None:
                 self._done.append(dataclasses.replace(step, title=done.title, revision=done.revision))
 
-    def _do(self, agent: AgentMemory, step: Step, life: Life, progress: Progress) -> ChangeSet | None:
+    def _waits_for(self, step: Step, error: MemorySystemError) -> None:
+        """Keep in mind why a step waits."""
+        if isinstance(error, ModelUnavailable | ModelTimeout):
+            self._down = error.sentence
+        else:
+            self._waits[step.agent, step.what, step.of] = error.sentence
+
+    def _do(self, agent: AgentMemory, step: Step, life: Life, share: float) -> ChangeSet | None:
         """Plan a step and apply it, unless somebody else has done it meanwhile."""
-        plan = dataclasses.replace(_planned_step(agent, step, life, progress, self._coming(agent)), reason=step.why)
+        plan = dataclasses.replace(self._planned(agent, step, life, share), reason=step.why)
         with agent.contents.alone():
             if all((one.what, one.of) != (step.what, step.of) for one in due(self._life(agent, step.at), step.at)):
                 return None
             return agent.apply(plan) if plan else agent.timeline.note(plan)
+
+    def _planned(self, agent: AgentMemory, step: Step, life: Life, share: float) -> ChangeSet:
+        """The change set of a step; a language model that is asked for it is given up where it is cancelled."""
+        if step.what not in ASKS or not life.later:
+            return self._plan(agent, step, life, within(self._progress, share, share), lambda *_asked: None)
+        given_up, doing = threading.Event(), [f"{agent.display_name}: {step.why}"]
+
+        def refuse(*_asked: object) -> None:
+            if given_up.is_set():
+                raise _Stopped
+
+        def progress(_done: float, what: str) -> None:
+            refuse()
+            doing[0] = what
+
+        def look() -> None:
+            if self._cancelled():
+                raise _Stopped
+            self._progress(share, doing[0])
+
+        try:
+            return watched(lambda: self._plan(agent, step, life, progress, refuse), "advance", look, _SECONDS)
+        finally:
+            given_up.set()
+
+    def _plan(
+        self, agent: AgentMemory, step: Step, life: Life, progress: Progress, refuse: Callable[..., None]
+    ) -> ChangeSet:
+        """The change set of a step; ``refuse`` is called before each call of a language model, and may raise."""
+        if step.what == RATE:
+            return self._rated(agent, step, life, progress, refuse)
+
+        def begin(*_asked: object) -> Over:
+            refuse()
+            return lambda _came: None
+
+        return _planned_step(agent.asking(begin), step, life, progress, self._coming(agent))
+
+    def _rated(
+        self, agent: AgentMemory, step: Step, life: Life, progress: Progress, refuse: Callable[..., None]
+    ) -> ChangeSet:
+        """Ratings, as far as the hour has room for the calls; what was not asked about stays due."""
+        purse, failed = Purse(room(agent, step.at, self._world.folder)), list[ModelError]()
+
+        def begin(model: str, prompt: int) -> Over:
+            refuse()
+            counted = purse.begin(model, prompt)
+
+            def over(came: ModelCall | ModelError) -> None:
+                counted(came)
+                failed.extend([came] if isinstance(came, ModelError) else [])
+
+            return over
+
+        plan = agent.asking(begin).rate_again(list(life.to_rate), preview=True, progress=progress)
+        tired = [one.sentence for one in failed if isinstance(one, REFUSALS)]
+        away = [one for one in failed if one.sentence not in tired]
+        if not plan and plan.kept:
+            raise away[0] if away else ModelError(plan.kept[0].reason)
+        for error in away:
+            self._waits_for(step, error)
+        kept = tuple(one for one in plan.kept if one.reason in tired)
+        return dataclasses.replace(plan, planned_at=step.at, kept=kept)
 
     def _coming(self, agent: AgentMemory) -> Sequence[MemoryEntry]:
         return self._events.get(agent.name, ())

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import math
+import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from ..agent import AgentMemory
-from ..core.authors import BY_ITSELF
+from ..core.authors import BY_ITSELF, RATING
 from ..core.change_set import ModelCall
 from ..core.times import stamp
+from ..errors import BudgetSpent, ModelError
 from ..llm import prices, tokens
+from ..llm.guarded import Over
+from ..llm.metered import ANSWER
 from ..llm.offline.model import OfflineModel
 from ..llm.prices import Price
-from .rerating import AUTHOR
 
 HOUR = timedelta(hours=1)
 _ANY = 1_000_000
-_PIECE = 10
-"""Calls that are made at once where tokens or money are limited, which are known only afterwards."""
 _PAGE = 200
+_KINDS = ("model calls", "tokens", "in money")
+_Took = tuple[float, float, float]
+"""Calls, tokens and money."""
+_NOTHING: _Took = (0, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -28,14 +34,71 @@ class Room:
     """What may still be asked in the hour up to a time.
 
     Args:
-        calls: how many calls may be made at once.
-        spent: why none is left, in a sentence; empty if there is room.
-        at: when there is room again; ``None`` where there is.
+        left: calls, tokens and money; infinite where there is no limit.
+        told: why no more is asked once one of them is used up, in a sentence for each.
+        at: when there is room again.
+        prices: of the models, by name.
     """
 
-    calls: int = _ANY
-    spent: str = ""
+    left: _Took = (math.inf, math.inf, math.inf)
+    told: tuple[str, ...] = ("", "", "")
     at: datetime | None = None
+    prices: Mapping[str, Price] = field(default_factory=dict)
+
+    @property
+    def calls(self) -> int:
+        """How many calls may be made at most."""
+        return 0 if self.spent else int(min(self.left[0], _ANY))
+
+    @property
+    def spent(self) -> str:
+        """Why no call is left, in a sentence; empty if there is room."""
+        return next((told for left, told in zip(self.left, self.told, strict=True) if left <= 0), "")
+
+
+class Purse:
+    """What is left of an hour while calls are made, several at a time. Thread-safe.
+
+    A call that begins while something is left is made, so that it may take a little more than that. What others may
+    take that are being asked counts as taken until they end.
+
+    Args:
+        room: what was left before.
+    """
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self._lock = threading.Lock()
+        self._taken = _NOTHING
+
+    def begin(self, model: str, prompt: int) -> Over:
+        """As ``llm.guarded.Begin``.
+
+        Raises:
+            BudgetSpent: nothing is left.
+        """
+        price = self._room.prices.get(model, Price(0, 0))
+        held: _Took = (1, prompt + ANSWER, price.of(prompt, ANSWER))
+        with self._lock:
+            for left, taken, told in zip(self._room.left, self._taken, self._room.told, strict=True):
+                if taken >= left:
+                    raise BudgetSpent(told)
+            self._take(held, 1)
+
+        def over(came: ModelCall | ModelError) -> None:
+            if isinstance(came, ModelCall):
+                took = _took(came, self._room.prices)
+            else:  # what was refused was asked for nothing; what was answered wrongly was read at least
+                took = _NOTHING if isinstance(came, BudgetSpent) else (1, prompt, price.of(prompt, 0))
+            with self._lock:
+                self._take(held, -1)
+                self._take(took, 1)
+
+        return over
+
+    def _take(self, some: _Took, sign: int) -> None:
+        calls, tokens_, cost = (taken + sign * one for taken, one in zip(self._taken, some, strict=True))
+        self._taken = (calls, tokens_, cost)
 
 
 def room(agent: AgentMemory, at: datetime, folder: Path) -> Room:
@@ -51,18 +114,22 @@ def room(agent: AgentMemory, at: datetime, folder: Path) -> Room:
     if not any(limits):
         return Room()
     known = prices.read(folder)
-    took = [one for author in (BY_ITSELF, AUTHOR) for one in _took(agent, author, at)]
-    sums = (len(took), sum(_tokens(call) for _, call in took), sum(_cost(call, known) for _, call in took))
-    for limit, spent, what in zip(limits, sums, ("model calls", "tokens", "in money"), strict=True):
-        if limit and spent >= limit:
-            again = (min(when for when, _ in took) + HOUR).astimezone(at.tzinfo)
-            told = f"The budget of {limit:,g} {what} a world hour is spent. There is room again at {stamp(again)}."
-            return Room(0, told, again)
-    calls = settings.hourly_calls - len(took) if settings.hourly_calls else _ANY
-    return Room(min(calls, _PIECE) if any(limits[1:]) else calls)
+    calls = [one for author in (BY_ITSELF, RATING) for one in _calls(agent, author, at)]
+    taken = [_took(call, known) for _, call in calls]
+    again = (min((when for when, _ in calls), default=at) + HOUR).astimezone(at.tzinfo)
+    left = [limit - sum(one[kind] for one in taken) if limit else math.inf for kind, limit in enumerate(limits)]
+    told = (
+        f"The budget of {_number(limit)} {what} a world hour is spent. There is room again at {stamp(again)}."
+        for limit, what in zip(limits, _KINDS, strict=True)
+    )
+    return Room((left[0], left[1], left[2]), tuple(told), again, known)
 
 
-def _took(agent: AgentMemory, author: str, at: datetime) -> Iterator[tuple[datetime, ModelCall]]:
+def _number(limit: float) -> str:
+    return f"{limit:,}" if isinstance(limit, int) else f"{limit:,g}"
+
+
+def _calls(agent: AgentMemory, author: str, at: datetime) -> Iterator[tuple[datetime, ModelCall]]:
     before = None
     while page := agent.history(_PAGE, before, author=author):
         for one in page:
@@ -72,12 +139,8 @@ def _took(agent: AgentMemory, author: str, at: datetime) -> Iterator[tuple[datet
             yield from ((when, call) for call in one.change_set.calls if when <= at and call.model != OfflineModel.name)
 
 
-def _tokens(call: ModelCall) -> int:
-    return call.tokens if call.tokens is not None else sum(map(tokens.estimate, (call.prompt, call.answer)))
-
-
-def _cost(call: ModelCall, known: Mapping[str, Price]) -> float:
-    """What a call cost; how its tokens are shared between prompt and answer is estimated from their texts."""
-    price = known.get(call.model, Price(0, 0))
-    answer = min(_tokens(call), tokens.estimate(call.answer))
-    return price.of(_tokens(call) - answer, answer)
+def _took(call: ModelCall, known: Mapping[str, Price]) -> _Took:
+    """What a call took; how its tokens are shared between prompt and answer is estimated from their texts."""
+    took = call.tokens if call.tokens is not None else sum(map(tokens.estimate, (call.prompt, call.answer)))
+    answer = min(took, tokens.estimate(call.answer))
+    return 1, took, known.get(call.model, Price(0, 0)).of(took - answer, answer)

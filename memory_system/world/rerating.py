@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from ..core.authors import RATING
 from ..core.times import real_clock
 from ..errors import BudgetSpent, Conflict, MemorySystemError
+from .hour import Purse, Room
 
 if TYPE_CHECKING:
     from ..agent import AgentMemory
 
-AUTHOR = "rating in the background"
 _LONGEST = 600.0
 """Seconds: a model that stays away is not asked more seldom than that."""
 _TRIES = 3
@@ -52,14 +53,14 @@ class Rerater:
     Args:
         agents: answers the agents that are open.
         seconds: how often it looks, in seconds; 0 = never.
-        room: answers how many memories of an agent may be asked about at once by now; ``None`` = all.
+        room: answers what an agent may still ask in this hour of its world.
     """
 
     def __init__(
         self,
         agents: Callable[[], Sequence[AgentMemory]],
         seconds: float,
-        room: Callable[[AgentMemory], int | None] = lambda _agent: None,
+        room: Callable[[AgentMemory], Room] = lambda _agent: Room(),
     ) -> None:
         self._agents, self._room = agents, room
         self._seconds = seconds
@@ -117,13 +118,14 @@ class Rerater:
             self._tell(agent=agent.name, share=share)
 
         try:
-            if agent.read_only or (room := self._room(agent)) == 0:
+            if agent.read_only or (room := self._room(agent)).spent:
                 return True
             tired = {
                 entry_id for (name, entry_id), tries in self._tried.items() if name == agent.name and tries >= _TRIES
             }
-            done = agent.acting_as(AUTHOR).rate_unrated(
-                progress=progress, cancelled=self._stop.is_set, only_wanted=True, but=tired, most=room
+            asking = agent.acting_as(RATING).asking(Purse(room).begin)
+            done = asking.rate_unrated(
+                progress=progress, cancelled=self._stop.is_set, only_wanted=True, but=tired, most=room.calls
             )
         except Conflict:  # somebody else is at it
             return True

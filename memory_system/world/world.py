@@ -75,7 +75,7 @@ from .advancing import Advance, Advanced, foresee
 from .branches.branches import Stage
 from .folders import Binned, Place
 from .happening import Happened, Told, happened
-from .hour import room
+from .hour import Room, room
 from .inbox import Inbox, inbox
 from .living import Living
 from .places import Located, lies_in, places_of
@@ -305,7 +305,9 @@ class World(Stage):
             preview: whether to change nothing, and to answer what would happen as far as that can be foreseen
                 without a language model.
             progress: told how far it is, 0 to 1, and what is being done; it may raise to stop.
-            cancelled: asked before each step whether to stop.
+            cancelled: asked before each step whether to stop, and a few times a second while a language model is
+                asked. What it was asked for is given up then: nothing of it is stored, and nothing more is asked, but
+                the call itself may cost what it costs.
 
         Returns:
             What was done, and what waits.
@@ -576,9 +578,9 @@ class World(Stage):
         """
         return trail({one: partial(self.agent, one) for one in self.characters()}, self.agent(name), entry_id, about)
 
-    def _room(self, agent: AgentMemory) -> int:
-        """How many calls of a language model an agent may make at once in this hour of the world's time."""
-        return room(agent, self.clock(), self.folder).calls
+    def _room(self, agent: AgentMemory) -> Room:
+        """What an agent may still ask of a language model in this hour of the world's time."""
+        return room(agent, self.clock(), self.folder)
 
     def opened(self) -> list[AgentMemory]:
         """The agents that are open now."""

@@ -12,11 +12,11 @@ import httpx
 import pytest
 
 from memory_system import AgentMemory, Tier, World
+from memory_system.core.authors import RATING
 from memory_system.errors import InvalidEntry
 from memory_system.interfaces.api.deps import SLOW
 from memory_system.interfaces.client import RemoteWorld
 from memory_system.operations.rating import BY_RULES
-from memory_system.world.rerating import AUTHOR
 from tests.fake_server import FakeServer, says
 from tests.served import served_api
 from tests.waiting import LAST_RESORT, until
@@ -164,5 +164,5 @@ def test_where_a_server_rates_in_the_background_an_event_is_acknowledged_at_once
             gate.set()
         until(lambda: world.rerater.state.rated == 2)
         assert there.agent("mira").add_short_term({"document": "It rained."}, wait=True).outcomes[0].entry.rating == 5
-    assert agent.history(2)[1].change_set.author == AUTHOR
+    assert agent.history(2)[1].change_set.author == RATING
     assert [one.rating for one in agent.entries(Tier.STM)] == [5, 5, 5]

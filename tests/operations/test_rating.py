@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 from memory_system import AgentMemory, Tier, World
+from memory_system.core.authors import RATING
 from memory_system.errors import Conflict
 from memory_system.llm.openai.model import OpenAIModel
 from memory_system.operations.context import UNRATED
 from memory_system.operations.rating import STOPPED
 from memory_system.world.hour import room
-from memory_system.world.rerating import AUTHOR, Rerater
+from memory_system.world.rerating import Rerater
 from tests.fake_server import FakeServer, Reply, error, says
 from tests.waiting import LAST_RESORT as LONG
 from tests.waiting import until
@@ -248,7 +249,7 @@ def started(world: World) -> Iterator[Callable[[], Rerater]]:
     workers: list[Rerater] = []
 
     def start() -> Rerater:
-        workers.append(Rerater(world.opened, 0.05, lambda agent: room(agent, world.clock(), world.folder).calls))
+        workers.append(Rerater(world.opened, 0.05, lambda agent: room(agent, world.clock(), world.folder)))
         workers[-1].start()
         return workers[-1]
 
@@ -271,23 +272,39 @@ def test_what_came_while_the_model_was_away_is_rated_when_it_is_back(
     worker.wake()
     until(lambda: worker.state.rated == 6)
     assert [one.id for one in agent.unrated()] == ["swept"]
-    assert (worker.state.problem, agent.history(1)[0].change_set.author) == ("", AUTHOR)
+    assert (worker.state.problem, agent.history(1)[0].change_set.author) == ("", RATING)
 
 
+@pytest.mark.parametrize(
+    ("limit", "told"), [({"hourly_calls": 2}, "2 model calls"), ({"hourly_tokens": 20}, "20 tokens")]
+)
 def test_rating_in_the_background_keeps_to_the_budget_of_an_hour(
-    world: World, agent: AgentMemory, server: FakeServer, started: Callable[[], Rerater]
+    world: World,
+    agent: AgentMemory,
+    server: FakeServer,
+    started: Callable[[], Rerater],
+    limit: dict[str, int],
+    told: str,
 ) -> None:
     server.on("rate", says(GOOD))
     agent.model = server.model()
-    agent.configure(hourly_calls=2, rated_by="nobody", reflection_trigger=100_000)
+    agent.configure(**limit, rated_by="nobody", reflection_trigger=100_000)
     agent.add_short_term(events(6))
     worker = started()
     until(lambda: worker.state.rated == 2)
     waits = {one.what: one.waits for one in world.due().waiting}
-    assert "The budget of 2 model calls a world hour is spent." in waits["rate"]
+    assert f"The budget of {told} a world hour is spent." in waits["rate"]
     world.stand_at(world.clock() + timedelta(hours=1))
     until(lambda: worker.state.rated == 4)
     assert len(asked(server)) == 4
+
+
+def test_what_a_budget_has_no_room_for_was_not_asked_about(talker: AgentMemory, server: FakeServer) -> None:
+    talker.configure(rated_by="nobody", token_budget=1)
+    talker.add_short_term(events(3))
+    done = talker.rate_unrated()
+    assert (done.failed, done.left, server.requests) == ((), 3, []), "so that it is tried again"
+    assert "budget" in done.stopped
 
 
 def test_a_memory_that_the_model_refuses_is_asked_about_three_times(

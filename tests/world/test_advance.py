@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from typing import Any
@@ -19,6 +20,7 @@ from memory_system.llm.prices import Price
 from memory_system.world.advancing import Advanced
 from memory_system.world.due import Step, morning_of
 from tests.conftest import NOW
+from tests.waiting import LAST_RESORT
 
 HOUR = timedelta(hours=1)
 
@@ -148,6 +150,55 @@ def test_it_is_cancelled_between_two_steps_and_goes_on_there(world: World, lived
     assert whats(world.advance(NOW + 26 * HOUR)) == ["synopsis", "migrate", "plan"]
 
 
+class Slow:
+    """The offline rules under another name, which answer a call when the gate is open."""
+
+    name, label = "slow", "a model that takes its time"
+
+    def __init__(self, rules: LanguageModel) -> None:
+        self._rules = rules
+        self.asked, self.gate = threading.Semaphore(0), threading.Event()
+
+    def complete(self, task: Any, deadline: float | None = None) -> Any:
+        self.asked.release()
+        assert self.gate.wait(LAST_RESORT), "nobody opened the gate"
+        return self._rules.complete(task, deadline)
+
+
+def test_a_step_that_is_cancelled_while_a_model_is_asked_is_given_up_and_done_the_next_time(
+    world: World, lived: AgentMemory
+) -> None:
+    lived.model = slow = Slow(lived.model)  # type: ignore[assignment]  # it has what is asked of it here
+    told: list[str] = []
+    done = world.advance(
+        NOW + 26 * HOUR,
+        cancelled=lambda: slow.asked.acquire(blocking=False),
+        progress=lambda _, what: told.append(what),
+    )
+    assert done.stopped
+    assert whats(done) == ["migrate"] == own(lived), "the model has not answered, and is not waited for"
+    assert any("add up" in one for one in told)
+    slow.gate.set()
+    (thread,) = (one for one in threading.enumerate() if one.name == "advance")
+    thread.join(LAST_RESORT)
+    assert own(lived) == ["migrate"], "its answer is too late"
+    assert not slow.asked.acquire(blocking=False), "and nothing more is asked for it"
+    assert whats(world.advance(NOW + 26 * HOUR)) == ["reflect", "plan", "synopsis", "migrate", "plan"]
+
+
+def test_whoever_is_told_how_far_it_is_may_stop_it_while_a_model_is_asked(world: World, lived: AgentMemory) -> None:
+    lived.model = slow = Slow(lived.model)  # type: ignore[assignment]  # it has what is asked of it here
+
+    def left(_share: float, _what: str) -> None:
+        if slow.asked.acquire(blocking=False):
+            raise ConnectionResetError
+
+    with pytest.raises(ConnectionResetError):
+        world.advance(NOW + 26 * HOUR, progress=left)
+    slow.gate.set()
+    assert whats(world.advance()) == ["reflect", "plan"]
+
+
 def test_one_whose_files_cannot_be_used_keeps_nobody_from_living(world: World, lived: AgentMemory) -> None:
     broken = world.folder / "broken"
     broken.mkdir()
@@ -255,6 +306,49 @@ def test_events_wait_for_no_model_and_their_ratings_keep_to_the_budget(world: Wo
     assert len(calls) == 4
     assert ("rate", True) in [(one.what, "4 model calls" in one.waits) for one in done.waiting]
     assert "rate" in whats(world.advance(NOW + 3 * HOUR))
+
+
+@pytest.mark.parametrize(("limit", "most"), [({"hourly_tokens": 250}, 3), ({"hourly_cost": 0.0045}, 5)])
+def test_each_rating_is_asked_for_only_while_there_is_room_for_it(
+    world: World, lived: AgentMemory, limit: dict[str, float], most: int
+) -> None:
+    world.models.set_prices({"paid": Price(10, 10)})
+    lived.model = Paid(lived.model)  # type: ignore[assignment]  # it has what is asked of it here
+    lived.configure(**limit, rated_by="nobody", reflection_trigger=100_000)
+    lived.add_short_term([{"document": f"Sold loaf {n} to Tobias.", "protected": n == 0} for n in range(9)])
+    done = world.advance()
+    assert whats(done) == ["rate", "migrate"]
+    assert len(lived.unrated()) == 8 - most, "each call takes 100 tokens, or a thousandth"
+    calls = [call for one in lived.history(1000, author=BY_ITSELF) for call in one.change_set.calls]
+    assert len(calls) == most
+    (waits,) = (one for one in done.waiting if one.what == "rate")
+    assert "a world hour is spent. There is room again at Fri 27 Mar 2026, 19:00" in waits.waits
+
+
+class Tired(Paid):
+    """It answers some calls, and is away from then on."""
+
+    left = 2
+
+    def complete(self, task: Any, deadline: float | None = None) -> Any:
+        self.left -= 1
+        if self.left < 0:
+            raise ModelUnavailable("The server is away.")
+        return super().complete(task, deadline)
+
+
+def test_what_a_model_that_went_away_did_not_rate_waits_and_is_rated_when_it_is_back(
+    world: World, lived: AgentMemory
+) -> None:
+    lived.model = tired = Tired(lived.model)  # type: ignore[assignment]  # it has what is asked of it here
+    lived.configure(rated_by="nobody", reflection_trigger=100_000)
+    lived.add_short_term([{"document": f"Sold loaf {n} to Tobias."} for n in range(9)])
+    done = world.advance()
+    assert (whats(done)[0], len(lived.unrated())) == ("rate", 7)
+    assert ("rate", "The server is away.") in [(one.what, one.waits) for one in done.waiting]
+    tired.left = 100
+    assert whats(world.advance())[0] == "rate", "no time has to pass"
+    assert not lived.unrated()
 
 
 def test_no_more_are_rated_at_once_than_there_is_room_for(world: World, lived: AgentMemory) -> None:
