@@ -211,10 +211,11 @@ def _schema(name: str, given: object) -> dict[str, Any]:
     try:
         text = json.dumps(dict(given), allow_nan=False)
         schema: dict[str, Any] = json.loads(text)
-        if why := _wrong("it", schema):
-            raise refuse(why)
+        why = _wrong("it", schema)
     except (TypeError, ValueError, RecursionError) as error:
         raise refuse(f"{error!s:.100}") from error
+    if why:
+        raise refuse(why)
     if len(text) > MAX_SCHEMA:
         raise refuse(f"it has {len(text):,} characters; at most {MAX_SCHEMA:,} are taken")
     schema = {"type": "object", "properties": {}} | schema

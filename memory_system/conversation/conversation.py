@@ -55,6 +55,8 @@ def removed(agent: AgentMemory, talk: Talk, now: datetime, *, events: bool) -> C
 
 
 MAX_TITLE = 200
+MOST_OTHERS = 100
+"""With how many somebody talks in one conversation."""
 
 
 class Conversation:
@@ -99,7 +101,9 @@ class Conversation:
             InvalidParameter: one is not as described, or the name of the human is a part of several people's.
         """
         moment = agent.now if now is None else moment_given("'now'", now)
-        with_whom = tuple(storage.line("The name", one) for one in listed(others))
+        with_whom = tuple(storage.line("The name", one) for one in listed(others, "'others'"))
+        if len(with_whom) > MOST_OTHERS:
+            raise InvalidParameter(f"A conversation is with {MOST_OTHERS} others at most, not {len(with_whom):,}.")
         name = _together(with_whom) or people.talks_with(agent, storage.line("The name", human))
         called = storage.line("The title", title or f"With {name}, {moment.day} {moment:%b %Y, %H:%M}", MAX_TITLE)
         talk = Talk(new_id(), called, name, checked_settings(settings), others=with_whom)

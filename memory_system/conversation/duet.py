@@ -7,7 +7,7 @@ finds most for what was said last.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import singledispatch
@@ -33,6 +33,7 @@ _BACK = 300
 """Messages in which the last thing that was said is looked for: a step may call functions a hundred times."""
 
 MOST_IN_A_GROUP = 12
+_ITSELF = "A character cannot talk with itself; choose two."
 _SENTENCE = re.compile(r"[^.!?…]+[.!?…]*")
 _RECALLED = 10
 """Memories that are recalled to see how much somebody has to say."""
@@ -152,7 +153,7 @@ class Duet:
             if part.dispatch(type(one)) is part.dispatch(object):
                 part(one)  # it says why not
         if first.name == second.name:
-            raise InvalidParameter("A character cannot talk with itself; choose two.")
+            raise InvalidParameter(_ITSELF)
         how: dict[str, Any] = {"title": title, "settings": settings, "now": now}
         return cls(part(first, others=[second.display_name], **how), part(second, others=[first.display_name], **how))
 
@@ -195,10 +196,12 @@ class Duet:
             cancelled: asked before each turn whether to stop.
 
         Raises:
-            InvalidParameter: the number is out of its range, or the opening is no text.
+            InvalidParameter: the number is out of its range, the opening is no text, or both are of one character.
         """
         if not is_text(opening):
             raise InvalidParameter("The opening must be a text: what makes the first one speak.")
+        if self.first.agent.name == self.second.agent.name:
+            raise InvalidParameter(_ITSELF)
         return self._stream(whole("turns", turns, 1, MAX_TURNS), opening, now, heard, cancelled)
 
     def _stream(
@@ -281,7 +284,7 @@ class Group:
             InvalidParameter: they are fewer than three or more than twelve, one comes twice or is no agent, two have
                 one name, or a parameter cannot be taken.
         """
-        members = list(agents)
+        members = list(agents) if isinstance(agents, Iterable) else [agents]
         if not 3 <= len(members) <= MOST_IN_A_GROUP:
             raise InvalidParameter(
                 f"A group has 3 to {MOST_IN_A_GROUP} characters, not {len(members)}; two are a Duet."

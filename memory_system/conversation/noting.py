@@ -68,7 +68,7 @@ def note(
         if len(text) > MAX_DOCUMENT:
             raise InvalidEntry(f"The message has {len(text):,} characters; at most {MAX_DOCUMENT:,} are taken.")
         if text.strip():
-            message = Message(talk.next_number + len(messages), role, text, moment, who)
+            message = Message(talk.next_number + len(messages), role, storage.storable(text), moment, who)
             messages.append(counted(message))
     if not messages:
         raise InvalidEntry("The message is empty: say something.")

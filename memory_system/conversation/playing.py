@@ -36,6 +36,21 @@ _SHORTEST = 230
 """Characters that a result is to have at least, with what surrounds it; a page has fewer results in their place."""
 
 
+def refuse_message(text: object) -> None:
+    """Do nothing if a text can be a message.
+
+    Raises:
+        InvalidEntry: it cannot.
+    """
+    if not is_text(text) or not text.strip():
+        raise InvalidEntry("The message is empty: say something.")
+    if len(text) > MAX_DOCUMENT:
+        raise InvalidEntry(
+            f"The message has {len(text):,} characters; at most {MAX_DOCUMENT:,} are taken. Load a longer text as a "
+            "document of archival memory."
+        )
+
+
 @dataclass(frozen=True)
 class Ask:
     """One message to an agent, and how it is asked.
@@ -75,13 +90,7 @@ class Ask:
     results: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not is_text(self.text) or not self.text.strip():
-            raise InvalidEntry("The message is empty: say something.")
-        if len(self.text) > MAX_DOCUMENT:
-            raise InvalidEntry(
-                f"The message has {len(self.text):,} characters; at most {MAX_DOCUMENT:,} are taken. Load a longer "
-                "text as a document of archival memory."
-            )
+        refuse_message(self.text)
         if unknown := [name for name in self.without if name not in BLOCKS]:
             raise InvalidParameter(f"There is no block {shown(unknown[0])}; there are {' and '.join(BLOCKS)}.")
 

@@ -99,7 +99,7 @@ def moment_given(name: str, at: object) -> datetime:
         InvalidParameter: it is none, or has no zone; the message names the parameter.
     """
     if not isinstance(at, datetime):
-        raise InvalidParameter(f"{name} must be a time with a zone, not a {type(at).__name__}.")
+        raise InvalidParameter(f"{name} must be a time with a zone, not {shown(at)}.")
     return time_given(name, at)
 
 

@@ -23,6 +23,21 @@ from ..core.settings import AgentSettings, RatedBy, Replan, Retention
 from ..recall.query import MAX_CUE, MAX_REQUERY, MAX_TOP_K, Facets, Query
 
 
+def problem_words(problem: Mapping[str, Any]) -> str:
+    """What pydantic finds wrong with one field, in words that say what to do."""
+    kind = str(problem["type"])
+    if kind == "timezone_aware":
+        return f"The zone is missing; write it {_LIKE}"
+    if kind.startswith("datetime_"):
+        return f"It must be a time; write it {_LIKE}"
+    if kind == "extra_forbidden":
+        return "There is no such field"
+    return str(problem["msg"]).removeprefix("Value error, ").rstrip(".")
+
+
+_LIKE = "like 2026-03-27T18:00:00+00:00"
+
+
 @dataclass(frozen=True)
 class Says:
     """What a field is, for people; and, where its name would not do, how the command line has it.

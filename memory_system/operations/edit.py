@@ -96,15 +96,15 @@ def _refusal(event: MemoryEntry, held: MemoryEntry | None, *, overwrite: bool) -
     return PROTECTED if held.protected else ""
 
 
-def listed(ids: str | Sequence[str]) -> list[str]:
+def listed(ids: str | Sequence[str], what: str = "Ids") -> list[str]:
     """One id, or several, as a list without repeats.
 
     Raises:
-        InvalidParameter: something else.
+        InvalidParameter: something else; the message says ``what`` must be one or the other.
     """
     items = [ids] if isinstance(ids, str) else ids
     if not isinstance(items, Sequence) or not all(isinstance(item, str) for item in items):
-        raise InvalidParameter("Ids must be a text or a list of texts.")
+        raise InvalidParameter(f"{what} must be a text or a list of texts.")
     return list(dict.fromkeys(items))
 
 

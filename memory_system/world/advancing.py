@@ -44,6 +44,7 @@ from ..errors import (
     ModelUnavailable,
     ReadOnly,
     StaleChange,
+    shown,
 )
 from ..llm.guarded import Over
 from ..llm.offline.model import OfflineModel
@@ -83,6 +84,8 @@ LOCK = ".living.lock"
 """In the world's folder: one lets time pass at a time."""
 _SECONDS = 0.2
 """How often who waits for that asks whether to stop."""
+YEARS = (2, 9998)
+"""The years in which time can pass: what comes next, and what was before, has to be a time too."""
 MOST_DAYS = 366
 """How far time may pass at once."""
 _RATINGS = 20
@@ -194,10 +197,15 @@ def expected(events: Mapping[str, Events], now: datetime) -> dict[str, list[Memo
     Raises:
         InvalidEntry: an event cannot be taken, or has no id, by which it happens once however often it is handed in.
     """
+    if not isinstance(events, Mapping):
+        raise InvalidEntry('The events must say whose each is: {"ana": [{"id": "e1", "document": "..."}]}.')
     found = {}
     for name, some in events.items():
         each = [some] if isinstance(some, MemoryEntry | Mapping) else some
-        if isinstance(each, str | Path) or any(isinstance(one, Mapping) and not one.get("id") for one in each):
+        if isinstance(each, str | Path) or not isinstance(each, Iterable):
+            raise InvalidEntry(f"The events of {name!r:.80} must be a list of them, not {shown(some)}.")
+        each = list(each)
+        if any(isinstance(one, Mapping) and not one.get("id") for one in each):
             raise InvalidEntry(f"Each event of {name!r:.80} needs an id, so that it happens once.")
         entries = read(each, now).entries
         found[name] = sorted(entries, key=lambda one: ((one.timestamp or now).timestamp(), one.id))
@@ -356,7 +364,7 @@ def until(world: Stage, to: datetime | None, *, foreseen: bool = False) -> tuple
 
     Raises:
         InvalidParameter: it has no zone, lies before the world's time or more than a year after it, or after it at all
-            where the clock runs.
+            where the clock runs; or the world is at the beginning or the end of all times.
     """
     now = world_clock(world.folder)()
     end = now if to is None else moment_given("'to'", to).astimezone(now.tzinfo)
@@ -366,6 +374,11 @@ def until(world: Stage, to: datetime | None, *, foreseen: bool = False) -> tuple
         )
     if end - now > timedelta(days=MOST_DAYS):
         raise InvalidParameter(f"The world's time is {stamp(now)}; it can be advanced by {MOST_DAYS} days at a time.")
+    if not YEARS[0] <= now.year <= end.year <= YEARS[1]:
+        raise InvalidParameter(
+            f"The world's time is {stamp(now)}; time passes from the year {YEARS[0]} to {YEARS[1]}. Let the clock "
+            "stand between them."
+        )
     if end > now and read_standing(world.folder) is None and not foreseen:
         raise InvalidParameter(
             "The world's clock runs by itself, so it cannot be advanced beyond its time. Let it stand first, with "
@@ -380,8 +393,12 @@ def _refuse_unknown(world: Stage, events: Mapping[str, Any]) -> None:
     Raises:
         AgentNotFound: one is none.
     """
-    if unknown := sorted(set(events) - set(world.characters())):
-        raise AgentNotFound(f"There is no character {unknown[0]!r:.80} to whom anything could happen.")
+    there = world.characters()
+    if unknown := [name for name in events if name not in there]:
+        raise AgentNotFound(
+            f"There is no character {shown(unknown[0])} to whom anything could happen; "
+            f"there are {', '.join(there[:20]) or 'none'}."
+        )
 
 
 def foresee(

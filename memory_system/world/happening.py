@@ -104,15 +104,20 @@ def happened(
         if not isinstance(value, str):
             raise InvalidParameter(f"'{name}' must be a text, not {shown(value)}.")
     what, place = text.strip(), at.strip()
-    tellers = dict(told) if isinstance(told, Mapping) else dict.fromkeys(listed(told), "")
+    tellers = dict(told) if isinstance(told, Mapping) else dict.fromkeys(listed(told, "'told'"), "")
+    if wrong := [one for one in tellers.values() if not isinstance(one, str)]:
+        raise InvalidParameter(f"'told' says by whom, with a name, not {shown(wrong[0])}; \"\" where nobody knows.")
     for teller in ("", *tellers.values()):
         MemoryEntry(what, place=place, people=(teller,) if teller else ())  # it refuses what could not be remembered
     knowing: dict[str, _Witness] = {}
-    for source, names in ((Source.SAW, seen_by), (Source.HEARD, heard_by), (Source.TOLD, [*tellers])):
-        for name in listed(names):
+    who = (("seen_by", Source.SAW, seen_by), ("heard_by", Source.HEARD, heard_by), ("told", Source.TOLD, [*tellers]))
+    for field, source, names in who:
+        for name in listed(names, f"'{field}'"):
             agent = named(agents, name)
             teller = tellers[name] if source is Source.TOLD else ""
-            knowing.setdefault(agent.name, _Witness(agent, source, _called(agents, teller)))
+            if (by := _called(agents, teller)) == agent.display_name:
+                raise InvalidParameter(f"'told' has {by} told by {by}; say who told them, or that they saw it.")
+            knowing.setdefault(agent.name, _Witness(agent, source, by))
     if not knowing:
         if not place:
             raise InvalidParameter("Say who knows of it (seen_by, heard_by, told), or where it happened (at).")

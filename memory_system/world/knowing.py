@@ -113,7 +113,7 @@ def _named(there: Collection[Group], name: str) -> Group | None:
 
 def group(kept: Kept, characters: Collection[str], name: str, members: str | Sequence[str]) -> ChangeSet:
     """Plan to say who is in a group; see ``World.group``."""
-    called, wanted = group_name(name), listed(members)
+    called, wanted = group_name(name), listed(members, "'members'")
     if not wanted:
         raise InvalidParameter(f"Say who is in {shown(called)}; “unknow” dissolves a group.")
     for one in wanted:

@@ -331,7 +331,7 @@ def test_in_a_world_that_follows_the_real_time_a_real_time_is_its_clock(world: W
         ({"revision": 2**62 + 1}, "The revision must be a whole number"),
         ({"revision": 1, "access": 1.5}, "The access must be a whole number"),
         ({"at": NOW.replace(tzinfo=None)}, "The time is .* which has no zone"),
-        ({"at": "noon"}, "The time must be a time with a zone, not a str"),
+        ({"at": "noon"}, "The time must be a time with a zone, not 'noon'"),
         ({"world_time": 7}, "The world's time must be a time"),
     ],
     ids=str,

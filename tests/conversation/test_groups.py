@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memory_system import AgentMemory, World
-from memory_system.conversation import Duet, Group, TalkSettings, people
+from memory_system.conversation import Conversation, Duet, Group, TalkSettings, people
 from memory_system.errors import InvalidParameter
 from tests.conversing import answers, calls, script, talking
 from tests.fake_server import FakeServer, error
@@ -98,7 +98,7 @@ def test_what_is_learned_in_a_group_is_known_of_whom_it_is_about(
 
 def test_who_cannot_be_a_group_is_refused_and_nothing_begins(cast: dict[str, AgentMemory], world: World) -> None:
     ana, bo, cy = cast.values()
-    wrong: list[list[Any]] = [[ana, bo], [ana, bo, ana], [ana, bo, "cy"], [ana, bo, cy] * 5]
+    wrong: list[Any] = [[ana, bo], [ana, bo, ana], [ana, bo, "cy"], [ana, bo, cy] * 5, 5, None]
     wrong.append([ana, bo, world.create_agent("other", '{"identity": {"name": "bo reed"}}')])
     for members in wrong:
         with pytest.raises(InvalidParameter):
@@ -110,10 +110,14 @@ def test_who_cannot_be_a_group_is_refused_and_nothing_begins(cast: dict[str, Age
             group.talk(**how)  # type: ignore[arg-type]
 
 
-def test_conversations_of_one_character_are_no_group(group: Group) -> None:
+def test_conversations_of_one_character_are_no_group_and_no_duet(group: Group) -> None:
     for parts in (group.parts[:1] * 3, group.parts[:2], ()):
         with pytest.raises(InvalidParameter):
             Group(parts).stream(1)
+    with pytest.raises(InvalidParameter, match="itself"):
+        Duet(group.parts[0], group.parts[0]).stream(1)
+    with pytest.raises(InvalidParameter, match="100 others"):
+        Conversation.begin(group.parts[0].agent, others=[f"Guest {n}" for n in range(101)])  # type: ignore[arg-type]
 
 
 @pytest.fixture

@@ -70,8 +70,9 @@ def test_a_talk_of_two_is_remembered_by_both(bo: AgentMemory, ana: AgentMemory, 
 
 
 def test_what_was_said_elsewhere_is_remembered_too(bo: AgentMemory) -> None:
-    note(Conversation.begin(bo, human="Ana"), heard=PARTY)
-    assert bo.query_memory(ASKED, touch=False).hits
+    note(Conversation.begin(bo, human="Ana"), heard=f"{PARTY}\x00")
+    (hit,) = bo.query_memory(ASKED, touch=False).hits
+    assert f"{PARTY}\ufffd" in hit.entry.document, "as in a step, a sign stands where there is no text"
 
 
 def test_an_interview_is_not_remembered(bo: AgentMemory) -> None:

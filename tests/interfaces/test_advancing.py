@@ -53,8 +53,15 @@ def test_over_http_and_with_the_client(world: World, agent: AgentMemory, api: ht
         "waiting": [],
         "stopped": False,
     }
-    refused = api.post("/v1/advance", json={"to": NOW.isoformat()})
-    assert (refused.status_code, world.standing) == (422, TO)
+    for wrong, what in (
+        ({"to": NOW.isoformat()}, "does not run back"),
+        ({"to": "2026-04-01T08:00:00"}, "to: The zone is missing; write it like 2026"),
+        ({"to": "soon"}, "to: It must be a time; write it like 2026"),
+        ({"until": TO.isoformat()}, "until: There is no such field"),
+    ):
+        refused = api.post("/v1/advance", json=wrong)
+        assert (refused.status_code, world.standing) == (422, TO)
+        assert what in refused.json()["detail"]
 
 
 def test_events_are_handed_in_over_http_too(agent: AgentMemory, api: httpx.Client) -> None:

@@ -440,6 +440,23 @@ def test_who_talks_is_said_and_each_goes_on_with_a_talk_of_their_own(cli: Comman
     assert "You talk" not in cli("talk", "mira", "Hello.", "--json").err
 
 
+def test_what_cannot_be_said_leaves_no_empty_talk_behind(
+    cli: CommandLine, world: World, agent: AgentMemory, tmp_path: Path
+) -> None:
+    world.create_agent("bo")
+    before = agent.stamp
+    twice = tmp_path / "actions.json"
+    twice.write_text(json.dumps([{"name": "wave", "description": "Wave.", "command": ["true"]}] * 2))
+    for wrong, code in (
+        (["", "--human", "Finch"], 1),
+        (["", "--with", "bo"], 1),
+        (["Hello.", "--with", "bo", "--turns", "0"], 2),
+        (["Hello.", "--actions", str(twice)], 1),
+    ):
+        assert cli("talk", "mira", *wrong).code == code
+    assert agent.stamp == before
+
+
 def test_a_changed_record_is_told_by_the_name_of_the_person(cli: CommandLine) -> None:
     told = cli("describe-person", "mira", "Tobias Finch", "Owns a boat.").out
     assert "Changes the record of Tobias Finch." in told

@@ -6,7 +6,7 @@ import dataclasses
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -220,6 +220,16 @@ def test_a_time_that_cannot_be_is_refused(world: World, agent: AgentMemory, to: 
     assert world.standing == NOW
 
 
+@pytest.mark.parametrize("at", [datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 20, tzinfo=UTC)])
+def test_at_the_ends_of_all_times_none_passes(world: World, agent: AgentMemory, at: datetime) -> None:
+    world.stand_at(at)
+    before = agent.stamp
+    for look in (world.due, world.advance):
+        with pytest.raises(InvalidParameter, match="from the year 2 to 9998"):
+            look()
+    assert agent.stamp == before
+
+
 def test_a_clock_that_runs_goes_no_faster(world: World, agent: AgentMemory) -> None:
     world.stand_at(None)
     with pytest.raises(InvalidParameter, match="pause"):
@@ -402,14 +412,19 @@ def test_events_happen_at_their_times_and_once(world: World, agent: AgentMemory)
         ({"mira": "events.json"}, InvalidEntry),
         ({"mira": [{"id": "x"}]}, InvalidEntry),
         ({"nobody": [{"document": "It rains.", "id": "x"}]}, AgentNotFound),
+        ({5: []}, AgentNotFound),
+        ({"mira": 5}, InvalidEntry),
+        ({"mira": None}, InvalidEntry),
+        ([{"document": "It rains.", "id": "x"}], InvalidEntry),
     ],
 )
 def test_events_that_cannot_happen_are_refused(
     world: World, agent: AgentMemory, events: Any, error: type[Exception]
 ) -> None:
     before = agent.stamp
-    with pytest.raises(error):
-        world.advance(NOW + HOUR, events=events)
+    for preview in (True, False):
+        with pytest.raises(error, match=r"mira|document"):
+            world.advance(NOW + HOUR, events=events, preview=preview)
     assert (agent.stamp, world.standing) == (before, NOW)
 
 

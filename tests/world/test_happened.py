@@ -123,22 +123,27 @@ def test_a_preview_changes_nothing_and_is_applied_by_each(village: World) -> Non
 
 
 @pytest.mark.parametrize(
-    ("given", "error"),
+    ("given", "error", "told"),
     [
-        ({"text": SOLD}, InvalidParameter),
-        ({"text": SOLD, "seen_by": ["mira", "nobody"]}, AgentNotFound),
-        ({"text": " ", "seen_by": "mira"}, InvalidEntry),
-        ({"text": SOLD, "seen_by": "mira", "at": 7}, InvalidParameter),
-        ({"text": SOLD, "seen_by": "mira", "now": NOW.replace(tzinfo=None)}, InvalidParameter),
-        ({"text": SOLD, "told": 7}, InvalidParameter),
-        ({"text": SOLD, "told": {7: "juno"}}, InvalidParameter),
-        ({"text": SOLD, "told": {"mira": "a\x00b"}}, InvalidEntry),
-        ({"text": SOLD, "told": {"mira": "x" * 40_000}}, InvalidEntry),
+        ({"text": SOLD}, InvalidParameter, "seen_by, heard_by, told"),
+        ({"text": SOLD, "seen_by": ["mira", "nobody"]}, AgentNotFound, "'nobody'; there are"),
+        ({"text": " ", "seen_by": "mira"}, InvalidEntry, "empty"),
+        ({"text": SOLD, "seen_by": "mira", "at": 7}, InvalidParameter, "'at'"),
+        ({"text": SOLD, "seen_by": "mira", "now": NOW.replace(tzinfo=None)}, InvalidParameter, "zone"),
+        ({"text": SOLD, "seen_by": 7}, InvalidParameter, "'seen_by'"),
+        ({"text": SOLD, "told": 7}, InvalidParameter, "'told'"),
+        ({"text": SOLD, "told": {7: "juno"}}, InvalidParameter, "'told'"),
+        ({"text": SOLD, "told": {"mira": None}}, InvalidParameter, "'told' says by whom"),
+        ({"text": SOLD, "told": {"mira": "mira"}}, InvalidParameter, "told by Mira"),
+        ({"text": SOLD, "told": {"mira": "a\x00b"}}, InvalidEntry, "people"),
+        ({"text": SOLD, "told": {"mira": "x" * 40_000}}, InvalidEntry, "people"),
     ],
     ids=lambda given: str(given)[:60],
 )
-def test_what_cannot_be_told_changes_nothing(village: World, given: dict[str, object], error: type[Exception]) -> None:
-    with pytest.raises(error):
+def test_what_cannot_be_told_changes_nothing(
+    village: World, given: dict[str, object], error: type[Exception], told: str
+) -> None:
+    with pytest.raises(error, match=told):
         village.happened(**given)  # type: ignore[arg-type]
     assert held(village) == {}
 

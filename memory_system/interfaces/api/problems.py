@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from ...errors import MemorySystemError, ModelUnavailable
+from ..forms import problem_words
 
 _WORDS = {
     400: "The body cannot be read: it must be JSON in UTF-8, and not nested deeper than a thousand times.",
@@ -108,7 +109,8 @@ def in_words(found: Sequence[Any]) -> str:
     parts = []
     for problem in found[:_NAMED]:
         where = ".".join(str(part)[:60] for part in problem["loc"] if part != "body")
-        parts.append(f"{where}: {problem['msg']}" if where else str(problem["msg"]))
+        told = problem_words(problem)
+        parts.append(f"{where}: {told}" if where else told)
     return f"{'; '.join(parts)}."
 
 

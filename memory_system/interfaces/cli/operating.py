@@ -25,7 +25,7 @@ from ...core.known import WORLD_AGENT
 from ...core.times import stamp
 from ...llm.usage import total
 from ...world.advancing import Advanced
-from ..forms import Body, FormField, Says, fields
+from ..forms import Body, FormField, Says, fields, problem_words
 from ..operations import BESIDE, OF_WORLD, OPERATIONS, Operation, Turn
 from ..reads import READS, Read
 from ..serialize import plain
@@ -144,7 +144,7 @@ def _body(form: type[Form], asked: Mapping[str, _Asked], given: Mapping[str, Any
         where = [str(part) for part in problem["loc"]]
         within = f"{'.'.join(where[1:])}: " if where[1:] else ""
         hint = asked[where[0]].shown if where and where[0] in asked else None
-        raise typer.BadParameter(f"{within}{problem['msg']}.", param_hint=hint) from error
+        raise typer.BadParameter(f"{within}{problem_words(problem)}.", param_hint=hint) from error
 
 
 @dataclass(frozen=True)

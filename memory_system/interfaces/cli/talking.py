@@ -13,10 +13,14 @@ from typing import Annotated
 import typer
 
 from ...agent import AgentMemory
-from ...conversation import Action, Conversation, Duet, Group, Interview, Step
+from ...conversation import MAX_TURNS, Action, Conversation, Duet, Group, Interview, Step
+from ...conversation.actions import checked_actions
+from ...conversation.functions import RESERVED
 from ...conversation.people import talks_with
+from ...conversation.playing import refuse_message
 from ...conversation.storage import conversations
 from ...conversation.talk import NOBODY
+from ...core.change_set import CONVERSATION
 from ...errors import InvalidParameter, MemorySystemError, ModelError
 from .arguments import Agent, DryRun, Json, Now, opened, the_world
 from .progress import quiet_progress
@@ -58,7 +62,7 @@ def talk(
             help="Let it talk with this agent, or in a group with several; TEXT is then what brings them together.",
         ),
     ] = None,
-    turns: Annotated[int, typer.Option(help="With --with: how many things are said.")] = 6,
+    turns: Annotated[int, typer.Option(min=1, max=MAX_TURNS, help="With --with: how many things are said.")] = 6,
     now: Now = None,
     dry_run: DryRun = False,
     json: Json = False,
@@ -74,6 +78,8 @@ def talk(
                 raise InvalidParameter(
                     "With --with it talks with agents alone: only TEXT, --turns and --now go with it."
                 )
+            if text is not None:
+                refuse_message(text)
             cast = [character, *(opened(world, one) for one in others)]
             group = Group.begin(cast, now=now) if len(cast) > 2 else Duet.begin(*cast, now=now)
             with quiet_progress():
@@ -91,6 +97,8 @@ def talk(
             )
         for said in [""] if unprompted else _said(text):
             if partner is None:
+                if not unprompted:
+                    refuse_message(said)  # before there is a conversation that would be left empty
                 partner, whom = _partner(character, conversation, human, new=new, dry_run=dry_run)
                 if not json:
                     unnamed = "; --human says who you are" if whom == NOBODY else ""
@@ -151,7 +159,7 @@ def read_actions(file: Path) -> list[Action]:
         if not known or not isinstance(command, list) or not command or not all(isinstance(w, str) for w in command):
             raise InvalidParameter(f"{file} holds something else than actions. Write {form}")
         found.append(Action(**told_of, do=partial(_done, tuple(command))))
-    return found
+    return [*checked_actions(found, RESERVED)]
 
 
 _OF_AN_ACTION = {"name", "description", "parameters"}
@@ -189,14 +197,20 @@ def _said(text: str | None) -> Iterator[str]:
             yield line.strip()
 
 
+def _last_changed(character: AgentMemory, conversation: str) -> int:
+    done = character.timeline.of_text(f"{CONVERSATION}{conversation}", 1)
+    return done[0].revision if done else 0
+
+
 def _partner(
     character: AgentMemory, conversation: str | None, human: str | None, *, new: bool, dry_run: bool
 ) -> tuple[Conversation | Interview, str]:
     """Who answers, and to whom: a conversation that is kept, or, for a dry run, an interview that leaves no trace."""
     whom, held = talks_with(character, human or NOBODY), conversation
     if held is None and not new:
-        ours = (one for one in conversations(character) if one.title == TITLE)
-        held = next((one.id for one in ours if human is None or one.human == whom), None)
+        ours = [one for one in conversations(character) if one.title == TITLE and (human is None or one.human == whom)]
+        same = [one.id for one in ours if one.last == ours[0].last]  # the world's time may stand still
+        held = max(same, key=partial(_last_changed, character)) if ours else None
     going_on = None if held is None else Conversation.open(character, held)
     if going_on is not None:
         whom = going_on.head.human

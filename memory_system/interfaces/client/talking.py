@@ -52,7 +52,12 @@ class RemoteConversation:
         """As ``Conversation.begin``."""
         wire, of = agent.reached
         first = given(
-            title=title, human=human, persona=persona, human_block=human_block, now=now, others=listed(others)
+            title=title,
+            human=human,
+            persona=persona,
+            human_block=human_block,
+            now=now,
+            others=listed(others, "'others'"),
         )
         told = wire.write("POST", f"{of}/conversations", first | given(settings=settings))
         return cls(agent, told["id"])

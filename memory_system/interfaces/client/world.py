@@ -325,8 +325,8 @@ class RemoteWorld:
         preview: bool = False,
     ) -> Happened:
         """As ``World.happened``."""
-        tellers = dict(told) if isinstance(told, Mapping) else dict.fromkeys(listed(told), "")
-        who = {"seen_by": listed(seen_by), "heard_by": listed(heard_by), "told": tellers}
+        tellers = dict(told) if isinstance(told, Mapping) else dict.fromkeys(listed(told, "'told'"), "")
+        who = {"seen_by": listed(seen_by, "'seen_by'"), "heard_by": listed(heard_by, "'heard_by'"), "told": tellers}
         body = given(text=text, at=at, now=now, wait=wait, **who)
         wire = self._by(author)
         return read(Happened, wire.write("POST", "/v1/happened", body, preview=str(preview).lower()))
@@ -357,7 +357,7 @@ class RemoteWorld:
         self, name: str, members: str | Sequence[str], *, author: str | None = None, preview: bool = False
     ) -> RemoteChangeSet:
         """As ``World.group``."""
-        return self._changed("group", {"name": name, "members": listed(members)}, author, preview=preview)
+        return self._changed("group", {"name": name, "members": listed(members, "'members'")}, author, preview=preview)
 
     def carry_out(self, plan: ChangeSet) -> RemoteChangeSet:
         """As ``World.carry_out``; errors as ``RemoteAgent.apply``."""

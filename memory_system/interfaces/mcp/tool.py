@@ -19,6 +19,7 @@ from ...core.entry import MAX_DOCUMENT
 from ...errors import InvalidParameter, shown
 from ...operations.context import Progress, no_progress
 from ...world.world import World
+from ..forms import problem_words
 
 Cue = Annotated[str, StringConstraints(min_length=1, max_length=MAX_DOCUMENT)]
 
@@ -163,7 +164,8 @@ def _told(tool: Tool, error: ValidationError) -> str:
     parts = []
     for problem in error.errors(include_url=False, include_input=False)[:3]:
         where = ".".join(str(part) for part in problem["loc"])[:80]
-        message = "there is no such argument" if problem["type"] == "extra_forbidden" else str(problem["msg"])
+        unknown = problem["type"] == "extra_forbidden"
+        message = "there is no such argument" if unknown else problem_words(problem)
         parts.append(f"{where}: {message}" if where else message)
     known = ", ".join(tool.takes.model_fields) or "none"
     return f"{'; '.join(parts)}. Its arguments are: {known}."

@@ -120,8 +120,8 @@ def _zoned(items: Sequence[Any], zone: Callable[[], tzinfo | None]) -> tuple[Seq
         moment = naive(value) if name in _TIMES else None
         return name, value if moment is None else moment.replace(tzinfo=of)
 
-    many = f"{lacking:,} times have" if lacking > 1 else "A time has"
-    return [_changed(item, change) for item in items], (f"{many} no zone, and were read in the world's, {of}.",)
+    many = f"{lacking:,} times have no zone, and were" if lacking > 1 else "A time has no zone, and was"
+    return [_changed(item, change) for item in items], (f"{many} read in the world's, {of}.",)
 
 
 def _fields(item: Any) -> Iterator[Mapping[str, Any]]:

@@ -11,6 +11,7 @@ from pydantic import AwareDatetime, Field, JsonValue, StrictBool, StringConstrai
 
 from ....conversation import MAX_ACTIONS, MOST_IN_A_GROUP, Action, TalkSettings
 from ....conversation.actions import MAX_DESCRIPTION
+from ....conversation.conversation import MOST_OTHERS
 from ....conversation.talk import MAX_TEMPLATE, Remember, Strategy
 from ....core.entry import MAX_DOCUMENT, Kind
 from ....core.kinds import MAX_ID, MAX_PEOPLE, Source
@@ -208,7 +209,7 @@ class BeginBody(Body):
     """
 
     human: Line = "You"
-    others: Annotated[list[Line], Field(max_length=100)] = Field(default_factory=list)
+    others: Annotated[list[Line], Field(max_length=MOST_OTHERS)] = Field(default_factory=list)
     title: Annotated[str, StringConstraints(max_length=200)] = ""
     settings: TalkSettingsBody = TalkSettingsBody()
     persona: BlockText | None = None
