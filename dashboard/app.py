@@ -17,6 +17,7 @@ from dashboard.components import (  # noqa: E402
     looking_back,
     newcomer,
     news,
+    palette,
     places,
     recent,
     rehearsing,
@@ -40,6 +41,9 @@ try:
     session.on_page(page.title)
     room = st.sidebar.container(key="places", gap=None)
     astray = session.pick_agent()
+    if session.world().agents():
+        with room:
+            palette.show()
     places.sidebar(room)
     standing.visitor()
     unsent.hold_clicks()

@@ -165,6 +165,9 @@ RESTORE_IT = "Restore it"
 WORLD_AS_IT_WAS = "The world is back to its state of"
 PUT_BACK = "Put back"
 
+# palette.py
+SEARCH_OR_DO = "Search or do …"
+
 # stale.py
 RESTS_ON_WHAT_CHANGED = "What this rests on has changed since."
 

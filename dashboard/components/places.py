@@ -44,7 +44,7 @@ def sidebar(room: DeltaGenerator) -> None:
         for one in PLACES:
             with st.container(key="place-here" if one is place else f"place-{one.first.name}", gap=None):
                 st.page_link(
-                    one.first.script, label=one.title, icon=one.first.icon, width="stretch", query_params=_link()
+                    one.first.script, label=one.title, icon=one.first.icon, width="stretch", query_params=link()
                 )
 
 
@@ -53,7 +53,7 @@ def foot() -> None:
     with st.sidebar.container(key="foot"):
         st.page_link(
             INSTALLATION.script, label=INSTALLATION.title, icon=INSTALLATION.icon, width="stretch",
-            query_params=_link(),
+            query_params=link(),
         )  # fmt: skip
 
 
@@ -69,7 +69,7 @@ def line() -> None:
             if page is here:
                 st.html(f"<span aria-current='page'>{label}</span>", width="content")
             else:
-                st.page_link(page.script, label=label, query_params=_link())
+                st.page_link(page.script, label=label, query_params=link())
 
 
 def _here() -> PageOf | None:
@@ -77,7 +77,7 @@ def _here() -> PageOf | None:
     return page_of(str(st.session_state.get("page", "")))
 
 
-def _link() -> dict[str, str]:
+def link() -> dict[str, str]:
     """What a link says of whom it is about, and of when."""
     wanted = session.moment()
     return {"agent": str(st.session_state.get("agent", "")), **({} if wanted is None else wanted.link())}

@@ -41,17 +41,18 @@ def listed(agent: AgentMemory, most: int, key: str) -> None:
                 widgets.undo_button(agent, one.revision, one.change_set.title, key=key)
 
 
-@st.dialog(HISTORY.title, position="right", icon=HISTORY.icon)
+@st.dialog(HISTORY.title, position="right")
 def _drawer() -> None:
     agent = session.agent()
+    link = {"agent": agent.name}
+    st.page_link(HISTORY.script, label="All of history", icon=":material/arrow_forward:", query_params=link)
     listed(agent, _MOST, "drawer")
-    st.page_link(
-        HISTORY.script, label="All of history", icon=":material/arrow_forward:", query_params={"agent": agent.name}
-    )
 
 
-@st.fragment
 def opener() -> None:
-    """The button that opens the drawer; to be called where it stands."""
+    """The button that opens the drawer; to be called where it stands.
+
+    It is no fragment: what a fragment opens takes the place of the style that a page begins with.
+    """
     if st.button(HISTORY.title, icon=HISTORY.icon, key="open-history", type="tertiary", width="stretch"):
         _drawer()

@@ -42,7 +42,7 @@ def style() -> None:
         "[data-testid='stText']{white-space:pre-wrap;overflow-wrap:anywhere;font-family:inherit}"
         "[class*='st-key-personality-'] textarea{font-family:monospace;font-size:.85rem}"
         "h1{font-size:1.9rem!important;padding-bottom:.2rem!important}"
-        "h2{font-size:1.4rem!important;padding:.6rem 0 .4rem!important}"
+        "[data-testid='stMain'] h2{font-size:1.4rem!important;padding:.6rem 0 .4rem!important}"
         "button[kind^='primary']:enabled :is(p,kbd,span){color:light-dark(#fff,#161614)!important;opacity:1}"
         "button[kind^='primary']:enabled:hover{background:light-dark(#00466e,#6fb9e6)!important}"
         ".st-key-looking-back{border-left:5px solid light-dark(#005a8e,#4aa3d8)!important}"

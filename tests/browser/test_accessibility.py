@@ -9,6 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from dashboard import words
+from dashboard.views import HISTORY
 
 from .conftest import Dashboard, settled
 from .hands import choose, open_tab, press, tick, write
@@ -122,6 +123,18 @@ def test_an_open_memory_and_every_tab_beside_it_have_no_violation_of_ours(tinted
         if tab == "Narrative":
             press(tinted, words.TELL_IT_AS_A_NARRATIVE, exact=False)
         assert not violations(tinted), tab
+
+
+@pytest.mark.full
+def test_what_opens_over_a_page_has_no_violation_of_ours(tinted: Page, dashboard: Dashboard) -> None:
+    dashboard.show(tinted, "personality", agent="mira")
+    tinted.keyboard.press("Control+k")
+    tinted.keyboard.type("mill key")
+    expect(tinted.get_by_role("group", name="Memories")).to_be_visible()
+    assert not violations(tinted)
+    tinted.keyboard.press("Escape")
+    press(tinted, HISTORY.title)
+    assert not violations(tinted)
 
 
 @pytest.mark.full

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dashboard.components import palette
 from dashboard.views import HISTORY, PAGES, PLACES, PageOf, place_of
 from tests import sample_world
 from tests.waiting import LAST_RESORT
@@ -65,3 +66,22 @@ def test_the_last_changes_open_over_any_page_with_their_undo(workbench: Callable
     press(app, HISTORY.title)
     assert not app.button(key=f"drawer-{mira().stamp[0]}").disabled
     assert "All of history" in [one.proto.label for one in app.get("page_link")]
+
+
+def test_what_the_palette_does_not_know_leads_nowhere(workbench: Callable[..., AppTest]) -> None:
+    app = workbench(next(page for page in PAGES if page.name == "personality"))
+    for act in ({"page": "../secret"}, {"agent": "nobody"}, {"operation": "drop"}, {"else": "x"}, {"ask": "  "}, {}):
+        app.session_state["palette-act"] = act
+        app.run()
+        assert not app.exception, app.exception
+        assert app.title[0].value == "Personality"
+        assert app.session_state["agent"] == "mira"
+
+
+def test_memories_are_found_by_all_of_their_words_the_newest_first(open_page: OpenPage) -> None:
+    open_page("history")  # opens the world
+    found = [mira().last_version(one["act"]["memory"]) for one in palette.memories(mira(), "KEY mill")]
+    assert found
+    assert all("key" in one.document.casefold() and "mill" in one.document.casefold() for one in found)
+    times = [one.timestamp for one in found if one.timestamp]
+    assert times == sorted(times, reverse=True)

@@ -35,7 +35,8 @@ _STYLE = (
     "padding:1rem 1rem 5rem;z-index:1000;background:light-dark(#fff,#161614);border-left:0;"
     "border-top:1px solid light-dark(#dcdcd6,#3a3a36);border-radius:1rem 1rem 0 0;box-shadow:0 -8px 32px #0005}"
     ".st-key-memory-close{top:.75rem;right:.75rem}}"
-    "@media(max-width:640px){[data-testid='stMainBlockContainer']{padding:3.5rem 1rem 0}}"
+    "@media(max-width:640px){[data-testid='stMainBlockContainer']{padding:3.5rem 1rem 0}"
+    ".st-key-memory-head{flex-wrap:wrap;row-gap:0}.st-key-memory-head>[data-testid='stLayoutWrapper']{flex:1 1 100%}}"
     "</style>"
 )
 

@@ -38,6 +38,11 @@ def leave_more() -> None:
 
 
 linked = session.from_link("operation", NAMES[0])
+named = DECLARED.get(linked)
+if named in USUAL.values():
+    linked = linked.capitalize()
+elif named is not None and "operation" not in st.session_state:
+    linked, st.session_state[f"more-{agent.name}"] = MORE, named
 st.session_state.setdefault("more-operations", linked == MORE)
 st.session_state.setdefault("operation", linked)
 if st.session_state["operation"] not in NAMES:
@@ -49,7 +54,8 @@ name = str(
 )
 if st.toggle("More operations, and what can be looked up", key="more-operations"):
     name = MORE
-session.to_link("operation", name)
+if name != MORE:
+    session.to_link("operation", name)
 if name == unrated.OPERATION:
     unrated.section(agent)
     spending.section(agent)
@@ -82,6 +88,7 @@ if name == MORE:
         words.WHAT_TO_DO, others, key=f"more-{agent.name}",
         format_func=lambda one: one.title if isinstance(one, Operation) else f"{words.LOOK_UP}: {one.title}",
     )  # fmt: skip
+    session.to_link("operation", chosen.name if isinstance(chosen, Operation) else MORE)
 st.text(chosen.about.replace("``", ""))
 if isinstance(chosen, Read):
     look_up(chosen)

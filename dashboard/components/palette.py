@@ -1,0 +1,121 @@
+"""The palette: one box over every page for characters, pages, memories by words, operations, and a question."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import streamlit as st
+
+from memory_system import AgentMemory
+from memory_system.core import LIVED, ago
+from memory_system.interfaces.operations import BESIDE, OPERATIONS
+
+from .. import session, words
+from ..data import tables
+from ..views import PAGES, PageOf, place_of
+from . import mounting, places
+
+_ACT, _WORDS = "palette-act", "palette-words"
+_LONGEST = 2000
+"""Characters that the box takes, as the box of the Memory page does."""
+_MOST, _TEXT = 8, 160
+_EARLIEST = datetime.min.replace(tzinfo=UTC)
+_BY_NAME = {page.name: page for page in PAGES}
+
+
+@st.fragment
+def show() -> None:
+    """The button that opens it, with all that is known at once; to be called where the button stands."""
+    if act := st.session_state.pop(_ACT, None):
+        _follow(act)
+    agent = session.agent()
+    asked = str(st.session_state.pop(_WORDS, ""))
+    mounting.show(
+        "palette",
+        {
+            "label": words.SEARCH_OR_DO, "longest": _LONGEST, "who": tables.short(agent.display_name, 40),
+            "groups": [
+                {"label": "Pages", "options": [_page(page) for page in PAGES]},
+                {"label": "Characters", "options": _characters(agent)},
+                {"label": "Operations", "options": _operations()},
+            ],
+            "found": {"label": "Memories", "words": asked, "options": memories(agent, asked) if asked else []},
+        },
+        _acted,
+    )  # fmt: skip
+
+
+def _option(label: str, hint: str, icon: str, act: dict[str, str], *, first: bool = False) -> dict[str, Any]:
+    """A line of the list; ``first`` says that it stands there before anything is typed."""
+    return {
+        "label": label,
+        "hint": hint,
+        "icon": icon.removeprefix(":material/").strip(":"),
+        "act": act,
+        "first": first,
+    }
+
+
+def _page(page: PageOf) -> dict[str, Any]:
+    place = place_of(page)
+    first = place is None or page is place.first
+    label = place.title if place and first else page.label or page.title
+    return _option(label, "" if place is None or first else place.title, page.icon, {"page": page.name}, first=first)
+
+
+def _characters(agent: AgentMemory) -> list[dict[str, Any]]:
+    names = [name for name in session.in_turn() if name != agent.name]
+    labels = session.labels(names)
+    return [
+        _option(labels[name], "", "person", {"agent": name}, first=place < _MOST) for place, name in enumerate(names)
+    ]
+
+
+def _operations() -> list[dict[str, Any]]:
+    return [_option(one.title, "", "autorenew", {"operation": one.name}) for one in (*OPERATIONS, *BESIDE)]
+
+
+def memories(agent: AgentMemory, asked: str) -> list[dict[str, Any]]:
+    """The newest memories that hold all of these words."""
+    wanted = asked.casefold().split()
+    held = (entry for tier in LIVED for entry in agent.entries(tier))
+    found = (entry for entry in held if all(word in entry.document.casefold() for word in wanted))
+    newest = heapq.nlargest(_MOST, found, key=lambda entry: (entry.timestamp or _EARLIEST, entry.id))
+    return [
+        _option(
+            tables.short(entry.document, _TEXT),
+            " · ".join([tables.tier(entry), *([ago(entry.timestamp, agent.now)] if entry.timestamp else [])]),
+            "neurology",
+            {"memory": entry.id},
+        )
+        for entry in newest
+    ]
+
+
+def _acted(act: Mapping[str, Any]) -> None:
+    if "words" in act:
+        st.session_state[_WORDS] = str(act["words"])[:_LONGEST]
+    else:
+        st.session_state[_ACT] = {str(what): str(wanted) for what, wanted in act.items()}
+
+
+def _follow(act: Mapping[str, str]) -> None:
+    """Go where was chosen; what does not exist, which a browser may ask for, leads nowhere."""
+    link = places.link()
+    if act.get("agent") in session.in_turn():
+        session.choose_next(act["agent"])
+        st.rerun()
+    if (page := _BY_NAME.get(act.get("page", ""))) is not None:
+        st.switch_page(page.script, query_params=link)
+    if act.get("operation") in {one.name for one in (*OPERATIONS, *BESIDE)}:
+        for chosen in ("operation", "more-operations"):  # on that page, what was chosen before
+            st.session_state.pop(chosen, None)
+        st.switch_page(_BY_NAME["operations"].script, query_params={**link, "operation": act["operation"]})
+    asked = {"cue": act.get("ask", "").strip()[:_LONGEST], "memory": act.get("memory", "")}
+    if any(asked.values()):
+        st.switch_page(
+            _BY_NAME["memory"].script, query_params={**link, **{name: value for name, value in asked.items() if value}}
+        )
