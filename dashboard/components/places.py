@@ -18,7 +18,7 @@ _LOOK = (
     "[data-testid='stSidebarUserContent'] [data-testid='stLayoutWrapper']:has(>.st-key-foot){margin-top:auto}"
     "[data-testid='stSidebar'] [class*='st-key-place']{flex:none!important}"
     ":is(.st-key-places,.st-key-foot) a{margin:0;min-height:2rem}"
-    ".st-key-place-here a{background:color-mix(in srgb,currentColor 10%,transparent)!important}"
+    ".st-key-place-here a{background:color-mix(in srgb,light-dark(#161513,#efeee8) 10%,transparent)!important}"
     ".st-key-place-here p{font-weight:600}"
     ".st-key-open-history button{padding:0 .5rem;min-height:2rem}"
     ".st-key-open-history button>div{justify-content:flex-start}"
