@@ -21,7 +21,7 @@ from memory_system.maintenance import fill_world
 from memory_system.world import Inbox, Role, for_role
 
 from . import words
-from .data import comparing, moments, tables
+from .data import comparing, moments, portraits, tables
 from .server.visitors import COOKIE, visitors
 
 SAMPLES = shipped.samples()
@@ -220,6 +220,14 @@ def shown_name(name: str) -> str:
         return f"{label}{' (read only)' if found.read_only and not viewing() else ''}"
     except MemorySystemError:
         return f"{name} (cannot be opened)"
+
+
+def picture(name: str) -> str:
+    """The picture of an agent as an address that holds it whole: its portrait, or else its pattern."""
+    try:
+        return world().agent(name).portrait or portraits.address(name)
+    except MemorySystemError:
+        return portraits.address(name)
 
 
 def _tried(name: str) -> str | None:

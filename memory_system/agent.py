@@ -31,7 +31,7 @@ from .core.entry import MemoryEntry, Tier
 from .core.files import as_store_errors, refuse_links
 from .core.known import WORLD_AGENT
 from .core.names import checked_name
-from .core.personality import Personality
+from .core.personality import Personality, is_portrait
 from .core.scoring import whole
 from .core.settings import MEMORY, AgentSettings, Retention, Settings
 from .core.times import Clock
@@ -253,6 +253,12 @@ class AgentMemory:
     def personality_text(self) -> str | None:
         """The JSON text of the static memory in use."""
         return self._context.ledger.text("personality")
+
+    @property
+    def portrait(self) -> str | None:
+        """The picture that the agent was given, as ``data:image/webp;base64,...``; ``None`` = it has none."""
+        held = self._context.ledger.text("portrait")
+        return held if held and is_portrait(held) else None
 
     @property
     def personality_problem(self) -> str | None:

@@ -10,7 +10,7 @@ from memory_system import AgentMemory, MemorySystemError
 from memory_system.core import stamp
 
 from .. import session, words
-from ..data import portraits, tables
+from ..data import tables
 from . import looking_back
 
 _CLOCK_SECONDS = 5.0
@@ -61,7 +61,7 @@ def show() -> None:
 def picture(name: str, size: int = 36) -> str:
     """The picture of a character as HTML, that many pixels wide and high."""
     return (
-        f"<img class='portrait' alt='' width='{size}' height='{size}' src='{portraits.address(name)}' "
+        f"<img class='portrait' alt='' width='{size}' height='{size}' src='{session.picture(name)}' "
         "style='display:block;border-radius:20%'>"
     )
 

@@ -25,6 +25,7 @@ TEXTS = {
     "dismissed": "Dismissed suspicions",
     "later": "Decisions put off",
     "interviews": "Kept interviews",
+    "portrait": "Portrait",
 }
 _FIELDS = (
     *("tier", "kind", "timestamp", "rating", "explanation", "tags", "source", "people", "place"),

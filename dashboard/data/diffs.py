@@ -142,6 +142,10 @@ def _told(entry: MemoryEntry | None) -> dict[str, str]:
 def of_text(change: TextChange) -> list[FieldChange]:
     """What changed in settings, or in how a talk stands, name by name; nothing for other texts."""
     ours = change.name == "settings"
+    if change.name == "portrait":
+        return [
+            FieldChange("picture", *("a picture" if text else "a pattern" for text in (change.before, change.after)))
+        ]
     if not ours and not change.name.startswith(OF_A_CONVERSATION):
         return []
     was, became = (dict(_flat(_parsed(_complete(text) if ours else text))) for text in (change.before, change.after))

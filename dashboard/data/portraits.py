@@ -1,4 +1,4 @@
-"""Pictures of characters: a pattern of their own where nobody has given them one.
+"""Pictures of characters: what they were given, made small, or else a pattern of their own.
 
 The colours of the cast are none of those that mean recency, importance and relevancy.
 """
@@ -7,7 +7,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import io
 from functools import cache
+
+from PIL import Image, ImageOps
+
+from memory_system.errors import InvalidParameter
 
 CAST = ("#8a5a94", "#b3566a", "#a3643c", "#7c7433", "#5f7f4f", "#4c7f86", "#5b72a8", "#77706a")
 """Plum, rose, clay, olive, moss, slate, dusk and stone: each can be told from white and from black."""
@@ -37,3 +42,52 @@ def identicon(name: str) -> str:
 def address(name: str) -> str:
     """The picture of a name as an address that holds it whole."""
     return f"data:image/svg+xml;base64,{base64.b64encode(identicon(name).encode()).decode()}"
+
+
+LARGEST = 2_000_000
+"""Bytes of a file that is taken as a portrait."""
+_PIXELS, _SIDE, _QUALITY = 40_000_000, 256, 82
+_FORMATS = ("PNG", "JPEG", "WEBP")
+
+
+def portrait(raw: bytes) -> str:
+    """A picture from elsewhere as a portrait: decoded, cut to a square of 256 by 256 pixels, and written anew.
+
+    Args:
+        raw: the file: PNG, JPEG or WebP.
+
+    Raises:
+        InvalidParameter: it is too large, or no such picture.
+    """
+    if len(raw) > LARGEST:
+        raise InvalidParameter(f"The picture has {len(raw):,} bytes; at most {LARGEST:,} are taken.")
+    try:
+        _refuse_large(*_webp_size(raw))
+        with Image.open(io.BytesIO(raw), formats=_FORMATS) as found:
+            _refuse_large(*found.size)
+            upright = ImageOps.exif_transpose(found).convert("RGBA")
+        small = ImageOps.fit(upright, (_SIDE, _SIDE))
+        written = io.BytesIO()
+        small.save(written, "WEBP", quality=_QUALITY)
+    except InvalidParameter:
+        raise
+    except Exception as error:  # decoders raise types of their own for whatever is no picture
+        raise InvalidParameter("This is not a picture that can be read. A portrait is a PNG, JPEG or WebP.") from error
+    return f"data:image/webp;base64,{base64.b64encode(written.getvalue()).decode()}"
+
+
+def _refuse_large(wide: int, high: int) -> None:
+    if wide * high > _PIXELS:
+        raise InvalidParameter(f"The picture has {wide:,} by {high:,} pixels; at most {_PIXELS:,} in all are taken.")
+
+
+def _webp_size(raw: bytes) -> tuple[int, int]:
+    """How large a WebP says that it is, since its decoder takes the room for that at once; 0 by 0 for other files."""
+    if raw[:4] != b"RIFF" or raw[8:12] != b"WEBP":
+        return 0, 0
+    if raw[12:16] == b"VP8X":
+        return 1 + int.from_bytes(raw[24:27], "little"), 1 + int.from_bytes(raw[27:30], "little")
+    if raw[12:16] == b"VP8L":
+        bits = int.from_bytes(raw[21:25], "little")
+        return 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)
+    return int.from_bytes(raw[26:28], "little") & 0x3FFF, int.from_bytes(raw[28:30], "little") & 0x3FFF

@@ -99,6 +99,21 @@ class Curation(Part):
         plan = self.context.plan("put-off", title if texts else "Nothing to change", texts=texts, revision=revision)
         return self.context.done(plan, preview)
 
+    def set_portrait(self, portrait: str | None, *, preview: bool = False) -> ChangeSet:
+        """Give the agent a picture, as ``data:image/webp;base64,...``, or take it away.
+
+        Raises:
+            InvalidParameter: it is no such picture, or has more than ``core.personality.MAX_PORTRAIT`` characters.
+        """
+        if portrait is not None and not isinstance(portrait, str):
+            raise InvalidParameter(f"The portrait must be text, not a {type(portrait).__name__}.")
+        static_memory.refuse_no_portrait(portrait)
+        self.context.refresh()
+        held = self.context.ledger.text("portrait")
+        texts = [TextChange("portrait", held, portrait)] if held != portrait else []
+        title = "Set the portrait" if portrait else "Take the portrait away"
+        return self.context.done(self.context.plan("portrait", title, texts=texts), preview)
+
     def save_personality(self, text: str, *, expected: str | None = None, preview: bool = False) -> ChangeSet:
         """Take a JSON text as the static memory, in the file and in recall; only changed facts are embedded.
 

@@ -49,7 +49,7 @@ class Change:
         return Change(before=self.after, after=self.before, reason=reason)
 
 
-TEXTS = ("personality", "settings", "cues", "judgments", "dismissed", "interviews", "later")
+TEXTS = ("personality", "settings", "cues", "judgments", "dismissed", "interviews", "later", "portrait")
 """What the journal keeps beside memories of every agent, by name."""
 CONVERSATION, CORE, HELD, PERSON = "conversation:", "core:", "talk:", "person:"
 """How the names of the texts begin that a conversation is kept by, before its id: how far it is, which changes with

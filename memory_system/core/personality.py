@@ -22,6 +22,10 @@ MAX_PROBLEMS = 100
 MAX_BYTES = 1_000_000
 """A personality of a megabyte is not a personality; it is refused before it is parsed."""
 
+MAX_PORTRAIT = 200_000
+"""Characters of a portrait; one of 256 by 256 pixels has a tenth of them."""
+_PORTRAIT = re.compile(r"data:image/webp;base64,UklGR[A-Za-z0-9+/]+={0,2}")
+
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]
 Short = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 ClockTime = Annotated[str, StringConstraints(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]
@@ -288,6 +292,23 @@ def dump(personality: Personality) -> str:
     """The JSON text of a personality, as it is saved: indented, without empty fields."""
     body = personality.model_dump(by_alias=True, exclude_none=True)
     return json.dumps(body, ensure_ascii=False, indent=2) + "\n"
+
+
+def is_portrait(text: str) -> bool:
+    """Whether a text is a picture as it is kept: WebP in an address that holds it whole, and nothing else."""
+    return len(text) <= MAX_PORTRAIT and _PORTRAIT.fullmatch(text) is not None
+
+
+def refuse_no_portrait(text: str | None) -> None:
+    """Do nothing for a portrait, and for none.
+
+    Raises:
+        InvalidParameter: it is something else.
+    """
+    if text is not None and not is_portrait(text):
+        raise InvalidParameter(
+            f"A portrait is a WebP picture as 'data:image/webp;base64,...', of at most {MAX_PORTRAIT:,} characters."
+        )
 
 
 def read(path: Path) -> str | None:

@@ -106,6 +106,8 @@ def _refuse_unreadable(text: TextChange) -> None:
         case "personality":
             if text.after is not None:
                 personalities.parse(text.after)
+        case "portrait":
+            personalities.refuse_no_portrait(text.after)
         case _:
             refuse_no_state(text.name, text.after)
 

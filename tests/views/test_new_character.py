@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import session, words
 from dashboard.views.new_character import trying
 from memory_system import Tier
+from tests.dashboard.test_portraits import file
 from tests.views.test_looking_back import app, picker, press, shown
 
 OpenPage = Callable[..., AppTest]
@@ -105,6 +106,20 @@ def test_what_cannot_be_kept_is_told_and_makes_nothing(open_page: OpenPage) -> N
     press(page, words.CREATE_IT)
     assert "identity.age" in shown(page).replace("\\", "")
     assert "rosa" not in session.world().agents()
+
+
+def test_the_head_shows_a_portrait_that_is_set_and_undone_on_the_personality_page(open_page: OpenPage) -> None:
+    open_page("overview")
+    page = app(agent="mira")
+    assert any("data:image/svg+xml" in one.value for one in page.get("html"))
+    page = open_page("personality")
+    upload = next(one for one in page.get("file_uploader") if "PNG" in one.label)
+    upload.set_value([("face.png", file("PNG"), "image/png")]).run()
+    assert not page.exception, page.exception
+    assert session.picture("mira").startswith("data:image/webp")
+    assert any("data:image/webp" in one.value for one in app(agent="mira").get("html"))
+    press(page, "Undo")
+    assert session.picture("mira").startswith("data:image/svg+xml")
 
 
 def test_names_of_files_are_free_and_can_be_used(open_page: OpenPage) -> None:

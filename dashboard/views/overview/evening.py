@@ -14,7 +14,7 @@ from memory_system.core import LIVED, ago, stamp
 
 from ... import session, words
 from ...components import head, mounting, widgets
-from ...data import evening, portraits, tables
+from ...data import evening, tables
 
 _MOST = 8
 """Characters that are shown beside one another."""
@@ -69,7 +69,7 @@ def day(agent: AgentMemory, cast: list[AgentMemory]) -> None:
             "lanes": [
                 {
                     "name": lane.name, "label": tables.short(lane.label, 40), "chosen": lane.name == agent.name,
-                    "picture": portraits.address(lane.name),
+                    "picture": session.picture(lane.name),
                     "dots": [_dot(lane, one, begin) for one in lane.entries],
                 }
                 for lane in shown

@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard import session, words
-from dashboard.components import cast, drafts, widgets
+from dashboard.components import bulk, cast, drafts, portrait, widgets
 from dashboard.data import tables
 from dashboard.views.personality import meanwhile as personality_meanwhile
 from dashboard.views.personality import personality_form
@@ -43,7 +43,10 @@ if past or session.viewing():
             st.code(agent.personality_text, language=None, wrap_lines=True)
     widgets.closed(agent)
     st.stop()
-cast.manage(agent)
+bulk.last(agent)
+with st.container(horizontal=True):
+    cast.manage(agent)
+    portrait.control(agent)
 if agent.personality_problem:
     st.warning(widgets.plain(agent.personality_problem), icon=":material/warning:")
     if agent.personality_text and st.button("Put the good one back", icon=":material/settings_backup_restore:"):

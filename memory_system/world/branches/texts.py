@@ -166,4 +166,5 @@ _FORMS: dict[str, tuple[Callable[[str | None], Any], Callable[[Any], str]]] = {
     "dismissed": (_dismissed, _records_text(dump_dismissed, parse_dismissed)),
     "later": (_later, _records_text(dump_put_off, parse_put_off)),
     "interviews": (_interviews, _records_text(dump_sittings, parse_sittings)),
+    "portrait": (lambda text: {} if text is None else {"picture": text}, lambda tree: tree.get("picture")),
 }
