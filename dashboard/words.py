@@ -77,9 +77,7 @@ DERIVE_AGAIN = "Derive again"
 KEEP_AS_IT_IS = "Keep as it is"
 
 # history_undo.py
-TAKE_IT_BACK_ANYWAY = "Undo it anyway"
 DONE_AGAIN = "Done again"
-FOR_ALL_OF_THEM = "For all of them"
 
 # inbox
 ACCEPT = "Accept"

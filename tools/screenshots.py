@@ -27,7 +27,7 @@ from memory_system import Settings, Tier, World  # noqa: E402
 from memory_system.embedding.embedder import CachedEmbedder, Embedder, MiniLM  # noqa: E402
 from tests import sample_world  # noqa: E402
 from tests.browser.conftest import ARGUMENTS, Dashboard, knowing, served, settled  # noqa: E402
-from tests.browser.hands import chart, points, press, tick  # noqa: E402
+from tests.browser.hands import chart, lines, points, press, tick  # noqa: E402
 
 FOLDER = ROOT / "docs" / "screenshots"
 TALLEST = 2400
@@ -47,7 +47,7 @@ def open_a_reflection(page: Page) -> None:
 def preview(page: Page) -> None:
     """Ask what would happen."""
     press(page, "Preview")
-    page.get_by_test_id("stCheckbox").first.wait_for()
+    lines(page).first.wait_for()
 
 
 def select_a_change(page: Page) -> None:

@@ -11,9 +11,10 @@ import streamlit as st
 from memory_system import AgentMemory, ChangeSet, MemoryEntry, MemorySystemError, Tier
 
 from .. import session, words
-from ..data import tables
-from . import widgets
+from ..data import change_rows, tables
+from . import change_set, widgets
 
+_DONE = "last-act-done"
 _AS_IS = "as it is"
 _UNRATED = "unrated"
 _MARKS: dict[str, dict[str, bool]] = {
@@ -25,65 +26,91 @@ _MARKS: dict[str, dict[str, bool]] = {
     "mark “by a person”": {"authored": True},
     "take “by a person” off": {"authored": False},
 }
-_CALLED = {
-    "tags": "tags",
-    "rating": "importance",
-    "pinned": "pinned",
-    "protected": "protected",
-    "authored": "by a person",
-}
-_SEEN = 200
-"""Rows of the table that shows what would change."""
-
-
-_BELOW = (
-    "<style>.st-key-said-below{position:fixed;bottom:1rem;left:50%;transform:translateX(-50%);width:auto!important;"
-    "max-width:min(44rem,calc(100vw - 2rem));z-index:1100;border-radius:.5rem;padding:.25rem;"
-    "background:light-dark(#fff,#22221f);box-shadow:0 4px 24px #0005}"
-    "[data-testid='stLayoutWrapper']:has(>.st-key-said-below){position:absolute;height:0}"
-    ".st-key-said-below:not(:has([data-testid='stAlert'])){display:none}</style>"
-)
-
-
-def said_below(agent: AgentMemory) -> None:
-    """What was last done, with its undo, in one line at the bottom, over what stands there."""
-    st.html(_BELOW)
-    with st.container(key="said-below", gap=None):
-        widgets.said()
-        last(agent)
 
 
 def last(agent: AgentMemory) -> None:
-    """Say what was last done here, and offer its undo, for as long as nothing else has been changed since."""
-    key = _done_key(agent)
-    held: tuple[int, str] | None = st.session_state.get(key)
-    if held is None or held[0] != agent.stamp[0]:
-        st.session_state.pop(key, None)
-        return
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.success(widgets.plain(held[1]), icon=":material/check_circle:", width="stretch")
-        widgets.undo_button(agent, held[0], held[1], key)
+    """What was last done, in one line at the bottom over what stands there, with its undo.
+
+    It stays until something else has been changed, or somebody closes it; wherever it is called, its place is the same.
+    """
+    with st.container(key="last-act", gap=None):
+        widgets.said()
+        held: tuple[str, int, str, str] | None = st.session_state.get(_DONE)
+        if held is None or session.moment() is not None:
+            return
+        name, revision, told, title = held
+        whose = agent if name == agent.name else _known(name)
+        if whose is None or whose.stamp[0] != revision:
+            del st.session_state[_DONE]
+            return
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.success(widgets.plain(told), icon=":material/check_circle:", width="stretch")
+            widgets.undo_button(whose, revision, title, _DONE, "last-act-undo")
+            if st.button("", icon=":material/close:", key="last-act-close", type="tertiary", help="Close this line"):
+                del st.session_state[_DONE]
+                st.rerun()
 
 
-def do(agent: AgentMemory, act: Callable[[], ChangeSet], name: str = "") -> None:
-    """Carry something out; ``last`` says so at the top of the next run, and offers its undo.
+def _known(name: str) -> AgentMemory | None:
+    try:
+        return session.character(name)
+    except MemorySystemError:
+        return None  # it was deleted or renamed since, and nothing of it can be undone here
 
-    With ``name`` it is told as that, and with how many memories it changed.
+
+def done(agent: AgentMemory, made: ChangeSet, told: str, why: str = "") -> None:
+    """Let ``last`` say what was done, as ``told``, and offer its undo; to be called before the page is drawn again."""
+    st.session_state.pop(_DONE, None)
+    if made.revision is None:
+        widgets.say_next(f"Nothing was changed. {why}".strip())
+    else:
+        st.session_state[_DONE] = agent.name, made.revision, f"{told.rstrip('.')}. {why}".strip(), made.title
+
+
+def do(
+    agent: AgentMemory, act: Callable[[], ChangeSet], name: str = "", then: Callable[[], None] = lambda: None
+) -> None:
+    """Carry something out; ``last`` says so in the next run, and offers its undo.
+
+    With ``name`` it is told as that, and with how many memories it changed; ``then`` is called once it is done.
     """
     try:
         with st.spinner("Changing …"):
-            done = act()
+            made = act()
     except MemorySystemError as error:
         widgets.problem(error)
         return
-    left = list(dict.fromkeys(kept.reason for kept in done.kept))
-    why = f" {tables.counted(len(done.kept), 'is', 'are')} left as before: {' '.join(left[:3])}" if left else ""
-    if done.revision is None:
-        widgets.say_next(f"Nothing was changed.{why}")
-    else:
-        told = f"{name}: {tables.counted(len(done.changes), 'memory', 'memories')}" if name else done.title
-        st.session_state[_done_key(agent)] = done.revision, f"{told}.{why}"
+    counted = tables.counted(len(made.changes), "memory", "memories")
+    left = list(dict.fromkeys(kept.reason for kept in made.kept))
+    why = f"{tables.counted(len(made.kept), 'is', 'are')} left as before: {' '.join(left[:3])}" if left else ""
+    done(agent, made, f"{name}: {counted}" if name else made.title, why)
     let_go()
+    then()
+    st.rerun()
+
+
+def apply(
+    agent: AgentMemory, held: str, accepted: ChangeSet, told: str = "", then: Callable[[], None] = lambda: None
+) -> None:
+    """Apply what was accepted of a plan; ``last`` says so, as ``told`` or by its title, and offers its undo.
+
+    Where it cannot be applied, that is said, and the plan stays.
+
+    Args:
+        agent: whose it is.
+        held: where the session has the plan, which is let go then.
+        accepted: what of it is to be applied.
+        told: what is said.
+        then: is called when it is applied, and not before.
+    """
+    try:
+        applied = agent.apply(accepted)
+    except MemorySystemError as error:
+        widgets.problem(error)
+        return
+    st.session_state.pop(held, None)
+    done(agent, applied, told or f"Applied: {applied.title}")
+    then()
     st.rerun()
 
 
@@ -110,9 +137,7 @@ def panel(agent: AgentMemory, entries: Sequence[MemoryEntry], whose: str) -> Non
     st.caption(widgets.plain(f"{len(planned.changes):,} of {counted} would change."))
     if planned.changes:
         with st.expander("See each"):
-            widgets.table(_before_after(planned), hide_index=True, key=f"bulk-see-{whose}")
-            if len(planned.changes) > _SEEN:
-                st.caption(f"The first {_SEEN}.")
+            change_set.listed(f"bulk-{whose}", change_rows.of(planned, agent.find))
     if st.button(
         f"Change {changed}",
         type="primary",
@@ -248,30 +273,6 @@ def _fields(agent: AgentMemory, entries: Sequence[MemoryEntry], key: str) -> dic
     return chosen
 
 
-def _before_after(planned: ChangeSet) -> list[dict[str, object]]:
-    rows: list[dict[str, object]] = []
-    for change in planned.changes[:_SEEN]:
-        assert change.before is not None, "only existing memories are changed together"
-        assert change.after is not None, "and it stays"
-        parts = [
-            f"{called}: {_shown(getattr(change.before, name))} → {_shown(getattr(change.after, name))}"
-            for name, called in _CALLED.items()
-            if getattr(change.before, name) != getattr(change.after, name)
-        ]
-        rows.append(
-            {"Memory": tables.visible(change.after.document), "Before → after": tables.visible("; ".join(parts))}
-        )
-    return rows
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, tuple):
-        return ", ".join(value) or "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "unrated" if value is None else f"{value}"
-
-
 def round_() -> int:
     """How often something was done with what was chosen: what is chosen counts for one round."""
     return int(st.session_state.setdefault("bulk-round", 0))
@@ -280,7 +281,3 @@ def round_() -> int:
 def let_go() -> None:
     """What was chosen is done with: what was chosen for these memories is not kept for others."""
     st.session_state["bulk-round"] = round_() + 1
-
-
-def _done_key(agent: AgentMemory) -> str:
-    return f"bulk-done-{agent.name}"

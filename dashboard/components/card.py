@@ -164,7 +164,7 @@ def _forgetting(agent: AgentMemory, entry: MemoryEntry) -> None:
     """For each saved cue that recalls this memory, when it falls out of the answer as time passes."""
     saved = agent.saved_cues
     if not saved:
-        st.caption("Save a cue on the Recall page to see here when this memory will drop out of its answer.")
+        widgets.lead("Save a cue to see here when this memory will drop out of its answer.", "recall", agent.name)
         return
     told = agent.retrieval.forecast_of(entry.id, [one.cue for one in saved])
     if not told:

@@ -9,16 +9,18 @@ function make(tag, name, text) {
   return made;
 }
 
-// Lets a view stand in its place, and go with it; `view.say` tells the server what was done there.
+// Lets a view stand in its place, and go with it; `view.say` tells the server what was done there, `view.keep` how
+// things stand, which no later click overtakes.
 // Streamlit also takes away what was shown with data that are not the latest any more, as where a script is slow to load
 // and the page is drawn again meanwhile: it may come to that only after the latest was shown, which has to stay.
-function mounted(View, { data, parentElement, setTriggerValue }) {
+function mounted(View, { data, parentElement, setStateValue, setTriggerValue }) {
   let view = views.get(parentElement);
   if (!view) {
     view = new View(parentElement, data);
     views.set(parentElement, view);
   }
   view.say = (act) => setTriggerValue("act", act);
+  view.keep = (state) => setStateValue("kept", state);
   view.show(data);
   const latest = (view.shown = {});
   const leave = () => {

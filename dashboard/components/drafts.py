@@ -11,7 +11,7 @@ the same while somebody writes; when the thing itself changes beneath, each fiel
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -261,42 +261,6 @@ def forget_table(key: str) -> None:
     """Begin a table anew at the next run, with what is handed in then."""
     turn, _, _ = st.session_state.pop(f"table-{key}", (0, None, None))
     st.session_state[f"turn-{key}"] = turn + 1
-
-
-def ticks(frame: pd.DataFrame, column: str, key: str, ids: str = "id", **more: Any) -> set[str]:
-    """A table with a column of boxes; answers the ids of the rows that are ticked.
-
-    The boxes belong to ids, not to places: they stay with their rows when others come, go or change their order.
-
-    Args:
-        frame: the rows; what the column of boxes says counts for rows that were not there before.
-        column: the name of the column of boxes.
-        key: tells this table from others.
-        ids: the name of the column of ids.
-        more: as ``widgets.edited_table`` takes it.
-    """
-    at = f"ticks-{key}"
-    turn, drawn, boxes = st.session_state.get(at, (0, [], {}))
-    boxes = by_id(boxes, drawn, st.session_state.get(f"{key}-{turn}", {}).get("edited_rows", {}), column)
-    now = [str(one) for one in frame[ids]]
-    if now != drawn or f"{key}-{turn}" not in st.session_state:
-        turn += 1
-        frame = frame.assign(
-            **{column: [boxes.get(one, bool(was)) for one, was in zip(now, frame[column], strict=True)]}
-        )
-        st.session_state[f"{at}-frame"] = frame
-    edited = widgets.edited_table(st.session_state[f"{at}-frame"], key=f"{key}-{turn}", **more)
-    after = dict(zip(now, edited[column].astype(bool), strict=True))
-    st.session_state[at] = turn, now, boxes | after
-    return {one for one, ticked in after.items() if ticked}
-
-
-def by_id(
-    boxes: Mapping[str, bool], drawn: Sequence[str], edits: Mapping[int, Mapping[str, Any]], column: str
-) -> dict[str, bool]:
-    """The boxes by id, after what the browser tells by place of the rows that were drawn."""
-    ticked = {drawn[int(row)]: bool(cells[column]) for row, cells in edits.items() if column in cells}
-    return dict(boxes) | ticked
 
 
 def chosen(frame: pd.DataFrame, key: str, ids: str = "id", *, since: object = None, **more: Any) -> list[str]:

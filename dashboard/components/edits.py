@@ -10,7 +10,7 @@ import streamlit as st
 from memory_system import AgentMemory, MemoryEntry, MemorySystemError
 
 from ..data import tables
-from . import drafts, stale, widgets
+from . import bulk, drafts, stale, widgets
 
 _FIELDS = {
     "document": "Text",
@@ -99,11 +99,11 @@ def _purged(agent: AgentMemory, entry_id: str) -> bool:
 
 def _bring_back(agent: AgentMemory, entry_id: str) -> None:
     try:
-        agent.restore(entry_id)
+        done = agent.restore(entry_id)
     except MemorySystemError as error:
         widgets.problem(error)
     else:
-        widgets.say_next("It is back. Your edits are not saved yet.")
+        bulk.done(agent, done, "It is back. Your edits are not saved yet.")
         st.rerun()
 
 

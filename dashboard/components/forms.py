@@ -76,16 +76,17 @@ def one_event(agent: AgentMemory) -> None:
     }
     try:
         with st.spinner("Rating …"):
-            outcome = agent.add_short_term(event).outcomes[0]
+            added = agent.add_short_term(event)
     except MemorySystemError as error:
         widgets.problem(error)
         return
+    outcome = added.outcomes[0]
     if outcome.rated:
         done = f"Remembered, rated {outcome.entry.rating:g} of 10. {outcome.entry.explanation}"
     else:
         done = f"Remembered, but not rated: {outcome.why} Rate it again below when the model is back."
     drafts.next_turn(form)
-    widgets.say_next(done)
+    bulk.done(agent, added.change_set, done)
     st.rerun()
 
 
@@ -160,11 +161,10 @@ def many_events(agent: AgentMemory) -> None:
     marks = _pick_marks(f"many-marks-{number}", _MARKS, "Mark each of them as")
     if not st.button(words.REMEMBER_THESE, type="primary", icon=":material/add:", disabled=not taken):
         return
-    bar = st.progress(0.0, "Remembering …")
-
     marked = [entry.evolve(**dict.fromkeys(marks, True)) for entry in taken]
     try:
-        added = agent.add_short_term(marked, rate=rate, progress=working.shown_in(bar))
+        with working.beside() as show_progress:
+            added = agent.add_short_term(marked, rate=rate, progress=show_progress)
     except MemorySystemError as error:
         widgets.problem(error)
         return
@@ -174,7 +174,7 @@ def many_events(agent: AgentMemory) -> None:
     counts += [f"{len(added.unrated)} unrated"] if added.unrated else []
     counts += [f"{refused} refused"] if refused else []
     drafts.next_turn(batch)
-    widgets.say_next(", ".join(counts) + ". The History page can undo it.")
+    bulk.done(agent, added.change_set, ", ".join(counts))
     st.rerun()
 
 
@@ -285,10 +285,10 @@ def edit_event(agent: AgentMemory, entry: MemoryEntry) -> None:
 def actions(agent: AgentMemory, entry: MemoryEntry) -> None:
     """What can be done with one memory: pin, protect, rate again, forget, bring back what it summarises, edit."""
     if known_to(entry):
-        st.caption("This is a fact of the world; change it on the Installation page.")
+        widgets.lead("This is a fact of the world; change it there.", "installation", agent.name, part="known")
         return
     if entry.tier is Tier.STATIC:
-        st.caption("This is a fact of the personality; change it on the Personality page.")
+        widgets.lead("This is a fact of the personality; change it there.", "personality", agent.name)
         return
     if agent.find(entry.id) is None or widgets.closed(agent):
         return

@@ -45,7 +45,8 @@ def control() -> None:
             )  # fmt: skip
             if looking:
                 _back("look-back")
-        st.caption("Or select a change on the History page and look at the character right before or after it.")
+        name = session.present().name
+        widgets.lead("Or select a change, and look at the character right before or after it.", "history", name)
 
 
 def _start(way: str) -> datetime:

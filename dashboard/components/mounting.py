@@ -12,22 +12,36 @@ import streamlit as st
 _HERE = Path(__file__).parent
 
 
-def show(name: str, data: Mapping[str, Any], acted: Callable[[Any], None]) -> None:
-    """Draw a component, of which a page has one.
+def show(
+    name: str,
+    data: Mapping[str, Any],
+    acted: Callable[[Any], None] | None = None,
+    *,
+    kept: Callable[[Any], None] | None = None,
+    key: str = "",
+) -> None:
+    """Draw a component.
 
     Args:
-        name: that of its script and its look, and its key.
+        name: that of its script and its look.
         data: what is shown, as the script reads it.
         acted: is called with what was done there, as the script says it, before the next run.
+        kept: is called with how things stand there whenever that changes; no later click overtakes it.
+        key: tells it from others of its name on the same page.
     """
+    at = key or name
 
     def told() -> None:
-        if act := st.session_state[name].get("act"):
+        if acted is not None and (act := st.session_state[at].get("act")):
             acted(act)
+
+    def stands() -> None:
+        if kept is not None and (state := st.session_state[at].get("kept")):
+            kept(state)
 
     script, look = _read("common.js") + _read(f"{name}.js"), _read(f"{name}.css") or None
     mount = st.components.v2.component(name, js=script, css=look)  # each time: the server may not run yet
-    mount(key=name, data=dict(data), on_act_change=told)
+    mount(key=at, data=dict(data), on_act_change=told, on_kept_change=stands)
 
 
 @cache

@@ -25,7 +25,7 @@ def listed(agent: AgentMemory, most: int, key: str) -> None:
     """
     told = agent.history(most)
     if not told:
-        widgets.empty("Nothing has happened yet.", "Add an event on the Short-term page.", agent)
+        widgets.empty("Nothing has happened yet.", "Add an event.", agent, to="short_term")
     now = real_clock()
     for one in told:
         with st.container(horizontal=True, vertical_alignment="center"):

@@ -13,7 +13,7 @@ from memory_system.llm import Price, Spent, prices, total
 
 from .. import session
 from ..data import tables
-from . import drafts, widgets
+from . import bulk, drafts, widgets
 
 _COLUMNS = ["model", "prompt", "answer"]
 _NO_LIMIT = "0 is no limit."
@@ -119,12 +119,12 @@ def _budget(agent: AgentMemory) -> None:
         help="In Python: AgentMemory.configure(token_budget=..., cost_budget=...)",
     ):  # fmt: skip
         try:
-            agent.configure(token_budget=int(tokens), cost_budget=float(money))
+            done = agent.configure(token_budget=int(tokens), cost_budget=float(money))
         except MemorySystemError as error:
             widgets.problem(error)
             return
         draft.done()
-        widgets.say_next("The budget is saved. The History page can undo it.")
+        bulk.done(agent, done, "The budget is saved")
         st.rerun()
 
 

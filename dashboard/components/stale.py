@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import streamlit as st
 
 from memory_system import AgentMemory, ChangeSet, MemoryEntry, MemorySystemError
@@ -11,7 +9,7 @@ from memory_system.store import Alteration, Stale
 
 from .. import session, words
 from ..data import diffs, tables
-from . import widgets
+from . import bulk, change_set, widgets
 
 _MOST = 50
 
@@ -73,7 +71,7 @@ def panel(agent: AgentMemory, entry: MemoryEntry) -> None:
                 key=f"keep-{entry.id}",
                 help="In Python: AgentMemory.keep_stale",
             ):
-                _do(lambda: agent.keep_stale(entry.id), key)
+                bulk.do(agent, lambda: agent.keep_stale(entry.id), then=lambda: st.session_state.pop(key, None))
         planned: ChangeSet | None = st.session_state.get(key)
         if planned is not None:
             _planned(agent, planned, key)
@@ -111,30 +109,7 @@ def _preview(agent: AgentMemory, entry: MemoryEntry, key: str) -> None:
 
 def _planned(agent: AgentMemory, planned: ChangeSet, key: str) -> None:
     """What deriving it again would change, word by word, and what the language model was asked."""
-    st.divider()
-    for note in planned.notes:
-        st.info(widgets.plain(note))
-    for change in planned.changes:
-        assert change.before is not None, "what is derived again was there"
-        assert change.after is not None, "what is derived again stays"
-        st.html(diffs.markup(change.before.document, change.after.document))
-        st.caption(widgets.plain(change.reason))
-    widgets.model_calls(planned)
-    with st.container(horizontal=True):
-        if planned and st.button("Apply", type="primary", icon=":material/check:", key=f"apply-{key}"):
-            _do(lambda: agent.apply(planned), key)
-        if st.button("Discard", icon=":material/close:", key=f"discard-{key}"):
-            st.session_state.pop(key, None)
-            st.rerun()
-
-
-def _do(act: Callable[[], ChangeSet], key: str) -> None:
-    try:
-        done = act()
-    except MemorySystemError as error:
-        st.session_state.pop(key, None)  # what no longer fits is previewed anew
-        widgets.problem(error)
-        return
-    st.session_state.pop(key, None)
-    widgets.say_next(f"{done.title}. The History page can undo it.")
-    st.rerun()
+    change_set.offer(
+        agent, planned, lambda accepted: bulk.apply(agent, key, accepted),
+        leave=lambda: st.session_state.pop(key, None),
+    )  # fmt: skip

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from memory_system import AgentMemory, Candidate, Change, ChangeSet, MemorySystemError, Retention
-from memory_system.core import PERSON, TextChange
+from memory_system import AgentMemory, Candidate, MemorySystemError, Retention
+from memory_system.core import TextChange
 from memory_system.errors import InvalidDocument, StaleChange
 from memory_system.world import VIEWING
 
@@ -18,13 +18,6 @@ from .. import words
 from ..data import cells, diffs, tables
 from . import places
 
-MOST_CARDS = 30
-_VERB_LOOKS: dict[str, tuple[str, Literal["green", "red", "blue", "orange"]]] = {
-    "add": (":material/add:", "green"),
-    "forget": (":material/remove:", "red"),
-    "move": (":material/arrow_forward:", "blue"),
-    "update": (":material/edit:", "orange"),
-}
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:&^=])")
 _REPLACED = re.compile(
     r"(?<=:)(?=material/|streamlit:|//)|(?<=www)(?=\.)|(?=@)|(?<=(?<!\S)[-<>~])(?=[-=>]>?(?!\S))", re.IGNORECASE
@@ -49,8 +42,17 @@ def style() -> None:
         "[data-testid='stLayoutWrapper']:has(>.st-key-news),"
         "[data-testid='stLayoutWrapper']:has(>div>[data-testid='stLayoutWrapper']>.st-key-news){position:absolute}"
         ".st-key-news{position:fixed;right:1.4rem;bottom:1.2rem;width:auto!important;z-index:900}"
+        "[data-testid='stLayoutWrapper']:has(>.st-key-last-act){position:absolute;height:0}"
+        ".st-key-last-act{position:fixed;bottom:1rem;left:50%;transform:translateX(-50%);width:auto!important;"
+        "max-width:min(44rem,calc(100vw - 2rem));z-index:1100;border-radius:.5rem;padding:.25rem;"
+        "background:light-dark(#fff,#22221f);box-shadow:0 4px 24px #0005}"
+        ".st-key-last-act:not(:has([data-testid='stAlert'])){display:none}"
+        "[data-testid='stLayoutWrapper']:has(>[class*='st-key-foot-']){position:sticky;bottom:0;z-index:50;"
+        "background:light-dark(#fff,#161614);padding:.5rem 0;border-top:1px solid light-dark(#dcdcd6,#3a3a36)}"
         ".st-key-news button{border-radius:2rem;box-shadow:0 2px 10px #0005}"
         "@media(max-width:640px){[data-testid='stMainBlockContainer']{padding:4.6rem 1rem 3rem}"
+        ".st-key-last-act{left:1rem;right:1rem;transform:none;max-width:none}"
+        ".st-key-last-act [data-testid='stHorizontalBlock']{flex-wrap:nowrap;gap:.25rem}"
         "button[data-variant='segmented_control']{padding-inline:.7rem!important}}"
         "</style>"
     )
@@ -120,43 +122,26 @@ def keep_by(key: str, default: Retention | None = None) -> Retention:
     return Retention(str(chosen))
 
 
-def empty(what: str, next_step: str, agent: AgentMemory | None = None) -> None:
-    """An empty state with one next step; with ``agent`` another one where nothing can be changed."""
+def lead(sentence: str, view: str, agent: str, icon: str = "arrow_forward", **link: str) -> None:
+    """A sentence that names what to do, and does it: it goes to the page where it is done, about this agent."""
+    if st.button(plain(sentence), type="tertiary", icon=f":material/{icon}:", key=f"lead-{view}-{sentence}"):
+        st.switch_page(f"views/{view}/{view}.py", query_params={"agent": agent, **link})
+
+
+def empty(what: str, next_step: str, agent: AgentMemory | None = None, *, to: str = "") -> None:
+    """An empty state with one next step; with ``agent`` another one where nothing can be changed.
+
+    ``to`` names the page where the next step is done: the sentence then goes there.
+    """
     if agent is not None and agent.read_only is not None:
         viewer = agent.read_only == VIEWING
         next_step = "A curator can change that." if viewer else "Choose another moment, or return to the present."
     with st.container(border=True):
         st.markdown(f"**{plain(what)}**")
-        st.caption(plain(next_step))
-
-
-def change_set(planned: ChangeSet, *, choose: bool = False) -> set[str]:
-    """What a change set does and why, what it leaves alone, and what the language model was asked.
-
-    With ``choose`` every memory has a box to accept it; answered are the ids of those that were refused.
-    """
-    for note in planned.notes:
-        st.info(plain(note))
-    replaced = planned.of("forget") if planned.operation == "plan" else ()
-    if replaced:
-        with st.expander(f"It replaces the earlier plan ({tables.counted(len(replaced), 'action', 'actions')})"):
-            for change in replaced:
-                st.text(f"• {tables.visible(change.before.document if change.before else '')}")
-    shown = [change for change in planned.changes[:MOST_CARDS] if change not in replaced]
-    refused = {change.entry_id for change in shown if not _change(planned, change, choose)}
-    rest = planned.changes[MOST_CARDS:]
-    if rest:
-        st.caption(f"{tables.counted(len(rest), 'more memory', 'more memories')}, as a table:")
-        refused |= _change_table(planned, choose)
-    for text in planned.texts:
-        if text.name.startswith(PERSON):
-            text_change(text)
-    if planned.kept:
-        with st.expander(f"{tables.counted(len(planned.kept), 'memory', 'memories')} looked at and left in place"):
-            for kept in planned.kept:
-                st.text(f"• {tables.visible(kept.reason)}")
-    model_calls(planned)
-    return refused
+        if to and agent is not None and agent.read_only is None:
+            lead(next_step, to, agent.name)
+        else:
+            st.caption(plain(next_step))
 
 
 def field_changes(changed: list[diffs.FieldChange]) -> None:
@@ -177,63 +162,6 @@ def text_change(text: TextChange) -> None:
             field_changes(named)
         else:
             st.code(diffs.lines(text) or "Only its formatting changed.", language="diff", wrap_lines=True)
-
-
-def model_calls(planned: ChangeSet) -> None:
-    """What the language model was asked for a change set, and what it said."""
-    if planned.calls:
-        with st.expander(f"What the language model was asked ({tables.counted(len(planned.calls), 'call', 'calls')})"):
-            for call in planned.calls:
-                st.caption(plain(f"{call.task} · {call.model} · {call.milliseconds:.0f} ms"))
-                st.code(call.prompt, language=None, wrap_lines=True)
-                st.code(call.error or call.answer, language=None, wrap_lines=True)
-
-
-def _change(planned: ChangeSet, change: Change, choose: bool) -> bool:
-    """One memory's part in a change set, in full; answers whether it is accepted."""
-    held = change.after or change.before
-    assert held is not None, "a change has a before or an after"
-    with st.container(border=True, gap="small"):
-        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            verb_badge(change)
-            st.badge(held.kind.value, color="gray")
-            for mark in tables.marks(held):
-                st.badge(mark, color="violet")
-            if held.importance is not None:
-                st.badge(f"importance {held.importance:.2f}", color="gray")
-            accepted = not choose or st.checkbox(
-                "Accept",
-                value=True,
-                key=f"accept-{planned.id}-{change.entry_id}",
-                persist_state="session",
-            )
-        if change.before and change.after and change.before.document != change.after.document:
-            st.caption(plain(f"Before: {change.before.document}"))
-        st.text(tables.visible(held.document))
-        st.caption(plain(change.reason))
-    return accepted
-
-
-def verb_badge(change: Change) -> None:
-    """What happens to a memory, in a word."""
-    icon, colour = _VERB_LOOKS[change.verb]
-    st.badge(tables.action(change), icon=icon, color=colour)
-
-
-def _change_table(planned: ChangeSet, choose: bool) -> set[str]:
-    """The changes that have no card of their own, as a table; answers the ids of those that were refused."""
-    frame = tables.changes(planned).iloc[MOST_CARDS:].reset_index(drop=True)
-    order = ["action", "memory", "importance", "why"]
-    if not choose:
-        table(frame, hide_index=True, column_order=order)
-        return set()
-    frame.insert(0, "accept", True)
-    from . import drafts  # which is made of what stands here
-
-    accepted = drafts.ticks(
-        frame, "accept", f"accept-{planned.id}", hide_index=True, column_order=["accept", *order], disabled=order
-    )
-    return {str(one) for one in frame["id"]} - accepted
 
 
 def table(rows: pd.DataFrame | Sequence[Mapping[str, object]], **more: Any) -> Any:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import streamlit as st
@@ -67,6 +68,23 @@ class Work(Going):
 
     def _tell(self, done: float, doing: str) -> None:
         self.share, self.doing = min(max(done, 0.0), 1.0), doing
+
+
+@contextmanager
+def beside() -> Iterator[Progress]:
+    """Work that the page waits for: within it there is a bar, which what is answered moves, and a way to stop.
+
+    A click on Cancel draws the page anew, which ends the work at its next step.
+    """
+    waiting = st.empty()
+    with waiting.container(horizontal=True, vertical_alignment="center"):
+        progress = st.progress(0.0, "Working …")
+        st.button("Cancel", icon=":material/close:")
+
+    try:
+        yield shown_in(progress)
+    finally:
+        waiting.empty()
 
 
 @st.cache_resource(show_spinner=False)

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime
-
-import pandas as pd
-
-from memory_system import Change, ChangeSet, MemoryEntry, Tier
-from memory_system.core import ago, stamp, text_words
+from memory_system import Change, ChangeSet, Tier
+from memory_system.core import text_words
 from memory_system.store.journal import Applied
-from memory_system.world.branches import Apart, Fit, MemoryApart
+from memory_system.world.branches import Apart, Fit
 
 from .. import words
 from . import tables
@@ -27,10 +22,6 @@ TEXTS = {
     "interviews": "Kept interviews",
     "portrait": "Portrait",
 }
-_FIELDS = (
-    *("tier", "kind", "timestamp", "rating", "explanation", "tags", "source", "people", "place"),
-    *("pinned", "authored", "evidence", "metadata"),
-)
 _MOST = 160
 """Characters of a value in a line that tells what it was and is."""
 
@@ -45,35 +36,6 @@ def label(name: str, purpose: str | None) -> str:
     if purpose is None:
         return name
     return f"{name} (rehearsal{f': {tables.short(purpose, 40)}' if purpose else ''})"
-
-
-def fields(before: MemoryEntry, after: MemoryEntry) -> list[str]:
-    """What differs between two versions of a memory besides its text, a line a field: "pinned: no → yes"."""
-    lines = []
-    for name in _FIELDS:
-        old, new = _field(before, name), _field(after, name)
-        if old != new:
-            lines.append(f"{name}: {tables.short(old, _MOST)} → {tables.short(new, _MOST)}")
-    return lines
-
-
-def _field(entry: MemoryEntry, name: str) -> str:
-    value = entry.extras if name == "metadata" else getattr(entry, name)
-    if name == "tier":
-        return tables.TIERS[entry.tier]
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, datetime):
-        return stamp(value)
-    if name == "evidence":
-        return tables.counted(len(value), "memory", "memories")
-    if isinstance(value, tuple):
-        return ", ".join(value) or "none"
-    if isinstance(value, Mapping):
-        return ", ".join(f"{key}={one}" for key, one in value.items()) or "none"
-    if name == "rating" and value is not None:
-        return f"{value:g}"
-    return str(value) if value not in (None, "") else "none"
 
 
 def line(what: str, before: str, after: str) -> str:
@@ -116,46 +78,8 @@ def _is_fact(change: Change) -> bool:
     return any(end.tier is Tier.STATIC for end in (change.before, change.after) if end is not None)
 
 
-def apart_table(some: Sequence[MemoryApart]) -> pd.DataFrame:
-    """The memories that differ, a row each, with a box to tick; those that clash say how."""
-    rows = [
-        {
-            "id": one.entry_id,
-            "keep": False,
-            "what": VERBS[one.change.verb],
-            "memory": tables.visible(document(one)),
-            "by": tables.visible(one.steps[-1].title),
-            "clash": tables.visible(one.sentence),
-        }
-        for one in some
-    ]
-    return pd.DataFrame(rows, columns=["id", "keep", "what", "memory", "by", "clash"])
-
-
-def document(one: MemoryApart) -> str:
-    """The text of a memory that differs, the rehearsal's where it has one."""
-    entry = one.mine or one.theirs
-    assert entry is not None, "what is on neither side does not differ"
-    return entry.document
-
-
-def changes_table(told: Sequence[Applied], fits: Mapping[int, Fit], now: datetime) -> pd.DataFrame:
-    """The changes of a rehearsal, as they come, with a box to tick and how each stands to the original."""
-    rows = [
-        {
-            "revision": one.revision,
-            "keep": False,
-            "what": tables.visible(one.change_set.title),
-            "who": tables.visible(one.change_set.author),
-            "applied": ago(one.applied_at, now),
-            "state": _state(one, fits[one.revision]),
-        }
-        for one in told
-    ]
-    return pd.DataFrame(rows, columns=["revision", "keep", "what", "who", "applied", "state"])
-
-
-def _state(one: Applied, fit: Fit) -> str:
+def state(one: Applied, fit: Fit) -> str:
+    """How a change of a rehearsal stands to the original."""
     if one.undone_by is not None:
         return "undone here"
     if fit.there:

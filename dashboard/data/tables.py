@@ -328,22 +328,3 @@ def action(change: Change) -> str:
     if change.verb == "move" and change.after is not None:
         return f"Move to {TIERS[change.after.tier]}"
     return VERBS[change.verb]
-
-
-def changes(change_set: ChangeSet) -> pd.DataFrame:
-    """What a change set does, a row a memory."""
-    rows = []
-    for change in change_set.changes:
-        held = change.after or change.before
-        assert held is not None, "a change has a before or an after"
-        rows.append(
-            {
-                "id": change.entry_id,
-                "action": action(change),
-                "memory": visible(held.document),
-                "kind": held.kind.value,
-                "importance": held.importance,
-                "why": visible(change.reason),
-            }
-        )
-    return pd.DataFrame(rows, columns=["id", "action", "memory", "kind", "importance", "why"])

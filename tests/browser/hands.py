@@ -153,6 +153,11 @@ def select(page: Page, label: str, option: str) -> None:
     settled(page)
 
 
+def lines(page: Page) -> Locator:
+    """The lines of the change set that is shown."""
+    return page.get_by_role("listbox", name="Changes").get_by_role("option")
+
+
 def column(page: Page, number: int, table: int = 0) -> list[str]:
     """What stands in a column of a table, the first being 1, in the rows that are in sight."""
     grid = page.get_by_test_id("stDataFrame").nth(table)

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from dashboard import words
 
 from .conftest import Dashboard, settled
-from .hands import open_expander, open_tab, paste, press, said, tick, write
+from .hands import lines, open_expander, open_tab, paste, press, said, tick, write
 
 pytestmark = pytest.mark.browser
 
@@ -30,9 +30,9 @@ def test_an_undo_that_meets_later_work_lets_choose(page: Page, dashboard: Dashbo
 
     def take_all_back() -> None:
         press(page, "Undo …")
-        expect(main).to_contain_text("It is remembered now, and would leave recall:")
+        expect(lines(page).first).to_contain_text("Forget")
         expect(main).to_contain_text("With these choices: 1 memory leaves recall.")
-        page.get_by_role("radiogroup", name=words.FOR_ALL_OF_THEM).get_by_text(words.TAKE_IT_BACK_ANYWAY).click()
+        lines(page).first.click()
         settled(page)
         expect(main).to_contain_text("With these choices: 2 memories leave recall.")
         press(page, "Undo with these choices")
@@ -61,7 +61,7 @@ def test_what_was_forgotten_is_restored_from_the_bin_and_purged(page: Page, dash
 
     find_in_bin()
     press(page, "Restore 1 memory")
-    said(page, "1 memory is back.")
+    said(page, "Restore “Spilled the plum brandy”")
     dashboard.show(page, "short_term", agent="edda")
     tick(page, 0)
     press(page, "Forget")

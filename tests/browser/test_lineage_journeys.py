@@ -64,9 +64,9 @@ def test_editing_a_source_flags_what_rests_on_it_until_a_person_decides(page: Pa
     expect(panel).to_contain_text("Sold the tide mill")
     press(page, words.DERIVE_AGAIN)
     expect(panel).to_contain_text(DERIVED_AGAIN)
-    press(page, "Discard")
+    press(page, "Not now")
     press(page, words.KEEP_AS_IT_IS)
-    said(page, "as it is. The History page can undo it.")
+    said(page, "as it is.")
     expect(panel).to_have_count(0)
     dashboard.show(page, "", agent="mira")
     for place in (0, 1):  # the world as it was: the keeping, and below that and its undoing the edit

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from dashboard import words
 
 from .conftest import Dashboard, settled
-from .hands import choose, column, paste, press, said, write
+from .hands import choose, column, lines, paste, press, said, write
 from .test_accessibility import violations
 
 pytestmark = pytest.mark.browser
@@ -47,8 +47,7 @@ def test_a_part_of_a_rehearsal_is_kept_undone_and_the_rest_dropped(page: Page, d
     expect(banner).to_contain_text(f"{WHOM} {words.STAYS_AS_BEFORE}")
     press(page, words.REMEMBER_THESE)
     dashboard.show(page, "rehearsal", agent=BRANCH)
-    card = page.get_by_test_id("stVerticalBlock").filter(has_text=GOOD).filter(has=page.get_by_text("Keep", exact=True))
-    card.last.locator("label", has_text="Keep").click()
+    lines(page).filter(has_text=GOOD).click()
     settled(page)
     press(page, "Preview")
     expect(page.get_by_text(f"{WHOM} would have: 1 memory more.")).to_be_visible()

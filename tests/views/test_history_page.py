@@ -11,6 +11,7 @@ from dashboard import session, words
 from dashboard.views.history import filters
 from memory_system import AgentMemory, Tier
 
+from . import change_sets
 from .test_pages import mira, press, shown
 
 OpenPage = Callable[..., AppTest]
@@ -35,9 +36,9 @@ def test_a_linked_change_is_shown_in_full(open_page: OpenPage, world_open: Agent
     words = shown(page)
     for part in ("By Ines", "world time", "UTC", f"revision {revision}", "Undo: 1 memory changes."):
         assert part in words
-    html = "".join(str(block.proto.body) for block in page.get("html"))
-    assert '<ins data-sign="+"> So they say.</ins>' in html
-    assert "importance" in html
+    (row,) = change_sets.rows(page)
+    assert ["new", " So they say."] in row["parts"]
+    assert "importance" in {name for name, _, _ in row["facts"]}
 
 
 def test_an_undo_and_a_redo_by_their_buttons(open_page: OpenPage, world_open: AgentMemory) -> None:
@@ -58,19 +59,16 @@ def test_an_undo_that_would_change_nothing_says_why(open_page: OpenPage, world_o
     assert "Undo: Nothing changes. It is again as it was before." in shown(page).replace("\\", "")
 
 
-@pytest.mark.parametrize("everything", ["Keep what is there now", words.TAKE_IT_BACK_ANYWAY])
-def test_an_undo_that_meets_later_work_lets_choose(
-    open_page: OpenPage, world_open: AgentMemory, everything: str
-) -> None:
+@pytest.mark.parametrize("kept", [True, False])
+def test_an_undo_that_meets_later_work_lets_choose(open_page: OpenPage, world_open: AgentMemory, kept: bool) -> None:
     ids = [entry.id for entry in world_open.entries(Tier.STM)[:2]]
     done = world_open.migrate_stm2ltm(ids=ids)
     world_open.edit(ids[0], document="Told anew since.")
     page = press(open_page("history", change=str(done.revision)), "Undo …")
     assert "Changed since: “Edit" in shown(page)
-    next(one for one in page.radio if one.label == words.FOR_ALL_OF_THEM).set_value(everything).run()
+    change_sets.turn(page, [] if kept else [ids[0]])
     press(page, "Undo with these choices")
     tiers = {entry.id: entry.tier for tier in (Tier.STM, Tier.LTM) for entry in mira().entries(tier)}
-    kept = everything.startswith("Keep")
     assert (tiers[ids[0]], tiers[ids[1]]) == (Tier.LTM if kept else Tier.STM, Tier.STM)
     assert ("Told anew since." in {entry.document for entry in mira().entries(Tier.LTM)}) is kept
 

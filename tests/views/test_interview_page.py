@@ -25,6 +25,8 @@ from memory_system.llm.openai.errors import KEY_REFUSED
 from tests.fake_server import FakeServer, calling, error, pieces, says, streamed, talks
 from tests.waiting import LAST_RESORT, until
 
+from . import change_sets
+
 OpenPage = Callable[..., AppTest]
 KEY = "Who has the mill key?"
 AGAIN = "Say it again"
@@ -49,7 +51,8 @@ def mira() -> AgentMemory:
 
 def shown(page: AppTest) -> str:
     kinds = (page.caption, page.text, page.markdown, page.success, page.error, page.info, page.warning)
-    return "\n".join(str(element.value) for kind in kinds for element in kind).replace("\\", "")
+    said = "\n".join(str(element.value) for kind in kinds for element in kind).replace("\\", "")
+    return f"{said}\n{change_sets.text(page)}"
 
 
 def press(page: AppTest, begins: str) -> AppTest:

@@ -14,6 +14,8 @@ from memory_system.operations.provenance import Kin, Lineage
 from memory_system.operations.rederivation import DERIVED_AGAIN
 from tests.conftest import NOW
 
+from . import change_sets
+
 OpenPage = Callable[..., AppTest]
 EVIL = "<b>bold</b> [link](http://x.invalid) $x$ :red[no]"
 
@@ -106,7 +108,8 @@ def mira() -> AgentMemory:
 
 def shown(page: AppTest) -> str:
     kinds = (page.header, page.caption, page.text, page.markdown, page.success, page.error, page.info)
-    return "\n".join(str(element.value) for kind in kinds for element in kind).replace("\\", "")
+    said = "\n".join(str(element.value) for kind in kinds for element in kind).replace("\\", "")
+    return f"{said}\n{change_sets.text(page)}"
 
 
 def press(page: AppTest, label: str) -> AppTest:

@@ -12,6 +12,7 @@ from dashboard.components import unrated, working
 from memory_system import AgentMemory, Tier
 from tests.waiting import LAST_RESORT
 
+from . import change_sets
 from .test_entering_events import field
 from .test_pages import as_json, editor, mira, press
 
@@ -92,8 +93,7 @@ def by_a_saved_cue(open_page: OpenPage) -> AppTest:
     page.session_state["recall-tab"] = words.SAVED_CUES
     page.run()
     field(page.text_input, "Name").input("The key")
-    # the test runner knows no parts of a page, and reports that this one asks to be drawn again by itself
-    next(button for button in page.button if button.label == words.SAVE_THE_CUE).click().run()
+    press(page, words.SAVE_THE_CUE)
     assert [saved.name for saved in mira().saved_cues] == ["The key"]
     return page
 
@@ -105,7 +105,7 @@ def by_a_rehearsal(open_page: OpenPage) -> AppTest:
     branch.edit(first.id, document="Something else happened.")
     branch.forget(second.id)
     page = open_page("rehearsal", agent=branch.name)
-    page.checkbox[1].check().run()
+    change_sets.turn(page, [first.id])
     press(page, "Preview")
     return press(page, "Keep in Mira Holloway")
 
@@ -121,9 +121,22 @@ def in_the_background(open_page: OpenPage) -> AppTest:
     return page
 
 
+def by_the_settings(open_page: OpenPage) -> AppTest:
+    page = open_page("settings")
+    next(one for one in page.toggle if one.label == words.MIGRATE_BY_ITSELF).set_value(True).run()
+    return press(page, "Save")
+
+
+def by_a_box_of_tidy(open_page: OpenPage) -> AppTest:
+    open_page("overview")
+    mira().add_short_term([{"document": "Fed the heron.", "rating": 4}, {"document": "Fed the heron!", "rating": 4}])
+    page = open_page("tidy")
+    return press(page, words.KEEP_THIS_ONE)
+
+
 WAYS: list[Save] = [
     by_a_form, by_many_lines, by_a_table, by_an_edit, by_an_operation, by_an_undo, by_the_personality, by_a_saved_cue,
-    by_a_rehearsal, in_the_background,
+    by_a_rehearsal, by_the_settings, by_a_box_of_tidy, in_the_background,
 ]  # fmt: skip
 
 
@@ -136,6 +149,9 @@ def test_what_one_saves_oneself_is_no_news_to_oneself_and_one_change_to_others(o
     assert new_to(page, "mira", seen) == 0
     other = open_page("overview")
     assert new_to(other, "mira", seen) == 1, "who looks on from another window is told"
+    undo = f"last-act-undo-{newest.revision}"
+    if save is not in_the_background:  # where each rating is a change of its own
+        assert undo in {str(button.key) for button in page.button}, "one line says so, and takes it back"
 
 
 def test_a_game_is_news_beside_ones_own_changes(open_page: OpenPage) -> None:

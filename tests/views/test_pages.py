@@ -14,6 +14,8 @@ from memory_system import AgentMemory, DecayForm, Tier
 from memory_system.interfaces.operations import BESIDE, OPERATIONS
 from memory_system.llm.offline.model import OfflineModel
 
+from . import change_sets
+
 OpenPage = Callable[..., AppTest]
 
 
@@ -24,7 +26,8 @@ def mira() -> AgentMemory:
 def shown(page: AppTest) -> str:
     """All words on the page."""
     kinds = (page.title, page.header, page.caption, page.text, page.markdown, page.success, page.error, page.info)
-    return "\n".join(str(element.value) for kind in kinds for element in kind).replace("\\", "")
+    said = "\n".join(str(element.value) for kind in kinds for element in kind).replace("\\", "")
+    return f"{said}\n{change_sets.text(page)}"
 
 
 def press(page: AppTest, label: str) -> AppTest:
@@ -72,7 +75,7 @@ def test_the_overview_of_somebody_who_remembers_nothing_says_what_to_do(open_pag
     session.opened().create_agent("ana")
     page = open_page("overview", agent="ana")
     assert any("No memories yet" in one.value for one in page.markdown)
-    assert any("Short" in one.value and "page, or let a game send some" in one.value for one in page.caption)
+    assert any("or let a game send some" in button.label for button in page.button), "the sentence goes there"
 
 
 def test_recall_shows_the_number_recalled_and_the_context_text(open_page: OpenPage) -> None:
@@ -176,7 +179,7 @@ def test_every_operation_previews_and_applies(open_page: OpenPage, operation: st
     revision = mira().stamp[0]
     press(page, "Preview")
     assert mira().stamp[0] == revision
-    assert f"badge[{kind}]" in shown(page)
+    assert f"{kind} · long-term · importance" in shown(page) or kind == "plan"
     press(page, "Apply")
     assert mira().stamp[0] == revision + 1
     press(page, "Undo")

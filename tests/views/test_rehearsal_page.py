@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -11,12 +10,13 @@ from streamlit.testing.v1 import AppTest
 from dashboard import session, words
 from dashboard.components import rehearsing
 from dashboard.data import comparing
-from memory_system import AgentMemory, MemoryEntry, Tier
+from memory_system import AgentMemory, Tier
 from memory_system.world.branches.branches import RESTORE_IT
 from memory_system.world.branches.merge import Fit
 from tests import sample_world
 from tests.waiting import LAST_RESORT
 
+from . import change_sets
 from .test_pages import press, shown
 
 OpenPage = Callable[..., AppTest]
@@ -34,10 +34,8 @@ def begun(open_page: OpenPage, purpose: str = "") -> AgentMemory:
     return session.world().branch("mira", purpose=purpose)
 
 
-def tick(page: AppTest, number: int) -> AppTest:
-    page.checkbox[number].check().run()
-    assert not page.exception, page.exception
-    return page
+def tick(page: AppTest, *ids: str) -> AppTest:
+    return change_sets.turn(page, ids)
 
 
 def test_a_rehearsal_is_begun_from_the_page(open_page: OpenPage) -> None:
@@ -78,7 +76,7 @@ def test_what_is_ticked_is_previewed_kept_and_undone(open_page: OpenPage) -> Non
     assert "top k: 6 → 9" in shown(page)
     assert first.document in shown(page)
     before = mira().stamp[0]
-    tick(page, 1)
+    tick(page, first.id)
     press(page, "Preview")
     assert f"{WHOM} would have: 1 memory changed." in shown(page)
     assert mira().stamp[0] == before
@@ -93,7 +91,7 @@ def test_what_is_ticked_is_previewed_kept_and_undone(open_page: OpenPage) -> Non
     assert branch.last_version(first.id).document == "Something else happened."
 
 
-def test_all_are_ticked_but_those_that_clash(open_page: OpenPage) -> None:
+def test_what_clashes_is_flagged_and_kept_only_where_it_is_ticked_too(open_page: OpenPage) -> None:
     branch = begun(open_page)
     first, second = branch.entries(Tier.STM)[:2]
     branch.edit(first.id, document="Something else happened.")
@@ -101,13 +99,14 @@ def test_all_are_ticked_but_those_that_clash(open_page: OpenPage) -> None:
     mira().edit(first.id, document="A third thing happened.")
     page = open_page("rehearsal", agent=BRANCH)
     assert "1 of them clashes: the original was changed too." in shown(page)
-    press(page, "Tick all without conflicts")
-    assert [(box.label, box.value) for box in page.checkbox] == [("Keep it anyway", False), ("Keep", True)]
+    flags = {row["id"]: bool(row["flag"]) for row in change_sets.rows(page)}
+    assert flags == {first.id: True, second.id: False}
+    tick(page, second.id)
     press(page, "Preview")
     press(page, f"{words.KEEP_IN} {WHOM}")
     assert mira().last_version(first.id).document == "A third thing happened."
     assert mira().last_version(second.id).tags == ("tried",)
-    tick(page, 0)
+    tick(page, first.id)
     press(page, "Preview")
     press(page, f"{words.KEEP_IN} {WHOM}")
     assert mira().last_version(first.id).document == "Something else happened."
@@ -118,19 +117,18 @@ def test_a_preview_that_no_longer_fits_is_not_offered(open_page: OpenPage) -> No
     branch = begun(open_page)
     entry = branch.entries(Tier.STM)[0]
     branch.edit(entry.id, tags=["tried"])
-    page = tick(open_page("rehearsal", agent=BRANCH), 0)
+    page = tick(open_page("rehearsal", agent=BRANCH), entry.id)
     press(page, "Preview")
     branch.edit(entry.id, tags=["tried", "again"])
     page.run()
     assert not [button for button in page.button if button.label == f"{words.KEEP_IN} {WHOM}"]
 
 
-def test_many_differences_go_on_as_a_table(open_page: OpenPage) -> None:
+def test_many_differences_are_one_list(open_page: OpenPage) -> None:
     branch = begun(open_page)
     branch.add_short_term([{"document": f"Number {n}", "rating": 5} for n in range(33)])
     page = open_page("rehearsal", agent=BRANCH)
-    assert len(page.checkbox) == 30
-    assert "3 more memories, as a table:" in shown(page)
+    assert len(change_sets.rows(page)) == 33
 
 
 def test_a_rehearsal_whose_character_is_gone_says_so(open_page: OpenPage) -> None:
@@ -182,21 +180,6 @@ def test_a_rehearsal_is_dropped_and_restored_on_the_page_of_its_character(open_p
 # -- words ---------------------------------------------------------------------------------------------
 
 
-def test_the_fields_that_differ_are_told_in_words() -> None:
-    when = datetime(2026, 3, 27, 18, 0, tzinfo=UTC)
-    before = MemoryEntry("Bread", id="a", rating=3, tags=("food",), timestamp=when)
-    after = before.evolve(document="Cake", rating=7, tags=(), pinned=True, evidence=("b",), metadata={"x": 1})
-    assert comparing.fields(before, after) == [
-        "rating: 3 → 7",
-        "tags: food → none",
-        "pinned: no → yes",
-        "evidence: 0 memories → 1 memory",
-        "metadata: none → x=1",
-    ]
-    assert comparing.fields(before, before.evolve(tier=Tier.LTM)) == ["tier: short-term → long-term"]
-    assert comparing.fields(before, before) == []
-
-
 @pytest.mark.parametrize(
     ("fit", "state"),
     [(Fit(True, ""), "in the original"), (Fit(False, ""), "can be kept"), (Fit(False, "it builds"), "it builds")],
@@ -204,6 +187,4 @@ def test_the_fields_that_differ_are_told_in_words() -> None:
 def test_a_change_says_how_it_stands_to_the_original(agent: AgentMemory, fit: Fit, state: str) -> None:
     agent.configure(top_k=9)
     told = agent.history(1)
-    table = comparing.changes_table(told, {told[0].revision: fit}, datetime.now(UTC))
-    assert list(table["state"]) == [state]
-    assert not table["keep"].any()
+    assert comparing.state(told[0], fit) == state

@@ -479,9 +479,3 @@ def test_each_field_is_settled_by_itself(
 ) -> None:
     found = drafts.settle(base, mine, now)
     assert (found.mine, found.clashes) == (stands, clashes)
-
-
-def test_a_box_that_is_ticked_belongs_to_its_memory_and_not_to_its_row() -> None:
-    boxes = drafts.by_id({"c": True}, ["a", "b"], {1: {"keep": True}}, "keep")
-    assert boxes == {"b": True, "c": True}
-    assert drafts.by_id(boxes, ["new", "a", "b"], {2: {"keep": False}}, "keep") == {"b": False, "c": True}

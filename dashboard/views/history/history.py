@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dashboard import session, words
-from dashboard.components import looking_back, widgets
+from dashboard.components import bulk, change_set, looking_back, widgets
 from dashboard.data import history_tables
 from dashboard.views.history import change, filters, undoing
 from dashboard.views.history import trash as bin_
@@ -13,7 +13,7 @@ from memory_system.store.journal import Applied
 agent = session.agent()
 changeable = agent.read_only is None
 widgets.heading("History", "Every change, newest first. Each can be undone, and so can an undo.", agent)
-widgets.said()
+bulk.last(agent)
 
 
 def listed() -> Applied | None:
@@ -27,7 +27,7 @@ def listed() -> Applied | None:
                 filters.reset(agent)
                 st.rerun()
         else:
-            widgets.empty("Nothing has happened yet.", "Add an event on the Short-term page.", agent)
+            widgets.empty("Nothing has happened yet.", "Add an event.", agent, to="short_term")
         return None
     picked = widgets.table(
         history_tables.history(told),
@@ -87,7 +87,7 @@ with changes:
             if changeable:
                 undoing.buttons(agent, one)
             looking_back.offer(one.revision)
-            change.body(one.change_set)
+            change_set.show(agent, one.change_set, whole=True)
 with gone:
     if gone.open:
         bin_.show(agent, changeable=changeable)

@@ -9,7 +9,7 @@ import streamlit as st
 from memory_system import AgentMemory, MemorySystemError
 from memory_system.store.journal import Forgotten
 
-from ...components import drafts, widgets
+from ...components import bulk, drafts, widgets
 from ...data import history_tables, tables
 
 PAGE = 200
@@ -77,14 +77,7 @@ def show(agent: AgentMemory, *, changeable: bool) -> None:
         type="primary",
         help="In Python: AgentMemory.restore",
     ):
-        try:
-            agent.restore(ids)
-        except MemorySystemError as error:
-            widgets.problem(error)
-        else:
-            _let_go()
-            widgets.say_next(f"{tables.counted(len(ids), 'memory is', 'memories are')} back. It can be undone.")
-            st.rerun()
+        bulk.do(agent, lambda: agent.restore(ids), then=_let_go)
     with st.expander("Purge for good …", icon=":material/delete_forever:"):
         _purge(agent, chosen)
 

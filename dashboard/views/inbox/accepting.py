@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-import pandas as pd
 import streamlit as st
 
 from memory_system import AgentMemory, ChangeSet, MemoryEntry, MemorySystemError
@@ -16,8 +15,8 @@ from memory_system.operations import Progress
 from memory_system.world import Decision, Matter
 
 from ... import words
-from ...components import bulk, drafts, widgets, working
-from ...data import deciding, tables
+from ...components import bulk, change_set, widgets, working
+from ...data import change_rows, deciding, tables
 
 PAIRS = (Matter.CONTRADICTION, Matter.DUPLICATE)
 TOGETHER = (*PAIRS, Matter.STALE)
@@ -51,19 +50,12 @@ def panel(agent: AgentMemory, one: Decision) -> None:
     with st.container(border=True, gap="small", key="inbox-plan"):
         choice = _choice(agent, one)
         planned = _planned(choice, partial(_plan, agent, one, choice))
-        accepted = None
-        if planned is not None:
-            several = len(planned.changes) > 1 and one.kind not in PAIRS
-            refused = widgets.change_set(planned, choose=several)
-            accepted = planned.without(refused) if refused else planned
-            counted = f"{len(accepted.changes)} of {len(planned.changes)} accepted" if several else planned.title
-            with _footer(counted):
-                _apply(agent, accepted)
-                if one.kind in PAIRS:
-                    _both_stay(agent, one)
-        else:
-            with _footer(""):
-                st.button("Close", key="inbox-close", on_click=end)
+        if planned is None:
+            st.button("Close", key="inbox-close", on_click=end)
+            return
+        more = partial(_both_stay, agent, one) if one.kind in PAIRS else None
+        several = one.kind not in PAIRS
+        change_set.offer(agent, planned, partial(_apply, agent), several=several, leave=end, more=more)
 
 
 def all_of(agent: AgentMemory, kind: Matter, listed: Sequence[Decision]) -> None:
@@ -77,51 +69,31 @@ def all_of(agent: AgentMemory, kind: Matter, listed: Sequence[Decision]) -> None
                 plans[one.of] = plan
             elif isinstance(_plans()[one.of], ModelError):
                 break
-        frame = pd.DataFrame(
-            [
-                {"accept": True, "id": of, "would": tables.visible(plan.title), "why": tables.visible(some[of].why)}
-                for of, plan in plans.items()
-            ],
-            columns=["accept", "id", "would", "why"],
-        )
-        order = ["would", "why"]
-        ticked = drafts.ticks(
-            frame, "accept", f"inbox-all-{agent.name}-{kind}", hide_index=True, column_order=["accept", *order],
-            disabled=order, column_config={"would": "What would change", "why": "Why", "accept": words.ACCEPT},
-        )  # fmt: skip
+        key = f"inbox-all-{agent.name}-{kind}"
+        rows = [
+            change_rows.line(of, "update", deciding.CHIPS[kind], plan.title, why=tables.visible(some[of].why), box=True)
+            for of, plan in plans.items()
+        ]
+        ticked = change_set.listed(key, rows, label=words.ACCEPT)
         chosen = [(plan, some[of].ids) for of, plan in plans.items() if of in ticked]
         merged, left = together(chosen, f"{deciding.CHIPS[kind]}: {len(chosen)} settled") if chosen else (None, ())
         if left:
             many = tables.counted(len(left), "touches", "touch")
             st.caption(f"{many} a memory that another one changes, or a saved cue, and will be asked for again.")
-        with _footer(f"{len(chosen) - len(left)} of {len(frame)} accepted"):
-            _apply(agent, merged)
+        with change_set.foot(key):
+            st.markdown(f"{len(chosen) - len(left)} of {len(rows)} accepted")
+            if st.button("Apply", type="primary", icon=":material/check:", key="inbox-apply", disabled=not merged):
+                assert merged is not None, "a button that is disabled is not pressed"
+                _apply(agent, merged)
+            st.button("Close", key="inbox-close", on_click=end)
 
 
 def _protected(agent: AgentMemory, one: Decision) -> bool:
     return one.kind is Matter.STALE and _usual(agent, one) != _DERIVE
 
 
-def _footer(counted: str) -> st.delta_generator.DeltaGenerator:
-    """A line that stays at the bottom of the window for as long as its panel is in view."""
-    footer = st.container(horizontal=True, vertical_alignment="center", gap="small", key="inbox-footer")
-    if counted:
-        footer.caption(widgets.plain(counted), width="stretch")
-    return footer
-
-
-def _apply(agent: AgentMemory, accepted: ChangeSet | None) -> None:
-    if st.button("Apply", type="primary", icon=":material/check:", key="inbox-apply", disabled=not accepted):
-        assert accepted is not None, "a button that is disabled is not pressed"
-        bulk.do(agent, lambda: _done(agent, accepted))
-    st.button("Close", key="inbox-close", on_click=end)
-
-
-def _done(agent: AgentMemory, accepted: ChangeSet) -> ChangeSet:
-    try:
-        return agent.apply(accepted)
-    finally:
-        end()  # what has become stale is planned anew
+def _apply(agent: AgentMemory, accepted: ChangeSet) -> None:
+    bulk.apply(agent, _OPEN, accepted, accepted.title)
 
 
 def _both_stay(agent: AgentMemory, one: Decision) -> None:

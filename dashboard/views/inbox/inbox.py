@@ -13,8 +13,6 @@ _STYLE = (
     ".inbox-why{font-size:.875rem;line-height:1.4;color:light-dark(#5c5c56,#a9a9a1);overflow-wrap:anywhere}"
     ".inbox-why b{font-weight:600;color:light-dark(#161513,#efeee8)}"
     ".st-key-inbox-plan{margin:.5rem 0}"
-    "[data-testid='stLayoutWrapper']:has(>.st-key-inbox-footer){position:sticky;bottom:0;z-index:5}"
-    ".st-key-inbox-footer{background:light-dark(#fff,#161614);padding:.5rem 0}"
     ".st-key-inbox-list{gap:0!important}"
     "@media(max-width:640px){[data-testid='stLayoutWrapper']:has(>[class*='st-key-inbox-what-']){"
     "flex:1 1 100%!important;min-width:100%}"
@@ -67,4 +65,4 @@ with listed:
     elif counts and chosen and not any(kind in counts for kind in chosen):
         widgets.empty("Nothing of this kind waits.", "Choose another kind above.")
 lines.later(agent, found.put_off)
-bulk.said_below(agent)
+bulk.last(agent)

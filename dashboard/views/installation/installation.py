@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dashboard import session
-from dashboard.components import tabs, widgets
+from dashboard.components import bulk, tabs, widgets
 from dashboard.views.installation import (
     embedder_settings,
     known_settings,
@@ -16,7 +16,7 @@ from memory_system.errors import NotAllowed
 
 agent = session.agent()
 widgets.heading("Installation", "What all characters of this world share.")
-widgets.said()
+bulk.last(agent)
 PARTS = {  # by its word in the link
     model_settings.LINK: "Language model",
     prompt_settings.LINK: "Prompts",

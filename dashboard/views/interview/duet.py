@@ -82,7 +82,7 @@ def _begin(agent: AgentMemory, key: str) -> None:
     st.caption("Each recalls from its own memory and remembers what was said. All of it can be undone.")
     others = [name for name in session.world().characters() if name != agent.name]
     if not others:
-        widgets.empty("There are no other characters.", "Create another character on the Settings page.")
+        widgets.empty("There are no other characters.", "Create another character.", agent, to="personality")
         return
     left, right = st.columns([1, 1])
     other = left.selectbox(

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from dashboard import session, words
-from dashboard.components import tabs, widgets
+from dashboard.components import bulk, tabs, widgets
 from dashboard.views.interview import ablation, documents, duet, people, questions, room, strategies
 from memory_system import AgentMemory, MemorySystemError
 
@@ -19,7 +19,7 @@ SHOWN = {  # by its word in the link
 
 agent = session.agent()
 widgets.heading("Interview", f"Talk, and watch the memory work · {widgets.plain(agent.model.label)}", agent)
-widgets.said()
+bulk.last(agent)
 shown, opened = tabs.linked(SHOWN, "talk-shown", "show")
 SHOW: dict[str, Callable[[AgentMemory], None]] = {
     "talk": room.show,

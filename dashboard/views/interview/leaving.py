@@ -8,7 +8,7 @@ from memory_system import AgentMemory, ChangeSet, MemorySystemError
 from memory_system.conversation import Conversation
 
 from ... import words
-from ...components import widgets
+from ...components import bulk, change_set, widgets
 from ...data import tables
 from .talk_state import Held
 
@@ -41,22 +41,9 @@ def show(agent: AgentMemory, held: Held) -> None:
 
 def _accept(agent: AgentMemory, plan: ChangeSet, key: str) -> None:
     st.markdown(f"**{widgets.plain(plan.title)}**")
-    accepted = plan.without(widgets.change_set(plan, choose=True))
-    with st.container(horizontal=True):
-        if plan.changes and st.button(
-            words.REMEMBER_IT, type="primary", icon=":material/check:", key=f"{key}-apply",
-            disabled=not accepted.changes, help="In Python: AgentMemory.apply",
-        ):  # fmt: skip
-            try:
-                done = agent.apply(accepted)
-            except MemorySystemError as error:
-                st.session_state.pop(key, None)
-                widgets.problem(error)
-                return
-            st.session_state.pop(key, None)
-            counted = tables.counted(len(done.of("add")), "memory", "memories")
-            widgets.say_next(f"Remembered: {counted}. The History page can undo it.")
-            st.rerun()
-        if st.button("Not now", icon=":material/close:", key=f"{key}-discard", help="Nothing is stored."):
-            st.session_state.pop(key, None)
-            st.rerun()
+
+    def remember(accepted: ChangeSet) -> None:
+        counted = tables.counted(len(accepted.of("add")), "memory", "memories")
+        bulk.apply(agent, key, accepted, f"Remembered: {counted}")
+
+    change_set.offer(agent, plan, remember, label=words.REMEMBER_IT, leave=lambda: st.session_state.pop(key, None))

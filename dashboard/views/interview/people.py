@@ -19,7 +19,7 @@ from memory_system.core import ago, stamp
 from memory_system.errors import EntryNotFound
 
 from ... import session, words
-from ...components import bulk, card, drafts, widgets
+from ...components import bulk, card, change_set, drafts, widgets
 from ...data import figures, tables
 
 _NAME = 100
@@ -34,7 +34,6 @@ def show(agent: AgentMemory) -> None:
         "What the character knows of each person, by its personality and from talks. The next talk with them begins "
         "with it; the character adds to it while they talk."
     )
-    bulk.last(agent)
     held = people(agent)
     if not held:
         widgets.empty("It knows nobody yet.", "Talk with it under a name of yours, or add somebody below.", agent)
@@ -141,20 +140,10 @@ def _reflect(agent: AgentMemory, one: Person) -> None:
     if plan is None:
         return
     st.markdown(f"**{widgets.plain(plan.title)}**")
-    widgets.change_set(plan)
-    with st.container(horizontal=True):
-        applied = plan and st.button("Apply", type="primary", icon=":material/check:", key=f"{key}-apply")
-        dropped = st.button("Not now", icon=":material/close:", key=f"{key}-drop", help="Nothing is stored.")
-    if applied:
-        try:
-            agent.apply(plan)
-        except MemorySystemError as error:
-            widgets.problem(error)
-            return
-        widgets.say_next("Written down. The History page can undo it.")
-    if applied or dropped:
-        st.session_state.pop(key, None)
-        st.rerun()
+    change_set.offer(
+        agent, plan, lambda accepted: bulk.apply(agent, key, accepted, "Written down"),
+        leave=lambda: st.session_state.pop(key, None),
+    )  # fmt: skip
 
 
 def _another(agent: AgentMemory) -> None:
@@ -177,9 +166,9 @@ def _another(agent: AgentMemory) -> None:
 
 def _described(agent: AgentMemory, name: str, text: str) -> bool:
     try:
-        describe_person(agent, name, text)
+        done = describe_person(agent, name, text)
     except MemorySystemError as error:
         widgets.problem(error)
         return False
-    widgets.say_next("Written down. The History page can undo it.")
+    bulk.done(agent, done, "Written down")
     return True

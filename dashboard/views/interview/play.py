@@ -8,7 +8,7 @@ from memory_system import AgentMemory, ChangeSet, MemorySystemError
 from memory_system.conversation import MAX_TITLE, Conversation, Step, Talk
 
 from ... import session, words
-from ...components import drafts, widgets
+from ...components import bulk, drafts, widgets
 from ...data import tables
 from . import chat, inspector, leaving, talk_settings, talk_state
 from .live import Live
@@ -158,12 +158,12 @@ def _offers(agent: AgentMemory, held: Held) -> None:
 
 def _keep(agent: AgentMemory, plan: ChangeSet, decided: set[str]) -> None:
     try:
-        agent.apply(plan)
+        done = agent.apply(plan)
     except MemorySystemError as error:
         widgets.problem(error)
         return
     decided.add(plan.id)
-    widgets.say_next("Kept in short-term memory. The History page can undo it.")
+    bulk.done(agent, done, "Kept in short-term memory")
     st.rerun()
 
 

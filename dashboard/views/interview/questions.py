@@ -13,7 +13,7 @@ from memory_system.core import Answered, Sitting, parse_time
 from memory_system.operations import Progress
 
 from ... import session
-from ...components import widgets, working
+from ...components import bulk, widgets, working
 from ...data import diffs, tables
 from . import chat, talk_state, talk_tables
 
@@ -178,8 +178,7 @@ def _compare(agent: AgentMemory, fresh: Sitting | None) -> None:
             "Drop the earlier one", icon=":material/delete:", key="questions-drop",
             help="It is removed; the History page can undo it. In Python: questions.drop(agent, id)",
         ):  # fmt: skip
-            interview.drop(agent, str(before))
-            st.rerun()
+            bulk.do(agent, lambda: interview.drop(agent, str(before)))
     every = interview.compared(runs[str(before)], runs[str(after)])
     found = [one for one in every if one.before is not None and one.after is not None]
     changed = [one for one in found if not one.same or one.remembered or one.missed]

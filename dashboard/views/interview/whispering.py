@@ -8,7 +8,7 @@ from memory_system import AgentMemory, ChangeSet, MemorySystemError
 from memory_system.conversation import whisper
 
 from ... import words
-from ...components import card, drafts, widgets
+from ...components import card, change_set, drafts, widgets
 from .talk_state import INTERVIEW
 
 _MOST = 2000
@@ -47,7 +47,7 @@ def show(agent: AgentMemory) -> None:
     try:
         if looked:
             with st.spinner("Rating …"):
-                widgets.change_set(whisper(agent, thought, preview=True))
+                change_set.show(agent, whisper(agent, thought, preview=True))
         if planted:
             with st.spinner("Whispering …"):
                 st.session_state[key] = whisper(agent, thought)

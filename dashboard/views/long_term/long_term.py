@@ -16,7 +16,6 @@ widgets.heading(
     "Significant memories, reflections, summaries and plans. Click a point to open it; the box tool selects several.",
     agent,
 )
-widgets.said()
 bulk.last(agent)
 
 
@@ -58,7 +57,7 @@ edits.unfinished(agent, {selected or ""} | {entry.id for tier in LIVED for entry
 if frame.empty:
     if selected:
         show_open(selected, [])
-    widgets.empty("Long-term memory is empty.", "Migrate, reflect or plan on the Operations page.", agent)
+    widgets.empty("Long-term memory is empty.", "Migrate, reflect or plan.", agent, to="operations")
     st.stop()
 
 counts = frame["kind"].value_counts().to_dict()

@@ -123,4 +123,4 @@ def _forgotten(agent: AgentMemory, at: looking.Looking, shown: listing.Shown, ow
 
 st.html(_STYLE)
 _bench()
-bulk.said_below(session.agent())
+bulk.last(session.agent())

@@ -1,12 +1,12 @@
 """Operations: preview what migration, reflection, summarising and planning would do, apply it, undo it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 
 import streamlit as st
 
 from dashboard import session, words
-from dashboard.components import bulk, declared_form, spending, unrated, widgets, working
+from dashboard.components import bulk, change_set, declared_form, spending, unrated, widgets, working
 from memory_system import ChangeSet, MemorySystemError, Retention
 from memory_system.interfaces.operations import BESIDE, OPERATIONS, Operation
 from memory_system.interfaces.reads import READS, Read
@@ -18,11 +18,10 @@ widgets.heading(
     "Preview, apply, undo. Apply does exactly what the preview showed; the model is not asked again.",
     agent,
 )
-widgets.said()
 bulk.last(agent)
 if session.moment() is not None:
     st.header("What the next migration would have done", anchor=False)
-    widgets.change_set(agent.migrate_stm2ltm(preview=True))
+    change_set.show(agent, agent.migrate_stm2ltm(preview=True))
     widgets.closed(agent)
     st.stop()
 
@@ -114,55 +113,36 @@ else:
 st.caption(widgets.plain(f"Language model: {agent.model.label}"))
 key = f"plan-{agent.name}-{operation.name}-{asked_with}"  # with another value it is another plan
 if st.button("Preview", type="primary", icon=":material/visibility:", disabled=plan is None) and plan is not None:
-    st.session_state.pop(f"applied-{agent.name}", None)
-    waiting = st.empty()
-    with waiting.container(horizontal=True, vertical_alignment="center"):
-        bar = st.progress(0.0, "Working …")
-        st.button("Cancel", icon=":material/close:")  # a click runs the page anew, which ends the work at its next step
-
     try:
-        st.session_state[key] = plan(working.shown_in(bar))
+        with working.beside() as show_progress:
+            st.session_state[key] = plan(show_progress)
     except MemorySystemError as error:
         st.session_state.pop(key, None)
         widgets.problem(error)
-    waiting.empty()
 
 planned: ChangeSet | None = st.session_state.get(key)
-applied: ChangeSet | None = st.session_state.get(f"applied-{agent.name}")
+
+
+def beside(refused: Collection[str]) -> str:
+    """What refusing some of a summary's memories means."""
+    spared = planned is not None and planned.operation == "summarise" and len(refused) < len(planned.changes)
+    return "A summary does not cite the memories that are not forgotten." if spared else ""
+
+
 if planned is not None:
     st.header(widgets.plain(planned.title), anchor=False)
-    refused = widgets.change_set(planned, choose=len(planned.changes) > 1)
-    accepted = planned.without(refused) if refused else planned
-    if refused:
-        counts = f"{len(accepted.changes)} of {len(planned.changes)} accepted."
-        if planned.operation == "plan":
-            counts = f"{len(accepted.of('add'))} of {len(planned.of('add'))} accepted."
-        elif planned.operation == "summarise":
-            counts += " Without its summary a memory is not forgotten; without its memory a summary does not cite it."
-        st.caption(counts)
-    if planned.operation == "summarise" and not planned:
-        bulk.offer_to_unmark(agent, key)
-    sure = not operation.destroys or st.checkbox("Nothing can bring this back. I am sure.", key=f"sure-{planned.id}")
-    if planned and st.button(
-        "Apply",
-        icon=":material/check:",
-        type="primary",
-        disabled=not sure or not accepted or (planned.operation == "plan" and not accepted.of("add")),
-    ):
-        try:
-            done = agent.apply(accepted)
-        except MemorySystemError as error:
-            del st.session_state[key]  # what has become stale is previewed anew
-            widgets.problem(error)
-        else:
-            del st.session_state[key]
-            st.session_state[f"applied-{agent.name}"] = done
-            widgets.say_next(f"Applied: {done.title}")
-            st.rerun()
-elif applied is not None and applied.revision is not None:
-    with st.container(border=True):
-        st.text(f"Applied: {applied.title}")
-        widgets.undo_button(agent, applied.revision, applied.title, f"applied-{agent.name}")
+    if planned:
+        change_set.offer(
+            agent,
+            planned,
+            partial(bulk.apply, agent, key),
+            beside=beside,
+            sure="Nothing can bring this back. I am sure." if operation.destroys else "",
+        )
+    else:
+        change_set.show(agent, planned)
+        if planned.operation == "summarise":
+            bulk.offer_to_unmark(agent, key)
 else:
     widgets.empty("Nothing previewed yet.", "Preview shows what would happen without changing anything.")
 spending.section(agent)

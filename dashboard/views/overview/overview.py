@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dashboard import session
-from dashboard.components import recent, spending, waiting, widgets
+from dashboard.components import bulk, recent, spending, waiting, widgets
 from dashboard.data import tables
 from dashboard.views.installation import safekeeping
 from dashboard.views.overview import evening, life
@@ -30,7 +30,7 @@ with st.container(horizontal=True, gap="small"):
         help="The Interview page: ask without leaving a trace. In Python: Interview(agent)",
     ):  # fmt: skip
         st.switch_page("views/interview/interview.py", query_params={"agent": agent.name})
-widgets.said()
+bulk.last(agent)
 
 if agent.personality_problem:
     st.warning(widgets.plain(agent.personality_problem), icon=":material/warning:")
@@ -82,6 +82,6 @@ if len(latest):
         },
     )
 elif not agent.entries(Tier.LTM):
-    widgets.empty("No memories yet.", "Add an event on the Short-term page, or let a game send some.", agent)
+    widgets.empty("No memories yet.", "Add an event, or let a game send some.", agent, to="short_term")
 spent = "" if session.moment() is not None else f" · {spending.line(agent)}"
 st.caption(widgets.plain(f"Language model: {stats['model']}{spent} · Embedding: {stats['embedder']}"))

@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard import session, words
-from dashboard.components import bulk, cast, drafts, portrait, widgets
+from dashboard.components import bulk, cast, change_set, drafts, portrait, widgets
 from dashboard.data import tables
 from dashboard.views.personality import meanwhile as personality_meanwhile
 from dashboard.views.personality import personality_form
@@ -18,7 +18,7 @@ widgets.heading(
     "What is always true of the character: it never decays, and only you can change it.",
     agent,
 )
-widgets.said()
+bulk.last(agent)
 
 
 def facts() -> None:
@@ -152,19 +152,19 @@ if again:
     st.rerun()
 if save and plan is not None:
     try:
-        agent.save_personality(text, expected=held)
+        done = agent.save_personality(text, expected=held)
     except MemorySystemError as error:
         widgets.problem(error)
     else:
         st.session_state[loaded] = text
-        widgets.say_next("Saved. Only the changed facts were embedded again.")
+        bulk.done(agent, done, "Saved. Only the changed facts were embedded again.")
         st.rerun()
 if changed:
     with st.expander("Every changed line"):
         st.code(tables.line_diff(st.session_state[loaded], text), language="diff", wrap_lines=True)
 if plan is not None and plan.changes:
     st.header("Saving would change", anchor=False)
-    widgets.change_set(plan)
+    change_set.show(agent, plan)
 elif plan is not None:
     st.caption("Saving would change the text, but no fact.")
 elif not changed:

@@ -156,6 +156,11 @@ def _slider(
     return float(place.slider(label, low, high, start, step, shape, key=key, persist_state="session"))
 
 
+def show_all() -> None:
+    """List what is recalled and what is not."""
+    st.session_state[f"shown-{session.place()}"] = "All"
+
+
 def _scoring(agent: AgentMemory) -> tuple[Scoring, float, float]:
     """Weights, decay, measure, and what static memory has of its own."""
     own = own_preset(agent.settings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import streamlit as st
 
@@ -11,7 +12,7 @@ from memory_system.agent_parts import CueResult
 from memory_system.recall import Explanation
 
 from ... import session, words
-from ...components import drafts, widgets
+from ...components import bulk, drafts, widgets
 from ...data import tables
 
 _CHOICES = 300
@@ -19,7 +20,6 @@ _CHOICES = 300
 
 def show(agent: AgentMemory, found: Explanation) -> None:
     """Every saved cue with what became of it, and a form that saves the one that is asked now."""
-    widgets.said()
     results = session.checked_cues(agent.name, agent.stamp, agent.now)
     if not results:
         widgets.empty(
@@ -55,9 +55,7 @@ def _result(agent: AgentMemory, result: CueResult) -> None:
                     "Remove", key=f"remove-{saved.name}", icon=":material/delete:", type="tertiary",
                     disabled=agent.read_only is not None, help=agent.read_only or "In Python: AgentMemory.remove_cue",
                 ):  # fmt: skip
-                    agent.remove_cue(saved.name)
-                    widgets.say_next(f"Removed: {saved.name}. The History page can undo it.")
-                    st.rerun(scope="fragment")
+                    bulk.do(agent, partial(agent.remove_cue, saved.name))
         for words, ids in (
             ("must recall, and did not", result.missing),
             ("must not recall, and did", result.unwanted),
@@ -100,14 +98,14 @@ def _form(agent: AgentMemory, found: Explanation) -> None:
             )
         if st.button(words.SAVE_THE_CUE, icon=":material/bookmark_add:", key="save-the-cue"):
             try:
-                agent.save_cue(name, found.query.cue, *fields)
+                done = agent.save_cue(name, found.query.cue, *fields)
             except MemorySystemError as error:
                 widgets.problem(error)
             else:
                 draft.done()
                 drafts.next_turn(form)
-                widgets.say_next(f"Saved: {name}")
-                st.rerun(scope="fragment")
+                bulk.done(agent, done, f"Saved: {name}")
+                st.rerun()
     st.caption("Saved cues use the character's own settings, not the sliders above.")
 
 

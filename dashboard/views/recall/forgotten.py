@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from memory_system import AgentMemory, MemorySystemError, Query
+from memory_system import AgentMemory, Query
 
 from ... import words
-from ...components import widgets
+from ...components import bulk, widgets
 from ...data import tables
 
 _MOST = 5
@@ -25,15 +25,8 @@ def show(agent: AgentMemory, query: Query) -> None:
             st.text(f"{one.score.total:.2f}  {tables.visible(one.entry.document)}")
         if len(found) > _MOST:
             st.caption(f"And {len(found) - _MOST} more.")
-        st.caption("Migration forgot them. The bin on the History page says why for each.")
+        widgets.lead("Migration forgot them. See in the bin why each.", "history", agent.name)
         if agent.read_only is not None:
             return
         if st.button(words.RESTORE_THEM, icon=":material/restore_from_trash:", help="In Python: AgentMemory.restore"):
-            try:
-                agent.restore([one.entry.id for one in found])
-            except MemorySystemError as error:
-                widgets.problem(error)
-            else:
-                back = tables.counted(len(found), "memory is", "memories are")
-                widgets.say_next(f"{back} back. The History page can undo it.")
-                st.rerun()
+            bulk.do(agent, lambda: agent.restore([one.entry.id for one in found]))

@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import session, words
-from dashboard.components import widgets
+from dashboard.components import bulk, widgets
 from dashboard.data import figures, tables
 from dashboard.views.recall import as_code, controls, why
 from dashboard.views.recall import compare as recall_compare
@@ -22,7 +22,7 @@ BARS, ROWS = 14, 100
 def results(agent: AgentMemory, cue: str) -> None:
     """Controls and answer; a slider runs this part again, and not the whole page."""
     if not cue.strip():
-        widgets.empty("No cue yet.", "Type a question above, or take one of the examples on the World page.")
+        widgets.empty("No cue yet.", "Type a question above, or take one of the examples.", agent, to="overview")
         return
     try:
         _answer(agent, controls.controls(agent, cue))
@@ -36,8 +36,9 @@ def _answer(agent: AgentMemory, asked: controls.Asked) -> None:
     if not found.considered:
         widgets.empty(
             "Nothing to recall yet.",
-            "Give the character a personality, or add an event on the Short-term page.",
+            "Add an event.",
             agent,
+            to="short_term",
         )
         return
     summary = f"{len(found)} recalled of {found.considered} candidates · {found.milliseconds:.1f} ms"
@@ -51,7 +52,9 @@ def _answer(agent: AgentMemory, asked: controls.Asked) -> None:
     why.opened(agent, found)
     shown = _shown(found, asked.shown)
     if not shown:
-        widgets.empty("No matching memories.", "Lower the threshold, raise top-k, or show all.")
+        widgets.empty("No matching memories.", "Lower the threshold, or raise top-k.")
+        if asked.shown != "All":
+            st.button("Show all", icon=":material/list:", key="recall-show-all", on_click=controls.show_all)
         return
     frame = tables.candidates(found.candidates[place] for place in shown[:ROWS])
     turn = st.session_state.get("recall-round", 0)
@@ -184,4 +187,5 @@ def _code(agent: AgentMemory, found: Explanation) -> None:
 
 chosen = session.agent()
 widgets.heading("Recall", "Ask what the character remembers. Looking changes nothing, not even access times.", chosen)
+bulk.last(chosen)
 results(chosen, controls.cue())

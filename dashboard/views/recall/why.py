@@ -56,6 +56,8 @@ def _ways(agent: AgentMemory, query: Query, candidate: Candidate) -> None:
     for way in ways:
         st.text(f"• {way.words}")
     st.caption("Smallest change first. Each was tried on its own; nothing was changed.")
+    link = {"cue": query.cue, "memory": candidate.entry.id}
+    widgets.lead("Try one of them, or keep it for this character", "memory", agent.name, **link)
 
 
 def _forecast(agent: AgentMemory, query: Query, candidate: Candidate) -> None:

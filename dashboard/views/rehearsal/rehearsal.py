@@ -1,18 +1,16 @@
 """Rehearsal: play with a copy of the character, see what differs, keep what is good and drop the rest."""
 
-import dataclasses
-
 import streamlit as st
 
 from dashboard import session, words
-from dashboard.components import rehearsing, widgets
+from dashboard.components import bulk, change_set, rehearsing, widgets
 from dashboard.data import comparing, tables
 from dashboard.views.rehearsal import ticks
 from memory_system import ChangeSet, MemorySystemError
 
 agent, world = session.agent(), session.world()
 widgets.heading("Rehearsal", "Try things out on a copy and keep only what you like. Keeping can be undone.", agent)
-widgets.said()
+bulk.last(agent)
 if widgets.closed(agent):
     st.stop()
 
@@ -42,14 +40,6 @@ with st.container(horizontal=True, vertical_alignment="center"):
         )
     rehearsing.together(mark)
     rehearsing.drop(mark, "drop-this")
-
-kept_key = f"kept-{agent.name}"
-kept: ChangeSet | None = st.session_state.get(kept_key)
-if kept is not None and kept.revision is not None:
-    with st.container(border=True, horizontal=True, vertical_alignment="center"):
-        with st.container(width="stretch"):
-            st.text(f"{words.KEPT_IN} {whom}: {tables.visible(kept.title)}")
-        widgets.undo_button(original, kept.revision, kept.title, kept_key)
 
 if not changes:
     widgets.empty(
@@ -102,23 +92,13 @@ if held is None or held[0] != asked_with:
 planned = held[1]
 st.header(widgets.plain(planned.title), anchor=False)
 st.text(comparing.outcome(planned, whom))
-for note in planned.notes:
-    st.info(widgets.plain(note))
-if planned.changes:
-    with st.expander(f"In full ({tables.counted(len(planned.changes), 'memory or fact', 'memories and facts')})"):
-        widgets.change_set(dataclasses.replace(planned, notes=()))  # they stand above
-if st.button(
-    widgets.plain(f"{words.KEEP_IN} {whom}"),
-    type="primary",
-    icon=":material/check:",
-    disabled=not planned,
-    help="One change of the character, which can be undone. In Python: World.keep",
-):
-    del st.session_state[plan_key]
-    try:
-        st.session_state[kept_key] = original.apply(planned)
-    except MemorySystemError as error:
-        widgets.problem(error)
-    else:
-        widgets.say_next(f"{words.KEPT_IN} {whom}.")
-        st.rerun()
+change_set.show(original, planned)
+with change_set.foot(plan_key):
+    if st.button(
+        widgets.plain(f"{words.KEEP_IN} {whom}"),
+        type="primary",
+        icon=":material/check:",
+        disabled=not planned,
+        help="One change of the character, which can be undone. In Python: World.keep",
+    ):
+        bulk.apply(original, plan_key, planned, f"{words.KEPT_IN} {whom}")

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from dashboard import session, words
-from dashboard.components import widgets
+from dashboard.components import bulk, widgets
 from dashboard.data import tables
 from dashboard.data.moments import Wanted
 from dashboard.views.recall import as_code, controls, why
@@ -155,7 +155,7 @@ def listed(agent: AgentMemory) -> None:
         if wanted:
             widgets.empty("No query with these words.", "Search for others.")
         elif not agent.settings.query_log:
-            widgets.empty("Queries are not kept for this character.", "Set how many are kept on the Settings page.")
+            widgets.empty("Queries are not kept for this character.", "Set how many are kept.", agent, to="settings")
         else:
             _how_they_come(agent)
         return
@@ -204,7 +204,7 @@ widgets.heading(
     "Replay a query and compare its original answer with today's.",
     agent,
 )
-widgets.said()
+bulk.last(agent)
 if session.moment() is not None:
     st.caption("This page compares with the present, whatever moment the other pages show.")
 chosen = session.from_link("query")

@@ -22,7 +22,7 @@ from memory_system import (
 )
 
 from ... import words
-from ...components import drafts, looking_back, widgets
+from ...components import bulk, drafts, looking_back, widgets
 
 _NO_PART_OF_A_PRESET = (
     "stm_size",
@@ -133,7 +133,7 @@ def show(agent: AgentMemory) -> None:
         draft.unsaved()
         with st.container(horizontal=True):
             if st.button("Save", type="primary", icon=":material/save:", disabled=not settled or values == now):
-                _save(agent, values, "Saved. The History page can undo it.", draft, tuple(values))
+                _save(agent, values, "Saved.", draft, tuple(values))
             if st.button("Reset all", icon=":material/restart_alt:", disabled=now == usual):
                 _save(agent, usual, "All settings are back at their defaults.", draft, tuple(usual))
 
@@ -282,10 +282,10 @@ def _save(
     named = {name: rest.pop(name) for name in ("decay", "measure", "normalise", "seats", "decay_form", "passing")}
     scoring = Scoring(weights, **named)
     try:
-        agent.configure(**rest, scoring=scoring)
+        done = agent.configure(**rest, scoring=scoring)
     except MemorySystemError as error:
         widgets.problem(error)
     else:
         draft.let_go(*settled)
-        widgets.say_next(words)
+        bulk.done(agent, done, words)
         st.rerun()

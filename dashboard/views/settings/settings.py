@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dashboard import session
-from dashboard.components import widgets
+from dashboard.components import bulk, widgets
 from dashboard.views.settings import character_settings
 
 if part := session.from_link("part"):  # what is now behind the gear was a part of this page
@@ -12,7 +12,7 @@ if part := session.from_link("part"):  # what is now behind the gear was a part 
     )
 agent = session.agent()
 widgets.heading("Settings", "How this character remembers.", agent)
-widgets.said()
+bulk.last(agent)
 if session.moment() is not None or session.viewing():
     character_settings.then(agent, session.present().settings)
     widgets.closed(agent)

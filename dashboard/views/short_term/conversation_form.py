@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import streamlit as st
 
-from memory_system import AgentMemory, MemorySystemError
+from memory_system import AgentMemory, ChangeSet, MemorySystemError
 
 from ... import words
-from ...components import drafts, widgets, working
+from ...components import bulk, change_set, drafts, widgets, working
 from ...data import tables
 
 _MOST = 200_000
@@ -23,31 +25,27 @@ def show(agent: AgentMemory) -> None:
     )  # fmt: skip
     held = f"talk-plan-{agent.name}"
     if st.button("Preview", key=f"talk-preview-{agent.name}", icon=":material/visibility:", disabled=not text.strip()):
-        place = st.empty()
         try:
-            plan = agent.remember_conversation(text, preview=True, progress=working.shown_in(place))
+            with working.beside() as show_progress:
+                plan = agent.remember_conversation(text, preview=True, progress=show_progress)
         except MemorySystemError as error:
             st.session_state.pop(held, None)
             widgets.problem(error)
         else:
             st.session_state[held] = text, plan
-        place.empty()
     asked, plan = st.session_state.get(held, (None, None))
     if plan is None or asked != text:
         return
     st.markdown(f"**{widgets.plain(plan.title)}**")
-    refused = widgets.change_set(plan, choose=True)
-    synopsis = [change.entry_id for change in plan.changes if change.after and change.after.evidence]
-    if refused and synopsis and not refused & set(synopsis):
-        st.info("The synopsis was written from all turns; refuse it too, or leave turns out above and preview again.")
-    if st.button(words.REMEMBER_IT, key=f"talk-apply-{agent.name}", type="primary", icon=":material/check:"):
-        try:
-            done = agent.apply(plan.without(refused))
-        except MemorySystemError as error:
-            widgets.problem(error)
-        else:
-            st.session_state.pop(held, None)
-            drafts.next_turn(f"talk-{agent.name}")
-            counted = tables.counted(len(done.changes), "memory", "memories")
-            widgets.say_next(f"Remembered: {counted}. The History page can undo it.")
-            st.rerun()
+    synopsis = {change.entry_id for change in plan.changes if change.after and change.after.evidence}
+
+    def beside(refused: Collection[str]) -> str:
+        if not synopsis or synopsis & set(refused):
+            return ""
+        return "The synopsis was written from all turns; refuse it too, or leave turns out above and preview again."
+
+    def remember(accepted: ChangeSet) -> None:
+        counted = tables.counted(len(accepted.changes), "memory", "memories")
+        bulk.apply(agent, held, accepted, f"Remembered: {counted}", lambda: drafts.next_turn(f"talk-{agent.name}"))
+
+    change_set.offer(agent, plan, remember, label=words.REMEMBER_IT, beside=beside)

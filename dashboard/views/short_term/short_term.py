@@ -15,7 +15,6 @@ CARDS = 5  # memories that are shown in full beneath the table; of more, the tab
 agent = session.agent()
 settings = agent.settings
 widgets.heading("Short-term memory", "Recent events. When more than fit, migration keeps those worth keeping.", agent)
-widgets.said()
 bulk.last(agent)
 
 if not widgets.closed(agent):
@@ -38,7 +37,7 @@ edits.unfinished(agent, {entry.id for entry in held})
 st.header(f"{len(held)} of {settings.stm_size} remembered", anchor=False)
 if len(held) > settings.stm_size:
     over = tables.counted(len(held) - settings.stm_size, "memory", "memories")
-    st.info(f"{over} more than fit. Migrate on the Operations page.")
+    widgets.lead(f"{over} more than fit. Migrate.", "operations", agent.name, "warning", operation="Migrate")
 if not held:
     widgets.empty("Short-term memory is empty.", "Write an event into the form above.", agent)
     st.stop()

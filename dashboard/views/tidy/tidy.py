@@ -19,15 +19,20 @@ widgets.heading(
     "Memories that may be duplicates or contradict each other. You decide; nothing changes automatically.",
     agent,
 )
-widgets.said()
+bulk.last(agent)
 if widgets.closed(agent):
     st.stop()
-bulk.last(agent)
 
 held = sum(len(agent.entries(tier)) for tier in (Tier.STM, Tier.LTM))
 if held < 2:
-    widgets.empty("Nothing to compare yet.", "Add events on the Short-term page.")
+    widgets.empty("Nothing to compare yet.", "Add events.", agent, to="short_term")
     st.stop()
+
+
+def see_the_least() -> None:
+    """Compare by the lowest threshold there is."""
+    st.session_state["tidy-threshold"] = RELATED
+
 
 left, right = st.columns(2, vertical_alignment="bottom")
 threshold = left.slider(
@@ -56,21 +61,12 @@ wanted = asks or (not fresh and held <= SOON)
 if held > SOON:
     wanted |= st.button(f"Look through {held:,} memories", type="primary", icon=":material/search:")
 if wanted:
-    waiting = st.empty()
-    with waiting.container(horizontal=True, vertical_alignment="center"):
-        bar = st.progress(0.0, "Comparing …")
-        st.button("Cancel", icon=":material/close:")  # a click runs the page anew, which ends the work at its next step
-
     try:
-        look = agent.suspicions(
-            threshold=threshold,
-            ask_model=asks,
-            progress=working.shown_in(bar),
-        )
+        with working.beside() as show_progress:
+            look = agent.suspicions(threshold=threshold, ask_model=asks, progress=show_progress)
         kept = st.session_state[key] = (revision, threshold, asks, look)
     except MemorySystemError as error:
         widgets.problem(error)
-    waiting.empty()
 if kept is None:
     widgets.empty("Nothing has been compared yet.", "This compares every memory with every other one.")
     st.stop()
@@ -115,8 +111,9 @@ if found.suspicions and not listed:
 if not listed:
     widgets.empty(
         f"Nothing found among {tables.counted(found.compared, 'memory', 'memories')}.",
-        "Move the slider to the left to see less similar pairs.",
+        "Less similar pairs may still say the same.",
     )
+    st.button("See the least similar pairs", icon=":material/search:", key="tidy-least", on_click=see_the_least)
     st.stop()
 
 most = int(st.session_state.setdefault("tidy-most", AT_ONCE))

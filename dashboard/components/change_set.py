@@ -1,0 +1,164 @@
+"""A change set wherever one is shown: a line an item, boxes to accept some of them, and a footer that applies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from memory_system import AgentMemory, ChangeSet
+from memory_system.core import PERSON, entry_to_json
+
+from ..data import change_rows, diffs, tables
+from . import mounting, widgets
+
+
+def show(agent: AgentMemory, planned: ChangeSet, *, whole: bool = False) -> None:
+    """What a change set does and why, what it leaves alone, and what the language model was asked.
+
+    Args:
+        agent: whose it is.
+        planned: the change set, applied or not.
+        whole: also the lines of the personality and other texts that changed beside memories.
+    """
+    _around(planned, whole=whole)
+    listed(f"shown-{planned.id}", change_rows.of(planned, agent.find))
+    _calls(planned)
+
+
+@st.fragment
+def offer(
+    agent: AgentMemory,
+    planned: ChangeSet,
+    accept: Callable[[ChangeSet], None],
+    *,
+    label: str = "Apply",
+    leave: Callable[[], None] | None = None,
+    beside: Callable[[Collection[str]], str] = lambda _refused: "",
+    several: bool = True,
+    more: Callable[[], None] | None = None,
+    sure: str = "",
+) -> None:
+    """What a change set does, with boxes to accept each memory, and a footer that stays, with a button that applies.
+
+    What was changed since it was planned is marked and cannot be accepted; the rest can.
+
+    Args:
+        agent: whose it is.
+        planned: the change set.
+        accept: does what was accepted; it says what came of it, and lets the page be drawn anew.
+        label: what the button is called.
+        leave: what "Not now" does; without it there is no such button.
+        beside: a sentence about what was refused, by the ids.
+        several: whether each memory can be accepted by itself, where there is more than one.
+        more: draws what else can be done with it, in the footer.
+        sure: what has to be ticked before, where nothing can bring it back.
+    """
+    _around(planned)
+    stale = _stale(agent, planned)
+    boxes = (several and len(planned.changes) > 1) or bool(stale)
+    rows = _rows(planned.id, agent.stamp[0], boxes, tuple(sorted(stale)), agent, planned)
+    ticked = listed(planned.id, rows, label="Accept")
+    offered = [row["id"] for row in rows if row["box"]]
+    refused = {one for one in offered if one not in ticked} | stale
+    if (told := beside(refused)) and refused:
+        st.caption(widgets.plain(told))
+    certain = not sure or st.checkbox(sure, key=f"sure-{planned.id}")
+    with foot(planned.id):
+        counted = f"{len(ticked)} of {len(offered) + len(stale)} accepted"
+        if stale:
+            counted += f", {tables.counted(len(stale), 'was', 'were')} changed meanwhile"
+        st.markdown(
+            counted if boxes else tables.counted(len(planned.changes) or len(planned.texts), "change", "changes")
+        )
+        if st.button(
+            label, type="primary", icon=":material/check:", key=f"apply-{planned.id}",
+            help="In Python: AgentMemory.apply", disabled=not certain or not planned or (boxes and not ticked),
+        ):  # fmt: skip
+            accept(planned.without(refused) if refused else planned)
+        if more is not None:
+            more()
+        if leave is not None and st.button(
+            "Not now", icon=":material/close:", key=f"leave-{planned.id}", help="Nothing is stored."
+        ):
+            leave()
+            st.rerun()
+    _calls(planned)
+
+
+@st.cache_resource(show_spinner=False, max_entries=20)
+def _rows(
+    plan: str,  # noqa: ARG001 - it and the next are the cache's key
+    revision: int,  # noqa: ARG001
+    boxes: bool,
+    stale: tuple[str, ...],
+    _agent: AgentMemory,
+    _planned: ChangeSet,
+) -> list[change_rows.Row]:
+    """The rows of a plan, made once for as long as nothing changes, not at each tick; not to be changed."""
+    return change_rows.of(_planned, _agent.find, boxes=boxes, stale=set(stale))
+
+
+def foot(key: str) -> Any:
+    """The line below a list that stays in sight: how many are ticked, and what to do with them."""
+    return st.container(horizontal=True, vertical_alignment="center", key=f"foot-{key}")
+
+
+def listed(key: str, rows: Sequence[Mapping[str, Any]], *, label: str = "", begins: str = "") -> set[str]:
+    """The list itself; answers the ids of the ticked rows among those that have a box.
+
+    What somebody ticked belongs to ids: it stays when the page is left and come back to, and when rows come and go.
+
+    Args:
+        key: what it is about.
+        rows: as ``change_rows`` makes them.
+        label: what ticking a row does, in a word.
+        begins: what to say where there is no row.
+    """
+    at = f"turned-{key}"
+    turned, turn = st.session_state.get(at, (set(), 0))
+    if not rows:
+        if begins:
+            st.caption(begins)
+        return set()
+
+    def kept(state: Any) -> None:
+        st.session_state[at] = set(map(str, state["turned"])), int(state["turn"])
+
+    data = {"rows": list(rows), "turned": sorted(turned), "turn": turn, "label": label, "about": key}
+    mounting.show("change_set", data, kept=kept, key=key)
+    return {str(row["id"]) for row in rows if row["box"] and row["ticked"] != (row["id"] in turned)}
+
+
+def _around(planned: ChangeSet, *, whole: bool = False) -> None:
+    """What a change set says of itself, and the texts that are told line by line."""
+    for note in planned.notes:
+        st.info(widgets.plain(note))
+    for text in planned.texts:
+        if not diffs.of_text(text) and (whole or text.name.startswith(PERSON) or not planned.changes):
+            widgets.text_change(text)
+
+
+def _calls(planned: ChangeSet) -> None:
+    """What the language model was asked for a change set, and what it said."""
+    if planned.calls:
+        with st.expander(f"What the language model was asked ({tables.counted(len(planned.calls), 'call', 'calls')})"):
+            for call in planned.calls[:100]:
+                tokens = f" · {call.tokens} tokens" if call.tokens is not None else ""
+                st.caption(widgets.plain(f"{call.task} · {call.model} · {call.milliseconds:.0f} ms{tokens}"))
+                st.code(call.prompt, language=None, wrap_lines=True)
+                st.code(call.error or call.answer, language=None, wrap_lines=True)
+
+
+def _stale(agent: AgentMemory, planned: ChangeSet) -> set[str]:
+    """The ids of memories that were changed since it was planned."""
+    if agent.stamp[0] == planned.base_revision:
+        return set()
+    found = set()
+    for change in planned.changes:
+        held = agent.find(change.entry_id)
+        ends = [None if one is None else entry_to_json(one) for one in (held, change.before)]
+        if ends[0] != ends[1]:
+            found.add(change.entry_id)
+    return found

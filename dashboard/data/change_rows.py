@@ -1,0 +1,197 @@
+"""What a change set does, a line an item, as the component takes it. Imports no streamlit, to be tested by itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from memory_system import Change, ChangeSet, Kind, MemoryEntry
+from memory_system.core import TextChange
+from memory_system.operations import Clash
+
+from . import diffs, tables
+
+Row = dict[str, Any]
+Find = Callable[[str], MemoryEntry | None]
+"""What answers a memory by its id, or that it is not known."""
+_LONGEST = 600
+"""Characters of a text in a row, of which two lines are seen until it is pointed at."""
+_VALUE = 120
+_KEPT = 500
+"""Memories that were left in place and are listed."""
+_RATED = re.compile(r" \(rated .*\)$")
+_CLOCK = re.compile(r"[0-2]\d:[0-5]\d")
+_REFLECTS_ON = 10
+"""Memories of a reflection's evidence that are listed below it."""
+
+
+def of(planned: ChangeSet, find: Find, *, boxes: bool = False, stale: Collection[str] = ()) -> list[Row]:
+    """The rows of a change set: a summary above what it stands for, a reflection above its evidence, a plan by hours.
+
+    Args:
+        planned: the change set.
+        find: answers the memories that it only names.
+        boxes: whether each memory can be accepted by itself.
+        stale: the ids of memories that were changed since it was planned: they can be accepted no more.
+    """
+    below = _below(planned)
+    under = {one for some in below.values() for one in some}
+    by_id = {change.entry_id: change for change in planned.changes}
+    day = planned.operation == "plan"
+    rows: list[Row] = []
+    for change in planned.changes:
+        if change.entry_id in under:
+            continue
+        row = _row(change, boxes, stale)
+        if day and change.before is None and change.after is not None:
+            row |= _hours(change.after)
+        elif day and change.verb == "forget":
+            row |= {"box": False, "ticked": True, "word": "Replaced"}
+        rows.append(row)
+        above = {"below": change.entry_id}
+        rows += [_row(by_id[one], boxes, stale) | above for one in below.get(change.entry_id, ())]
+        rows += _evidence(change, by_id, find)
+    if day:
+        rows.sort(key=lambda row: (not row["span"], row["span"]))
+    rows += [row for text in planned.texts for row in of_text(text)]
+    return rows + [_stays(kept.entry_id, kept.reason, find(kept.entry_id)) for kept in planned.kept[:_KEPT]]
+
+
+def of_clash(clash: Clash) -> Row:
+    """A memory or a text that was changed after what is to be undone, from what it is to what it would be."""
+    now, would_be = (one if isinstance(one, MemoryEntry) else None for one in (clash.now, clash.would_be))
+    events = [f"“{tables.short(one.title, 90)}” by {one.author}, {tables.exact(one.at)}" for one in clash.later[-3:]]
+    why = f"Changed since: {'; '.join(events)}" if events else str(clash)
+    if clash.is_text:
+        text = TextChange(clash.key, *(one if isinstance(one, str) else None for one in (clash.now, clash.would_be)))
+        row = _blank(clash.key, "update", "Change", _marked(text.words, text.words), _lines(text), why)
+    elif now is None and would_be is None:
+        row = _blank(clash.key, "stay", "Stays", _marked(str(clash), str(clash)), [], why)
+    else:
+        row = _row(Change(now, would_be, why), True, ())
+        row["word"] = {"add": "Bring back", "forget": "Forget again"}.get(row["verb"], row["word"])
+    return row | {"box": not clash.purged, "ticked": False}
+
+
+def of_text(text: TextChange) -> list[Row]:
+    """What changed in settings, and in other texts that are told name by name, a row each; none for others."""
+    what = text.words[:1].upper() + text.words[1:]
+    return [
+        _blank(
+            f"{text.name}/{one.field}", "update", what, [("same", one.field)],
+            [("", _value(one.before), _value(one.after))], "",
+        )
+        for one in diffs.of_text(text)
+    ]  # fmt: skip
+
+
+def of_change(change: Change, *, word: str = "", flag: str = "", ticked: bool = False) -> Row:
+    """One memory with a box, what happens to it told as ``word``, and what stands in the way as ``flag``."""
+    row = _row(change, True, ())
+    return row | {"word": word or row["word"], "flag": tables.visible(flag), "ticked": ticked}
+
+
+def line(key: str, verb: str, word: str, text: str, **more: Any) -> Row:
+    """A row of something that is no memory."""
+    return _blank(key, verb, word, _marked(text, text), [], "") | more
+
+
+def _blank(
+    key: str, verb: str, word: str, parts: Sequence[tuple[str, str]], facts: Sequence[tuple[str, str, str]], why: str
+) -> Row:
+    return {
+        "id": key, "verb": verb, "word": word, "parts": list(parts), "facts": list(facts), "why": tables.visible(why),
+        "box": False, "ticked": True, "below": "", "span": "", "flag": "", "importance": None, "when": "",
+    }  # fmt: skip
+
+
+def _row(change: Change, box: bool, stale: Collection[str]) -> Row:
+    before, after = change.before, change.after
+    held = after or before
+    assert held is not None, "a change has a before or an after"
+    if before and after:
+        facts = [
+            ("" if one.field == "kept in" else one.field, _value(one.before), _value(one.after))
+            for one in diffs.fields(before, after)
+        ]
+        parts = _marked(before.document, after.document)
+    else:
+        alone = [held.kind.value, tables.TIERS[held.tier], *tables.marks(held)]
+        alone.insert(2, "unrated" if held.importance is None else f"importance {held.importance:.2f}")
+        facts = [("", one, "") for one in alone]
+        parts = _marked(held.document, held.document)
+    return _blank(change.entry_id, change.verb, tables.action(change), parts, facts, change.reason) | {
+        "box": box and change.entry_id not in stale,
+        "ticked": change.entry_id not in stale,
+        "flag": "Changed since this was planned: left as it is. Preview again to see it anew."
+        if change.entry_id in stale
+        else "",
+        "importance": held.importance,
+        "when": held.timestamp.isoformat() if held.timestamp else "",
+    }
+
+
+def _marked(before: str, after: str) -> list[tuple[str, str]]:
+    """A text with what went and came marked, as long as a row has use for."""
+    parts: list[tuple[str, str]] = []
+    left = _LONGEST
+    for what, text in diffs.words(tables.short(before, _LONGEST), tables.short(after, _LONGEST)):
+        if left <= 0:
+            break
+        parts.append((what, tables.short(text, left) if len(text) > left else text))
+        left -= len(text)
+    return parts
+
+
+def _value(text: str) -> str:
+    return tables.short(_RATED.sub("", text), _VALUE) or "none"
+
+
+def _lines(text: TextChange) -> list[tuple[str, str, str]]:
+    named = diffs.of_text(text)
+    if named:
+        return [(one.field, _value(one.before), _value(one.after)) for one in named]
+    return [("", tables.short(diffs.lines(text) or "Only its formatting changed.", _LONGEST), "")]
+
+
+def _below(planned: ChangeSet) -> Mapping[str, list[str]]:
+    """By the id of each summary, the memories that are forgotten for it."""
+    forgotten = {change.entry_id for change in planned.of("forget")}
+    found: dict[str, list[str]] = {}
+    for change in planned.of("add"):
+        assert change.after is not None, "it is added"
+        held = [one for one in dict.fromkeys(change.after.evidence) if one in forgotten]
+        if held:
+            found[change.entry_id] = held
+            forgotten -= set(held)
+    return found
+
+
+def _evidence(change: Change, by_id: Mapping[str, Change], find: Find) -> Iterator[Row]:
+    """Below a reflection, the memories that it was drawn from and that stay as they are."""
+    entry = change.after
+    if change.before is not None or entry is None or entry.kind is not Kind.REFLECTION:
+        return
+    for entry_id in entry.evidence[:_REFLECTS_ON]:
+        held = None if entry_id in by_id else find(entry_id)
+        if held is not None:
+            yield _stays(f"{change.entry_id}/{entry_id}", "", held) | {
+                "verb": "evidence", "word": "Evidence", "below": change.entry_id,
+            }  # fmt: skip
+
+
+def _stays(key: str, reason: str, held: MemoryEntry | None) -> Row:
+    text = held.document if held else "A memory that is not known any more."
+    row = _blank(key, "stay", "Stays", _marked(text, text), [], reason)
+    if held is not None:
+        row["importance"] = held.importance
+    return row
+
+
+def _hours(entry: MemoryEntry) -> Row:
+    """When an action of a plan is to be done, and that alone as its text; nothing where a person has changed them."""
+    start, end, activity, place = (str(entry.extras.get(name, "")) for name in ("start", "end", "activity", "place"))
+    if not (_CLOCK.fullmatch(start) and _CLOCK.fullmatch(end) and activity):
+        return {}
+    return {"span": f"{start}–{end}", "parts": _marked(activity, activity), "facts": [("", place, "")] if place else []}
