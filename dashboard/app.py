@@ -65,8 +65,7 @@ try:
     elif page.title == NEW.title:
         page.run()
     else:
-        st.info("No characters yet. Create one.")
-        st.page_link(NEW.script, label=NEW.title, icon=NEW.icon)
+        st.page_link(NEW.script, label="No characters yet. Create one.", icon=NEW.icon)
         cast.manage(None)
 except MemorySystemError as error:
     widgets.problem(error)

@@ -52,7 +52,7 @@ def mira() -> AgentMemory:
 def shown(page: AppTest) -> str:
     kinds = (page.caption, page.text, page.markdown, page.success, page.error, page.info, page.warning)
     said = "\n".join(str(element.value) for kind in kinds for element in kind).replace("\\", "")
-    return f"{said}\n{change_sets.text(page)}"
+    return f"{said}\n{change_sets.text(page)}".strip()
 
 
 def press(page: AppTest, begins: str) -> AppTest:

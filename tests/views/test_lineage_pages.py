@@ -109,7 +109,7 @@ def mira() -> AgentMemory:
 def shown(page: AppTest) -> str:
     kinds = (page.header, page.caption, page.text, page.markdown, page.success, page.error, page.info)
     said = "\n".join(str(element.value) for kind in kinds for element in kind).replace("\\", "")
-    return f"{said}\n{change_sets.text(page)}"
+    return f"{said}\n{change_sets.text(page)}".strip()
 
 
 def press(page: AppTest, label: str) -> AppTest:
