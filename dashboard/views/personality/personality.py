@@ -43,7 +43,6 @@ if past or session.viewing():
             st.code(agent.personality_text, language=None, wrap_lines=True)
     widgets.closed(agent)
     st.stop()
-bulk.last(agent)
 with st.container(horizontal=True):
     cast.manage(agent)
     portrait.control(agent)
