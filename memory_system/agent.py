@@ -44,7 +44,7 @@ from .llm.metered import Metered, Once
 from .llm.offline.model import OfflineModel
 from .llm.usage import Account, Spent
 from .operations import edit, migration, reflection, summarisation, synopsis
-from .operations.context import Ground, Progress, no_progress, within
+from .operations.context import Progress, no_progress
 from .operations.importing import turns as intake
 from .operations.importing.events import Added, Events, read
 from .operations.importing.turns import Turns
@@ -714,8 +714,8 @@ class AgentMemory:
         entries = intake.read(turns, self._context.time(now))
         planned_on = ground(self._context, now, progress)
         share = 0.8 if rate else 0.0
-        added, _ = edit.add(_step(planned_on, 0, share), entries, self._context.ledger.find, overwrite=False, rate=rate)
-        plan = synopsis.plan(_step(planned_on, share, 1), added)
+        added, _ = edit.add(planned_on.step(0, share), entries, self._context.ledger.find, overwrite=False, rate=rate)
+        plan = synopsis.plan(planned_on.step(share, 1), added)
         return plan if preview else self.apply(plan)
 
     def rate(self, text: str) -> tasks.Rating:
@@ -797,8 +797,3 @@ class AgentMemory:
     def reset_memory(self, *, preview: bool = False) -> ChangeSet:
         """Empty STM and LTM; the personality, pinned and protected memories stay, and ``undo`` brings all back."""
         return self._context.done(edit.reset(ground(self._context)), preview)
-
-
-def _step(ground: Ground, begin: float, end: float) -> Ground:
-    """The ground of one step of several, whose progress is a part of the whole."""
-    return dataclasses.replace(ground, progress=within(ground.progress, begin, end))

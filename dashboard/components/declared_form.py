@@ -37,27 +37,24 @@ def entered(
     values = {name: _widget(one, agent, f"{key}-{name}") for name, one in asked.items()}
     missing = [name for name, one in asked.items() if one.required and values[name] in (None, "", [])]
     if missing:
-        st.caption(f"Still needed: {', '.join(map(_label, missing))}.")
+        st.caption(f"Still needed: {', '.join(asked[name].label for name in missing)}.")
         return None
     try:
         given = {name: _read(asked[name], value) for name, value in values.items() if value not in (None, "", [])}
         return kind.model_validate(given)
     except ValidationError as error:
         for problem in error.errors(include_url=False, include_input=False):
-            where = ".".join(map(str, problem["loc"]))
-            st.error(widgets.plain(f"{_label(where)}: {problem['msg']}."), icon=":material/error:")
+            name, *inner = map(str, problem["loc"])
+            where = ".".join([asked[name].label if name in asked else name, *inner])
+            st.error(widgets.plain(f"{where}: {problem['msg']}."), icon=":material/error:")
     except ValueError as error:
         st.error(widgets.plain(f"This is not valid JSON: {error}."), icon=":material/error:")
     return None
 
 
-def _label(name: str) -> str:
-    return name.replace("_", " ").capitalize()
-
-
 def _widget(field: FormField, agent: AgentMemory | None, key: str) -> Any:
     """What was entered for a field, as ``_read`` takes it."""
-    label, kind = _label(field.name), field.kind
+    label, kind = field.label, field.kind
     more: dict[str, Any] = {"help": widgets.plain(field.said.help) or None}
     if (offered := _offered(field, agent)) is not None:
         first = None if field.optional or field.is_id else 0

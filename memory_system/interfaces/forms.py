@@ -48,6 +48,7 @@ class Says:
         empties: whether ``null``, on the command line ``none``, empties it.
         piped: whether ``-`` reads it from a pipe.
         words: the words for its values, where these have none of their own.
+        label: what the page calls it; the field's name if not given.
     """
 
     help: str
@@ -55,6 +56,7 @@ class Says:
     empties: bool = False
     piped: bool = False
     words: Mapping[str, Any] = field(default_factory=dict)
+    label: str = ""
 
 
 def says(form: type[BaseModel]) -> dict[str, Says]:
@@ -92,6 +94,11 @@ class FormField:
     said: Says
     least: float | None
     most: float | None
+
+    @property
+    def label(self) -> str:
+        """What people call it."""
+        return self.said.label or self.name.replace("_", " ").capitalize()
 
     @property
     def is_json(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, overload
 
@@ -55,6 +55,10 @@ class Ground:
         times = np.nan_to_num(self.ltm_times, nan=-np.inf)
         since = np.partition(times, -count)[-count]
         return sorted((self.ltm[int(row)] for row in np.flatnonzero(times >= since)), key=by_age)[-count:]
+
+    def step(self, begin: float, end: float) -> Ground:
+        """The ground of one step of several, whose progress is a part of the whole."""
+        return replace(self, progress=within(self.progress, begin, end))
 
     def plan(self, operation: str, title: str, changes: list[Change], **more: Any) -> ChangeSet:
         """A change set planned on this ground."""

@@ -14,8 +14,9 @@ from memory_system.core import checked_name
 from memory_system.errors import AlreadyExists, InvalidAgentName
 
 from ... import session, words
-from ...components import newcomer, widgets, working
+from ...components import widgets, working
 from ...data import figures, tables
+from . import newcomer
 from .life import Life
 
 KEPT = ("cue",)

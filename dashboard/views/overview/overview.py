@@ -3,10 +3,10 @@
 import streamlit as st
 
 from dashboard import session
-from dashboard.components import bulk, recent, spending, waiting, widgets
+from dashboard.components import bulk, recent, spending, widgets
 from dashboard.data import tables
 from dashboard.views.installation import safekeeping
-from dashboard.views.overview import evening, life
+from dashboard.views.overview import evening, life, waiting
 from memory_system import Tier
 
 agent = session.agent()

@@ -5,10 +5,10 @@ from typing import Any
 import streamlit as st
 
 from dashboard import session, words
-from dashboard.components import bulk, cast, change_set, drafts, portrait, widgets
+from dashboard.components import bulk, cast, change_set, drafts, widgets
 from dashboard.data import tables
 from dashboard.views.personality import meanwhile as personality_meanwhile
-from dashboard.views.personality import personality_form
+from dashboard.views.personality import personality_form, portrait
 from memory_system import MemorySystemError, Tier
 from memory_system.errors import InvalidDocument
 

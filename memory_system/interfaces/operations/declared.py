@@ -69,7 +69,9 @@ class Reflect(Timed):
 class Summarise(Timed):
     """How many of the least important memories become one."""
 
-    k: Annotated[int, Field(strict=True, ge=2, le=500), Says("How many memories become one.")] = 10
+    k: Annotated[
+        int, Field(strict=True, ge=2, le=500), Says("How many memories become one.", label="Memories to summarise")
+    ] = 10
 
 
 class Plan(Timed):

@@ -6,9 +6,9 @@ import streamlit as st
 
 from memory_system import AgentMemory
 
-from .. import session, words
-from ..data import deciding, tables
-from . import widgets
+from ... import session, words
+from ...components import widgets
+from ...data import deciding, tables
 
 
 def line(agent: AgentMemory) -> None:

@@ -6,8 +6,8 @@ import streamlit as st
 
 from memory_system import AgentMemory, MemorySystemError
 
-from ..data import portraits
-from . import bulk, drafts, widgets
+from ...components import bulk, drafts, widgets
+from ...data import portraits
 
 
 def control(agent: AgentMemory) -> None:

@@ -6,8 +6,8 @@ import streamlit as st
 
 from memory_system import MemorySystemError
 
-from .. import session, words
-from . import widgets
+from ... import session, words
+from ...components import widgets
 
 _MADE = "newcomer"
 _BEGUN = 1
