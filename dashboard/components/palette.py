@@ -79,17 +79,32 @@ def _operations() -> list[dict[str, Any]]:
 
 
 def memories(agent: AgentMemory, asked: str) -> list[dict[str, Any]]:
-    """The newest memories that hold all of these words."""
+    """The newest memories that hold all of these words: the character's, then those of others who are in use."""
+    present = session.moment() is None  # a moment is looked at of one character at a time
+    others = [one for one in session.world().opened() if present and one.name != agent.name]
+    found: list[dict[str, Any]] = []
+    for one in (agent, *sorted(others, key=lambda one: one.name)):
+        found += _memories_of(one, asked, _MOST - len(found), "" if one is agent else one.display_name)
+    return found
+
+
+def _memories_of(agent: AgentMemory, asked: str, most: int, who: str) -> list[dict[str, Any]]:
     wanted = asked.casefold().split()
-    held = (entry for tier in LIVED for entry in agent.entries(tier))
+    held = (entry for tier in LIVED for entry in agent.entries(tier)) if most else ()
     found = (entry for entry in held if all(word in entry.document.casefold() for word in wanted))
-    newest = heapq.nlargest(_MOST, found, key=lambda entry: (entry.timestamp or _EARLIEST, entry.id))
+    newest = heapq.nlargest(most, found, key=lambda entry: (entry.timestamp or _EARLIEST, entry.id))
     return [
         _option(
             tables.short(entry.document, _TEXT),
-            " · ".join([tables.tier(entry), *([ago(entry.timestamp, agent.now)] if entry.timestamp else [])]),
+            " · ".join(
+                [
+                    *([tables.short(who, 40)] if who else []),
+                    tables.tier(entry),
+                    *([ago(entry.timestamp, agent.now)] if entry.timestamp else []),
+                ]
+            ),
             "neurology",
-            {"memory": entry.id},
+            {"memory": entry.id, "of": agent.name},
         )
         for entry in newest
     ]
@@ -105,6 +120,8 @@ def _acted(act: Mapping[str, Any]) -> None:
 def _follow(act: Mapping[str, str]) -> None:
     """Go where was chosen; what does not exist, which a browser may ask for, leads nowhere."""
     link = places.link()
+    if act.get("of") in session.in_turn():
+        link = {**link, "agent": act["of"]}
     if act.get("agent") in session.in_turn():
         session.choose_next(act["agent"])
         st.rerun()

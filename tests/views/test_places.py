@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dashboard import session
 from dashboard.components import palette
 from dashboard.views import HISTORY, PAGES, PLACES, PageOf, place_of
 from tests import sample_world
@@ -80,8 +81,22 @@ def test_what_the_palette_does_not_know_leads_nowhere(workbench: Callable[..., A
 
 def test_memories_are_found_by_all_of_their_words_the_newest_first(open_page: OpenPage) -> None:
     open_page("history")  # opens the world
-    found = [mira().last_version(one["act"]["memory"]) for one in palette.memories(mira(), "KEY mill")]
+    offered = [one["act"] for one in palette.memories(mira(), "KEY mill")]
+    assert {act["of"] for act in offered} == {"mira"}
+    found = [mira().last_version(act["memory"]) for act in offered]
     assert found
     assert all("key" in one.document.casefold() and "mill" in one.document.casefold() for one in found)
     times = [one.timestamp for one in found if one.timestamp]
     assert times == sorted(times, reverse=True)
+
+
+def test_what_a_character_does_not_remember_is_found_with_another_one(workbench: Callable[..., AppTest]) -> None:
+    app = workbench(next(page for page in PAGES if page.name == "personality"))
+    tobias = session.world().agent("tobias")
+    tobias.add_short_term({"document": "A heron stole the harbour master's wig."}, rate=False)
+    (offered,) = palette.memories(mira(), "heron wig")
+    assert offered["hint"].startswith(tobias.display_name)
+    app.session_state["palette-act"] = offered["act"]
+    app.run()
+    assert app.session_state["agent"] == "tobias"
+    assert app.query_params["memory"] == offered["act"]["memory"]
