@@ -119,6 +119,16 @@ _ALL = (
         "the numbers of all turns that a statement rests on, also those from which it has a name, number or date.",
     ),
     Prompt(
+        "introduce",
+        "Read who somebody is",
+        "Sent on the New character page with the paragraph that tells who the character is.",
+        "The paragraph tells who a character of a story is. Put what it says into the parts of a personality: who they "
+        "are under 'identity', adjectives under 'traits', what they want under 'long_term_goals', whom they know under "
+        "'relationships', what they do each day at a time under 'routine' (HH:MM), and whatever else is said under "
+        "'facts', a sentence each, in the paragraph's own words. Leave out no statement, put none in two places, and "
+        "add nothing that the paragraph does not say.",
+    ),
+    Prompt(
         "compare",
         "Find duplicates and contradictions",
         "Sent from the Tidy page with pairs of memories.",

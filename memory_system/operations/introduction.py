@@ -1,15 +1,23 @@
-"""A personality from a paragraph about somebody, by rules: what a sentence says of them, and the rest word for word.
+"""A personality from a paragraph about somebody: what a sentence says of them, and the rest word for word.
 
-Nothing is invented and no sentence is lost: one of which no rule makes anything is kept as a fact.
+The rules invent nothing and lose no sentence: one of which no rule makes anything is kept as a fact. A language model
+reads more of it where one is set, and they are what is fallen back on.
 """
 
 from __future__ import annotations
 
+import json
 import re
+from dataclasses import dataclass
 from typing import Any
 
-from ..errors import InvalidParameter
+from ..core.personality import parse
+from ..errors import InvalidParameter, MemorySystemError
+from ..llm import LanguageModel
+from ..llm.introduce import introduce
+from ..llm.offline import OfflineModel
 
+RULES = "plain rules"
 MOST = 8_000
 """Characters of a paragraph that are read."""
 _NAME = r"[A-ZÀ-ÖØ-Þ][\w'’-]*(?:\s+(?:(?:de|da|di|du|la|le|van|von|of|the)\s+){0,2}[A-ZÀ-ÖØ-Þ][\w'’-]*){0,3}"
@@ -90,6 +98,48 @@ def introduced(text: str) -> dict[str, Any]:
             if sentence not in facts:
                 facts.append(sentence)
     return {"identity": identity or {"name": ""}} | found
+
+
+@dataclass(frozen=True)
+class Introduction:
+    """A personality as a paragraph tells of it.
+
+    Args:
+        document: as its JSON document.
+        by: who read it: what the language model is called, or ``"plain rules"``.
+        problem: why the language model did not read it, in a sentence; empty if it did, or none is set.
+    """
+
+    document: dict[str, Any]
+    by: str
+    problem: str = ""
+
+
+def read_introduction(text: str, model: LanguageModel) -> Introduction:
+    """The personality that a paragraph tells of, as a language model reads it; by plain rules where it does not help.
+
+    Raises:
+        InvalidParameter: the paragraph is no text, or has more than ``MOST`` characters.
+    """
+    by_rules = introduced(text)
+    if model.name == OfflineModel.name or not text.strip():
+        return Introduction(by_rules, RULES)
+    try:
+        answer = model.complete(introduce(text)).answer.model_dump()
+        document = {name: told for name, part in answer.items() if (told := _told(part))}
+        document.setdefault("identity", {}).setdefault("name", by_rules["identity"].get("name", ""))
+        if document["identity"]["name"]:
+            parse(json.dumps(document))
+    except MemorySystemError as error:
+        return Introduction(by_rules, RULES, error.sentence)
+    return Introduction(document, model.label)
+
+
+def _told(part: Any) -> Any:
+    """A part of an answer without what the paragraph says nothing of."""
+    if isinstance(part, dict):
+        return {name: told for name, one in part.items() if (told := _told(one)) not in (None, "", [], {})}
+    return [_told(one) for one in part] if isinstance(part, list) else part
 
 
 def _identity(sentence: str) -> dict[str, Any]:

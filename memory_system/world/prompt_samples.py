@@ -16,6 +16,7 @@ from ..conversation.storage import conversations
 from ..core.entry import MemoryEntry, Source, Tier
 from ..llm import Completion, Task, comparing, summarise
 from ..llm.base import Answer, Heard, Reply, unheard
+from ..llm.introduce import introduce
 from ..llm.narrate import reflect_on_person as reflecting
 from ..llm.offline.model import OfflineModel
 from ..llm.prompted import prompted
@@ -27,6 +28,7 @@ from .happening import retelling
 _CUE = "What has been on your mind?"
 _SITUATION = "It is Monday, 09:00. The market opens at 10:00, and the boat leaves at 15:00. Plan the day."
 _EXAMPLE = (("John", "Do you still have the key?"), ("", "I gave it back on Sunday."))
+_PARAGRAPH = "Rosa Quill, 34, baker. She is stubborn. She wants to buy back the mill. She gets up at 4 every morning."
 _WORDS = 100
 _TOLD = 5
 _SAID = 20
@@ -120,6 +122,12 @@ def _fold(agent: AgentMemory) -> str:
     return note
 
 
+def _introduce(agent: AgentMemory) -> str:
+    assert isinstance(agent.model, _Listening), "it was put there above"
+    agent.model.heard.append(introduce(_PARAGRAPH).worded(agent.model.prompts))
+    return "The paragraph is an example."
+
+
 def _compare(agent: AgentMemory) -> str:
     lived = _lived(agent)[:2]
     if len(lived) < 2:
@@ -158,6 +166,7 @@ _OPERATIONS: Mapping[str, Callable[[AgentMemory], str]] = {
     "narrate": _narrate,
     "synopsis": _synopsis,
     "compare": _compare,
+    "introduce": _introduce,
     "fold": _fold,
     "retell": _retell,
     "person": _person,

@@ -10,8 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_system.core import personality
+from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import InvalidParameter
-from memory_system.operations import introduced
+from memory_system.llm.offline import OfflineModel
+from memory_system.operations import introduced, read_introduction
+from tests.fake_server import FakeServer, says
 
 ROSA = (
     "Rosa Quill, 34, baker in Harrow Quay. She is stubborn, warm-hearted and quick to laugh. She wants to buy back the"
@@ -83,3 +86,35 @@ def test_what_is_said_of_others_is_kept_as_a_fact() -> None:
 def test_a_book_is_no_paragraph() -> None:
     with pytest.raises(InvalidParameter, match="at most 8,000"):
         introduced("x" * 8_001)
+
+
+ANSWER = {
+    "identity": {"name": "Rosa Quill", "age": 34, "profession": "baker", "home": "", "description": ""},
+    "traits": ["stubborn"],
+    "long_term_goals": [],
+    "relationships": [{"name": "Tomas Quill", "relation": "brother", "trust": None, "notes": ""}],
+    "routine": [{"time": "04:00", "activity": "gets up"}],
+    "facts": [],
+}
+
+
+def test_a_language_model_reads_the_paragraph_where_one_is_set_and_rules_do_where_it_does_not_help(
+    server: FakeServer, embedder: CachedEmbedder
+) -> None:
+    plain = read_introduction(ROSA, OfflineModel(embedder))
+    assert (plain.document, plain.by, plain.problem) == (introduced(ROSA), "plain rules", "")
+    server.on("introduce", says(ANSWER))
+    read = read_introduction(ROSA, server.model())
+    assert read.document == {
+        "identity": {"name": "Rosa Quill", "age": 34, "profession": "baker"},
+        "traits": ["stubborn"],
+        "relationships": [{"name": "Tomas Quill", "relation": "brother"}],
+        "routine": [{"time": "04:00", "activity": "gets up"}],
+    }
+    assert "fake" in read.by
+    assert ROSA in str(server.requests[-1]["messages"][1]["content"]), "it is data, and no instruction"
+    twice = {**ANSWER, "relationships": [{"name": "Tomas"}, {"name": "Tomas"}], "routine": [{"time": "26:00"}]}
+    server.on("introduce", says(twice))
+    refused = read_introduction(ROSA, server.model())
+    assert (refused.document, refused.by) == (introduced(ROSA), "plain rules")
+    assert refused.problem

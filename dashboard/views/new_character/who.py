@@ -7,15 +7,16 @@ from typing import Any
 import streamlit as st
 
 from memory_system import MemorySystemError
-from memory_system.operations import introduced
+from memory_system.llm.offline import OfflineModel
+from memory_system.operations import read_introduction
 
-from ... import words
+from ... import session, words
 from ...components import unsent, widgets
 from ...data import tables
 from ..personality import personality_form
 from .life import Life
 
-KEPT = ("paragraph", "paragraph-read", "document", "read")
+KEPT = ("paragraph", "paragraph-read", "document", "read", "read-by")
 """The fields of this step that outlive a reload."""
 _MOST = 8_000
 _EMPTY = {"identity": {"name": ""}}
@@ -37,7 +38,7 @@ def show(life: Life) -> dict[str, Any]:
     with st.container(gap="small"):
         st.text_area(
             words.IN_A_PARAGRAPH, key=life.key("paragraph"), height=110, max_chars=_MOST, placeholder=_EXAMPLE,
-            persist_state="session", help="Read by plain rules, without a language model. Nothing is left out.",
+            persist_state="session", help=_help(),
         )  # fmt: skip
         unsent.keep(life.key("paragraph"))
     paragraph = str(life.get("paragraph") or "")
@@ -47,12 +48,21 @@ def show(life: Life) -> dict[str, Any]:
         _read(life, paragraph)
     if life.key("base") not in st.session_state:
         life.put("base", life.get("document") or _EMPTY)
-    place = st.empty()
+    place, read_by = st.empty(), st.empty()
     with st.expander("Look at what was read, or fill in the form", icon=":material/edit_note:"):
         document, _ = personality_form.show(life.get("base"), life.key(f"form-{life.get('turn', 0)}"))
     life.put("document", document)
     place.caption(widgets.plain(_told(document)))
+    if by := life.get("read-by"):
+        read_by.caption(widgets.plain(str(by)))
     return document
+
+
+def _help() -> str:
+    model = session.world().models
+    if model.name == OfflineModel.name:
+        return "Read by plain rules, without a language model. Nothing is left out."
+    return widgets.plain(f"Read by {model.label}; by plain rules where it does not help.")
 
 
 def _wants_it_anew() -> bool:
@@ -64,14 +74,18 @@ def _wants_it_anew() -> bool:
 
 def _read(life: Life, paragraph: str) -> None:
     """Let the form begin anew with what the paragraph says."""
+    model = session.world().models
     try:
-        document = introduced(paragraph)
+        with st.spinner(f"{widgets.plain(model.label)} reads it …"):
+            found = read_introduction(paragraph, model)
     except MemorySystemError as error:
         widgets.problem(error)
         return
+    document = found.document
     life.put("base", document)
     life.put("read", document)
     life.put("document", document)
+    life.put("read-by", f"Read by {found.by}{f': {found.problem}' if found.problem else '.'}")
     life.put("paragraph-read", paragraph)
     life.put("turn", int(life.get("turn", 0)) + 1)
 
