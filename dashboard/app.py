@@ -54,7 +54,6 @@ try:
         head.show()
         if session.wants_new():
             st.switch_page(str(NEW.script))
-        newcomer.banner()
         if astray:
             st.warning("The character in the link does not exist here; showing another one.")
         standing.banner(session.present())

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter
-from collections.abc import Callable
-from datetime import datetime
+from collections.abc import Callable, Hashable
 from functools import cache
+from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -24,6 +24,7 @@ from . import words
 from .data import comparing, moments, portraits, tables
 from .server.visitors import COOKIE, visitors
 
+_T = TypeVar("_T")
 SAMPLES = shipped.samples()
 WORKBENCH = "Memory"
 """The title of the page that opens memories in place, so that nothing leads away from it."""
@@ -75,54 +76,71 @@ def example_cues(name: str) -> list[str]:
     return written.get(name, ["Whom do I trust?", "What did I promise?", "What worries me most?"])
 
 
-@st.cache_resource(show_spinner=False, max_entries=20)
-def timeline(name: str, stamp: tuple[int, int]) -> pd.DataFrame:  # noqa: ARG001 - both are the cache's key
-    """The long-term memories of the current agent as a table, made again when anything changed; not to be changed."""
-    return tables.timeline(agent().entries(Tier.LTM))
+@st.cache_resource(show_spinner=False, max_entries=100)
+def _kept(of: tuple[Hashable, ...], _make: Callable[[], Any]) -> Any:  # noqa: ARG001 - the first is the cache's key
+    return _make()
 
 
-@st.cache_resource(show_spinner=False, max_entries=20)
-def checked_cues(name: str, stamp: tuple[int, int], now: datetime) -> list[CueResult]:  # noqa: ARG001 - the cache's key
-    """What became of the current agent's saved cues, asked again when anything changed."""
-    return agent().check_cues(now)
+def kept(what: str, agent: AgentMemory, make: Callable[[AgentMemory], _T], *more: Hashable) -> _T:
+    """What is made of an agent, for all who look, and made again when anything of it changed; not to be changed.
+
+    Args:
+        what: what it is, so that it is told from what else is made of the same agent.
+        agent: of whom.
+        make: makes it.
+        more: what it depends on besides.
+    """
+    then = moment()
+    told = () if then is None else tuple(then.link().values())
+    made: _T = _kept((what, str(world().folder), agent.name, told, agent.stamp, *more), lambda: make(agent))
+    return made
 
 
-@st.cache_resource(show_spinner=False, max_entries=50)
-def inbox(folder: str, name: str, stamp: tuple[int, int], minute: datetime) -> Inbox:  # noqa: ARG001 - the cache's key
-    """What asks for a decision about an agent, read anew when anything changed or a minute of its world has passed."""
-    return world().inbox(name)
+def timeline(agent: AgentMemory) -> pd.DataFrame:
+    """The long-term memories of an agent as a table."""
+    return kept("timeline", agent, lambda one: tables.timeline(one.entries(Tier.LTM)))
+
+
+def checked_cues(agent: AgentMemory) -> list[CueResult]:
+    """What became of an agent's saved cues."""
+    now = agent.now
+    return kept("cues", agent, lambda one: one.check_cues(now), now)
 
 
 def waiting(agent: AgentMemory) -> Inbox:
-    """What asks for a decision about an agent at present; memories are not compared with each other for it."""
-    return inbox(str(world().folder), agent.name, agent.stamp, agent.now.replace(second=0, microsecond=0))
+    """What asks for a decision about an agent at present, read anew in each minute of its world.
+
+    Memories are not compared with each other for it.
+    """
+    minute = agent.now.replace(second=0, microsecond=0)
+    return kept("inbox", agent, lambda one: world().inbox(one.name), minute)
 
 
-@st.cache_resource(show_spinner=False, max_entries=20)
-def tags(name: str, stamp: tuple[int, int]) -> tuple[str, ...]:  # noqa: ARG001 - both are the cache's key
-    """Every tag of the current agent, the most frequent first."""
-    shown = agent()
-    counts = Counter(tag for tier in LIVED for entry in shown.entries(tier) for tag in entry.tags)
-    return tuple(tag for tag, _ in counts.most_common())
+def tags(agent: AgentMemory) -> tuple[str, ...]:
+    """Every tag of an agent, the most frequent first."""
+
+    def made(one: AgentMemory) -> tuple[str, ...]:
+        counts = Counter(tag for tier in LIVED for entry in one.entries(tier) for tag in entry.tags)
+        return tuple(tag for tag, _ in counts.most_common())
+
+    return kept("tags", agent, made)
 
 
-@st.cache_resource(show_spinner=False, max_entries=20)
-def scenes(name: str, stamp: tuple[int, int]) -> tuple[tuple[str, ...], tuple[str, ...]]:  # noqa: ARG001 - the cache's key
-    """Everybody in the current agent's memories and every place of them, the most frequent first."""
-    shown = agent()
-    entries = [entry for tier in LIVED for entry in shown.entries(tier)]
-    people = Counter(one for entry in entries for one in entry.people)
-    places = Counter(entry.place for entry in entries if entry.place)
-    return tuple(one for one, _ in people.most_common()), tuple(one for one, _ in places.most_common())
+def scenes(agent: AgentMemory) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Everybody in an agent's memories and every place of them, the most frequent first."""
+
+    def made(agent: AgentMemory) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        entries = [entry for tier in LIVED for entry in agent.entries(tier)]
+        people = Counter(one for entry in entries for one in entry.people)
+        places = Counter(entry.place for entry in entries if entry.place)
+        return tuple(one for one, _ in people.most_common()), tuple(one for one, _ in places.most_common())
+
+    return kept("scenes", agent, made)
 
 
 def forget() -> None:
-    """Let go of all tables and answers that were kept of the agents, after others have taken their names."""
-    timeline.clear()
-    tags.clear()
-    scenes.clear()
-    checked_cues.clear()
-    inbox.clear()
+    """Let go of all that was kept of the agents, after others have taken their names."""
+    _kept.clear()
 
 
 def choose_next(name: str | None) -> None:

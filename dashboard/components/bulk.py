@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
+from uuid import uuid4
 
 import pandas as pd
 import streamlit as st
 
 from memory_system import AgentMemory, ChangeSet, MemoryEntry, MemorySystemError, Tier
+from memory_system.errors import StaleChange
 
 from .. import session, words
 from ..data import change_rows, tables
+from ..views import HISTORY
 from . import change_set, widgets
 
 _DONE = "last-act-done"
@@ -28,34 +32,86 @@ _MARKS: dict[str, dict[str, bool]] = {
 }
 
 
-def last(agent: AgentMemory) -> None:
+@dataclass(frozen=True)
+class _Act:
+    """What was done last.
+
+    Args:
+        told: how it is said.
+        undo: takes it back.
+        undone: what is said then.
+        holds: answers whether that can still be done: nothing has come of it, and nobody has changed it since.
+        key: tells its button from that of another act.
+        where: how it is undone in Python.
+    """
+
+    told: str
+    undo: Callable[[], object]
+    undone: str
+    holds: Callable[[], bool]
+    key: str
+    where: str
+
+
+def last() -> None:
     """What was last done, in one line at the bottom over what stands there, with its undo.
 
     It stays until something else has been changed, or somebody closes it; wherever it is called, its place is the same.
     """
     with st.container(key="last-act", gap=None):
         widgets.said()
-        held: tuple[str, int, str, str] | None = st.session_state.get(_DONE)
-        if held is None or session.moment() is not None:
+        act: _Act | None = st.session_state.get(_DONE)
+        if act is None or session.moment() is not None:
             return
-        name, revision, told, title = held
-        whose = agent if name == agent.name else _known(name)
-        if whose is None or whose.stamp[0] != revision:
+        if not _holds(act):
             del st.session_state[_DONE]
             return
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.success(widgets.plain(told), icon=":material/check_circle:", width="stretch")
-            widgets.undo_button(whose, revision, title, _DONE, "last-act-undo")
+            st.success(widgets.plain(act.told), icon=":material/check_circle:", width="stretch")
+            undo = st.button(
+                "Undo", icon=":material/undo:", key=f"last-act-undo-{act.key}", disabled=session.viewing(),
+                help=f"In Python: {act.where}",
+            )  # fmt: skip
             if st.button("", icon=":material/close:", key="last-act-close", type="tertiary", help="Close this line"):
                 del st.session_state[_DONE]
                 st.rerun()
+        if undo:
+            _take_back(act)
 
 
-def _known(name: str) -> AgentMemory | None:
+def _holds(act: _Act) -> bool:
     try:
-        return session.character(name)
+        return act.holds()
     except MemorySystemError:
-        return None  # it was deleted or renamed since, and nothing of it can be undone here
+        return False  # whom it was about cannot be opened, and nothing of it can be undone here
+
+
+def _take_back(act: _Act) -> None:
+    try:
+        act.undo()
+    except MemorySystemError as error:
+        widgets.problem(error)
+        if isinstance(error, StaleChange):
+            st.page_link(HISTORY.script, label="Choose on the History page", query_params={"change": act.key})
+        return
+    st.session_state.pop(_DONE, None)
+    widgets.say_next(act.undone)
+    st.rerun()
+
+
+def did(
+    told: str, undo: Callable[[], object], undone: str, *, holds: Callable[[], bool] = lambda: True, where: str
+) -> None:
+    """Let ``last`` say what was done that no journal of a character tells, and take it back.
+
+    Args:
+        told: how it is said.
+        undo: takes it back.
+        undone: what is said then.
+        holds: answers whether that can still be done.
+        where: how it is undone in Python.
+    """
+    st.session_state[_DONE] = _Act(f"{told.rstrip('.')}.", undo, undone, holds, str(uuid4()), where)
 
 
 def done(agent: AgentMemory, made: ChangeSet, told: str, why: str = "") -> None:
@@ -64,7 +120,32 @@ def done(agent: AgentMemory, made: ChangeSet, told: str, why: str = "") -> None:
     if made.revision is None:
         widgets.say_next(f"Nothing was changed. {why}".strip())
     else:
-        st.session_state[_DONE] = agent.name, made.revision, f"{told.rstrip('.')}. {why}".strip(), made.title
+        done_to([(agent.name, made)], f"{told.rstrip('.')}. {why}".strip(), made.title)
+
+
+def done_to(made: Sequence[tuple[str, ChangeSet]], told: str, title: str) -> None:
+    """Let ``last`` say what was done to one character or several, in the order in which it was, and offer its undo.
+
+    Args:
+        made: the names of the characters, each with a change set that was applied; nothing is said of none.
+        told: how it is said.
+        title: what is said to be undone then.
+    """
+    applied = [(name, one.revision) for name, one in made if one.revision is not None]
+    if not applied:
+        return
+    newest = dict(applied)
+
+    def undo() -> None:
+        for name, revision in reversed(applied):
+            session.character(name).undo(revision)
+
+    def holds() -> bool:
+        held = session.world().stored()
+        return all(name in held and session.character(name).revision == newest[name] for name in newest)
+
+    key = str(applied[-1][1])
+    st.session_state[_DONE] = _Act(told, undo, f"Undone: {title}", holds, key, "AgentMemory.undo")
 
 
 def do(
@@ -227,7 +308,7 @@ def narrowed(frame: pd.DataFrame, whose: str) -> pd.DataFrame:
 def _fields(agent: AgentMemory, entries: Sequence[MemoryEntry], key: str) -> dict[str, Any]:
     """What is to be changed, as ``edit_many`` takes it; empty where nothing is chosen."""
     held = list(dict.fromkeys(tag for entry in entries for tag in entry.tags))
-    known = session.tags(agent.name, agent.stamp)
+    known = session.tags(agent)
     left, right = st.columns(2)
     adding = left.multiselect(
         "Add tags",

@@ -11,7 +11,7 @@ from memory_system.core import ago, real_clock
 
 from .. import session, words
 from ..data import tables
-from . import drafts, widgets
+from . import bulk, drafts, widgets
 
 
 def manage(agent: AgentMemory | None) -> None:
@@ -25,31 +25,73 @@ def manage(agent: AgentMemory | None) -> None:
         )
         name = st.text_input("Name", key=drafts.turn("cast-name"), placeholder="ana", persist_state="session")
         with st.container(horizontal=True):
-            if st.button("New", icon=":material/add:", disabled=not name.strip()):
-                _do(lambda: world.create_agent(name.strip()), name.strip(), f"{name.strip()} was created.")
-            if agent is not None and st.button("Copy to this name", disabled=not name.strip()):
-                _do(lambda: world.duplicate_agent(agent.name, name.strip()), name.strip(), "The copy was made.")
-            if agent is not None and st.button("Rename to this", disabled=not name.strip()):
-                _do(lambda: world.rename_agent(agent.name, name.strip()), name.strip(), "It was renamed.")
+            wanted = name.strip()
+            if st.button("New", icon=":material/add:", disabled=not wanted):
+                _do(lambda: made(world.create_agent(wanted), f"{wanted} was created"))
+            if agent is not None and st.button("Copy to this name", disabled=not wanted):
+                _do(lambda: made(world.duplicate_agent(agent.name, wanted), "The copy was made"))
+            if agent is not None and st.button("Rename to this", disabled=not wanted):
+                _do(lambda: _renamed(agent.name, wanted))
         if agent is not None and st.button(f"Delete {widgets.plain(agent.name)}", icon=":material/delete:"):
-            _do(lambda: world.delete_agent(agent.name), None, f"{agent.name} was deleted. It can be restored here.")
+            _do(lambda: _deleted(agent.name))
         deleted = world.deleted_agents()
         if deleted:
             st.caption("Deleted:")
         for binned in deleted[:20]:
             label = f"Restore {binned.name}, deleted {ago(binned.deleted_at, real_clock())}"
             if st.button(widgets.plain(label), key=f"restore-{binned.folder.name}", icon=":material/undo:"):
-                _do(lambda binned=binned: world.restore_agent(binned), binned.name, f"{binned.name} is back.")  # type: ignore[misc]
+                _do(lambda binned=binned: made(world.restore_agent(binned), f"{binned.name} is back"))  # type: ignore[misc]
 
 
-def _do(act: Callable[[], object], then: str | None, words: str) -> None:
-    """Do it, choose the agent that it is about, and begin the page anew."""
+def made(agent: AgentMemory, told: str) -> None:
+    """Let the line at the bottom tell of a character that is there now; its undo sends the whole of it to the bin."""
+    world, name, revision = session.world(), agent.name, agent.revision
+
+    def undo() -> None:
+        world.delete_agent(name)
+        session.choose_next(None)
+
+    bulk.did(
+        tables.visible(told), undo, f"{name} was taken back. It can be restored under “{words.CHARACTERS}”.",
+        holds=lambda: name in world.agents() and world.agent(name).revision == revision, where="World.delete_agent",
+    )  # fmt: skip
+    session.choose_next(name)
+
+
+def _renamed(name: str, to: str) -> None:
+    world = session.world()
+    now = world.rename_agent(name, to).name
+
+    def undo() -> None:
+        session.choose_next(world.rename_agent(now, name).name)
+
+    bulk.did(
+        "It was renamed", undo, "It has its former name.", holds=lambda: now in world.agents(),
+        where="World.rename_agent",
+    )  # fmt: skip
+    session.choose_next(now)
+
+
+def _deleted(name: str) -> None:
+    world = session.world()
+    binned = world.delete_agent(name)
+
+    def undo() -> None:
+        session.choose_next(world.restore_agent(binned).name)
+
+    bulk.did(
+        tables.visible(f"{name} was deleted"), undo, tables.visible(f"{name} is back."),
+        holds=lambda: binned in world.deleted_agents(), where="World.restore_agent",
+    )  # fmt: skip
+    session.choose_next(None)
+
+
+def _do(act: Callable[[], None]) -> None:
+    """Do it and begin the page anew, or say why not."""
     try:
         act()
     except MemorySystemError as error:
         widgets.problem(error)
         return
     drafts.next_turn("cast-name")
-    session.choose_next(then)
-    widgets.say_next(tables.visible(words))
     st.rerun()

@@ -13,7 +13,7 @@ from memory_system.world.branches import MAX_PURPOSE, Rehearsal
 
 from .. import session, words
 from ..data import tables
-from . import drafts, widgets, working
+from . import bulk, drafts, widgets, working
 
 PAGE = "views/rehearsal/rehearsal.py"
 AUTHOR = "Rehearsal page"
@@ -90,22 +90,23 @@ def begin(name: str) -> None:
                 help="A copy of every character at once. In Python: World.branch_all",
             )
 
-    def branch() -> str:
-        begun = world.branch(name, purpose=purpose, author=AUTHOR).name
+    def branch() -> list[str]:
+        begun = [world.branch(name, purpose=purpose, author=AUTHOR).name]
         drafts.next_turn(f"purpose-{name}")
         return begun
 
     if one:
-        _do(branch, "You are in the rehearsal now.")
+        _do(lambda: _begun(branch(), "You are in the rehearsal now"))
     if everybody:
         bar = st.progress(0.0, "Copying …")
 
-        def branch_all() -> str:
-            world.branch_all(purpose=purpose, author=AUTHOR, progress=working.shown_in(bar))
+        def branch_all() -> list[str]:
+            begun = world.branch_all(purpose=purpose, author=AUTHOR, progress=working.shown_in(bar))
             drafts.next_turn(f"purpose-{name}")
-            return world.rehearsals(name)[0].name
+            return [world.rehearsals(name)[0].name, *(one.name for one in begun)]
 
-        _do(branch_all, f"Rehearsals of all {len(cast)} characters have begun; choose among them as among characters.")
+        told = f"Rehearsals of all {len(cast)} characters have begun; choose among them as among characters"
+        _do(lambda: _begun(branch_all(), told))
 
 
 def listed(name: str) -> None:
@@ -133,7 +134,7 @@ def listed(name: str) -> None:
                     icon=":material/undo:",
                     help="In Python: World.restore_agent",
                 ):
-                    _do(lambda binned=binned: world.restore_agent(binned).name, "The rehearsal is back.")  # type: ignore[misc]
+                    _do(lambda binned=binned: _begun([world.restore_agent(binned).name], "The rehearsal is back"))  # type: ignore[misc]
 
 
 def _row(mark: Rehearsal, *, named: bool = False) -> None:
@@ -157,7 +158,7 @@ def drop(mark: Rehearsal, key: str) -> None:
     """A button that drops a rehearsal; it can be restored, so that nobody is asked twice."""
     help_ = "To the bin, from where this page restores it. In Python: World.drop"
     if st.button("Drop", key=key, icon=":material/delete:", help=help_):
-        _drop([mark], "The rehearsal was dropped. It can be restored below.")
+        _drop([mark], "The rehearsal was dropped. It can be restored below")
 
 
 def together(mark: Rehearsal) -> None:
@@ -173,25 +174,50 @@ def together(mark: Rehearsal) -> None:
                 st.rerun()
         help_ = "To the bin. In Python: World.drop, for each"
         if st.button(f"Drop all {len(group)}", icon=":material/delete:", key="drop-all", help=help_):
-            _drop(group, "All of them were dropped. Each can be restored on the page of its character.")
+            _drop(group, "All of them were dropped. Each can be restored on the page of its character")
 
 
-def _drop(marks: list[Rehearsal], words: str) -> None:
-    def act() -> str:
-        for mark in marks:
-            session.world().drop(mark.name)
-        return marks[0].of
+def _begun(names: list[str], told: str) -> None:
+    """Open the first of these rehearsals; the line at the bottom drops them all again."""
+    world = session.world()
+    of = next(one.of for one in world.rehearsals() if one.name == names[0])
 
-    _do(act, words)
+    def undo() -> None:
+        for name in dict.fromkeys(names):
+            world.drop(name)
+        session.choose_next(of)
+
+    bulk.did(
+        told, undo, "Dropped. It can be restored on the Rehearsal page.",
+        holds=lambda: set(names) <= {one.name for one in world.rehearsals()}, where="World.drop",
+    )  # fmt: skip
+    session.choose_next(names[0])
 
 
-def _do(act: Callable[[], str], words: str) -> None:
-    """Do it, choose the agent whose name it answers, and begin the page anew."""
+def _drop(marks: list[Rehearsal], told: str) -> None:
+    world = session.world()
+
+    def act() -> None:
+        dropped = [world.drop(mark.name) for mark in marks]
+
+        def undo() -> None:
+            for binned in dropped:
+                session.choose_next(world.restore_agent(binned).name)
+
+        bulk.did(
+            told, undo, "The rehearsal is back.", where="World.restore_agent",
+            holds=lambda: all(one in world.dropped(mark.of) for one, mark in zip(dropped, marks, strict=True)),
+        )  # fmt: skip
+        session.choose_next(marks[0].of)
+
+    _do(act)
+
+
+def _do(act: Callable[[], None]) -> None:
+    """Do it and begin the page anew, or say why not."""
     try:
-        name = act()
+        act()
     except MemorySystemError as error:
         widgets.problem(error)
         return
-    session.choose_next(name)
-    widgets.say_next(words)
     st.rerun()

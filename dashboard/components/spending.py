@@ -166,7 +166,11 @@ def _prices(used: set[str]) -> None:
             widgets.problem(error)
             return
         _begin_again()
-        widgets.say_next("The prices are saved.")
+        saved = prices.read(world.folder)
+        bulk.did(
+            "The prices are saved", lambda: world.models.set_prices(held), "The prices are as before.",
+            holds=lambda: prices.read(world.folder) == saved, where="world.models.set_prices(...)",
+        )  # fmt: skip
         st.rerun()
 
 

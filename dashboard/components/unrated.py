@@ -13,12 +13,17 @@ from memory_system.world import Rerating
 
 from .. import session
 from ..data import tables
-from . import widgets, working
+from . import bulk, widgets, working
 
 OPERATION = "Rate"
 """What the Operations page calls it, in its link."""
 _SECONDS = 2.0
 _MOST = 50
+_BEGUN = "rate-begun"
+_KIND = "rate"
+"""The operation of a change set of ratings."""
+_PIECES = 200
+"""Changes that are looked through for those that were made while it went on."""
 
 
 def section(agent: AgentMemory) -> None:
@@ -37,10 +42,8 @@ def section(agent: AgentMemory) -> None:
         _background()
         return
     if work is not None:
-        _ended(work)
-        if st.button("Close", key="rate-seen", icon=":material/close:"):
-            working.put_away(name)
-            st.rerun()
+        working.put_away(name)
+        _ended(agent, work)
     waiting = agent.unrated()
     if not waiting:
         widgets.empty("Every memory is rated.", "New events are rated on arrival.")
@@ -50,6 +53,7 @@ def section(agent: AgentMemory) -> None:
         icon=":material/star:",
         help="In Python: AgentMemory.rate_unrated",
     ):
+        st.session_state[_BEGUN] = agent.revision
         working.begin(name, lambda show, stop: agent.rate_unrated(progress=show, cancelled=stop))
         st.rerun()
     if waiting:
@@ -61,16 +65,24 @@ def section(agent: AgentMemory) -> None:
     _background()
 
 
-def _ended(work: working.Work) -> None:
+def _ended(agent: AgentMemory, work: working.Work) -> None:
+    """Say what came of it; the line at the bottom takes all of its pieces back at once."""
     if work.problem is not None:
         widgets.problem(work.problem)
     elif isinstance(work.result, Rerated):
         done = work.result
-        words = f"{tables.counted(len(done.rated), 'memory was', 'memories were')} rated; {done.left:,} are left."
-        (st.warning if done.stopped or done.failed else st.success)(
-            widgets.plain(f"{words} {done.stopped}".strip()),
-            icon=":material/info:" if done.stopped or done.failed else ":material/check_circle:",
-        )
+        told = f"{tables.counted(len(done.rated), 'memory was', 'memories were')} rated; {done.left:,} are left."
+        if done.stopped or done.failed:
+            st.warning(widgets.plain(f"{told} {done.stopped}".strip()), icon=":material/info:")
+        begun = int(st.session_state.pop(_BEGUN, agent.revision))
+        pieces = [
+            (agent.name, one.change_set)
+            for one in reversed(agent.history(_PIECES))
+            if one.revision > begun and one.change_set.operation == _KIND and one.change_set.author == agent.author
+        ]
+        bulk.done_to(pieces, told, "the ratings")
+        if pieces and not (done.stopped or done.failed):
+            st.rerun()
 
 
 @st.fragment(run_every=_SECONDS)

@@ -8,13 +8,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
-from dashboard.components import working
 from dashboard.data import deciding
 from memory_system import AgentMemory, Kind, Tier
 from memory_system.world import Matter
-from tests.waiting import LAST_RESORT
 
 from . import change_sets
+from .comparing import compared
 
 OpenPage = Callable[..., AppTest]
 TWICE = "The oven of the bakery is idle"
@@ -40,15 +39,6 @@ def press(page: AppTest, label: str, of: str = "") -> AppTest:
 def remember(*texts: str, **fields: object) -> list[str]:
     added = mira().add_short_term([{"document": text, "rating": 5, **fields} for text in texts], rate=False)
     return [one.id for one in added.outcomes]
-
-
-def compared(page: AppTest) -> AppTest:
-    """The page when all memories have been compared."""
-    while (work := working.of(f"compare-{page.session_state['agent']}")) is not None:
-        work.wait(LAST_RESORT)
-        page.run()
-    assert not page.exception, page.exception
-    return page
 
 
 @pytest.fixture

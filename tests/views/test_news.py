@@ -13,6 +13,7 @@ from memory_system import AgentMemory, Tier
 from tests.waiting import LAST_RESORT
 
 from . import change_sets
+from .comparing import compared
 from .test_entering_events import field
 from .test_pages import as_json, editor, mira, press
 
@@ -130,7 +131,7 @@ def by_the_settings(open_page: OpenPage) -> AppTest:
 def by_a_box_of_tidy(open_page: OpenPage) -> AppTest:
     open_page("overview")
     mira().add_short_term([{"document": "Fed the heron.", "rating": 4}, {"document": "Fed the heron!", "rating": 4}])
-    page = open_page("tidy")
+    page = compared(open_page("tidy"))
     return press(page, words.KEEP_THIS_ONE)
 
 

@@ -12,6 +12,8 @@ from memory_system import AgentMemory, Tier
 from memory_system.operations.duplicates.suspicions import ALMOST_THE_SAME
 from tests.fake_server import FakeServer, says
 
+from .comparing import compared
+
 OpenPage = Callable[..., AppTest]
 
 
@@ -25,9 +27,7 @@ def shown(page: AppTest) -> str:
 
 
 def press(page: AppTest, begins: str) -> AppTest:
-    next(button for button in page.button if button.label.startswith(begins)).click().run()
-    assert not page.exception, page.exception
-    return page
+    return compared(next(button for button in page.button if button.label.startswith(begins)).click().run())
 
 
 def remember(*texts: str) -> list[str]:
@@ -41,7 +41,7 @@ KEY_AGAIN = "For a week I lent the brass key of the tide mill to Tobias"
 
 def test_a_duplicate_is_merged_and_undone(open_page: OpenPage) -> None:
     ids = set(remember(KEY, KEY_AGAIN))
-    page = open_page("tidy")
+    page = compared(open_page("tidy"))
     assert ALMOST_THE_SAME in shown(page)
     press(page, words.KEEP_THIS_ONE)
     assert len([one for one in ids if mira().find(one)]) == 1
@@ -54,7 +54,7 @@ def test_a_duplicate_is_merged_and_undone(open_page: OpenPage) -> None:
 
 def test_of_a_contradiction_the_right_one_stays_or_both_do(open_page: OpenPage) -> None:
     ids = set(remember("The ferry leaves the east pier at 18:00", "The ferry leaves the east pier at 19:30"))
-    page = open_page("tidy")
+    page = compared(open_page("tidy"))
     assert "One says “18:00”, the other “19:30”." in shown(page)
     press(page, words.BOTH_ARE_RIGHT)
     assert "One says “18:00”" not in shown(page)
@@ -67,20 +67,20 @@ def test_of_a_contradiction_the_right_one_stays_or_both_do(open_page: OpenPage) 
 
 def test_the_same_words_many_times_become_one_memory(open_page: OpenPage) -> None:
     ids = remember(*["The oven of the bakery is idle"] * 4)
-    page = open_page("tidy")
+    page = compared(open_page("tidy"))
     press(page, "Merge 4 into it")
     assert len([one for one in ids if mira().find(one)]) == 1
 
 
 def test_without_a_language_model_the_page_says_what_it_misses(open_page: OpenPage) -> None:
-    assert words.NO_LANGUAGE_MODEL in shown(open_page("tidy"))
+    assert words.NO_LANGUAGE_MODEL in shown(compared(open_page("tidy")))
 
 
 def test_a_language_model_is_asked_when_somebody_wants_it(open_page: OpenPage, server: FakeServer) -> None:
     remember("Tobias keeps the mill key in his coat", "The key of the mill is kept in the chest of Tobias")
     mira().model = server.model()
     server.on("compare", says({"verdicts": [{"pair": 1, "relation": "same", "why": "*So* it is."}]}))
-    page = open_page("tidy")
+    page = compared(open_page("tidy"))
     assert words.NO_LANGUAGE_MODEL not in shown(page)
     assert server.requests == []
     press(page, "Ask fake")
@@ -92,7 +92,7 @@ def test_a_language_model_is_asked_when_somebody_wants_it(open_page: OpenPage, s
 
 def test_looking_at_the_page_changes_nothing(open_page: OpenPage) -> None:
     before = mira().stamp
-    open_page("tidy")
+    compared(open_page("tidy"))
     assert mira().stamp == before
 
 

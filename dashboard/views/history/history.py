@@ -13,7 +13,7 @@ from memory_system.store.journal import Applied
 agent = session.agent()
 changeable = agent.read_only is None
 widgets.heading("History", "Every change, newest first. Each can be undone, and so can an undo.", agent)
-bulk.last(agent)
+bulk.last()
 
 
 def listed() -> Applied | None:

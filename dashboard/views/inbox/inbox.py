@@ -3,10 +3,11 @@
 import streamlit as st
 
 from dashboard import session, words
-from dashboard.components import bulk, widgets
+from dashboard.components import bulk, compared, widgets
 from dashboard.data import deciding
-from dashboard.views.inbox import comparing, lines
-from memory_system.world import Inbox, Matter, sorted_out
+from dashboard.views.inbox import lines
+from memory_system import Tier
+from memory_system.world import Inbox, Matter, sorted_out, suspected
 
 _STYLE = (
     "<style>[class*='st-key-inbox-line-']{border-bottom:1px solid light-dark(#e4e4de,#33332f);padding:.375rem 0}"
@@ -41,9 +42,11 @@ if len(session.world().characters()) > 1 and st.toggle(words.EVERYBODY, key=_EVE
     st.stop()
 
 head, listed = st.container(), st.container(key="inbox-list")  # above what says how far comparing is
-pairs, complete = comparing.found(agent)
-cheap, compared = session.waiting(agent), sorted_out(agent, pairs)
-found = Inbox(cheap.now, (*cheap.decisions, *compared.decisions), (*cheap.put_off, *compared.put_off))
+known = compared.found(agent)
+complete = (known is not None and known.complete) or sum(map(len, map(agent.entries, (Tier.STM, Tier.LTM)))) < 2
+pairs = suspected(agent.duplicates.still(known.look)) if known else []
+cheap, doubted = session.waiting(agent), sorted_out(agent, pairs)
+found = Inbox(cheap.now, (*cheap.decisions, *doubted.decisions), (*cheap.put_off, *doubted.put_off))
 counts = deciding.counts(found.decisions)
 linked = session.from_link("kind")
 if linked != st.session_state.get("inbox-linked", ""):
@@ -65,4 +68,4 @@ with listed:
     elif counts and chosen and not any(kind in counts for kind in chosen):
         widgets.empty("Nothing of this kind waits.", "Choose another kind above.")
 lines.later(agent, found.put_off)
-bulk.last(agent)
+bulk.last()

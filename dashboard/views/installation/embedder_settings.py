@@ -15,7 +15,7 @@ from memory_system.embedding import EMBEDDERS, known_languages
 from memory_system.operations import Progress
 
 from ... import session, words
-from ...components import widgets, working
+from ...components import bulk, widgets, working
 from ...data import tables
 
 
@@ -47,13 +47,18 @@ def show() -> None:
             words.USE_THIS_EMBEDDER, icon=":material/translate:", disabled=name == world.embedder_name,
             help="In Python: world.use_embedder(name)",
         ):  # fmt: skip
+            before = world.embedder_name
             try:
                 with st.spinner("Loading …"):
                     world.use_embedder(name)
             except MemorySystemError as error:
                 widgets.problem(error)
             else:
-                widgets.say_next(f"{name} makes the vectors of this world.")
+                bulk.did(
+                    f"{name} makes the vectors of this world", lambda: world.use_embedder(before),
+                    f"{before} makes the vectors of this world again.", holds=lambda: world.embedder_name == name,
+                    where="world.use_embedder(name)",
+                )  # fmt: skip
                 st.rerun()
         _reembed(world)
 

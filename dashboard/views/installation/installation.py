@@ -16,7 +16,7 @@ from memory_system.errors import NotAllowed
 
 agent = session.agent()
 widgets.heading("Installation", "What all characters of this world share.")
-bulk.last(agent)
+bulk.last()
 PARTS = {  # by its word in the link
     model_settings.LINK: "Language model",
     prompt_settings.LINK: "Prompts",

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from memory_system import AgentMemory, MemorySystemError
+from memory_system import AgentMemory, ChangeSet, MemorySystemError
 from memory_system.core import EVERYBODY, WORLD_AGENT, Fact, Group, stamp
 
 from ... import session, words
-from ...components import drafts, widgets
+from ...components import bulk, drafts, widgets
 from ...data import tables
 
 LINK = "known"
@@ -177,14 +177,14 @@ def _changes(agent: AgentMemory) -> None:
                     widgets.undo_button(keeps, one.revision, one.change_set.title)
 
 
-def _do(change: Callable[[], object], said: str, after: Callable[[], None]) -> None:
+def _do(change: Callable[[], ChangeSet], said: str, after: Callable[[], None]) -> None:
     try:
-        change()
+        made = change()
     except MemorySystemError as error:
         widgets.problem(error)
         return
     after()
-    widgets.say_next(said)
+    bulk.done(session.world().agent(WORLD_AGENT), made, said)
     st.rerun()
 
 

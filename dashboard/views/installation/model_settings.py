@@ -10,7 +10,7 @@ from memory_system import AgentMemory, MemorySystemError
 from memory_system.llm import PROVIDERS, ModelChoice, Provider, Trial, WorldModel, keys
 
 from ... import session, words
-from ...components import widgets
+from ...components import bulk, widgets
 from ...data import tables
 
 LINK = "model"
@@ -85,7 +85,7 @@ def _key_in_words(models: WorldModel, endpoint: str, agent: AgentMemory) -> None
             "Forget the key", type="tertiary", help="In Python: world.models.forget_key(endpoint)"
         )
     if forget:
-        _done(lambda: models.forget_key(endpoint), "The key is forgotten.")
+        _done(lambda: models.forget_key(endpoint), "The key is forgotten. To use it again, enter it again.")
 
 
 def _way_back(models: WorldModel, choice: ModelChoice) -> Callable[[], None] | None:
@@ -98,7 +98,7 @@ def _way_back(models: WorldModel, choice: ModelChoice) -> Callable[[], None] | N
         icon=":material/restart_alt:",
         help=f"It says: {'offline rules' if usual.offline else usual.label}. In Python: world.models.use_environment()",
     ):
-        return lambda: _done(models.use_environment, "The environment decides again.")
+        return lambda: _chosen(models, models.use_environment, "The environment decides again.")
     return None
 
 
@@ -217,10 +217,31 @@ def _use(models: WorldModel, choice: ModelChoice, words: str, key: str = "", *, 
         if not models.use(choice, key, in_keyring=in_keyring).offline:
             st.session_state[_TURN] = st.session_state.get(_TURN, 0) + 1
 
-    _done(use, words)
+    _chosen(models, use, words)
 
 
-def _done(do: Callable[[], None], words: str) -> None:
+def _chosen(models: WorldModel, do: Callable[[], None], words: str) -> None:
+    """Let another model be used; what was used before can be again, with the key that is held for its address."""
+    before = models.chosen
+
+    def back() -> None:
+        if before is None:
+            models.use_environment()
+        else:
+            models.use(before)
+
+    def told() -> None:
+        do()
+        chosen = models.chosen
+        bulk.did(
+            words, back, f"{models.of_environment.label if before is None else before.label} is in use again.",
+            holds=lambda: models.chosen == chosen, where="world.models.use(choice)",
+        )  # fmt: skip
+
+    _done(told)
+
+
+def _done(do: Callable[[], None], words: str = "") -> None:
     """Do something, say so, and draw the page anew; or say why not."""
     try:
         do()
@@ -228,7 +249,8 @@ def _done(do: Callable[[], None], words: str) -> None:
         widgets.problem(error)
     else:
         st.session_state.pop(_TRIAL, None)
-        widgets.say_next(words)
+        if words:
+            widgets.say_next(words)
         st.rerun()
 
 

@@ -10,7 +10,7 @@ from memory_system.llm import PROMPTS, Prompt, PromptFile, checked, shipped
 from memory_system.world import sample
 
 from ... import session, words
-from ...components import drafts, widgets
+from ...components import bulk, drafts, widgets
 from ...data import diffs, tables
 
 LINK = "prompts"
@@ -104,6 +104,7 @@ def _preview(about: Prompt, text: str, agent: AgentMemory) -> None:
 
 
 def _save(file: PromptFile, about: Prompt, text: str, words: str, draft: drafts.Draft | None = None) -> None:
+    before = file.prompts.text(about.name)
     try:
         file.save(about.name, text, by="dashboard")
     except MemorySystemError as error:
@@ -111,7 +112,10 @@ def _save(file: PromptFile, about: Prompt, text: str, words: str, draft: drafts.
     else:
         if draft is not None:
             draft.done()
-        widgets.say_next(words)
+        bulk.did(
+            words, lambda: file.save(about.name, before, by="dashboard"), f"“{about.title}” says again what it said.",
+            holds=lambda: file.prompts.text(about.name) == text, where="world.prompts.save(name, text)",
+        )  # fmt: skip
         st.rerun()
 
 

@@ -14,7 +14,7 @@ from memory_system.maintenance import restore as backup_restoring
 from memory_system.world import swap
 
 from ... import session, words
-from ...components import widgets, working
+from ...components import bulk, widgets, working
 from ...data import tables
 from ...server import downloads
 
@@ -174,7 +174,7 @@ def _restored() -> None:
     working.put_away(_RESTORE)
     session.forget()
     told = "".join(f" {one.agent}: {one.sentence}" for one in done.findings)
-    widgets.say_next(f"{words.RESTORED_WORLD_OF} {stamp(done.manifest.made_at)}.{told}")
+    _tell(f"{words.RESTORED_WORLD_OF} {stamp(done.manifest.made_at)}.{told}")
     st.rerun()
 
 
@@ -249,8 +249,26 @@ def _put_back(one: swap.Aside) -> None:
         widgets.problem(error)
         return
     session.forget()
-    widgets.say_next(f"{words.WORLD_AS_IT_WAS} {stamp(one.at)}.")
+    _tell(f"{words.WORLD_AS_IT_WAS} {stamp(one.at)}.")
     st.rerun()
+
+
+def _tell(sentence: str) -> None:
+    """Let the line at the bottom say that another world is here, and bring back the one that was set aside for it."""
+    world = session.world()
+    aside = next(iter(swap.of_world(world.folder)), None)
+    if aside is None:
+        widgets.say_next(sentence)
+        return
+
+    def undo() -> None:
+        backup_restoring.put_back(session.world(), aside)
+        session.forget()
+
+    bulk.did(
+        sentence, undo, f"{words.WORLD_AS_IT_WAS} {stamp(aside.at)}.",
+        holds=lambda: aside in swap.of_world(session.world().folder), where="backup_restoring.put_back(world, aside)",
+    )  # fmt: skip
 
 
 def _busy(name: str) -> bool:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
 import streamlit as st
 
+from memory_system import World
+from memory_system.core import real_clock
+
 from ... import session, words
-from ...components import drafts, widgets
+from ...components import bulk, drafts, widgets
+
+_FOLLOWS = timedelta(seconds=1)
+"""How near to the real time a clock is that follows it."""
 
 
 def show() -> None:
@@ -35,7 +42,24 @@ def show() -> None:
         if st.button(
             words.SET_THE_CLOCK, icon=":material/schedule:", disabled=wanted == world.standing and world.speed in (0, 1)
         ):
+            back = _back(world)
             world.stand_at(wanted)
             draft.done()
-            widgets.say_next("The clock is set.")
+            bulk.did(
+                "The clock is set", back, "The clock goes as before.", holds=lambda: world.standing == wanted,
+                where="World.stand_at",
+            )  # fmt: skip
             st.rerun()
+
+
+def _back(world: World) -> Callable[[], None]:
+    """What lets the clock go again as it goes now: it stands, follows the real time, or runs at a pace of its own."""
+    standing, speed, at, since = world.standing, world.speed, world.clock(), real_clock()
+
+    def back() -> None:
+        follows = speed == 1 and abs(at - since) < _FOLLOWS
+        world.stand_at(standing or (None if follows else at + speed * (real_clock() - since)))
+        if standing is None and not follows:
+            world.play(speed)
+
+    return back

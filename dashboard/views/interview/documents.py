@@ -11,7 +11,7 @@ from memory_system.conversation import Loaded, archival_search, documents, load_
 from memory_system.operations import Progress
 
 from ... import session
-from ...components import widgets, working
+from ...components import bulk, widgets, working
 from ...data import tables
 from . import talk_tables
 
@@ -38,11 +38,10 @@ def show(agent: AgentMemory) -> None:
         working.bar(name)
         return
     if work is not None:
-        _ended(work, name)
+        _ended(agent, work, name)
     held = documents.documents(agent)
     if not widgets.closed(agent):
         _load(agent, name)
-        _done(agent)
     st.header(tables.counted(len(held), "document", "documents"), anchor=False)
     if not held:
         widgets.empty("No documents yet.", "Upload one above.", agent)
@@ -108,27 +107,15 @@ def _begin(agent: AgentMemory, work_name: str, data: bytes, name: str) -> None:
     st.rerun()
 
 
-def _ended(work: working.Work, name: str) -> None:
+def _ended(agent: AgentMemory, work: working.Work, name: str) -> None:
     working.put_away(name)
     if work.problem is not None:
         widgets.problem(work.problem)
     elif work.result is None:
         st.info("Cancelled. Nothing was loaded.")
     else:
-        st.session_state["document-done"] = work.result
-
-
-def _done(agent: AgentMemory) -> None:
-    """What was loaded last, with the way back."""
-    done = st.session_state.get("document-done")
-    if done is None or done.agent != agent.name or done.revision is None:
-        return
-    with st.container(border=True, horizontal=True, vertical_alignment="center"):
-        with st.container(width="stretch", gap=None):
-            st.text(tables.visible(done.title))
-            for note in done.notes:
-                st.caption(widgets.plain(note))
-        widgets.undo_button(agent, done.revision, done.title, "document-done")
+        bulk.done(agent, work.result, work.result.title, " ".join(work.result.notes))
+        st.rerun()
 
 
 def _listed(agent: AgentMemory, one: Loaded) -> None:
@@ -165,7 +152,7 @@ def _remove(agent: AgentMemory, one: Loaded) -> None:
     except MemorySystemError as error:
         widgets.problem(error)
         return
-    st.session_state["document-done"] = done
+    bulk.done(agent, done, done.title, " ".join(done.notes))
     st.rerun()
 
 

@@ -19,7 +19,7 @@ SHOWN = {  # by its word in the link
 
 agent = session.agent()
 widgets.heading("Interview", f"Talk, and watch the memory work · {widgets.plain(agent.model.label)}", agent)
-bulk.last(agent)
+bulk.last()
 shown, opened = tabs.linked(SHOWN, "talk-shown", "show")
 SHOW: dict[str, Callable[[AgentMemory], None]] = {
     "talk": room.show,

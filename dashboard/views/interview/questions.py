@@ -147,12 +147,11 @@ def _memories(name: str, ids: tuple[str, ...], key: str) -> None:
 
 def _keep(answered: Mapping[str, Sitting]) -> None:
     try:
-        for name, sitting in answered.items():
-            interview.keep(session.character(name), sitting)
+        kept = [(name, interview.keep(session.character(name), sitting)) for name, sitting in answered.items()]
     except MemorySystemError as error:
         widgets.problem(error)
         return
-    widgets.say_next("Kept. Edit a memory, ask again, and compare. The History page can undo it.")
+    bulk.done_to(kept, "Kept. Edit a memory, ask again, and compare.", "the answers were kept")
     st.rerun()
 
 

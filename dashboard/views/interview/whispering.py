@@ -1,14 +1,16 @@
-"""Whisper: a thought planted in a character's memory, with what it becomes, and the way back."""
+"""Whisper: a thought planted in a character's memory, and what it becomes."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
-from memory_system import AgentMemory, ChangeSet, MemorySystemError
+from memory_system import AgentMemory, ChangeSet, MemoryEntry, MemorySystemError
 from memory_system.conversation import whisper
 
 from ... import words
-from ...components import card, change_set, drafts, widgets
+from ...components import bulk, card, change_set, drafts, widgets
 from .talk_state import INTERVIEW
 
 _MOST = 2000
@@ -50,30 +52,29 @@ def show(agent: AgentMemory) -> None:
                 change_set.show(agent, whisper(agent, thought, preview=True))
         if planted:
             with st.spinner("Whispering …"):
-                st.session_state[key] = whisper(agent, thought)
+                st.session_state[key] = done = whisper(agent, thought)
             drafts.next_turn(form)
+            bulk.done(agent, done, "Planted")
             st.rerun()
     except MemorySystemError as error:
         widgets.problem(error)
         return
-    done: ChangeSet | None = st.session_state.get(key)
-    if done is not None and done.revision is not None:
-        _planted(agent, done, key)
+    planted_last: ChangeSet | None = st.session_state.get(key)
+    held = [agent.find(change.entry_id) for change in planted_last.changes] if planted_last is not None else []
+    if thoughts := [one for one in held if one is not None]:
+        _planted(agent, thoughts)
 
 
-def _planted(agent: AgentMemory, done: ChangeSet, key: str) -> None:
-    """The thought as a memory, with the way back, and the way to ask about it."""
-    assert done.revision is not None, "it was applied"
+def _planted(agent: AgentMemory, thoughts: Sequence[MemoryEntry]) -> None:
+    """The thought as a memory, and the way to ask about it."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("**Planted. The character believes it is its own.**", width="stretch")
-        widgets.undo_button(agent, done.revision, done.title, key)
         st.button(
             "Ask about it", icon=":material/chat:", key="whisper-ask", on_click=_ask,
             help="Goes on to the interview, which leaves no trace.",
         )  # fmt: skip
-    for change in done.changes:
-        if change.after is not None:
-            card.show(agent, agent.find(change.entry_id) or change.after)
+    for entry in thoughts:
+        card.show(agent, entry)
 
 
 def _ask() -> None:

@@ -16,7 +16,7 @@ widgets.heading(
     "Significant memories, reflections, summaries and plans. Click a point to open it; the box tool selects several.",
     agent,
 )
-bulk.last(agent)
+bulk.last()
 
 
 def open_memory(entry_id: str | None) -> None:
@@ -52,7 +52,7 @@ def show_open(entry_id: str, order: list[str]) -> None:
 
 selected = session.from_link("memory") or None
 stale.notice(agent)
-frame = session.timeline(agent.name, agent.stamp)
+frame = session.timeline(agent)
 edits.unfinished(agent, {selected or ""} | {entry.id for tier in LIVED for entry in agent.entries(tier)})
 if frame.empty:
     if selected:

@@ -114,23 +114,10 @@ _TABLE = (
 )
 
 
-@st.cache_resource(show_spinner=False, max_entries=50)
-def _ways_of(
-    place: str,  # noqa: ARG001 - it and the next two are the cache's key
-    stamp: tuple[int, int],  # noqa: ARG001
-    cue: str,  # noqa: ARG001
-    entry_id: str,
-    _agent: AgentMemory,
-    _query: Query,
-) -> tuple[Way, ...]:
-    """The ways that recall a memory, looked for once for as long as nothing changes."""
-    return _agent.ways(_query, entry_id)
-
-
 def _ways(agent: AgentMemory, own: Query, entry_id: str) -> None:
     """Each change that would recall it, with a button that tries it and one that keeps it."""
     st.markdown(f"**{words.WHAT_WOULD_RECALL_IT}**")
-    ways = _ways_of(session.place(), agent.stamp, own.cue, entry_id, agent, own)
+    ways = session.kept("ways", agent, lambda one: one.ways(own, entry_id), own.cue, entry_id)
     if not ways:
         st.caption("No single change would recall it.")
         return

@@ -7,7 +7,7 @@ import streamlit as st
 from dashboard import session, words
 from dashboard.components import bulk, mounting, places, widgets
 from dashboard.views.memory import drawer, listing, looking
-from memory_system import AgentMemory, MemoryEntry, MemorySystemError, Query
+from memory_system import AgentMemory, MemorySystemError, Query
 from memory_system.recall import Explanation
 
 _STYLE = (
@@ -41,12 +41,6 @@ _STYLE = (
 )
 
 
-@st.cache_resource(show_spinner=False, max_entries=10)
-def _remembered(place: str, stamp: tuple[int, int], _agent: AgentMemory) -> list[MemoryEntry]:  # noqa: ARG001
-    """All memories, the newest first; sorted anew when anything changed."""
-    return listing.newest_first(_agent)
-
-
 @st.fragment
 def _bench() -> None:
     """The list and the drawer; whatever is typed or chosen runs this part again, and not the whole page."""
@@ -66,7 +60,7 @@ def _bench() -> None:
 
 def _list(agent: AgentMemory, at: looking.Looking) -> tuple[Explanation | None, Query | None]:
     """The list; answers the explanation that it shows, and what is asked with the character's own settings."""
-    entries = _remembered(session.place(), agent.stamp, agent)
+    entries = session.kept("remembered", agent, listing.newest_first)
     forgotten, shown = listing.FORGOTTEN in at.only, listing.Shown(at.only, at.words)
     tried = looking.tried(session.place(), at.cue)
     found = own = None
@@ -123,4 +117,4 @@ def _forgotten(agent: AgentMemory, at: looking.Looking, shown: listing.Shown, ow
 
 st.html(_STYLE)
 _bench()
-bulk.last(session.agent())
+bulk.last()

@@ -3,13 +3,13 @@
 import streamlit as st
 
 from dashboard import session, words
-from dashboard.components import widgets
+from dashboard.components import bulk, widgets
 from dashboard.views.new_character import happened, trying, who
 from dashboard.views.new_character.life import Life
 from memory_system import MemorySystemError
 
 st.title(words.NEW_CHARACTER, anchor=False)
-widgets.said()
+bulk.last()
 if session.viewing():
     st.caption(f":material/lock: Nothing can be changed here. {words.A_VIEWER}.")
     st.stop()

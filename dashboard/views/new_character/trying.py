@@ -14,9 +14,8 @@ from memory_system.core import checked_name
 from memory_system.errors import AlreadyExists, InvalidAgentName
 
 from ... import session, words
-from ...components import widgets, working
+from ...components import cast, widgets, working
 from ...data import figures, tables
-from . import newcomer
 from .life import Life
 
 KEPT = ("cue",)
@@ -103,12 +102,9 @@ def create(life: Life, document: dict[str, Any], events: Sequence[MemoryEntry], 
     )  # fmt: skip
     first = made.history(1)[0].change_set
     session.own_changes().add(first.id)
-    newcomer.made(
-        made.name, f"{made.display_name} was created with {tables.counted(len(events), 'memory', 'memories')}"
-    )
+    cast.made(made, f"{made.display_name} was created with {tables.counted(len(events), 'memory', 'memories')}")
     life.end()
     session.look_at(None)
-    session.choose_next(made.name)
     st.switch_page("views/memory/memory.py", query_params={"agent": made.name, **({"cue": asked} if asked else {})})
 
 

@@ -18,7 +18,7 @@ widgets.heading(
     "Preview, apply, undo. Apply does exactly what the preview showed; the model is not asked again.",
     agent,
 )
-bulk.last(agent)
+bulk.last()
 if session.moment() is not None:
     st.header("What the next migration would have done", anchor=False)
     change_set.show(agent, agent.migrate_stm2ltm(preview=True))

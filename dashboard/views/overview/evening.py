@@ -56,7 +56,9 @@ def day(agent: AgentMemory, cast: list[AgentMemory]) -> None:
             _to_memory(name, memory=memory)
         session.choose_next(name)
         st.rerun()
-    end, shown, met = _day(tuple((one.name, one.stamp) for one in cast), session.place(), agent.now, cast)
+    end, shown, met = session.kept(
+        "day", agent, lambda one: _day(one, cast), agent.now, *((one.name, one.stamp) for one in cast)
+    )
     begin = end - evening.DAY
     st.header(f"The last day, until {stamp(end)}", anchor=False)
     shared = {one for pair in met for one in pair}
@@ -126,19 +128,13 @@ def cast_of(agent: AgentMemory) -> list[AgentMemory]:
     return sorted(found, key=lambda one: one.name)
 
 
-@st.cache_resource(show_spinner=False, max_entries=20)
-def _day(
-    stamps: tuple[tuple[str, tuple[int, int]], ...],  # noqa: ARG001 - the cache's key
-    place: str,  # noqa: ARG001 - the cache's key
-    now: datetime,
-    _cast: list[AgentMemory],
-) -> tuple[datetime, list[evening.Lane], list[tuple[str, str]]]:
-    """The last day of a cast and its meetings, made again when anything changed."""
+def _day(agent: AgentMemory, cast: list[AgentMemory]) -> tuple[datetime, list[evening.Lane], list[tuple[str, str]]]:
+    """The last day of a cast, as one of them has it, and its meetings."""
     lives = [
         (one.name, tables.visible(one.display_name), [entry for tier in LIVED for entry in one.entries(tier)])
-        for one in _cast
+        for one in cast
     ]
-    end, shown = evening.last_day(lives, now)
+    end, shown = evening.last_day(lives, agent.now)
     return end, shown, evening.meetings(shown)
 
 

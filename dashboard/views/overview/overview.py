@@ -30,7 +30,7 @@ with st.container(horizontal=True, gap="small"):
         help="The Interview page: ask without leaving a trace. In Python: Interview(agent)",
     ):  # fmt: skip
         st.switch_page("views/interview/interview.py", query_params={"agent": agent.name})
-bulk.last(agent)
+bulk.last()
 
 if agent.personality_problem:
     st.warning(widgets.plain(agent.personality_problem), icon=":material/warning:")

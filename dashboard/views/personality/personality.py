@@ -18,7 +18,7 @@ widgets.heading(
     "What is always true of the character: it never decays, and only you can change it.",
     agent,
 )
-bulk.last(agent)
+bulk.last()
 
 
 def facts() -> None:

@@ -101,13 +101,13 @@ def take_over(agent: AgentMemory, query: Query, at: datetime | None) -> None:
         at: the time to ask at; ``None`` = the world's time of the moment.
     """
     facets = query.facets
-    people, places = session.scenes(agent.name, agent.stamp)
+    people, places = session.scenes(agent)
     values = _values(Preset(query.scoring, query.threshold, query.static_threshold, "")) | {
         "top_k": min(query.top_k, 100),
         "ss": query.static_share,
         "requery": query.requery,
         "kinds": [kind.value for kind in facets.kinds],
-        "tags": [tag for tag in facets.tags if tag in session.tags(agent.name, agent.stamp)],
+        "tags": [tag for tag in facets.tags if tag in session.tags(agent)],
         "sources": list(facets.sources),
         "people": [one for one in facets.people if one in people],
         "places": [one for one in facets.places if one in places],
@@ -243,7 +243,7 @@ def _facets(agent: AgentMemory) -> Facets:
         persist_state="session",
     )
     tags = right.multiselect(
-        "Tags", session.tags(agent.name, agent.stamp), key=f"tags-{session.place()}", placeholder="Any tag",
+        "Tags", session.tags(agent), key=f"tags-{session.place()}", placeholder="Any tag",
         persist_state="session",
     )  # fmt: skip
     scene = _scene(agent)
@@ -289,7 +289,7 @@ def _facets(agent: AgentMemory) -> Facets:
 
 def _scene(agent: AgentMemory) -> dict[str, Any]:
     """The facets of how it became known, who is in it and where; asked for only where memories say something of it."""
-    people, places = session.scenes(agent.name, agent.stamp)
+    people, places = session.scenes(agent)
     if not people and not places:
         return {}
     place, found = session.place(), dict[str, Any]()

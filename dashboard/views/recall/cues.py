@@ -20,7 +20,7 @@ _CHOICES = 300
 
 def show(agent: AgentMemory, found: Explanation) -> None:
     """Every saved cue with what became of it, and a form that saves the one that is asked now."""
-    results = session.checked_cues(agent.name, agent.stamp, agent.now)
+    results = session.checked_cues(agent)
     if not results:
         widgets.empty(
             words.NO_CUE_IS_SAVED_YET,

@@ -187,5 +187,5 @@ def _code(agent: AgentMemory, found: Explanation) -> None:
 
 chosen = session.agent()
 widgets.heading("Recall", "Ask what the character remembers. Looking changes nothing, not even access times.", chosen)
-bulk.last(chosen)
+bulk.last()
 results(chosen, controls.cue())

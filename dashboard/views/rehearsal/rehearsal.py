@@ -10,7 +10,7 @@ from memory_system import ChangeSet, MemorySystemError
 
 agent, world = session.agent(), session.world()
 widgets.heading("Rehearsal", "Try things out on a copy and keep only what you like. Keeping can be undone.", agent)
-bulk.last(agent)
+bulk.last()
 if widgets.closed(agent):
     st.stop()
 

@@ -204,7 +204,7 @@ widgets.heading(
     "Replay a query and compare its original answer with today's.",
     agent,
 )
-bulk.last(agent)
+bulk.last()
 if session.moment() is not None:
     st.caption("This page compares with the present, whatever moment the other pages show.")
 chosen = session.from_link("query")

@@ -12,7 +12,7 @@ if part := session.from_link("part"):  # what is now behind the gear was a part 
     )
 agent = session.agent()
 widgets.heading("Settings", "How this character remembers.", agent)
-bulk.last(agent)
+bulk.last()
 if session.moment() is not None or session.viewing():
     character_settings.then(agent, session.present().settings)
     widgets.closed(agent)

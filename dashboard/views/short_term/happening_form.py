@@ -7,7 +7,7 @@ import streamlit as st
 from memory_system import AgentMemory, MemorySystemError
 
 from ... import session, words
-from ...components import drafts, widgets
+from ...components import bulk, drafts, widgets
 from ...data import tables
 
 _MOST = 32_000
@@ -64,5 +64,5 @@ def show(agent: AgentMemory) -> None:
     drafts.next_turn(form)
     who = ", ".join(session.shown_name(one.agent) for one in done.known)
     counted = tables.counted(len(done.known), "character remembers", "characters remember")
-    widgets.say_next(f"{counted} it: {who}. Each history can undo it.")
+    bulk.done_to([(one.agent, one.added.change_set) for one in done.known], f"{counted} it: {who}.", f"{counted} it")
     st.rerun()

@@ -15,7 +15,7 @@ CARDS = 5  # memories that are shown in full beneath the table; of more, the tab
 agent = session.agent()
 settings = agent.settings
 widgets.heading("Short-term memory", "Recent events. When more than fit, migration keeps those worth keeping.", agent)
-bulk.last(agent)
+bulk.last()
 
 if not widgets.closed(agent):
     one, many, talk, several = st.tabs(

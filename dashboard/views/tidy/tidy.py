@@ -3,15 +3,14 @@
 import streamlit as st
 
 from dashboard import session, words
-from dashboard.components import bulk, widgets, working
+from dashboard.components import bulk, compared, widgets
 from dashboard.data import tables
 from dashboard.views.tidy import suspects
-from memory_system import MemorySystemError, Tier
+from memory_system import Tier
 from memory_system.llm.offline import OfflineModel
-from memory_system.operations.duplicates import RELATED, THRESHOLD, Look, Sort
+from memory_system.operations.duplicates import RELATED, THRESHOLD, Sort
 
 AT_ONCE = 10  # suspicions that are shown before one asks for more
-SOON = 5_000  # memories up to which looking takes about a second, so that nobody has to ask for it
 
 agent = session.agent()
 widgets.heading(
@@ -19,7 +18,7 @@ widgets.heading(
     "Memories that may be duplicates or contradict each other. You decide; nothing changes automatically.",
     agent,
 )
-bulk.last(agent)
+bulk.last()
 if widgets.closed(agent):
     st.stop()
 
@@ -51,27 +50,12 @@ asks = not offline and right.button(
     icon=":material/smart_toy:",
     help="The language model reads the similar pairs. In Python: AgentMemory.suspicions(ask_model=True)",
 )
-key = f"look-{agent.name}"
-revision = agent.stamp[0]
-kept: tuple[int, float, bool, Look] | None = st.session_state.get(key)
-if kept is not None and kept[1] != threshold:
-    kept = None
-fresh = kept is not None and (kept[0] == revision or kept[2] or held > SOON)
-wanted = asks or (not fresh and held <= SOON)
-if held > SOON:
-    wanted |= st.button(f"Look through {held:,} memories", type="primary", icon=":material/search:")
-if wanted:
-    try:
-        with working.beside() as show_progress:
-            look = agent.suspicions(threshold=threshold, ask_model=asks, progress=show_progress)
-        kept = st.session_state[key] = (revision, threshold, asks, look)
-    except MemorySystemError as error:
-        widgets.problem(error)
-if kept is None:
+known = compared.found(agent, threshold, ask=asks)
+if known is None:
     widgets.empty("Nothing has been compared yet.", "This compares every memory with every other one.")
     st.stop()
 
-found = agent.duplicates.still(kept[3])
+found = agent.duplicates.still(known.look)
 if offline:
     st.caption(
         f"{words.NO_LANGUAGE_MODEL}: contradictions are found by negations, numbers, times and opposites; those in "
@@ -80,8 +64,6 @@ if offline:
 for note in found.notes:
     st.info(widgets.plain(note), icon=":material/info:")
 suspects.unfinished(agent, found.suspicions)
-if kept[0] != revision:
-    st.caption("Memories have changed since; look again to compare the new ones.")
 if found.calls:
     with st.expander(f"What the language model was asked ({tables.counted(len(found.calls), 'call', 'calls')})"):
         for call in found.calls:
@@ -103,7 +85,6 @@ if dismissed := len(agent.dismissed):
             icon=":material/undo:",
             help="In Python: AgentMemory.suspect_again",
         ):
-            st.session_state.pop(key, None)
             bulk.do(agent, agent.suspect_again)
 if found.suspicions and not listed:
     widgets.empty("None found.", "Choose the other kind above.")

@@ -1,0 +1,157 @@
+"""Memories compared with each other in the background: for all who look, and once for as long as none changes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from memory_system import AgentMemory, Tier
+from memory_system.operations import Progress
+from memory_system.operations.duplicates import THRESHOLD, Look
+
+from .. import session
+from . import widgets, working
+
+SOON = 5_000
+"""Memories up to which comparing takes a few seconds, so that nobody has to ask for it."""
+_RECENT = 20
+"""Changes that are looked at for whether any of them is of a memory."""
+_MOST = 60
+"""What is kept of a world: the looks at so many characters, or by so many thresholds."""
+_AT_ONCE = 0.5
+"""Seconds that a page waits for it before it shows how far it is."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What comparing a character's memories found.
+
+    Args:
+        look: what was found.
+        revision: the change after which it was.
+        asked: whether a language model read the nearest pairs.
+        dismissed: what people had said to be right as it is.
+        complete: whether no memory has changed since.
+    """
+
+    look: Look
+    revision: int
+    asked: bool
+    dismissed: frozenset[Hashable]
+    complete: bool = True
+
+
+class _Stopped(Exception):
+    """Raised to leave the memories as far as they are compared."""
+
+
+@st.cache_resource(show_spinner=False)
+def _looks(world: str) -> dict[tuple[str, float, bool], Compared]:  # noqa: ARG001 - the world's folder is the key
+    return {}
+
+
+def found(agent: AgentMemory, threshold: float = THRESHOLD, *, ask: bool = False) -> Compared | None:
+    """What of an agent's memories may be the same or contradict each other, as far as that is known.
+
+    They are compared in the background, which is begun here, or offered where it takes long; what a language model was
+    asked for counts until it is asked again.
+
+    Args:
+        agent: whose memories.
+        threshold: the similarity above which two may be the same.
+        ask: whether to let the language model read the nearest pairs now.
+
+    Returns:
+        What was found; ``None`` while they are compared, or as long as nobody asked for it.
+    """
+    looks, name = _looks(str(session.world().folder)), f"compare-{agent.name}"
+    _take(looks, agent, name)
+    held = sum(len(agent.entries(tier)) for tier in (Tier.STM, Tier.LTM))
+    known = _known(looks, agent, threshold)
+    if held > 1 and working.of(name) is None and (ask or known is None or not known.complete):
+        soon = held <= SOON and st.session_state.get(f"stopped-{name}") != agent.revision
+        if ask or soon or _wanted(held):
+            working.begin(name, lambda show, stop: _compared(agent, threshold, show, stop, ask=ask))
+            if (begun := working.of(name)) is not None:
+                begun.wait(_AT_ONCE)
+            _take(looks, agent, name)
+            known = _known(looks, agent, threshold)
+    if working.of(name) is not None:
+        working.bar(name)
+    return known
+
+
+def _take(looks: dict[tuple[str, float, bool], Compared], agent: AgentMemory, name: str) -> None:
+    """Keep what the work came to, if it has ended."""
+    work = working.of(name)
+    if work is None or work.running:
+        return
+    working.put_away(name)
+    if work.problem is not None:
+        widgets.problem(work.problem)
+    if work.result is not None:
+        threshold, made = work.result
+        looks.pop((agent.name, threshold, made.asked), None)  # the newest stands last
+        looks[agent.name, threshold, made.asked] = made
+        while len(looks) > _MOST:
+            del looks[next(iter(looks))]
+    else:
+        st.session_state[f"stopped-{name}"] = agent.revision
+
+
+def _known(looks: dict[tuple[str, float, bool], Compared], agent: AgentMemory, threshold: float) -> Compared | None:
+    """What is kept: what a language model read, and what has been found without one since a memory changed."""
+    asked, plain = (_kept(looks, (agent.name, threshold, by_model), agent) for by_model in (True, False))
+    if asked is None or plain is None or asked.complete:
+        return asked or plain
+    told = {one.mark for one in asked.look.suspicions}
+    more = (one for one in plain.look.suspicions if one.mark not in told)
+    both = replace(plain.look, suspicions=(*asked.look.suspicions, *more), calls=asked.look.calls)
+    return replace(plain, look=both, asked=True)
+
+
+def _kept(
+    looks: dict[tuple[str, float, bool], Compared], key: tuple[str, float, bool], agent: AgentMemory
+) -> Compared | None:
+    """One look, with whether it is all: not where a memory has changed, or what was dismissed asks again."""
+    known, revision = looks.get(key), agent.revision
+    if known is not None and known.revision != revision:
+        same = known.dismissed <= set(agent.dismissed) and _same_memories(agent, known.revision)
+        known = replace(known, complete=same, revision=revision if same else known.revision)
+        looks[key] = known
+    return known
+
+
+def _wanted(held: int) -> bool:
+    return st.button(
+        f"Compare {held:,} memories", icon=":material/compare_arrows:", type="tertiary",
+        help="For duplicates and contradictions. In Python: AgentMemory.suspicions",
+    )  # fmt: skip
+
+
+def _compared(
+    agent: AgentMemory, threshold: float, show: Progress, stop: working.Stop, *, ask: bool
+) -> tuple[float, Compared] | None:
+    """What was found, by which threshold; nothing if it was stopped."""
+
+    def told(done: float, doing: str) -> None:
+        if stop():
+            raise _Stopped
+        show(done, doing)
+
+    revision, dismissed = agent.revision, frozenset(agent.dismissed)
+    try:
+        look = agent.suspicions(threshold=threshold, ask_model=ask, progress=told)
+    except _Stopped:
+        return None
+    return threshold, Compared(look, revision, ask, dismissed)
+
+
+def _same_memories(agent: AgentMemory, since: int) -> bool:
+    """Whether nothing but texts, such as what was put off, has changed since a revision."""
+    later = agent.history(_RECENT)
+    return later[-1].revision <= since + 1 and not any(
+        one.change_set.changes or one.change_set.purges for one in later if one.revision > since
+    )
