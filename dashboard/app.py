@@ -25,7 +25,6 @@ from dashboard.components import (  # noqa: E402
     widgets,
 )
 from dashboard.views import NEW, PAGES  # noqa: E402
-from dashboard.views.new_character import newcomer  # noqa: E402
 from memory_system import MemorySystemError  # noqa: E402
 
 st.set_page_config(page_title="Memory system", page_icon="🧠", layout="wide")
