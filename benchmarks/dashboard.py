@@ -1,14 +1,15 @@
-"""Felt speed and cost of the dashboard: a real browser, a character with 5,000 memories beside one of the sample world.
+"""Felt speed and cost of the dashboard in a real browser, by how many memories the character has (dashboard.md).
 
-    python -m benchmarks.dashboard [--memories 5000] [--rounds 5] [--idle 60] [--reruns 0]
+    python -m benchmarks.dashboard [--memories 5000 50000] [--rounds 5] [--idle 60] [--reruns 0] [--worlds FOLDER]
 
-Times what a person waits for: from the click on a link until the page is drawn and its script has ended, and
-from the key on a slider of the Recall page until the new scores are drawn, and until all is at rest. The ratio is to
-the same measure with a character of the sample world, in the same run. Beside the clock stands the processor time of
-the server until all is at rest, which a busy machine does not lengthen as it does the clock.
+Times what a person waits for, counted in the page itself: from the click on a link until the page is drawn and its
+script has ended; from the key on a slider of the Recall bench until the bars show the new scores; from the click on a
+memory until the drawer shows it. Beside the clock stands the processor time, which a busy machine does not lengthen as
+it does the clock: the server's and that of the page's own thread, until all is at rest. Each measure is also taken of
+characters with 200 and 3,500 memories, every one of them in a world of its own beside the six of the sample world.
 
-Then what a browser loads for its first look at Recall, what a page costs that nobody touches, and, with ``--reruns``,
-the server's memory while a slider and the navigation have the script run so many times.
+Then what a browser loads for its first look at World and at Recall, what a page costs that nobody touches, and, with
+``--reruns``, the server's memory while a slider and the navigation have the script run so many times.
 """
 
 from __future__ import annotations
@@ -24,47 +25,98 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
+from playwright.sync_api import Browser, CDPSession, Locator, Page, ViewportSize, expect, sync_playwright
 
 from benchmarks.api import Server
 from benchmarks.memory import texts
-from memory_system import Settings, Tier, World
+from dashboard import words
+from dashboard.views import NEW, PAGES
+from memory_system import Change, ChangeSet, Kind, MemoryEntry, Settings, Tier, World
 from memory_system.core.ports import holder
 from memory_system.embedding.embedder import CachedEmbedder, Embedder, MiniLM
 from tests import sample_world
 from tests.browser.conftest import ARGUMENTS, Dashboard, knowing, served, settled
-from tests.browser.hands import way_to
+from tests.browser.hands import open_expander, way_to
 
-SAMPLE, LARGE = "mira", "bench"
-SWITCH, SLIDE = 1000.0, 300.0
-"""Targets in milliseconds: a page switch, a slider."""
+AGENT = "bench"
+FEW, MANY = 200, 3500
+"""Memories of characters that must feel alike."""
+SWITCH, STEP = 500.0, 200.0
+"""Targets in milliseconds: another page; the bars after a slider, and the drawer after a click."""
+WIRE, IDLE = 3.0, 1.0
+"""Targets: megabytes of a first load, percent of a core of an idle page."""
 CUE = "Who has the key at the mill?"
-THRESHOLD = "Threshold a score must exceed"
 WINDOW: ViewportSize = {"width": 1366, "height": 900}
-TITLES = {
-    "Recall": "Recall",
-    "Long-term": "Long-term memory",
-    "History": "History",
-    "Personality": "Personality",
-    "Short-term": "Short-term memory",
-    "Operations": "Operations",
-    "Settings": "Settings",
-}
-_QUIET = """() => {
+MINUTES = 5
+"""Between one memory and the next: 50,000 are six months."""
+VISITED = [page.title for page in PAGES if page is not NEW]
+_QUIET = """const quiet = () => {
     const app = document.querySelector("[data-testid='stApp']");
-    return app.dataset.testScriptState === 'notRunning' && !document.querySelector("[data-stale='true']");
-}"""
+    const main = document.querySelector("[data-testid='stMain']");
+    return app.dataset.testScriptState === 'notRunning'
+        && !main.querySelector("[data-stale='true'], [data-testid='stSkeleton']")
+        && [...main.querySelectorAll("[data-testid='stBidiComponentIsolated']")].every(one =>
+            [...one.shadowRoot?.children ?? []].some(child => !child.querySelector(':scope > style')));
+};"""
+"""Whether nothing is left to be drawn."""
+_FELT = f"""([event, ready, given]) => {{
+    {_QUIET}
+    const look = new Function('given', 'return ' + ready);
+    window.felt = new Promise(done => addEventListener(event, () => {{
+        const began = performance.now();
+        let drawn = 0;
+        const frame = () => {{
+            const took = performance.now() - began;
+            if (!drawn && look(given)) drawn = took;
+            if (drawn && quiet()) done([drawn, took]);
+            else requestAnimationFrame(frame);
+        }};
+        requestAnimationFrame(frame);
+    }}, {{once: true, capture: true}}));
+}}"""
+"""Counts in the page itself, from an event until something is drawn, and until nothing is left to be drawn: what steers
+the browser takes some thirty milliseconds to press a key, which a person does not."""
+_LEFT = "document.querySelector('h1') && document.querySelector('h1').textContent !== given"
+_SCORES = "[...document.querySelectorAll('.js-plotly-plot text')].map(text => text.textContent).join()"
+_BARS = f"{_SCORES} !== given"
+_DRAWER = "(document.querySelector('.st-key-memory-drawer')?.textContent ?? '').includes(given)"
 
 
 class Took(NamedTuple):
-    """What something took: milliseconds on the clock, and the server's processor seconds until all was at rest."""
+    """What something took in milliseconds: on the clock, and of the processors of the server and of the page."""
 
     clock: float
-    processor: float
+    server: float
+    page: float
+
+
+class Watch:
+    """Measures what an act takes on a page of a dashboard."""
+
+    def __init__(self, page: Page, dashboard: Dashboard) -> None:
+        self.page = page
+        self.server = server_of(dashboard)
+        self._network: CDPSession = page.context.new_cdp_session(page)
+        self._network.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def own(self) -> float:
+        """Seconds of a processor that the page's own thread has taken."""
+        told = self._network.send("Performance.getMetrics")["metrics"]
+        return float(next(one["value"] for one in told if one["name"] == "TaskDuration"))
+
+    def felt(self, act: Callable[[], object], event: str, ready: str, given: str, *, whole: bool = False) -> Took:
+        """From an event, which ``act`` brings about, until it is ``ready``, or until the ``whole`` page is at rest."""
+        server, own = self.server.seconds(), self.own()
+        self.page.evaluate(_FELT, [event, ready, given])
+        act()
+        clocks = self.page.evaluate("() => window.felt")
+        settled(self.page)
+        return Took(float(clocks[whole]), 1000 * (self.server.seconds() - server), 1000 * (self.own() - own))
 
 
 def server_of(dashboard: Dashboard) -> Server:
@@ -75,104 +127,75 @@ def server_of(dashboard: Dashboard) -> Server:
 
 
 def fill(places: dict[str, str], embedder: Embedder, count: int) -> None:
-    """Add a character with this many memories, all but twenty of them long-term."""
+    """Add a character with this many memories, one of twenty a reflection on five, all but twenty of them long-term."""
     settings = Settings(
         database=Path(places["MEMORY_DATABASE"]), personalities=Path(places["MEMORY_PERSONALITIES"]), llm="offline"
     )
     with World(settings, embedder=embedder) as world:
-        agent = world.create_agent(LARGE)
-        now = world.clock()
-        events = [
-            {"document": text, "rating": 1 + number % 10, "timestamp": now - timedelta(minutes=25 * number)}
-            for number, text in enumerate(texts(count))
-        ]
-        for start in range(0, count, 500):
-            agent.add_short_term(events[start : start + 500], rate=False)
-        order = sorted(agent.entries(Tier.STM), key=lambda entry: entry.timestamp or now)
-        agent.migrate_stm2ltm(ids=[entry.id for entry in order[:-20]])
+        agent, now = world.create_agent(AGENT), world.clock()
+        lived = []
+        for number, text in enumerate(texts(count)):
+            insight = number % 20 == 19 and number + 5 < count
+            entry = MemoryEntry(
+                text,
+                id=f"{AGENT}-{number}",
+                tier=Tier.STM if number < 20 else Tier.LTM,
+                kind=Kind.REFLECTION if insight else Kind.OBSERVATION,
+                rating=7 + number // 20 % 4 if insight else 1 + 7 * number % 10,
+                timestamp=now - timedelta(minutes=MINUTES * number),
+                evidence=tuple(f"{AGENT}-{number + one}" for one in range(1, 6)) if insight else (),
+                depth=int(insight),
+            )
+            lived.append(Change(None, entry, "A life to measure with."))
+        lived.reverse()  # what a reflection rests on comes first
+        for start in range(0, count, 1000):
+            some = tuple(lived[start : start + 1000])
+            agent.apply(ChangeSet("add", "Live", some, planned_at=now, base_revision=agent.stamp[0]))
 
 
-def drawn(page: Page, act: Callable[[], object], ready: Callable[[], object]) -> float:
-    """Milliseconds from an act until what it leads to is there and the script has ended."""
-    started = time.perf_counter()
-    act()
-    ready()
-    page.wait_for_function(_QUIET, polling="raf")
-    return (time.perf_counter() - started) * 1000
-
-
-def switches(page: Page, dashboard: Dashboard, agent: str, rounds: int) -> dict[str, list[Took]]:
+def switches(page: Page, dashboard: Dashboard, rounds: int) -> dict[str, list[Took]]:
     """What each page takes, by one click from its place or from World; the first round is not counted."""
-    took: dict[str, list[Took]] = {name: [] for name in ("World", *TITLES)}
-    server = server_of(dashboard)
-    dashboard.show(page, "", agent=agent)
-    title = page.get_by_role("heading", level=1)
-    home = title.inner_text()
-
-    def go(name: str) -> Took:
-        link = way_to(page, name)
-        expected, before = TITLES.get(name, home), server.seconds()
-        clock = drawn(
-            page,
-            link.click,
-            lambda: expect(title).to_have_text(expected, timeout=60_000),
-        )
-        settled(page)
-        page.wait_for_timeout(200)
-        return Took(clock, server.seconds() - before)
-
-    for _ in range(rounds + 1):
-        for name in TITLES:
-            took[name].append(go(name))
-            took["World"].append(go("World"))
-    return {name: times[1 if name != "World" else len(TITLES) :] for name, times in took.items()}
+    took: dict[str, list[Took]] = {}
+    dashboard.show(page, "", agent=AGENT)
+    watch, title = Watch(page, dashboard), page.get_by_role("heading", level=1)
+    for number in range(rounds + 1):
+        for name in [one for one in VISITED[1:] for one in (one, VISITED[0])]:
+            link = way_to(page, name)
+            told = watch.felt(link.click, "click", _LEFT, title.text_content() or "", whole=True)
+            if number:
+                took.setdefault(name, []).append(told)
+    return took
 
 
-_FELT = """() => {
-    const app = document.querySelector("[data-testid='stApp']");
-    const label = () => [...document.querySelectorAll('.js-plotly-plot text')]
-        .map(text => text.textContent).find(text => text.startsWith('threshold '));
-    const before = label();
-    window.felt = new Promise(done => addEventListener('keydown', () => {
-        const pressed = performance.now();
-        let drawn = 0;
-        const look = () => {
-            const took = performance.now() - pressed;
-            if (!drawn && label() && label() !== before) drawn = took;
-            if (drawn && app.dataset.testScriptState === 'notRunning' && !document.querySelector("[data-stale='true']"))
-                done([drawn, took]);
-            else requestAnimationFrame(look);
-        };
-        look();
-    }, {once: true, capture: true}));
-}"""
-"""Counts in the page itself, from the key until the chart shows the new scores, and until nothing is left to be drawn:
-what steers the browser takes some thirty milliseconds to press a key, which a person does not."""
-
-
-def slides(page: Page, dashboard: Dashboard, agent: str, rounds: int) -> tuple[list[Took], list[Took]]:
-    """When the chart shows the new scores after a step of the threshold, and when the whole page is at rest."""
-    server = server_of(dashboard)
-    dashboard.show(page, "recall", agent=agent, cue=CUE)
-    thumb = page.get_by_role("slider", name=THRESHOLD).first
-    expect(page.locator(".js-plotly-plot").get_by_text("threshold ").first).to_be_visible(timeout=60_000)
+def slides(page: Page, dashboard: Dashboard, rounds: int) -> list[Took]:
+    """Until the chart shows the new scores after a step of a weight."""
+    dashboard.show(page, "recall", agent=AGENT, cue=CUE)
+    open_expander(page, words.WEIGHTS_AND_TIME)
+    expect(page.locator(".js-plotly-plot text").first).to_be_visible()
+    watch, thumb = Watch(page, dashboard), page.get_by_role("slider", name=words.WEIGHT_OF_RECENCY).first
     thumb.focus()
-    scores, rest = [], []
-    for _ in range(4 * rounds + 1):
-        before = server.seconds()
-        page.evaluate(_FELT)
-        thumb.press("ArrowRight")
-        clocks = page.evaluate("() => window.felt")
-        settled(page)
-        page.wait_for_timeout(200)
-        cost = server.seconds() - before
-        scores.append(Took(float(clocks[0]), cost))
-        rest.append(Took(float(clocks[1]), cost))
-    return scores[1:], rest[1:]
+    took = []
+    for number in range(4 * rounds + 1):
+        scores = page.evaluate(f"() => {_SCORES}")
+        key = "ArrowLeft" if number % 2 else "ArrowRight"
+        took.append(watch.felt(partial(thumb.press, key), "keydown", _BARS, scores))
+    return took[1:]
 
 
-def first_load(browser: Browser, dashboard: Dashboard) -> None:
-    """What a browser that has never been here loads for its first look at Recall, and its largest files."""
+def clicks(page: Page, dashboard: Dashboard, rounds: int, **link: str) -> list[Took]:
+    """Until the drawer shows the memory that was clicked in the list."""
+    dashboard.show(page, "memory", agent=AGENT, **link)
+    watch, rows = Watch(page, dashboard), page.get_by_role("option")
+    took = []
+    for number in range(2 * rounds + 1):
+        row: Locator = rows.nth(number % 8)
+        text = row.locator(".text").text_content() or ""
+        took.append(watch.felt(row.click, "click", _DRAWER, text))
+    return took[1:]
+
+
+def first_load(browser: Browser, dashboard: Dashboard, view: str, **link: str) -> None:
+    """What a browser that has never been here loads for its first look at a page, and its largest files."""
     context = browser.new_context(viewport=WINDOW)
     page, server = context.new_page(), server_of(dashboard)
     network = context.new_cdp_session(page)
@@ -188,20 +211,23 @@ def first_load(browser: Browser, dashboard: Dashboard) -> None:
         sizes[names.get(event["requestId"]) or "the page"] += int(event["encodedDataLength"])
 
     def heard(event: dict[str, Any]) -> None:
-        said[0] += len(event["response"]["payloadData"])
+        response = event["response"]
+        size = len(response["payloadData"])
+        said[0] += size * 3 // 4 if response["opcode"] == 2 else size
 
     network.on("Network.responseReceived", answered)
     network.on("Network.loadingFinished", loaded)
     network.on("Network.webSocketFrameReceived", heard)
     before, started = server.seconds(), time.perf_counter()
-    dashboard.show(page, "recall", agent=SAMPLE, cue=CUE)
+    dashboard.show(page, view, **link)
     clock, cost = time.perf_counter() - started, server.seconds() - before
     page.wait_for_load_state("networkidle")
     context.close()
+    whole = (sizes.total() + said[0]) / 1e6
     print(
-        f"\nFirst look at Recall: {len(sizes)} files of {sizes.total() / 1e6:.2f} MB on the wire, "
-        f"{said[0] / 1e6:.2f} MB (base64) over the socket; "
-        f"{clock:.1f} s on the clock, {cost:.2f} s of the server's processor."
+        f"\nFirst look at {view or 'World'}: {whole:.2f} MB on the wire{missed(whole > WIRE)} (target {WIRE:.0f}), "
+        f"{said[0] / 1e6:.2f} of them over the socket and the rest in {len(sizes)} files; {clock:.1f} s on the clock, "
+        f"{cost:.2f} s of the server's processor."
     )
     print(
         "The largest: " + ", ".join(f"{name} {size / 1000:.0f} kB" for name, size in sizes.most_common(8)), flush=True
@@ -209,19 +235,25 @@ def first_load(browser: Browser, dashboard: Dashboard) -> None:
 
 
 def idle(page: Page, dashboard: Dashboard, seconds: float) -> None:
-    """What a page costs that is open and that nobody touches, beside none at all."""
-    server = server_of(dashboard)
-    dashboard.show(page, "short_term", agent=SAMPLE)
-    page.wait_for_timeout(2000)
-    shares = []
-    for address in ("", "about:blank"):
-        if address:
-            page.goto(address)
-            page.wait_for_timeout(2000)
-        before, started = server.seconds(), time.perf_counter()
+    """What pages cost that are open and that nobody touches, beside none at all."""
+    told = []
+    for view in ("", "memory", "recall", "about:blank"):
+        if view == "about:blank":
+            page.goto(view)
+        else:
+            dashboard.show(page, view, agent=AGENT)
+        watch = Watch(page, dashboard)
+        page.wait_for_timeout(2000)
+        before, own, started = watch.server.seconds(), watch.own(), time.perf_counter()
         page.wait_for_timeout(seconds * 1000)
-        shares.append(100 * (server.seconds() - before) / (time.perf_counter() - started))
-    print(f"\nA page that nobody touches: {shares[0]:.2f} % of a core over {seconds:.0f} s; none: {shares[1]:.2f} %.")
+        span = (time.perf_counter() - started) / 100
+        shares = (watch.server.seconds() - before) / span, (watch.own() - own) / span
+        told.append(f"{view or 'World'} {shares[0]:.2f} + {shares[1]:.2f} %{missed(sum(shares) > IDLE)}")
+    print(
+        f"\nA page that nobody touches for {seconds:.0f} s, server + page, in percent of a core "
+        f"(target {IDLE:.0f}): {', '.join(told)}.",
+        flush=True,
+    )
 
 
 def growth(page: Page, dashboard: Dashboard, reruns: int) -> None:
@@ -231,15 +263,13 @@ def growth(page: Page, dashboard: Dashboard, reruns: int) -> None:
     print("\n| runs | server's memory, MB | processor seconds a run |\n|---:|---:|---:|")
     told, before = -each, server.seconds()
     while done <= reruns:
-        dashboard.show(page, "recall", agent=SAMPLE, cue=CUE)
-        thumb = page.get_by_role("slider", name=THRESHOLD).first
+        dashboard.show(page, "recall", agent=AGENT, cue=CUE)
+        thumb = page.get_by_role("slider", name=words.THRESHOLD).first
         thumb.focus()
         for number in range(9):
             thumb.press("ArrowRight" if number % 2 else "ArrowLeft")
             settled(page)
-        title = list(TITLES)[1 + pages % (len(TITLES) - 1)]
-        way_to(page, title).click()
-        expect(page.get_by_role("heading", level=1)).to_have_text(TITLES[title])
+        way_to(page, VISITED[pages % len(VISITED)]).click()
         settled(page)
         pages, done = pages + 1, done + 11
         if done - told >= each:
@@ -257,53 +287,77 @@ def megabytes(process: int) -> float:
     return next((int(line.split()[1]) / 1000 for line in lines if line.startswith("VmRSS:")), math.nan)
 
 
+def measured(page: Page, dashboard: Dashboard, rounds: int) -> dict[str, tuple[float, list[Took]]]:
+    """Every measure of a world's character, by its name with its target."""
+    return {
+        **{f"to {name}": (SWITCH, times) for name, times in switches(page, dashboard, rounds).items()},
+        "a slider of Recall: new bars": (STEP, slides(page, dashboard, rounds)),
+        "a click in the list: its drawer": (STEP, clicks(page, dashboard, rounds)),
+        "a click in an answer: its drawer": (STEP, clicks(page, dashboard, rounds, cue=CUE)),
+    }
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--memories", type=int, default=5000)
+    parser.add_argument("--memories", type=int, nargs="+", default=[5000, 50_000])
     parser.add_argument("--rounds", type=int, default=5, help="how often each page is gone to")
     parser.add_argument("--idle", type=float, default=60.0, help="seconds for which nobody touches a page")
     parser.add_argument("--reruns", type=int, default=0, help="how many runs to watch the server's memory for")
+    parser.add_argument("--worlds", type=Path, help="a folder for the worlds, which a later run takes as they are")
     asked = parser.parse_args()
     chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     if not chromium:
         sys.exit("This benchmark needs Chromium: 'sudo apt install chromium', or name it in CHROMIUM.")
-    embedder = CachedEmbedder(MiniLM(Settings().cache), size=2 * asked.memories)
+    sizes = [FEW, MANY, *asked.memories]
     arguments = [*ARGUMENTS, *(["--no-sandbox"] if getattr(os, "getuid", lambda: 1)() == 0 else [])]
-    with tempfile.TemporaryDirectory() as scratch:
-        places = sample_world.copy(sample_world.filled(Path(scratch), embedder), Path(scratch) / "copy")
-        fill(places, embedder, asked.memories)
-        print(
-            f"| what | memories | median ms | worst ms | target ms | processor s | {SAMPLE}: ms | processor s | ratio |"
-        )
-        print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
-        with served(places, Path(scratch) / "serve.log") as dashboard, sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
-            knowing(browser)
-            page = browser.new_context(viewport=WINDOW).new_page()
-            small, large = (switches(page, dashboard, agent, asked.rounds) for agent in (SAMPLE, LARGE))
-            for name, times in large.items():
-                row(f"to {name}", asked.memories, times, SWITCH, small[name])
-            few, many = (slides(page, dashboard, agent, asked.rounds) for agent in (SAMPLE, LARGE))
-            row("a slider on Recall: the new scores are drawn", asked.memories, many[0], SLIDE, few[0])
-            row("a slider on Recall: table and all at rest", asked.memories, many[1], SWITCH, few[1])
-            first_load(browser, dashboard)
-            idle(page, dashboard, asked.idle)
-            if asked.reruns:
-                growth(page, dashboard, asked.reruns)
-            browser.close()
+    with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
+        base = asked.worlds or Path(scratch)
+        base.mkdir(parents=True, exist_ok=True)
+        embedder = CachedEmbedder(MiniLM(Settings().cache), size=2 * max(sizes))
+        template = sample_world.filled(base, embedder)
+
+        def lived(count: int) -> Callable[[Path], None]:
+            return lambda folder: fill(sample_world.copy(template, folder / "world"), embedder, count)
+
+        told: dict[int, dict[str, tuple[float, list[Took]]]] = {}
+        for count in sizes:
+            made = sample_world.made_once(base, f"{AGENT}-{count}", lived(count))
+            places = sample_world.copy(made / "world", Path(scratch) / f"copy-{count}")
+            with served(places, Path(scratch) / "serve.log") as dashboard:
+                browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
+                knowing(browser)
+                page = browser.new_context(viewport=WINDOW).new_page()
+                print(f"{count:,} memories: {', '.join(f'{load:.1f}' for load in os.getloadavg())} load", flush=True)
+                told[count] = measured(page, dashboard, asked.rounds)
+                if count == sizes[-1]:
+                    report(told)
+                    first_load(browser, dashboard, "", agent=AGENT)
+                    first_load(browser, dashboard, "memory", agent=AGENT)
+                    first_load(browser, dashboard, "recall", agent=AGENT, cue=CUE)
+                    idle(page, dashboard, asked.idle)
+                    if asked.reruns:
+                        growth(page, dashboard, asked.reruns)
+                browser.close()
 
 
-def row(what: str, size: int, times: list[Took], target: float, beside: list[Took]) -> None:
-    """One measure; a ratio above 1 says how many times slower the large character is."""
-    middle, theirs = (statistics.median(one.clock for one in each) for each in (times, beside))
-    cost, their_cost = (statistics.median(one.processor for one in each) for each in (times, beside))
-    missed, worst = " (missed)" if middle >= target else "", max(one.clock for one in times)
-    print(
-        f"| {what} | {size:,} | {middle:.0f} | {worst:.0f} | {target:.0f}{missed} | {cost:.2f} "
-        f"| {theirs:.0f} | {their_cost:.2f} | {middle / theirs:.2f} |",
-        flush=True,
-    )
+def report(told: dict[int, dict[str, tuple[float, list[Took]]]]) -> None:
+    """A table: a row for each measure, a column for each size, and how the processor's time grows from FEW to MANY."""
+    print(f"\n| what | target ms | {' | '.join(f'{count:,}' for count in told)} | {MANY:,} : {FEW} |")
+    print(f"|---|---:|{'---:|' * (len(told) + 1)}")
+    for what, (target, _) in next(iter(told.values())).items():
+        cells, costs = [], {}
+        for count, measures in told.items():
+            times = measures[what][1]
+            clock, server, own = (statistics.median(one) for one in zip(*times, strict=True))
+            costs[count] = server + own
+            cells.append(f"{clock:.0f}{missed(clock > target)} ({server:.0f} + {own:.0f})")
+        print(f"| {what} | {target:.0f} | {' | '.join(cells)} | {costs[MANY] / costs[FEW]:.2f} |", flush=True)
+
+
+def missed(over: bool) -> str:
+    """A mark on what exceeds its target."""
+    return " ✗" if over else ""
 
 
 if __name__ == "__main__":
