@@ -625,6 +625,7 @@ class AgentMemory:
     forget = _of(Curation, Curation.forget)
     put_off = _of(Curation, Curation.put_off)
     save_personality = _of(Curation, Curation.save_personality)
+    set_portrait = _of(Curation, Curation.set_portrait)
     rate_again = _of(Rating, Rating.rate_again)
     rate_unrated = _of(Rating, Rating.rate_unrated)
     unrated = _of(Rating, Rating.unrated)

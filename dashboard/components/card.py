@@ -11,7 +11,10 @@ from memory_system.operations import Lineage
 
 from .. import session, words
 from ..data import family, figures, tables
-from . import bulk, stale, tabs, widgets
+from . import bulk, recent, stale, tabs, widgets
+
+_CHANGES = 5
+"""Changes of a memory that are listed below it, the last first."""
 
 
 def show(agent: AgentMemory, entry: MemoryEntry) -> None:
@@ -110,6 +113,8 @@ def links(agent: AgentMemory, entry: MemoryEntry) -> None:
         with shown["trail"]:
             _trail(agent, entry)
     with shown["Details"]:
+        if shown["Details"].open:
+            recent.listed(agent, _CHANGES, f"changed-{entry.id}", entry.id)
         st.code(f"id: {entry.id}", language=None)
 
 

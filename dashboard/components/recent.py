@@ -15,15 +15,16 @@ from . import widgets
 _MOST = 12
 
 
-def listed(agent: AgentMemory, most: int, key: str) -> None:
+def listed(agent: AgentMemory, most: int, key: str, entry_id: str = "") -> None:
     """The last changes, the newest first.
 
     Args:
         agent: whose.
         most: how many at most.
         key: tells this list from another on the same page.
+        entry_id: lists only those that changed this memory.
     """
-    told = agent.history(most)
+    told = agent.history(most, entry_id=entry_id)
     if not told:
         widgets.empty("Nothing has happened yet.", "Add an event.", agent, to="short_term")
     now = real_clock()

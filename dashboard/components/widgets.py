@@ -14,7 +14,7 @@ from memory_system.core import TextChange
 from memory_system.errors import InvalidDocument, StaleChange
 from memory_system.world import VIEWING
 
-from .. import words
+from .. import session, words
 from ..data import cells, diffs, tables
 from . import places
 
@@ -134,11 +134,20 @@ def empty(what: str, next_step: str, agent: AgentMemory | None = None, *, to: st
     ``to`` names the page where the next step is done: the sentence then goes there.
     """
     if agent is not None and agent.read_only is not None:
-        viewer = agent.read_only == VIEWING
-        next_step = "A curator can change that." if viewer else "Choose another moment, or return to the present."
+        next_step = "A curator can change that." if agent.read_only == VIEWING else "Choose another moment."
     with st.container(border=True):
         st.markdown(f"**{plain(what)}**")
-        if to and agent is not None and agent.read_only is None:
+        if agent is not None and session.moment() is not None:
+            back = "Return to the present"
+            st.button(
+                back,
+                type="tertiary",
+                icon=":material/undo:",
+                key=f"{back}-{what}",
+                on_click=session.look_at,
+                args=(None,),
+            )
+        elif to and agent is not None and agent.read_only is None:
             lead(next_step, to, agent.name)
         else:
             st.caption(plain(next_step))

@@ -231,6 +231,15 @@ def test_a_program_comes_in_by_its_token_and_a_viewers_writes_are_refused(
     assert len(agent.entries(Tier.STM)) == 1
 
 
+def test_a_character_of_a_server_is_made_with_what_happened_before_in_one_change_set(there: RemoteWorld) -> None:
+    lived = [{"document": "Saw smoke", "rating": 7}, {"document": "Swept the yard"}]
+    rosa = there.create_with_events("rosa", {"identity": {"name": "Rosa Quill"}}, lived, author="a game")
+    (only,) = rosa.history()
+    assert only.change_set.title == "Create Rosa Quill with 2 memories"
+    assert "a game" in only.change_set.author
+    assert all(entry.rating for entry in rosa.entries(Tier.STM))
+
+
 def test_a_character_of_a_server_is_made_from_a_dict_and_says_where_its_talks_are(there: RemoteWorld) -> None:
     made = there.create_agent("ana", {"identity": {"name": "Ana Reed"}})
     assert made.display_name == "Ana Reed"

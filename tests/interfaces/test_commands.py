@@ -170,6 +170,22 @@ def test_what_cannot_be_a_memory_is_refused_in_a_sentence(cli: CommandLine, agen
     assert agent.stamp == before
 
 
+def test_a_character_is_made_with_the_lines_of_its_life_or_not_at_all(
+    cli: CommandLine, world: World, tmp_path: Path
+) -> None:
+    file = tmp_path / "days.txt"
+    file.write_text("2026-03-01 09:00 Bought flour\n2026-13-45 10:00 Slept\n", encoding="utf-8")
+    refused = cli("create", "rosa", "--events", str(file))
+    assert refused.code == 1
+    assert "rosa" not in world.agents()
+    file.write_text("2026-03-01 09:00 Bought flour\n2026-03-02 10:00 Slept\n", encoding="utf-8")
+    assert cli("create", "rosa", "--events", str(file), "--dry-run").code == 0
+    assert "rosa" not in world.agents()
+    assert cli("create", "rosa", "--events", str(file)).code == 0
+    (only,) = world.agent("rosa").history()
+    assert only.change_set.title == "Create rosa with 2 memories"
+
+
 def test_import_takes_all_lines_or_none_unless_bad_ones_are_skipped(
     cli: CommandLine, agent: AgentMemory, tmp_path: Path
 ) -> None:

@@ -31,7 +31,7 @@ def _choose() -> None:
 agent = session.agent()
 widgets.heading("Inbox", "What asks for a decision. Accept shows first what would change.", agent)
 if session.moment() is not None:
-    widgets.empty("Decisions are made at present.", "Return to the present to see what waits.")
+    widgets.empty("Decisions are made at present.", "", agent)
     st.stop()
 st.html(_STYLE)
 widgets.closed(agent)
@@ -62,9 +62,7 @@ if offered:
 with listed:
     lines.show(agent, found, chosen)
     if not counts and complete:
-        widgets.empty(
-            words.NOTHING_WAITS, "Let the world advance a day on World, or ask a question on the Memory page.", agent
-        )
+        widgets.empty(words.NOTHING_WAITS, "Let the world advance a day.", agent, to="overview")
     elif counts and chosen and not any(kind in counts for kind in chosen):
         widgets.empty("Nothing of this kind waits.", "Choose another kind above.")
 lines.later(agent, found.put_off)

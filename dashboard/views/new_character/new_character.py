@@ -39,6 +39,10 @@ try:
         if st.button("Discard it", type="tertiary", icon=":material/delete:", help="Empties every field of this page."):
             life.end()
             st.rerun()
+        if not named:
+            st.caption("It needs a name: begin the paragraph with it, such as “Rosa Quill, 34, baker”.")
+        elif events is None:
+            st.caption("What happened cannot be read yet: see above.")
     if wanted:
         trying.create(life, document, events or [], asked)
 except MemorySystemError as error:

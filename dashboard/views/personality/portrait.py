@@ -24,6 +24,6 @@ def control(agent: AgentMemory) -> None:
                 widgets.problem(error)
             else:
                 drafts.next_turn(f"portrait-{agent.name}")
-                bulk.do(agent, lambda: agent.curation.set_portrait(picture))
+                bulk.do(agent, lambda: agent.set_portrait(picture))
         if agent.portrait and st.button("Use the pattern again", icon=":material/grid_view:"):
-            bulk.do(agent, lambda: agent.curation.set_portrait(None))
+            bulk.do(agent, lambda: agent.set_portrait(None))

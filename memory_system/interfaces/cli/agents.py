@@ -15,7 +15,8 @@ from ...core.times import stamp
 from ...errors import AgentNotFound, MemorySystemError
 from ...world.world import World
 from .arguments import Agent, DryRun, Json, the_world
-from .remembering import read_text_file
+from .progress import quiet_progress
+from .remembering import lines_of, read_text_file
 from .terminal import Column, one_line, say, show_json, show_table
 
 _AGENTS = (
@@ -55,16 +56,24 @@ def create(
     personality: Annotated[
         str | None, typer.Option(metavar="FILE", help="Who it is, as JSON; - reads a pipe; its name if not given.")
     ] = None,
+    events: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="What happened to it before, as import reads it; - reads a pipe."),
+    ] = None,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Make an agent. Example: python -m memory_system create tobias --personality tobias.json."""
+    """Make an agent. Example: python -m memory_system create tobias --personality tobias.json --events days.txt."""
     with the_world(json=json) as world:
         text = None if personality is None else read_text_file(personality)
         free = world.free_name(name)
         if text is not None:
             parse(text, f"{free}.json")
-        if not dry_run:
+        lived = [] if events is None else lines_of(free, events, world.clock(), json=json)
+        if not dry_run and lived:
+            with quiet_progress() as progress:
+                world.create_with_events(free, text or {"identity": {"name": free}}, lived, progress=progress)
+        elif not dry_run:
             world.create_agent(free, text)
         _say_done(world, free, f"The agent {free!r} is made.", json=json, dry_run=dry_run)
 

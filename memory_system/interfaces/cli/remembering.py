@@ -172,7 +172,7 @@ def import_(
             say(one_line(note, 300), err=True)
         bad = [row for row in rows if row.entry is None]
         if bad and not skip_bad:
-            _refuse(agent, bad, len(rows), json=json)
+            _refuse(agent, bad, len(rows), json=json, way=" --skip-bad takes the others.")
         entries = [row.entry for row in rows if row.entry is not None]
         if whole:
             added = export.take_in(character, entries, overwrite=not keep_held, preview=dry_run)
@@ -181,6 +181,18 @@ def import_(
                 character, entries, rate=not no_rate, wait=wait, keep_held=keep_held, dry_run=dry_run, now=now
             )
         _show(agent, added, bad, json=json, dry_run=dry_run)
+
+
+def lines_of(agent: str, file: str, now: datetime, *, json: bool) -> list[MemoryEntry]:
+    """The events in a file or a pipe, guessed how it is written; all of it, or none if a line is wrong."""
+    text = read_text_file(file)
+    reading = read_text(text, guess(text, "" if file == STDIN else Path(file).name), now)
+    for note in reading.notes:
+        say(one_line(note, 300), err=True)
+    bad = [row for row in reading.rows if row.entry is None]
+    if bad:
+        _refuse(agent, bad, len(reading.rows), json=json)
+    return [row.entry for row in reading.rows if row.entry is not None]
 
 
 def _added(
@@ -231,7 +243,7 @@ def _show(agent: str, added: Added, bad: Sequence[Row], *, json: bool, dry_run: 
         say(NOT_CHANGED if dry_run else taken_back(agent, added.change_set))
 
 
-def _refuse(agent: str, bad: Sequence[Row], of: int, *, json: bool) -> None:
+def _refuse(agent: str, bad: Sequence[Row], of: int, *, json: bool, way: str = "") -> None:
     """Tell every line that is wrong, and end.
 
     Raises:
@@ -242,7 +254,7 @@ def _refuse(agent: str, bad: Sequence[Row], of: int, *, json: bool) -> None:
     else:
         for row in bad[:_MOST_TOLD]:
             say(_wrong(row), err=True)
-    say(f"{len(bad):,} of {of:,} are refused, so nothing was changed. --skip-bad takes the others.", err=True)
+    say(f"{len(bad):,} of {of:,} are refused, so nothing was changed.{way}", err=True)
     raise typer.Exit(FAILED)
 
 

@@ -69,6 +69,7 @@ class RemoteAgent(RemoteView):
     edit_many = planned(AgentMemory.edit_many)
     forget = planned(AgentMemory.forget)
     put_off = planned(AgentMemory.put_off)
+    set_portrait = planned(AgentMemory.set_portrait)
     restore = planned(AgentMemory.restore)
     purge = planned(AgentMemory.purge)
     tune = planned(AgentMemory.tune)

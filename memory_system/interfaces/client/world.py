@@ -17,6 +17,7 @@ from ...errors import MemorySystemError
 from ...llm.prices import Price
 from ...operations.context import Progress, no_progress
 from ...operations.edit import listed
+from ...operations.importing import events as intake
 from ...operations.importing.events import Events, Outcome
 from ...recall.rank import Recall
 from ...store.clock import About
@@ -128,6 +129,17 @@ class RemoteWorld:
         """A new agent, with this personality (JSON, or a dict of it) or with its name alone."""
         body = {"name": name} if personality is None else {"name": name, "personality": as_text(personality)}
         return self._known(self._wire.write("POST", "/v1/agents", body))
+
+    def create_with_events(
+        self, name: str, personality: str | Mapping[str, Any], events: Events = (), *,
+        author: str = "", progress: Progress = no_progress,
+    ) -> RemoteAgent:  # fmt: skip
+        """As ``World.create_with_events``; a file is read here, not on the server."""
+        taken = intake.read(events, None, lambda: self.clock().tzinfo)
+        body = {
+            "name": name, "personality": as_text(personality), "events": [event(entry) for entry in taken.entries],
+        }  # fmt: skip
+        return self._known(long(self._by(author or None), "POST", "/v1/agents", body, progress))
 
     def duplicate_agent(self, name: str, to: str) -> RemoteAgent:
         """A copy of an agent, its whole history included, under another name."""

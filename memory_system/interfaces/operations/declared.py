@@ -19,6 +19,7 @@ from ...core.change_set import ChangeSet
 from ...core.entry import MAX_DOCUMENT
 from ...core.kinds import MAX_ID
 from ...core.known import EVERYBODY, MAX_GROUP
+from ...core.personality import MAX_PORTRAIT
 from ...core.presets import PRESETS
 from ...core.settings import AgentSettings, Retention
 from ...operations.context import Progress
@@ -86,6 +87,15 @@ class Some(Body):
     """Which memories."""
 
     ids: Annotated[Ids, Says("The ids of the memories.")]
+
+
+class Portrait(Body):
+    """A picture of the agent, or none."""
+
+    portrait: Annotated[
+        Annotated[str, StringConstraints(max_length=MAX_PORTRAIT)] | None,
+        Says("A WebP picture as data:image/webp;base64,...; none takes it away."),
+    ] = None
 
 
 class EditMany(EditBody):
@@ -463,6 +473,15 @@ OPERATIONS = (
         "'Tobias Finch'",
         slow=True,
         call="conversation.reflect_on_person",
+    ),
+    Operation(
+        "portrait",
+        "Set the portrait",
+        "Give the agent a picture, or take it away.",
+        Portrait,
+        lambda agent, body: agent.set_portrait(body.portrait, preview=True),
+        "--dry-run",
+        call="set_portrait",
     ),
     Operation(
         "rate-again",

@@ -102,9 +102,15 @@ def agent_routes(desk: Desk) -> APIRouter:
     """What can be done with agents as wholes."""
     router = APIRouter(tags=["agents"])
 
-    def create(body: NewAgent) -> JSONResponse:
-        """Make an agent."""
-        made = desk.world().create_agent(body.name, body.personality)
+    def create(tell: Tell, body: NewAgent) -> JSONResponse:
+        """Make an agent, with what happened to it before."""
+        if body.events:
+            made = desk.world().create_with_events(
+                body.name, body.personality or {"identity": {"name": body.name}},
+                [event.given() for event in body.events], author=desk.author, progress=progress(tell),
+            )  # fmt: skip
+        else:
+            made = desk.world().create_agent(body.name, body.personality)
         return JSONResponse(serialize.stats(made), 201, headers=tag(made.stamp[0]))
 
     def delete(name: AgentName, if_match: IfMatch = None) -> JSONResponse:
@@ -130,7 +136,9 @@ def agent_routes(desk: Desk) -> APIRouter:
         raise AgentNotFound(f"There is no {body.name!r:.80} in the bin, or none that was deleted then.")
 
     quick, write = desk.lanes.quick, [Depends(documents_key)]
-    router.post("/agents", response_model=STATS.model, status_code=201, dependencies=write)(quick(create))
+    router.post("/agents", response_model=STATS.model, status_code=201, responses=TOLD, dependencies=write)(
+        desk.lanes.told(create, light=lambda body: all(event.has_rating for event in body.events))
+    )
     router.delete("/agents/{name}", response_model=model(Binned), dependencies=write)(quick(delete))
     router.post("/agents/{name}/rename", response_model=STATS.model, dependencies=write)(quick(rename))
     router.post("/agents/{name}/copy", response_model=STATS.model, status_code=201, dependencies=write)(quick(copy))

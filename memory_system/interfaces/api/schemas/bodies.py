@@ -96,10 +96,14 @@ class EventsBody(Body):
 
 
 class NewAgent(Body):
-    """A new agent; its personality is an object, or JSON text of it, or its name alone."""
+    """A new agent; its personality is an object, or JSON text of it, or its name alone.
+
+    What happened to it before becomes part of its first change set.
+    """
 
     name: Name
     personality: Annotated[str, StringConstraints(max_length=1_000_000)] | dict[str, JsonValue] | None = None
+    events: Annotated[list[Event], Field(max_length=10_000)] = Field(default_factory=list)
 
 
 class To(Body):
