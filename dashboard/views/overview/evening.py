@@ -86,6 +86,11 @@ def day(agent: AgentMemory, cast: list[AgentMemory]) -> None:
     st.caption("A dot is a memory, larger with its importance; a line joins what two remember of one event.")
 
 
+def asked() -> bool:
+    """Whether the link says what all are asked."""
+    return bool(session.from_link(_ASKED))
+
+
 def remembered(agent: AgentMemory, cast: list[AgentMemory]) -> None:
     """One question, and what comes first to the mind of each."""
     if len(cast) < 2:

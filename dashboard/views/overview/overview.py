@@ -40,8 +40,9 @@ for message in () if agent.read_only else agent.messages:
 safekeeping.light(agent.name)
 waiting.line(agent)
 overflow = agent.migrate_stm2ltm(preview=True)
-evening.day(agent, cast)
-evening.remembered(agent, cast)
+answers_first = evening.asked()  # who has just asked all is shown what they say
+for part in (evening.remembered, evening.day) if answers_first else (evening.day, evening.remembered):
+    part(agent, cast)
 life.show()
 counts = (
     f"{stats['stm']} of {stats['stm_size']} short-term",
