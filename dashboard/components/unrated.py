@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 import streamlit as st
 
@@ -19,7 +20,6 @@ OPERATION = "Rate"
 """What the Operations page calls it, in its link."""
 _SECONDS = 2.0
 _MOST = 50
-_BEGUN = "rate-begun"
 _KIND = "rate"
 """The operation of a change set of ratings."""
 _PIECES = 200
@@ -53,8 +53,8 @@ def section(agent: AgentMemory) -> None:
         icon=":material/star:",
         help="In Python: AgentMemory.rate_unrated",
     ):
-        st.session_state[_BEGUN] = agent.revision
-        working.begin(name, lambda show, stop: agent.rate_unrated(progress=show, cancelled=stop))
+        begun = agent.revision
+        working.begin(name, lambda show, stop: (begun, agent.rate_unrated(progress=show, cancelled=stop)))
         st.rerun()
     if waiting:
         with st.expander("Which are they?"):
@@ -69,12 +69,11 @@ def _ended(agent: AgentMemory, work: working.Work) -> None:
     """Say what came of it; the line at the bottom takes all of its pieces back at once."""
     if work.problem is not None:
         widgets.problem(work.problem)
-    elif isinstance(work.result, Rerated):
-        done = work.result
+    elif work.result is not None:
+        begun, done = cast("tuple[int, Rerated]", work.result)
         told = f"{tables.counted(len(done.rated), 'memory was', 'memories were')} rated; {done.left:,} are left."
         if done.stopped or done.failed:
             st.warning(widgets.plain(f"{told} {done.stopped}".strip()), icon=":material/info:")
-        begun = int(st.session_state.pop(_BEGUN, agent.revision))
         pieces = [
             (agent.name, one.change_set)
             for one in reversed(agent.history(_PIECES))
