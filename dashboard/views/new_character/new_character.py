@@ -40,7 +40,7 @@ try:
             life.end()
             st.rerun()
         if not named:
-            st.caption("It needs a name: begin the paragraph with it, such as “Rosa Quill, 34, baker”.")
+            st.caption("It needs a name: begin the paragraph with it, or write it into the form.")
         elif events is None:
             st.caption("What happened cannot be read yet: see above.")
     if wanted:

@@ -1,0 +1,64 @@
+"""The line at the bottom takes back what no history of one character tells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from streamlit.testing.v1 import AppTest
+
+from dashboard import session, words
+from memory_system import Tier
+
+from .test_entering_events import field
+from .test_pages import mira, press, shown
+
+OpenPage = Callable[..., AppTest]
+
+
+def test_the_clock_is_set_and_goes_as_before(open_page: OpenPage) -> None:
+    page = open_page("installation", part="known")
+    before = session.world().standing
+    assert before is not None
+    field(page.button_group, "The clock").set_value("follows the real time").run()
+    press(page, words.SET_THE_CLOCK)
+    assert session.world().standing is None
+    press(page, "Undo")
+    assert session.world().standing == before
+    assert "The clock goes as before." in shown(page)
+
+
+def test_a_prompt_says_again_what_it_said(open_page: OpenPage) -> None:
+    page = open_page("installation", part="prompts")
+    field(page.text_area, "Text").input("You are a stern judge. Rate it.").run()
+    page.button(key="save-prompt").click().run()
+    assert session.world().prompts.prompts.own
+    press(page, "Undo")
+    assert session.world().prompts.prompts.own == {}
+
+
+def test_a_character_that_was_made_is_taken_back_unless_it_has_changed_since(
+    open_page: OpenPage,
+) -> None:
+    page = open_page("personality")
+    names = session.world().agents()
+    field(page.text_input, "Name").set_value("nova").run()
+    press(page, "New")
+    assert "nova" in session.world().agents()
+    press(page, "Undo")
+    assert session.world().agents() == names
+    field(page.text_input, "Name").set_value("nova").run()
+    press(page, "New")
+    session.world().agent("nova").add_short_term({"document": "Saw smoke", "rating": 3})
+    page.run()
+    assert not [one for one in page.button if str(one.key).startswith("last-act-undo")]
+
+
+def test_what_several_were_told_is_taken_back_from_all(open_page: OpenPage) -> None:
+    page = open_page("short_term")
+    before = {name: session.world().agent(name).entries(Tier.STM) for name in ("mira", "juno")}
+    next(area for area in page.text_area if area.key.startswith("happened-")).input("A cart broke.")
+    field(page.multiselect, words.WHO_SAW_IT).set_value(["mira", "juno"]).run()
+    press(page, "Tell them")
+    assert mira().entries(Tier.STM) != before["mira"]
+    press(page, "Undo")
+    assert {name: session.world().agent(name).entries(Tier.STM) for name in before} == before
