@@ -134,7 +134,6 @@ def test_a_way_is_tried_without_a_change_and_kept_with_one_that_is_undone(open_p
     press(page, f"try-{Lever.TOP_K.name}")
     assert mira().settings.top_k == top_k
     assert any(one.value == f"**{words.RECALLED}**" for one in page.markdown)
-    page = open_page("memory", cue=CUE, memory=wrong)
     press(page, f"keep-{Lever.TOP_K.name}")
     assert mira().settings.top_k > top_k
     undo = next(button for button in page.button if button.label == "Undo")

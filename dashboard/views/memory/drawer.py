@@ -57,8 +57,7 @@ def show(agent: AgentMemory, at: looking.Looking, found: Explanation | None, own
                 _saved_cue(agent, own.cue, candidate)
         if found is not None and own is not None and candidate is not None:
             _why(agent, found.query, candidate)
-            if not candidate.recalled:
-                _ways(agent, own, at.memory)
+            _ways(agent, own, candidate)
         card.links(agent, entry)
 
 
@@ -114,14 +113,18 @@ _TABLE = (
 )
 
 
-def _ways(agent: AgentMemory, own: Query, entry_id: str) -> None:
-    """Each change that would recall it, with a button that tries it and one that keeps it."""
-    st.markdown(f"**{words.WHAT_WOULD_RECALL_IT}**")
+def _ways(agent: AgentMemory, own: Query, candidate: Candidate) -> None:
+    """Each change that would recall it, with a button that tries it and one that keeps it, also while one is tried."""
+    entry_id, tried = candidate.entry.id, looking.tried(session.place(), own.cue)
+    if candidate.recalled and tried is None:
+        return
     ways = session.kept("ways", agent, lambda one: one.ways(own, entry_id), own.cue, entry_id)
+    if candidate.recalled and not ways:
+        return  # it is recalled without what is tried, too
+    st.markdown(f"**{words.WHAT_WOULD_RECALL_IT}**")
     if not ways:
         st.caption("No single change would recall it.")
         return
-    tried = looking.tried(session.place(), own.cue)
     for way in ways:
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"way-{way.lever.name}"):
             st.text(way.words, width="stretch")
