@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -29,7 +30,7 @@ def show(
         kept: is called with how things stand there whenever that changes; no later click overtakes it.
         key: tells it from others of its name on the same page.
     """
-    at = key or name
+    at = allowed(key or name)
 
     def told() -> None:
         if acted is not None and (act := st.session_state[at].get("act")):
@@ -42,6 +43,11 @@ def show(
     script, look = _read("common.js") + _read(f"{name}.js"), _read(f"{name}.css") or None
     mount = st.components.v2.component(name, js=script, css=look)  # each time: the server may not run yet
     mount(key=at, data=dict(data), on_act_change=told, on_kept_change=stands)
+
+
+def allowed(key: str) -> str:
+    """A key as Streamlit takes it of a component of one's own: two underscores, as in a name, are not let stand."""
+    return re.sub("_(?=_)", "_\u2060", key)
 
 
 @cache

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from . import mounting
+
 _KEEPER, _HOLDER = "memory_unsent", "memory_leaving"
 _SCRIPT = Path(__file__).with_name("unsent.js").read_text(encoding="utf-8")
 _LEAVING = Path(__file__).with_name("leaving.js").read_text(encoding="utf-8")
@@ -20,7 +22,7 @@ def keep(field: str) -> None:
         field: the key of the field, which tells it from those of other characters and conversations.
     """
     mount = st.components.v2.component(_KEEPER, js=_SCRIPT)  # each time: the server may not run yet at the import
-    mount(key=f"unsent-{field}", data={"field": field})
+    mount(key=mounting.allowed(f"unsent-{field}"), data={"field": field})
 
 
 def hold_clicks() -> None:

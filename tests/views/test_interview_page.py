@@ -229,6 +229,13 @@ def test_a_stopped_answer_leaves_nothing(open_page: OpenPage, server: FakeServer
     assert mira().stamp == before
 
 
+def test_a_name_with_underscores_opens_every_page_that_has_a_component_of_ours(open_page: OpenPage) -> None:
+    open_page("overview")
+    session.world().create_agent("a___b").add_short_term([{"document": f"Saw {n} geese", "rating": 3} for n in (1, 2)])
+    for view, link in (("interview", {}), ("interview", {"mode": "play"}), ("memory", {}), ("inbox", {})):
+        open_page(view, agent="a___b", **link)
+
+
 def test_a_whisper_is_planted_and_undone(open_page: OpenPage) -> None:
     thought = "The key never left the *mill*"
     page = open_page("interview", mode="whisper")

@@ -36,7 +36,7 @@ class Life:
         if asked and asked != token:
             st.session_state[_GONE] = asked not in held
             token = asked if asked in held else token
-        life = cls(token or secrets.token_urlsafe(9))
+        life = cls(token or secrets.token_hex(8))
         st.session_state[_CURRENT] = life.token
         session.to_link(_LINK, life.token)
         for name, value in held.get(life.token, {}).items():
