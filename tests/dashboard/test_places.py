@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.views import HISTORY, INSTALLATION, NEW, PAGES, PLACES, page_of, place_of
+from dashboard.views import HISTORY, INSTALLATION, NEW, PAGES, PLACES, PageOf, page_of, place_of
+from tests.sample_world import ROOT
 
 OLD = [
     *("overview", "memory", "interview", "recall", "long_term", "history", "relive", "personality", "short_term"),
@@ -22,3 +23,35 @@ def test_there_are_five_places_and_every_page_belongs_to_one_or_lies_over_all() 
 @pytest.mark.parametrize("name", OLD)
 def test_an_old_address_is_still_that_of_a_page(name: str) -> None:
     assert name in {page.name for page in PAGES}
+
+
+WITHIN = {
+    "A new character with 20 dated events": ("New character", 0),
+    "Find why a memory is not recalled, mend it, keep the cue as a test": ("Memory", 1),  # into the box
+    "Preview, accept half, apply, undo": ("Operations", 1),  # Preview
+    "Who changed this last week, and take it back": ("Memory", 1),  # the memory, whose details name its changes
+    "Replay a game's question": ("Re-live", 1),  # the question
+    "Ablation: ask again without a memory": ("Interview", 1),  # its tab
+    "Two characters side by side": ("World", 1),  # into the box that asks all
+}
+"""The journeys of ``docs/journeys.md``: the page on which each begins, and the clicks there until it has begun."""
+
+
+def clicks_to(page: PageOf) -> int:
+    """From any page to this one, by the sidebar, the line under the title, the drawer or the picker."""
+    place = place_of(page)
+    if place is None:
+        return 1 if page is INSTALLATION else 2  # the picker and its option; the drawer and its link
+    return 1 if page is place.first else 2
+
+
+def test_every_page_is_two_clicks_away_and_every_journey_begins_within_three() -> None:
+    assert max(map(clicks_to, PAGES)) == 2
+    rows = [line.split("|") for line in (ROOT / "docs" / "journeys.md").read_text(encoding="utf-8").splitlines()]
+    told = {row[1].strip(): (row[2].strip(), int(row[3])) for row in rows if len(row) > 5 and row[3].strip().isdigit()}
+    assert set(told) == set(WITHIN)
+    for journey, (title, within) in WITHIN.items():
+        page = page_of(title)
+        assert page is not None, title
+        assert told[journey] == (title, clicks_to(page) + within)
+        assert told[journey][1] <= 3
