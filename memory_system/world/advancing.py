@@ -230,7 +230,10 @@ def _planned(ltm: Iterable[MemoryEntry], last: Applied | None, at: datetime) -> 
 
 
 def _stirring(agent: AgentMemory, held: Sequence[MemoryEntry], at: datetime) -> Iterator[str]:
-    """The events of importance since the day was planned, where some of that plan lies ahead; the first first."""
+    """The events of importance since the day was planned, where some of that plan lies ahead; the first first.
+
+    One of an earlier time of the day counts, too, where it came to be known, or to be important, after that plan.
+    """
     day, clock = at.date().isoformat(), f"{at:%H:%M}"
     plans = [one.extras for one in held if one.kind is Kind.PLAN and one.extras.get("plan_day") == day]
     planned = next(iter(agent.history(1, operation=PLAN)), None)
@@ -238,9 +241,16 @@ def _stirring(agent: AgentMemory, held: Sequence[MemoryEntry], at: datetime) -> 
         return
     since = planned.change_set.planned_at
     for event in sorted(held, key=by_age):
-        lived = event.kind in (Kind.OBSERVATION, Kind.CONVERSATION) and (event.rating or 0) >= IMPORTANT
-        if lived and event.timestamp is not None and since < event.timestamp <= at:
-            yield event.id
+        when = event.timestamp
+        lived = event.kind in (Kind.OBSERVATION, Kind.CONVERSATION) and _important(event)
+        if lived and when is not None and when <= at and when.astimezone(at.tzinfo).date() == at.date():
+            changed = () if since < when else agent.timeline.events_since(planned.revision, [event.id])[event.id]
+            if since < when or any(_important(one.after) and not _important(one.before) for one in changed):
+                yield event.id
+
+
+def _important(event: MemoryEntry | None) -> bool:
+    return event is not None and (event.rating or 0) >= IMPORTANT
 
 
 def _people(agent: AgentMemory, at: datetime) -> Iterator[Felt]:

@@ -457,6 +457,22 @@ def test_an_event_of_importance_has_the_day_planned_anew_where_that_is_set(world
     assert not world.advance(NOW + 17 * HOUR).steps
 
 
+def test_what_comes_to_be_known_or_important_after_the_plan_counts_whatever_its_time(
+    world: World, planned: AgentMemory
+) -> None:
+    planned.configure(replan="do")
+    morning = NOW + 12 * HOUR
+    assert whats(world.advance(morning)) == ["plan", "plan"]
+    planned.add_short_term({**FIRE, "timestamp": morning}, rate=False)
+    assert [(one.what, one.of) for one in world.advance().steps] == [("plan", "fire")], "it is the same moment"
+    planned.add_short_term({**FIRE, "id": "flood", "rating": 7, "timestamp": morning - HOUR}, rate=False)
+    planned.add_short_term({**FIRE, "id": "yesterday", "timestamp": NOW}, rate=False)
+    assert not world.advance().steps
+    planned.edit("flood", rating=9)
+    assert [(one.what, one.of) for one in world.advance().steps] == [("plan", "flood")]
+    assert not world.advance().steps
+
+
 def test_it_may_only_be_proposed_and_somebody_decides(world: World, planned: AgentMemory) -> None:
     planned.configure(replan="propose")
     done = world.advance(NOW + 16 * HOUR, events={"ines": FIRE})
