@@ -11,7 +11,7 @@ import streamlit as st
 from pydantic import AwareDatetime, BaseModel, ValidationError
 
 from memory_system import AgentMemory, Tier
-from memory_system.interfaces.operations import FormField, Turn, fields
+from memory_system.interfaces.operations import FormField, Turn, fields, problem_words
 
 from ..data import tables
 from . import widgets
@@ -46,7 +46,7 @@ def entered(
         for problem in error.errors(include_url=False, include_input=False):
             name, *inner = map(str, problem["loc"])
             where = ".".join([asked[name].label if name in asked else name, *inner])
-            st.error(widgets.plain(f"{where}: {problem['msg']}."), icon=":material/error:")
+            st.error(widgets.plain(f"{where}: {problem_words(problem)}."), icon=":material/error:")
     except ValueError as error:
         st.error(widgets.plain(f"This is not valid JSON: {error}."), icon=":material/error:")
     return None

@@ -39,7 +39,8 @@ def in_range(name: str, value: object, low: float, high: float, *, open_ends: bo
     Raises:
         InvalidParameter: it is not; the message names the parameter and its range.
     """
-    between = f"between {low:g} and {high:g}" if open_ends else f"from {low:g} to {high:g}"
+    ends = [f"{end:,}" if isinstance(end, int) else f"{end:,g}" for end in (low, high)]
+    between = "between {} and {}".format(*ends) if open_ends else "from {} to {}".format(*ends)
     if isinstance(value, bool) or not isinstance(value, _NUMBERS):
         raise InvalidParameter(f"{name} must be a number {between}, not {shown(value)}.")
     inside = low < value < high if open_ends else low <= value <= high  # before float(): 10**400 has none

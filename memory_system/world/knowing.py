@@ -9,6 +9,7 @@ from datetime import datetime
 from ..core.change_set import Change, ChangeSet, short
 from ..core.entry import MemoryEntry
 from ..core.known import EVERYBODY, OF_GROUP, WORLD_AGENT, Fact, Group, group_name, new_fact_id
+from ..core.times import stamp
 from ..errors import AgentNotFound, Conflict, EntryNotFound, InvalidEntry, InvalidParameter, shown
 from ..operations.edit import listed
 
@@ -66,19 +67,28 @@ def know(
     """Plan to let everybody, or a group, know a fact; see ``World.know``."""
     if not isinstance(text, str) or not text.strip():
         raise InvalidEntry("The fact has no text: say what is known.")
-    name, reason = fact_id or new_fact_id(), "It is known from now on."
+    name = fact_id or new_fact_id()
     held = kept.find(name)
     if str(name).startswith(OF_GROUP):
         raise InvalidParameter(f"The id {shown(name)} is one of a group; a fact needs another.")
-    if held is not None:
-        if Fact.of(held) is None:
-            raise InvalidParameter(f"The id {shown(name)} belongs to something else that the world keeps.")
-        reason = "It was edited."
+    if held is not None and Fact.of(held) is None:
+        raise InvalidParameter(f"The id {shown(name)} belongs to something else that the world keeps.")
     fact = Fact(name, text.strip(), _known_to(kept, to), known_from, known_until, rating)
     entry = fact.entry
+    reason = "It was edited." if held is not None else _known(fact, kept.now)
     changes = [] if held is not None and held == entry else [Change(held, entry, reason)]
     who = "Everybody knows" if fact.known_to == EVERYBODY else f"Known to {fact.known_to}:"
     return kept.plan(KNOW, f"{who} “{short(fact.text)}”" if changes else "Nothing to change", changes)
+
+
+def _known(fact: Fact, now: datetime) -> str:
+    """From when to when it is known, in a sentence."""
+    if fact.known_until is not None and fact.known_until <= now:
+        return f"It was known until {stamp(fact.known_until)}."
+    since = f"from {stamp(fact.known_from)}" if fact.known_from is not None and fact.known_from > now else "from now on"
+    return (
+        f"It is known {since}." if fact.known_until is None else f"It is known {since} until {stamp(fact.known_until)}."
+    )
 
 
 def unknow(kept: Kept, ids: str | Sequence[str]) -> ChangeSet:
@@ -99,7 +109,9 @@ def unknow(kept: Kept, ids: str | Sequence[str]) -> ChangeSet:
     changes = [Change(kept.find(one.id), None, _gone(one)) for one in gone.values()]
     first = next(iter(gone.values()), None)
     what = f"“{short(first.text)}”" if isinstance(first, Fact) else f"the group {first.name if first else ''}"
-    title = f"Forget {what}" if len(gone) == 1 else f"Forget {len(gone)} facts or groups"
+    title = (
+        f"Forget {what}" if len(gone) == 1 else f"Forget {len(gone)} facts or groups" if gone else "Nothing to forget"
+    )
     return kept.plan(UNKNOW, title, changes)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -75,7 +77,7 @@ def test_events_are_handed_in_over_http_too(agent: AgentMemory, api: httpx.Clien
     assert nobody.status_code == 404
 
 
-def test_on_the_command_line(world: World, agent: AgentMemory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_the_command_line(world: World, agent: AgentMemory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     cli, before = CommandLine(world, monkeypatch), agent.stamp
     dry = cli("advance", "--to", TO.isoformat(), "--dry-run", "--json")
     assert (dry.code, agent.stamp) == (0, before)
@@ -86,6 +88,14 @@ def test_on_the_command_line(world: World, agent: AgentMemory, monkeypatch: pyte
     assert world.standing == TO
     late = cli("advance", "--to", NOW.isoformat())
     assert (late.code, late.out) == (1, "")
+    happens, nobody = tmp_path / "happens.json", tmp_path / "nobody.json"
+    happens.write_text(json.dumps({"mira": [{"document": "It rains.", "id": "rain", "rating": 3}]}))
+    nobody.write_text('{"nobody": [{"document": "It rains.", "id": "rain"}]}')
+    for wrong, told in ((nobody, "no character 'nobody'"), (tmp_path / "none.json", "cannot be read as events")):
+        refused = cli("advance", "--events", str(wrong))
+        assert (refused.code, told in refused.err) == (1, True)
+    assert cli("advance", "--events", str(happens), "--json").code == 0
+    assert agent.find("rain") is not None
 
 
 def test_the_clock_is_set_on_the_command_line(
@@ -113,8 +123,11 @@ def test_over_mcp(world: World, agent: AgentMemory) -> None:
             seen = await called(client, "due", to=TO.isoformat())
             assert await called(client, "advance", to=TO.isoformat(), preview=True) == seen
             assert world.standing == NOW
-            return seen, await called(client, "advance", to=TO.isoformat())
+            rain = {"mira": [{"document": "It rains.", "id": "rain", "rating": 3, "timestamp": TO.isoformat()}]}
+            return seen, await called(client, "advance", to=TO.isoformat(), events=rain)
 
     seen, done = run(session)
-    assert whats(seen) == whats(done) == ["migrate", "plan", "plan"]
+    assert whats(done) == [*whats(seen), "add", "migrate"]
+    assert whats(seen) == ["migrate", "plan", "plan"]
+    assert agent.find("rain") is not None
     assert world.standing == TO

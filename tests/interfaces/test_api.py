@@ -8,8 +8,19 @@ from typing import Any
 
 import httpx
 import pytest
+from pydantic import ValidationError
 
 from memory_system import AgentMemory, Kind, Tier, World
+from memory_system.interfaces.api.problems import in_words
+from memory_system.interfaces.api.schemas.bodies import (
+    EventsBody,
+    GroupBody,
+    NewAgent,
+    SayBody,
+    TalkSettingsBody,
+    WorldBody,
+)
+from memory_system.interfaces.forms import Body
 from tests.fake_server import FakeServer, error, says
 
 
@@ -153,7 +164,40 @@ def test_a_body_that_no_parser_takes_is_a_problem_too(api: httpx.Client, content
 
 
 def test_a_missing_field_is_named(api: httpx.Client) -> None:
-    assert "memory: Field required" in _problem(_post(api, "/rate", b"{}"), 422, "invalid-input")
+    assert "memory: It is missing" in _problem(_post(api, "/rate", b"{}"), 422, "invalid-input")
+
+
+@pytest.mark.parametrize(
+    ("body", "given", "told"),
+    [
+        (
+            EventsBody,
+            {"events": [{"document": ""}, 5]},
+            "events.0.document: It is empty; events.1: It must be an object",
+        ),
+        (
+            EventsBody,
+            {"events": [{"document": "x", "importance_score": 0}]},
+            "importance_score: It must be 0.1 or more.",
+        ),
+        (EventsBody, {"events": [{"document": "x" * 32_001}]}, "document: It must have 32,000 characters or fewer."),
+        (EventsBody, {"events": [{"document": "x", "source": "smelt"}]}, "source: It must be 'saw', 'heard', 'told'"),
+        (GroupBody, {"agents": ["ana"]}, "agents: It must have 3 items or more, not 1."),
+        (TalkSettingsBody, {"window": 1.5}, "window: It must be a whole number."),
+        (WorldBody, {"speed": float("nan")}, "speed: It must be a number."),
+        (
+            NewAgent,
+            {"name": "ana", "personality": 5},
+            "personality: It must be a text; personality: It must be an object",
+        ),
+        (SayBody, {"text": "\ud800"}, "text: It holds half of a surrogate pair, which is not text."),
+    ],
+    ids=lambda given: str(given)[:40],
+)
+def test_what_is_wrong_with_a_body_is_told_in_plain_words(body: type[Body], given: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        body.model_validate(given)
+    assert told in in_words(refused.value.errors())
 
 
 def test_a_language_that_the_offline_rules_cannot_read_is_named(api: httpx.Client) -> None:

@@ -118,7 +118,7 @@ def test_looking_begins_no_conversation(agent: AgentMemory, world: World) -> Non
 @pytest.mark.parametrize(
     ("tool", "arguments", "sentence"),
     [
-        ("core_memory_append", {"name": "pet", "content": "x"}, "name: Input should be 'persona' or 'human'"),
+        ("core_memory_append", {"name": "pet", "content": "x"}, "name: It must be 'persona' or 'human'"),
         ("core_memory_append", {"name": "human", "content": " "}, "'content' is empty."),
         ("core_memory_append", {"name": "human", "content": "x" * 5000}, "it has room for 2,000"),
         (
@@ -127,16 +127,16 @@ def test_looking_begins_no_conversation(agent: AgentMemory, world: World) -> Non
             "The block human does not hold 'John'; it must be its exact text.",
         ),
         ("core_memory_replace", {"name": "human", "old_content": "", "new_content": "x"}, "'old_content' is empty"),
-        ("conversation_search", {"query": "x", "page": -1}, "page: Input should be greater than or equal to 0"),
+        ("conversation_search", {"query": "x", "page": -1}, "page: It must be 0 or more"),
         (
             "conversation_search_date",
             {"start_date": "yesterday", "end_date": "2026-03-27"},
             "The start 'yesterday' is not a date",
         ),
-        ("archival_memory_insert", {"content": ""}, "at least 1 character"),
+        ("archival_memory_insert", {"content": ""}, "content: It is empty"),
         ("talk", {"message": " \n"}, "The message is empty: say something."),
         ("send_message", {"message": "  "}, "The message is empty: say something."),
-        ("send_message", {"message": "x", "heard": "x" * 32_001}, "at most 32000 characters"),
+        ("send_message", {"message": "x", "heard": "x" * 32_001}, "heard: It must have 32,000 characters or fewer"),
         ("send_message", {"message": "x", "to": "y"}, "to: there is no such argument."),
     ],
 )

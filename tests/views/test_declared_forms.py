@@ -97,6 +97,12 @@ def test_a_read_is_answered_as_the_api_answers_it(open_page: OpenPage) -> None:
     assert '"waiting"' in page.json[0].value
 
 
+def test_what_is_wrong_with_a_field_is_said_in_plain_words(open_page: OpenPage) -> None:
+    page = more(open_page, f"{words.LOOK_UP}: The plan now")
+    page.text_input[0].set_value("noon").run()
+    assert ": It must be a time; write it like 2026" in shown(page)
+
+
 def test_the_history_labels_what_is_declared() -> None:
     for one in ALL:
         assert history_tables.operation(one.in_history) in {other.label or other.title for other in ALL}

@@ -97,7 +97,8 @@ def test_who_knows_it_recalls_it_and_nobody_else(town: World) -> None:
 
 def test_it_is_recalled_only_while_it_is_known(town: World) -> None:
     bo = town.agent("bo")
-    town.know(KING, known_from=NOW + HOUR, known_until=NOW + 3 * HOUR)
+    done = town.know(KING, known_from=NOW + HOUR, known_until=NOW + 3 * HOUR)
+    assert done.changes[0].reason == "It is known from Fri 27 Mar 2026, 19:00 UTC until Fri 27 Mar 2026, 21:00 UTC."
     at = {hours: KING in recalled(bo, "Is the king dead?", now=NOW + hours * HOUR) for hours in range(5)}
     assert at == {0: False, 1: True, 2: True, 3: False, 4: False}
     (told,) = bo.forecast(bo.query("Is the king dead?", now=NOW + HOUR))
@@ -429,7 +430,7 @@ def test_what_is_refused_makes_no_empty_store_of_facts(world: World, tmp_path: P
     for call, wrong, error in (*REFUSED, ("know", {"text": BRIDGE, "author": 7}, InvalidParameter)):
         with pytest.raises(error):
             getattr(world, call)(**wrong)
-    world.unknow([])
+    assert world.unknow([]).title == "Nothing to forget"
     assert world.stored() == ["bo"]
     with World(settings_in(tmp_path / "down"), embedder=_Down()) as down:
         with pytest.raises(EmbedderError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -100,6 +101,8 @@ def _wrong_body(_request: Request, error: Exception) -> JSONResponse:
     return problem_json(422, "invalid-input", "InvalidInput", f"The {what} cannot be taken. {in_words(found)}")
 
 
+_FORM = re.compile(r"constrained-|(dict|list)\[")
+"""How pydantic names one of the forms that a field may have, which is no part of where it is."""
 _NAMED = 3
 """Problems of one body that are named; more would not be read."""
 
@@ -108,7 +111,8 @@ def in_words(found: Sequence[Any]) -> str:
     """What pydantic finds wrong, in a sentence that says where."""
     parts = []
     for problem in found[:_NAMED]:
-        where = ".".join(str(part)[:60] for part in problem["loc"] if part != "body")
+        named = (str(part) for part in problem["loc"] if part != "body")
+        where = ".".join(part[:60] for part in named if not _FORM.match(part))
         told = problem_words(problem)
         parts.append(f"{where}: {told}" if where else told)
     return f"{'; '.join(parts)}."

@@ -13,6 +13,7 @@ from datetime import datetime
 from enum import Enum
 from inspect import Parameter, Signature
 from json import loads
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin
 
 import typer
@@ -23,6 +24,7 @@ from ...core.authors import COMMAND_LINE
 from ...core.change_set import ChangeSet
 from ...core.known import WORLD_AGENT
 from ...core.times import stamp
+from ...errors import InvalidParameter
 from ...llm.usage import total
 from ...world.advancing import Advanced
 from ..forms import Body, FormField, Says, fields, problem_words
@@ -39,6 +41,8 @@ _NONE = "none"
 """The word that empties what can be empty."""
 _WHOSE = "mira"
 """The agent of the examples."""
+_HAPPENS = '{"ana": [{"id": "e1", "document": "...", "timestamp": "..."}]}'
+"""The form of a file of events."""
 
 
 class _Emptied:
@@ -344,6 +348,10 @@ def advance(
             parser=moment, metavar="TIME", help="Until which time of the world; what is due now if not given."
         ),
     ] = None,
+    events: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help=f"JSON of what is to happen to whom, each once by its id: {_HAPPENS}"),
+    ] = None,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
@@ -352,13 +360,28 @@ def advance(
     Example: python -m memory_system advance --to 2026-03-28T08:00:00+00:00 --dry-run
     """
     with the_world(json=json) as world, stopped_by_ctrl_c() as cancelled, quiet_progress() as progress:
-        done = world.advance(to, preview=dry_run, progress=progress, cancelled=cancelled)
+        happens = None if events is None else _happens(events)
+        done = world.advance(to, events=happens, preview=dry_run, progress=progress, cancelled=cancelled)
         if json:
             show_json(plain(done))
         else:
             _show_passed(done, dry_run=dry_run)
         if done.stopped:
             raise typer.Exit(STOPPED)
+
+
+def _happens(file: Path) -> Any:
+    """What a file says is to happen; ``World.advance`` looks at it.
+
+    Raises:
+        InvalidParameter: the file cannot be read.
+    """
+    try:
+        return loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InvalidParameter(
+            f"{file} cannot be read as events: {error!s:.200}. It must be JSON: {_HAPPENS}"
+        ) from error
 
 
 def clock(

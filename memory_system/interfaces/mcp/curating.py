@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, Field, RootModel, create_model
 
@@ -157,15 +157,20 @@ def _looking(read: Read) -> Declared:
     )
 
 
+_Happens = Annotated[dict[str, list[dict[str, Any]]], Field(description="What is to happen to whom, each with an id.")]
+
+
 def _advance(caller: Caller, _agent: None, given: Any) -> Looked:
-    return Looked(plain(caller.world.advance(given.to, preview=given.preview, progress=caller.progress)))
+    return Looked(
+        plain(caller.world.advance(given.to, events=given.events, preview=given.preview, progress=caller.progress))
+    )
 
 
 _ADVANCE = Declared(
     "advance",
     "Let time pass",
     "Let time pass until a time of the world: each character does what is due by itself, and the clock moves on.",
-    create_model("Advance", __base__=Until, __config__=None, preview=(bool, False)),
+    create_model("Advance", __base__=Until, __config__=None, preview=(bool, False), events=(_Happens, {})),
     model(Advanced),
     _advance,
     of_agent=False,
