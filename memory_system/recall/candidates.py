@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..core.entry import LIVED, Tier
 from ..core.scoring import Floats, Parts
 from .query import Query
-from .seats import Seated
+from .seats import Seated, Synopses
 from .table import Rows
 from .verdicts import VERDICTS, Candidate, Verdict, because
 
@@ -41,11 +41,20 @@ class Candidates(Sequence[Candidate]):
         tiers: the tiers in the order in which they were asked.
         given: who has a seat.
         query: what was asked.
+        synopses: the synopses of conversations that compete with their turns, where any do.
         guided: what a second round found, in its order.
     """
 
-    def __init__(self, tiers: Sequence[Judged], given: Seated, query: Query, guided: Sequence[Candidate] = ()) -> None:
+    def __init__(
+        self,
+        tiers: Sequence[Judged],
+        given: Seated,
+        query: Query,
+        synopses: Synopses | None = None,
+        guided: Sequence[Candidate] = (),
+    ) -> None:
         self._tiers = tuple(tiers)
+        self.synopses: Synopses = synopses or {}
         self._given = given
         self._query = query
         self._guided = tuple(guided)

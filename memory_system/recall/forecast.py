@@ -282,6 +282,8 @@ class _Ahead:
             return "It is not known any more then."
         if then.verdict is Verdict.BELOW_THRESHOLD:
             return self._below(hit)
+        if then.verdict is Verdict.BEHIND_TURNS:
+            return "A turn of its conversation stands higher and takes the seat."
         entered = [one for name, one in self.hits(leaves).items() if name not in before]
         ranking = self._query.scoring.seats is Seats.RANKING
         rivals = [one for one in entered if ranking or one.entry.tier is hit.entry.tier]

@@ -15,7 +15,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Literal, overload
@@ -32,14 +32,18 @@ from ..core.times import ago, stamp
 from .candidates import Candidates, Judged
 from .hybrid import UNKNOWN, Odds, confidences
 from .query import Query
-from .seats import seated
+from .seats import Synopses, behind_turns, seated, synopses_of
 from .table import Table, WhatIf
 from .top_k import Sought, best_of, top_measured, top_rows
 from .verdicts import Candidate, Verdict, because, below, gap, verdicts_of
 
 
 def second_round(
-    query: Query, found: Sequence[Candidate], tables: Mapping[Tier, Table], scored: Mapping[Tier, Parts]
+    query: Query,
+    found: Sequence[Candidate],
+    tables: Mapping[Tier, Table],
+    scored: Mapping[Tier, Parts],
+    left_out: Collection[str] = (),
 ) -> tuple[Candidate, ...]:
     """What the best hits lead to, at most as many as there are seats free, the highest score first.
 
@@ -48,8 +52,9 @@ def second_round(
         found: the hits of the first round.
         tables: one table a tier; static memory leads on, and is not led to.
         scored: the parts of every tier as the first round scaled them, of which recency and importance stay.
+        left_out: what is not led to, by id: synopses whose turns are in the answer.
     """
-    held = {one.entry.id for one in found}
+    held = {one.entry.id for one in found}.union(left_out)
     best: dict[str, tuple[float, Score, Candidate, Tier, int]] = {}
     admitted = {tier: query.admitted(tables[tier]) for tier in (Tier.STM, Tier.LTM)}
     first = sorted(found, key=lambda one: (-one.score.total, one.entry.id))[: query.requery]
@@ -257,6 +262,11 @@ class _Asked:
     def hits(self) -> tuple[Candidate, ...]:
         """The recalled candidates only."""
         ranked = {tier: self._ranked(tier) for tier in LIVED}
+        behind: dict[Tier, list[int]] = {Tier.STM: [], Tier.LTM: []}
+        while new := self._behind(ranked):
+            for tier, row in new:
+                behind[tier].append(row)
+            ranked |= {tier: self._ranked(tier, behind[tier]) for tier in {tier for tier, _ in new}}
         ids = {tier: [one.table.ids[row] for row in one.best] for tier, one in ranked.items()}
         given = seated(self.query, {tier: one.parts.totals for tier, one in ranked.items()}, ids)
         found = []
@@ -265,7 +275,26 @@ class _Asked:
             words = because(Verdict.RECALLED, tier, score, rank, given, self.query, seat)
             entry = ranked[tier].table.entries[ranked[tier].best[place]]
             found.append(Candidate(entry, score, rank, Verdict.RECALLED, words))
-        return (*found, *self._guided(found))
+        return (*found, *self._guided(found, behind))
+
+    def _behind(self, ranked: Mapping[Tier, _Ranked]) -> list[tuple[Tier, int]]:
+        """The synopses among the best of each tier that one of their turns stands above.
+
+        Such a turn is among the best too, or so many others are that the synopsis has no seat anyway.
+        """
+        if self.query.scoring.seats is Seats.CASCADE:
+            return []
+        places = {
+            (tier, row): (-float(total), one.table.ids[row])
+            for tier, one in ranked.items()
+            for row, total in zip(one.best, one.parts.totals.tolist(), strict=True)
+        }
+        among = {tier: [one.table.ids[row] for row in one.best] for tier, one in ranked.items()}
+        return [
+            at
+            for at, turns in synopses_of(self.tables, among).items()
+            if any(turn in places and places[turn] < places[at] for turn in turns)
+        ]
 
     def nearest(self) -> Candidate | None:
         """What lacks least to pass its threshold; ``None`` where something passes, or nothing can be found."""
@@ -290,12 +319,18 @@ class _Asked:
         admitted = {tier: self._admitted(tier) for tier in LIVED}
         totals = {tier: scored[tier].totals for tier in LIVED}
         above = {tier: scored[tier].passing > self.query.threshold_of(tier) for tier in LIVED}
+        able = {tier: admitted[tier] & above[tier] for tier in LIVED}
+        all_ids = {tier: self.tables[tier].ids for tier in LIVED}
+        ranking = self.query.scoring.seats is Seats.RANKING
+        synopses: Synopses = synopses_of(self.tables) if ranking else {}
+        behind = behind_turns(self.query, synopses, totals, able, all_ids)
         orders, best = {}, {}
         for tier in LIVED:
             by_score = np.where(np.isnan(totals[tier]), np.inf, -totals[tier])
-            orders[tier] = np.lexsort((self.tables[tier].id_ranks, by_score, ~above[tier], ~admitted[tier]))
-            able = int((admitted[tier] & above[tier]).sum())
-            best[tier] = orders[tier][: min(able, self.query.top_k)]
+            places = self.tables[tier].id_ranks
+            orders[tier] = np.lexsort((places, by_score, behind[tier], ~above[tier], ~admitted[tier]))
+            competing = int((able[tier] & ~behind[tier]).sum())
+            best[tier] = orders[tier][: min(competing, self.query.top_k)]
         ids = {tier: [self.tables[tier].ids[row] for row in rows.tolist()] for tier, rows in best.items()}
         given = seated(self.query, {tier: totals[tier][rows] for tier, rows in best.items()}, ids)
         judged = []
@@ -303,20 +338,25 @@ class _Asked:
             table = self.tables[tier]
             ranks = np.empty(len(table), np.intp)
             ranks[orders[tier]] = np.arange(1, len(table) + 1)
-            verdicts = verdicts_of(tier, totals[tier], ranks, admitted[tier], above[tier], given, self.query)
+            passed = admitted[tier], above[tier], behind[tier]
+            verdicts = verdicts_of(tier, totals[tier], ranks, *passed, given, self.query)
             judged.append(
                 Judged(tier, table.entries.copied(), list(table.ids), scored[tier], totals[tier], ranks, verdicts)
             )
-        everyone = Candidates(judged, given, self.query)
-        guided = self._guided(everyone.hits) if self.query.requery else ()
-        return Candidates(judged, given, self.query, guided) if guided else everyone
+        everyone = Candidates(judged, given, self.query, synopses)
+        left_out = {tier: np.flatnonzero(rows).tolist() for tier, rows in behind.items()}
+        guided = self._guided(everyone.hits, left_out) if self.query.requery else ()
+        return Candidates(judged, given, self.query, synopses, guided) if guided else everyone
 
-    def _ranked(self, tier: Tier) -> _Ranked:
-        table, query = self.tables[tier], self.query
+    def _ranked(self, tier: Tier, behind: Sequence[int] = ()) -> _Ranked:
+        """The best of a tier, but for these rows."""
+        table, query, admitted = self.tables[tier], self.query, self._allowed[tier]
         if not len(table):
             return _Ranked(tier, table, [], _NOTHING)
+        if behind:
+            admitted = self._admitted(tier).copy()
+            admitted[list(behind)] = False
         if tier is not Tier.STATIC and not query.scoring.normalise and len(table) > FEW and table is self.held[tier]:
-            admitted = self._allowed[tier]
             sought = Sought(self.cue, query.now, query.scoring, query.threshold_of(tier), query.top_k, admitted)
             if self.measured is None:
                 return _Ranked(tier, table, *top_rows(table, sought))
@@ -325,8 +365,8 @@ class _Asked:
         parts = self._all_parts()[tier] if query.scoring.normalise else self._parts(tier)
         totals = parts.totals
         above = parts.passing > query.threshold_of(tier)
-        if (allowed := self._allowed[tier]) is not None:
-            above &= allowed
+        if admitted is not None:
+            above &= admitted
         best = best_of(np.flatnonzero(above), totals, table.ids, query.top_k)
         return _Ranked(tier, table, best, parts.taken(np.array(best, np.intp)))
 
@@ -389,10 +429,11 @@ class _Asked:
         allowed = self._allowed[tier]
         return np.ones(len(self.tables[tier]), np.bool_) if allowed is None else allowed
 
-    def _guided(self, found: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    def _guided(self, found: Sequence[Candidate], behind: Mapping[Tier, Sequence[int]]) -> tuple[Candidate, ...]:
         if not self.query.requery or len(found) >= self.query.top_k:
             return ()
-        return second_round(self.query, found, self.tables, self._all_parts())
+        left_out = {self.tables[tier].ids[row] for tier, rows in behind.items() for row in rows}
+        return second_round(self.query, found, self.tables, self._all_parts(), left_out)
 
 
 def _one_line(text: str) -> str:

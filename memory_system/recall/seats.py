@@ -4,12 +4,15 @@ Two rules. Under the **cascade** the tiers are asked in the order static, STM, L
 Under the **ranking** the best of all tiers together get the seats, best first; equal scores stand in the order of their
 ids. Under both, static memory takes at most ``static_share`` of the ``top_k`` seats (rounded up), and more only where
 STM and LTM together cannot fill the rest.
+
+Under the ranking a conversation's synopsis and its turns are one answer: while a turn that it rests on may be found,
+passes, and stands higher, the synopsis takes no seat.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +21,11 @@ from numpy.typing import NDArray
 from ..core.entry import LIVED, Tier
 from ..core.scoring import Floats, Seats
 from .query import Query
+from .table import Table
+
+SYNOPSIS = "synopsis"
+"""The tag of what sums up a conversation; its evidence are the turns."""
+_TALKED = (Tier.STM, Tier.LTM)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +80,67 @@ def seated(query: Query, scores: Mapping[Tier, Floats], ids: Mapping[Tier, Seque
     of = {tier: len(numbers[tier]) for tier in LIVED}
     last = -best[-1][0] if best else math.inf
     return Seated(of, numbers, most, last if len(best) == query.top_k else -math.inf)
+
+
+Synopses = Mapping[tuple[Tier, int], Sequence[tuple[Tier, int]]]
+"""Where each synopsis is, by tier and row, and where those of its turns are that are held."""
+
+
+def synopses_of(tables: Mapping[Tier, Table], ids: Mapping[Tier, Iterable[str]] | None = None) -> Synopses:
+    """The synopses of conversations that have a turn left.
+
+    Args:
+        tables: one table a tier.
+        ids: the memories of each tier that are looked at; all if ``None``.
+    """
+    found: dict[tuple[Tier, int], list[tuple[Tier, int]]] = {}
+    for tier in _TALKED:
+        table = tables[tier]
+        for entry_id in table.tags if ids is None else ids[tier]:
+            if SYNOPSIS not in table.tags.get(entry_id, ()):
+                continue
+            row = table.row(entry_id)
+            assert row is not None, "what has tags is held"
+            turns = [
+                (one, place)
+                for turn in table.entries[row].evidence
+                for one in _TALKED
+                if (place := tables[one].row(turn)) is not None
+            ]
+            if turns:
+                found[tier, row] = turns
+    return found
+
+
+def behind_turns(
+    query: Query,
+    synopses: Synopses,
+    totals: Mapping[Tier, Floats],
+    able: Mapping[Tier, NDArray[np.bool_]],
+    ids: Mapping[Tier, Sequence[str]],
+) -> dict[Tier, NDArray[np.bool_]]:
+    """Which rows of each tier are synopses that take no seat, since a turn of theirs stands higher.
+
+    Args:
+        query: what is asked.
+        synopses: see there.
+        totals: the scores of each tier, shape (n,).
+        able: whether a row may be found and passes, shape (n,).
+        ids: whose they are.
+    """
+    behind = {tier: np.zeros(len(totals[tier]), np.bool_) for tier in LIVED}
+    if query.scoring.seats is Seats.CASCADE:
+        return behind
+
+    def place(at: tuple[Tier, int]) -> tuple[float, str]:
+        tier, row = at
+        return -float(totals[tier][row]), ids[tier][row]
+
+    for (tier, row), turns in synopses.items():
+        if able[tier][row]:
+            own = place((tier, row))
+            behind[tier][row] = any(able[one][turn] and place((one, turn)) < own for one, turn in turns)
+    return behind
 
 
 def static_most(query: Query, stm: int, ltm: int) -> int:

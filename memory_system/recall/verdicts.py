@@ -31,6 +31,7 @@ class Verdict(StrEnum):
     BELOW_THRESHOLD = "below threshold"
     BEYOND_TOP_K = "beyond top-k"
     BEYOND_SEATS = "beyond static seats"
+    BEHIND_TURNS = "behind its turns"
     NOT_REACHED = "not reached"
     FILTERED_OUT = "filtered out"
     NO_VECTOR = "no vector"
@@ -66,6 +67,7 @@ def verdicts_of(
     ranks: NDArray[np.intp],
     admitted: NDArray[np.bool_],
     passing: NDArray[np.bool_],
+    behind: NDArray[np.bool_],
     given: Seated,
     query: Query,
 ) -> NDArray[np.uint8]:
@@ -77,6 +79,7 @@ def verdicts_of(
         ranks: 1 = the highest of those that the facets admit, shape (n,).
         admitted: whether the facets admit it, shape (n,).
         passing: whether it exceeds its threshold, shape (n,).
+        behind: whether it is a synopsis whose turns take the seats, shape (n,).
         given: who has a seat.
         query: what was asked.
     """
@@ -87,6 +90,7 @@ def verdicts_of(
         (~admitted, Verdict.FILTERED_OUT),
         (np.isnan(totals), Verdict.NO_VECTOR),
         (~passing, Verdict.BELOW_THRESHOLD),
+        (behind, Verdict.BEHIND_TURNS),
         (ranks <= given.of[tier], Verdict.RECALLED),
         (above & static, Verdict.BEYOND_SEATS),
         (np.full(len(totals), cascade and not static and taken >= query.top_k > 0), Verdict.NOT_REACHED),
@@ -95,6 +99,11 @@ def verdicts_of(
     return np.select([np.asarray(rows) for rows, _ in told], numbers, np.uint8(VERDICTS.index(Verdict.BEYOND_TOP_K)))
 
 
+_ALWAYS = {
+    Verdict.NO_VECTOR: "It has no vector, so nothing can be said of its relevancy.",
+    Verdict.BEHIND_TURNS: "It is a synopsis, and a turn of its conversation stands higher: the two do not compete for "
+    "seats.",
+}
 _FILTERED = {
     True: "The facets that were asked for do not admit it.",
     False: "It is a plan of a day that is over; ask for plans, by the facet of kinds, to find it.",
@@ -118,8 +127,8 @@ def because(
     name = NAMES[tier]
     ranking = query.scoring.seats is Seats.RANKING
     match verdict:
-        case Verdict.NO_VECTOR:
-            return "It has no vector, so nothing can be said of its relevancy."
+        case Verdict.NO_VECTOR | Verdict.BEHIND_TURNS:
+            return _ALWAYS[verdict]
         case Verdict.FILTERED_OUT:
             return _FILTERED[bool(query.facets)]
         case Verdict.BELOW_THRESHOLD:

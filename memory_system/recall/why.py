@@ -27,7 +27,7 @@ from ..errors import EntryNotFound, shown
 from .candidates import Candidates
 from .forecast import Asker, counts_from, has_closed_form, hours_above, learnt
 from .query import Facets, Query
-from .seats import seats_of, static_most
+from .seats import behind_turns, seats_of, static_most
 from .table import WhatIf
 from .verdicts import VERDICTS, Candidate, Verdict
 
@@ -48,6 +48,7 @@ class Field:
         self._tiers = candidates.tiers
         self._own = next(judged for judged in self._tiers if entry_id in judged.ids)
         self._row = self._own.ids.index(entry_id)
+        self._synopses = candidates.synopses
         self._ranked: tuple[Weights, dict[Tier, Floats], dict[Tier, Floats], dict[Tier, list[int]]] | None = None
 
     def recalls(self, query: Query) -> bool:
@@ -56,6 +57,10 @@ class Field:
         tier = self._own.tier
         score = totals[tier][self._row]
         passing = {one: (sure or totals)[one] > query.threshold_of(one) for one in totals}
+        if self._synopses:
+            ids = {judged.tier: judged.ids for judged in self._tiers}
+            behind = behind_turns(query, self._synopses, totals, passing, ids)
+            passing = {one: rows & ~behind[one] for one, rows in passing.items()}
         if not passing[tier][self._row]:
             return False
         above = {one: int(np.count_nonzero(rows)) for one, rows in passing.items()}

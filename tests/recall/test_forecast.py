@@ -193,7 +193,10 @@ def entries(drawn: list[tuple]) -> list[Row]:
     rows = []
     for number, (tier, vector, rating, hours) in enumerate(drawn):
         when = None if hours is None else NOW - timedelta(hours=hours)
-        entry = MemoryEntry("y", id=f"{number * 5 % 12:02}", tier=tier, rating=rating, timestamp=when)
+        told: dict = {}
+        if number % 4 == 3:  # a synopsis of the three before it
+            told = {"tags": ("synopsis",), "evidence": [f"{one * 5 % 12:02}" for one in range(number - 3, number)]}
+        entry = MemoryEntry("y", id=f"{number * 5 % 12:02}", tier=tier, rating=rating, timestamp=when, **told)
         if when is not None and number % 3 == 0:  # has been recalled since it happened
             entry = entry.accessed(when + timedelta(hours=min(number, abs(hours))))
         rows.append((entry, vector))

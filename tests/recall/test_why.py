@@ -241,7 +241,11 @@ def entries(drawn: list[tuple]) -> list[Row]:
     rows = []
     for number, (tier, vector, rating, hours) in enumerate(drawn):
         when = None if hours is None else NOW - timedelta(hours=hours)
-        rows.append((MemoryEntry("y", id=f"{number * 5 % 14:02}", tier=tier, rating=rating, timestamp=when), vector))
+        name = f"{number * 5 % 14:02}"
+        told: dict = {}
+        if number % 4 == 3:  # a synopsis of the three before it
+            told = {"tags": ("synopsis",), "evidence": [f"{one * 5 % 14:02}" for one in range(number - 3, number)]}
+        rows.append((MemoryEntry("y", id=name, tier=tier, rating=rating, timestamp=when, **told), vector))
     return rows
 
 

@@ -108,7 +108,7 @@ def _answer(agent: AgentMemory, asked: controls.Asked) -> None:
 def _rule(query: Query) -> str:
     """Who gets the seats, and what static memory is entitled to."""
     first = (
-        "Seats by ranking: the best of all tiers, on one scale."
+        "Seats by ranking: the best of all tiers, on one scale; a synopsis gives way to a better turn of its conversation."
         if query.scoring.seats is Seats.RANKING
         else "Seats by cascade: static, short-term, long-term, each while seats are free."
     )
@@ -123,7 +123,10 @@ def _rule(query: Query) -> str:
 def _left_out(query: Query) -> str:
     """How a memory may be left out though its score is higher, as the end of a sentence."""
     if query.scoring.seats is Seats.RANKING:
-        return "; a fact of the personality may be left out for its own threshold or share, whatever its score"
+        return (
+            "; a fact of the personality may be left out for its own threshold or share, whatever its score, and a "
+            "synopsis for a better turn of its conversation"
+        )
     return "; an earlier tier is asked first, so a higher score of a later one may be left out"
 
 
