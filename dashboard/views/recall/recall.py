@@ -108,7 +108,7 @@ def _answer(agent: AgentMemory, asked: controls.Asked) -> None:
 def _rule(query: Query) -> str:
     """Who gets the seats, and what static memory is entitled to."""
     first = (
-        "Seats by ranking: the best of all tiers, on one scale; a synopsis gives way to a better turn of its conversation."
+        "Seats by ranking: the best of all tiers, on one scale; a synopsis gives way to a better turn of its talk."
         if query.scoring.seats is Seats.RANKING
         else "Seats by cascade: static, short-term, long-term, each while seats are free."
     )
