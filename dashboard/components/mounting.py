@@ -33,16 +33,22 @@ def show(
     at = allowed(key or name)
 
     def told() -> None:
-        if acted is not None and (act := st.session_state[at].get("act")):
+        if acted is not None and (act := _held(at, "act")):
             acted(act)
 
     def stands() -> None:
-        if kept is not None and (state := st.session_state[at].get("kept")):
+        if kept is not None and (state := _held(at, "kept")):
             kept(state)
 
     script, look = _read("common.js") + _read(f"{name}.js"), _read(f"{name}.css") or None
     mount = st.components.v2.component(name, js=script, css=look)  # each time: the server may not run yet
     mount(key=at, data=dict(data), on_act_change=told, on_kept_change=stands)
+
+
+def _held(at: str, what: str) -> Any:
+    """What a component says; nothing if the page that had it was left before that was heard."""
+    held = st.session_state.get(at)
+    return None if held is None else held.get(what)
 
 
 def allowed(key: str) -> str:
