@@ -49,6 +49,7 @@ REMEMBER_IT = "Remember it"
 
 # happening_form.py
 WHO_SAW_IT = "Who saw it"
+TELL_THEM = "Tell them"
 
 # drafts.py
 SELECT_ALL = "Select all"

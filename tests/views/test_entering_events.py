@@ -199,7 +199,7 @@ def test_what_happened_is_told_to_several_and_recall_narrows_by_where_it_was(ope
     next(area for area in page.text_area if area.key.startswith("happened-")).input("A cart broke.")
     field(page.text_input, "Where").input("Kiln Steps")
     field(page.multiselect, words.WHO_SAW_IT).set_value(["mira", "juno"]).run()
-    press(page, "Tell them")
+    press(page, words.TELL_THEM)
     world = session.world()
     for name in ("mira", "juno"):
         (held,) = (one for one in world.agent(name).entries(Tier.STM) if one.place == "Kiln Steps")

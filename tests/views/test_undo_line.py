@@ -58,7 +58,7 @@ def test_what_several_were_told_is_taken_back_from_all(open_page: OpenPage) -> N
     before = {name: session.world().agent(name).entries(Tier.STM) for name in ("mira", "juno")}
     next(area for area in page.text_area if area.key.startswith("happened-")).input("A cart broke.")
     field(page.multiselect, words.WHO_SAW_IT).set_value(["mira", "juno"]).run()
-    press(page, "Tell them")
+    press(page, words.TELL_THEM)
     assert mira().entries(Tier.STM) != before["mira"]
     press(page, "Undo")
     assert {name: session.world().agent(name).entries(Tier.STM) for name in before} == before

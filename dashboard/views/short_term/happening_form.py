@@ -45,7 +45,7 @@ def show(agent: AgentMemory) -> None:
     )  # fmt: skip
     teller = right.text_input("By whom", key=f"happened-by-{number}", max_chars=200, persist_state="session")
     if not st.button(
-        "Tell them", type="primary", icon=":material/campaign:", key=f"happened-do-{agent.name}",
+        words.TELL_THEM, type="primary", icon=":material/campaign:", key=f"happened-do-{agent.name}",
         help="In Python: World.happened", disabled=not text.strip(),
     ):  # fmt: skip
         return
