@@ -8,13 +8,14 @@ from datetime import datetime
 from functools import partial
 
 from ..core.change_set import ChangeSet, TextChange, short
-from ..core.entry import LIVED, Tier
+from ..core.entry import LIVED, MemoryEntry, Tier
 from ..core.memory import Vectors
 from ..core.presets import PRESETS
 from ..core.scoring import Measure
 from ..errors import CueNotFound, EntryNotFound, InvalidParameter, shown
 from ..operations import edit, tuning
 from ..operations.context import Progress, no_progress
+from ..operations.migration import MIGRATE
 from ..recall.cues import (
     Judgment,
     SavedCue,
@@ -35,7 +36,7 @@ from ..recall.rank import Measured, Relevancy, by_vectors
 from ..recall.table import Table
 from ..recall.versus import Versus, versus
 from .context import Part
-from .retrieval import Retrieval
+from .retrieval import MOST_GONE, Retrieval
 
 OWN_SETTINGS = "settings"
 """The name, among those of the presets, under which the agent's own settings are tried."""
@@ -179,7 +180,7 @@ class Cues(Part):
     def tune(
         self, *, now: datetime | None = None, preview: bool = False, progress: Progress = no_progress
     ) -> ChangeSet:
-        """Fit weights, decay and threshold to the labels of thumbs and saved cues, where the gain can be shown.
+        """Fit weights, decay, threshold and retention to thumbs and saved cues, where the gain can be shown.
 
         The change set tells the gain on held-out labels with its interval, and the answers that get worse. It is empty,
         and says why, where there are too few labels or the gain is not shown; see ``operations.tuning``. It asks each
@@ -204,16 +205,28 @@ class Cues(Part):
             labels = labels[-tuning.MAX_CUES :]
             enough = sum(bool(one.right) for one in labels) >= tuning.MIN_CUES
             tables = {tier: table.copied() for tier, table in context.lived(moment).items()} if enough else {}
-        found = None
+            judged = self._judged_by_retention() if enough else []
+        found = kept = None
         if enough:
             cues = [one.cue for one in labels]
             vectors = dict(zip(cues, context.embedder.embed(cues), strict=True))
             asker = Asker(tables, vectors, context.display_name, _measured_once(Hybrid(context.tokens)))
             query = partial(Retrieval(context).query, now=moment)
             found = tuning.fit(labels, settings, asker, query, progress)
+            ids = {entry.id for entry in judged}
+            kept = tuning.fit_retention(
+                tuning.labelled(self.judgments, self.saved_cues, ids.__contains__)[-tuning.MAX_CUES :], settings, judged
+            )
         planned = partial(context.plan, revision=revision)
-        plan = tuning.plan(planned, held, settings, labels, found, lambda one: context.last_version(one).document)
+        plan = tuning.plan(planned, held, settings, labels, found, kept, lambda one: context.last_version(one).document)
         return context.done(plan, preview)
+
+    def _judged_by_retention(self) -> list[MemoryEntry]:
+        """What migration may judge, and the last that it forgot: rated, and neither pinned, protected nor authored."""
+        held = [entry for tier in (Tier.STM, Tier.LTM) for entry in self.context.entries(tier)]
+        gone = [one.entry for one in self.context.ledger.journal.forgotten(MOST_GONE, 0, "", MIGRATE)]
+        every = {entry.id: entry for entry in (*gone, *held)}.values()
+        return [entry for entry in every if entry.rating and not (entry.pinned or entry.protected or entry.authored)]
 
     def judgments_jsonl(self, *, memories: bool = False) -> str:
         """The judgments as JSON lines, as ``python -m memory_system evaluate`` reads them.

@@ -30,7 +30,7 @@ from ..store import query_log
 from ..store.journal.journal import content_hash
 from .context import Context, Part
 
-_MOST_GONE = 1_000
+MOST_GONE = 1_000
 Asked = str | Query | Recall
 """A cue, asked now with the agent's settings; a query that is complete; or an answer, whose query is asked again."""
 
@@ -191,7 +191,7 @@ class Retrieval(Part):
         """
         query = self._meant(asked)
         with self._measured(query) as (cue, lived, _):
-            gone = self.context.ledger.journal.forgotten(_MOST_GONE, 0, "", MIGRATE)
+            gone = self.context.ledger.journal.forgotten(MOST_GONE, 0, "", MIGRATE)
             if not gone:
                 return ()
             tables, hybrid = self._unforgotten([one.entry for one in gone], lived)

@@ -1,4 +1,4 @@
-"""Tuning: weights, decay and threshold that answer this agent's own labelled cues better, if that can be shown.
+"""Tuning: weights, decay, threshold and retention that serve an agent's labelled cues better, if that can be shown.
 
 A labelled cue names memories that were judged right or wrong answers to it, or that a saved cue must or must not
 recall. What is counted is how well each answer matches its labels, the F measure 2 TP / (TP + FP + right) of van
@@ -15,6 +15,10 @@ The settings are searched one at a time over a few values each, from those in us
 where the answers match better. How much that gains is measured on cues that the search has not seen (5-fold
 cross-validation), with a 95 % bootstrap interval over cues (the percentile method: Efron & Tibshirani 1993, "An
 Introduction to the Bootstrap", chapter 13). Nothing is proposed unless the whole interval is above 0.
+
+Retention is fitted to the same labels: which rule, and which threshold of it, keeps the most of the right memories of a
+cue, of what is held and what migration forgot, without keeping more memories than the rule in use does. It is measured
+on held-out cues, and proposed, in the same way.
 """
 
 from __future__ import annotations
@@ -28,12 +32,14 @@ from numpy.typing import NDArray
 
 from ..core.change_set import ChangeSet, TextChange, short
 from ..core.decay import DecayForm
+from ..core.entry import MemoryEntry
 from ..core.scoring import Floats
-from ..core.settings import AgentSettings
+from ..core.settings import AgentSettings, Retention
 from ..recall.cues import Judgment, SavedCue
 from ..recall.forecast import Asker
 from ..recall.query import Query
 from .context import Progress
+from .retention import rule_of
 
 TUNE = "tune"
 MIN_CUES = 20
@@ -58,6 +64,11 @@ _NAMES = {
     "decay_form": "The form of decay",
     "threshold": "The threshold",
 }
+_CHANCES = (0.01, 0.02, 0.03, 0.04, 0.06, 0.08, 0.1, 0.15, 0.2, 0.3)
+_RULES: Sequence[Mapping[str, Any]] = (
+    *({"retention": Retention.LEARNED, "retention_threshold": chance} for chance in _CHANCES),
+    *({"retention": Retention.IMPORTANCE, "migration_threshold": step / 10} for step in range(1, 10)),
+)
 
 
 @dataclass(frozen=True)
@@ -138,6 +149,87 @@ class Fit:
         return self.low > 0
 
 
+@dataclass(frozen=True)
+class Keeping:
+    """What tuning found of retention.
+
+    Args:
+        rule: the settings that are proposed; none if nothing is.
+        now: the share of a cue's right memories that the rule in use keeps, 0 to 1, the mean over cues.
+        then: the same of held-out cues, by rules that were fitted without them.
+        low: the lower end of the 95 % interval of what is gained on held-out cues, -1 to 1.
+        high: the upper end.
+        kept: the ids of what would now be kept.
+        forgotten: the ids of what would now be forgotten.
+    """
+
+    rule: Mapping[str, Any]
+    now: float
+    then: float
+    low: float
+    high: float
+    kept: tuple[str, ...] = ()
+    forgotten: tuple[str, ...] = ()
+
+
+def fit_retention(
+    labels: Sequence[Labelled], settings: AgentSettings, entries: Sequence[MemoryEntry]
+) -> Keeping | None:
+    """Fit the rule of retention to labels; nothing is changed.
+
+    Args:
+        labels: see ``labelled``; those without a right memory among the entries say nothing here.
+        settings: those in use.
+        entries: rated memories that migration may judge, or has forgotten.
+
+    Returns:
+        what was found; ``None`` where fewer than ``MIN_CUES`` cues say anything.
+    """
+    judged = {entry.id for entry in entries}
+    rights = [right for one in labels if (right := one.right & judged)]
+    if len(rights) < MIN_CUES:
+        return None
+    rules: list[Mapping[str, Any]] = [{}, *_RULES]
+    kept = [_kept(replace(settings, **rule), entries) for rule in rules]
+    able = [place for place, some in enumerate(kept) if len(some) <= len(kept[0])]
+    values = np.array([[len(right & kept[place]) / len(right) for right in rights] for place in able])
+
+    def best(cues: NDArray[np.intp]) -> int:
+        return int(np.argmax(values[:, cues].mean(axis=1)))  # of equals the first: that in use
+
+    held_out, low, high = _held_out(len(rights), lambda seen: values[best(seen)], values[0])
+    now, then = float(values[0].mean()), float(held_out.mean())
+    chosen = able[best(np.arange(len(rights)))]
+    if low <= 0 or chosen == 0:
+        return Keeping({}, now, then, low, high)
+    more, less = kept[chosen] - kept[0], kept[0] - kept[chosen]
+    return Keeping(rules[chosen], now, then, low, high, tuple(sorted(more)), tuple(sorted(less)))
+
+
+def _kept(settings: AgentSettings, entries: Sequence[MemoryEntry]) -> frozenset[str]:
+    verdicts = rule_of(settings).judge(entries, ())
+    return frozenset(entry_id for entry_id, verdict in verdicts.items() if verdict.kept)
+
+
+def _held_out(count: int, fitted: Callable[[NDArray[np.intp]], Floats], before: Floats) -> tuple[Floats, float, float]:
+    """The values of cues that the fit has not seen, shape (n,), and the 95 % interval of what they gain.
+
+    Args:
+        count: how many cues there are.
+        fitted: the values of all cues, shape (n,), by what is fitted on some of them.
+        before: the values with the settings in use, shape (n,).
+    """
+    order = np.random.default_rng(SEED).permutation(count)
+    values = np.empty(count)
+    for fold in range(FOLDS):
+        unseen = order[fold::FOLDS]
+        values[unseen] = fitted(np.setdiff1d(order, unseen))[unseen]
+    gains = values - before
+    draws = np.random.default_rng(SEED).integers(count, size=(RESAMPLES, count))
+    low, high = np.percentile(gains[draws].mean(axis=1), (2.5, 97.5))
+    return values, float(low), float(high)
+
+
 def fit(
     labels: Sequence[Labelled],
     settings: AgentSettings,
@@ -156,17 +248,11 @@ def fit(
     """
     tried = _Tried(labels, asker, [query(one.cue) for one in labels], settings, progress)
     start = Point.of(settings)
-    order = np.random.default_rng(SEED).permutation(len(labels))
-    held_out = np.empty(len(labels))
-    for fold in range(FOLDS):
-        unseen = order[fold::FOLDS]
-        seen = np.setdiff1d(order, unseen)
-        held_out[unseen] = tried.values(_searched(tried, start, seen))[unseen]
-    gains = held_out - tried.values(start)
-    draws = np.random.default_rng(SEED).integers(len(gains), size=(RESAMPLES, len(gains)))
-    low, high = np.percentile(gains[draws].mean(axis=1), (2.5, 97.5))
-    found = Fit(settings, float(tried.values(start).mean()), float(held_out.mean()), float(low), float(high))
-    best = _searched(tried, start, order) if found.shown else start
+    held_out, low, high = _held_out(
+        len(labels), lambda seen: tried.values(_searched(tried, start, seen)), tried.values(start)
+    )
+    found = Fit(settings, float(tried.values(start).mean()), float(held_out.mean()), low, high)
+    best = _searched(tried, start, np.arange(len(labels))) if found.shown else start
     if best == start:
         return replace(found, low=min(found.low, 0.0))
     return replace(found, settings=best.over(settings), worse=tuple(tried.worse(start, best)))
@@ -252,6 +338,7 @@ def plan(
     settings: AgentSettings,
     labels: Sequence[Labelled],
     found: Fit | None,
+    keeping: Keeping | None,
     document: Callable[[str], str],
 ) -> ChangeSet:
     """The change set that a fit proposes; an empty one, with its reason, where nothing is.
@@ -262,6 +349,7 @@ def plan(
         settings: what it says.
         labels: what was labelled.
         found: the fit; ``None`` where there were too few labels.
+        keeping: that of retention; ``None`` where there were too few labels for it.
         document: what a memory of an id says.
     """
     wrongs, rights = (sum(len(getattr(one, name)) for one in labels) for name in ("wrong", "right"))
@@ -278,8 +366,12 @@ def plan(
         f"when tuned without them: {_gain(found.then - found.now)} points (95 % interval {_gain(found.low)} to "
         f"{_gain(found.high)})."
     )
+    rule = keeping.rule if keeping else {}
     if found.settings == settings:
-        notes.append("The gain does not show on cues that were held out, so nothing is proposed.")
+        what = "nothing of recall is changed" if rule else "nothing is proposed"
+        notes.append(f"The gain does not show on cues that were held out, so {what}.")
+    notes += _told_of(keeping, settings, document) if keeping else ()
+    if found.settings == settings and not rule:
         return planned(TUNE, "Nothing is tuned: no gain shows on held-out cues", notes=notes)
     before, after = vars(Point.of(settings)), vars(Point.of(found.settings))
     moved = [f"{told} {before[name]} → {after[name]}." for name, told in _NAMES.items() if before[name] != after[name]]
@@ -290,8 +382,34 @@ def plan(
     if len(found.worse) > _WORSE_TOLD:
         worse.append(f"{len(found.worse) - _WORSE_TOLD} more answers get worse.")
     title = f"Tune: {_gain(found.then - found.now)} points on held-out cues"
-    texts = (TextChange("settings", held, found.settings.to_json()),)
+    if found.settings == settings:
+        title = "Tune: another rule of what is kept"
+    texts = (TextChange("settings", held, replace(found.settings, **rule).to_json()),)
     return planned(TUNE, title, texts=texts, notes=[*notes, *moved, *(worse or ["No labelled answer gets worse."])])
+
+
+def _told_of(keeping: Keeping, settings: AgentSettings, document: Callable[[str], str]) -> Iterator[str]:
+    """What was found of retention, in sentences."""
+    yield (
+        f"Of the right memories {keeping.now:.0%} are kept by the rule of retention in use, and {keeping.then:.0%} by "
+        f"one that was tuned without them and keeps no more: {_gain(keeping.then - keeping.now)} points (95 % interval "
+        f"{_gain(keeping.low)} to {_gain(keeping.high)})."
+    )
+    if not keeping.rule:
+        yield "So retention stays as it is."
+        return
+    before = _rule_told(settings)
+    yield f"Retention {before} → {_rule_told(replace(settings, **keeping.rule))}."
+    for what, ids in (("kept", keeping.kept), ("forgotten", keeping.forgotten)):
+        yield from (f"Would now be {what}: “{short(document(one))}”." for one in ids[:_WORSE_TOLD])
+        if len(ids) > _WORSE_TOLD:
+            yield f"{len(ids) - _WORSE_TOLD} more would now be {what}."
+
+
+def _rule_told(settings: AgentSettings) -> str:
+    if settings.retention is Retention.LEARNED:
+        return f"learned, above {settings.retention_threshold:g}"
+    return f"by importance, above {settings.migration_threshold:g}"
 
 
 def _gain(share: float) -> str:

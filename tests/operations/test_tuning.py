@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from memory_system import AgentMemory, AgentSettings, MemoryEntry, Query, Scoring, Seats, Tier, Weights
+from memory_system.core.settings import Retention
 from memory_system.operations.context import no_progress
-from memory_system.operations.tuning import MIN_CUES, Fit, Labelled, fit, labelled
+from memory_system.operations.tuning import MIN_CUES, Fit, Labelled, fit, fit_retention, labelled
 from memory_system.recall.cues import Judgment, SavedCue
 from memory_system.recall.forecast import Asker
 from memory_system.recall.table import Table
@@ -132,6 +133,40 @@ def test_what_nobody_judged_is_no_better_than_what_is_wrong() -> None:
         labels.append(Labelled(cue, frozenset([first]), frozenset(others)))
     found = fitted(labels, OWN, asker)
     assert found.settings.scoring.weights == OWN.scoring.weights, "other memories in the other seats are no gain"
+
+
+def rated(number: int) -> MemoryEntry:
+    """Every third is small talk that was rated 7; the others tell much, and were rated 1."""
+    small = number % 3 == 0
+    said = "What is it?" if small else f"I moved to Oslo with Ana on {number % 28 + 1} May 2021"
+    when = NOW - timedelta(hours=number)
+    return MemoryEntry(said, id=f"m{number:03d}", tier=Tier.LTM, rating=7 if small else 1, timestamp=when)
+
+
+def test_what_is_asked_for_teaches_what_is_kept_and_keeps_no_more_than_before() -> None:
+    entries = [rated(number) for number in range(3 * MIN_CUES)]
+    small = {entry.id for entry in entries if entry.rating == 7}
+    labels = [Labelled(f"cue {one}", frozenset([one]), frozenset()) for one in sorted(small)]
+    found = fit_retention(labels, AgentSettings(), entries)
+    assert found is not None
+    assert (found.now, found.then, found.low) == (0, 1, 1)
+    assert found.rule["retention"] is Retention.IMPORTANCE
+    assert set(found.kept) == small
+    assert set(found.forgotten) == {entry.id for entry in entries} - small
+    assert fit_retention(labels[1:], AgentSettings(), entries) is None
+    as_it_is = fit_retention(labels, AgentSettings(retention=Retention.IMPORTANCE), entries)
+    assert as_it_is is not None
+    assert (as_it_is.now, as_it_is.rule) == (1, {})
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_labels_leave_retention_as_it_is(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    entries = [rated(number) for number in range(90)]
+    labels = [Labelled(f"cue {one}", frozenset([f"m{rng.integers(90):03d}"]), frozenset()) for one in range(40)]
+    found = fit_retention(labels, AgentSettings(), entries)
+    assert found is not None
+    assert found.rule == {}
 
 
 def test_what_gets_worse_is_told_by_cue_and_memory() -> None:

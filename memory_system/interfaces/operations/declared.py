@@ -415,7 +415,7 @@ OPERATIONS = (
     Operation(
         "tune",
         "Tune",
-        "Fit weights, decay and threshold to what was judged right and wrong, where that shows on held-out labels.",
+        "Fit weights, decay, threshold and retention to what was judged right and wrong, if held-out labels show it.",
         Timed,
         lambda agent, body, progress: agent.tune(now=body.now, preview=True, progress=progress),
         "--dry-run",
