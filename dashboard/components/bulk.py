@@ -19,6 +19,8 @@ from ..views import HISTORY
 from . import change_set, widgets
 
 _DONE = "last-act-done"
+_LONGEST = 160
+"""Characters of what is told of the last act: a longer line would hide what stands under it."""
 _AS_IS = "as it is"
 _UNRATED = "unrated"
 _MARKS: dict[str, dict[str, bool]] = {
@@ -67,7 +69,7 @@ def last() -> None:
             del st.session_state[_DONE]
             return
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.success(widgets.plain(act.told), icon=":material/check_circle:", width="stretch")
+            st.success(widgets.plain(tables.short(act.told, _LONGEST)), icon=":material/check_circle:", width="stretch")
             undo = st.button(
                 "Undo", icon=":material/undo:", key=f"last-act-undo-{act.key}", disabled=session.viewing(),
                 help=f"In Python: {act.where}",

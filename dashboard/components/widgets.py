@@ -47,6 +47,8 @@ def style() -> None:
         "max-width:min(44rem,calc(100vw - 2rem));z-index:1100;border-radius:.5rem;padding:.25rem;"
         "background:light-dark(#fff,#22221f);box-shadow:0 4px 24px #0005}"
         ".st-key-last-act:not(:has([data-testid='stAlert'])){display:none}"
+        "[data-testid='stMainBlockContainer']:has(.st-key-last-act [data-testid='stAlert'])"
+        "{padding-bottom:8rem!important}"
         "[data-testid='stLayoutWrapper']:has(>[class*='st-key-foot-']){position:sticky;bottom:0;z-index:50;"
         "background:light-dark(#fff,#161614);padding:.5rem 0;border-top:1px solid light-dark(#dcdcd6,#3a3a36)}"
         ".st-key-news button{border-radius:2rem;box-shadow:0 2px 10px #0005}"
