@@ -28,6 +28,9 @@ _T = TypeVar("_T")
 SAMPLES = shipped.samples()
 WORKBENCH = "Memory"
 """The title of the page that opens memories in place, so that nothing leads away from it."""
+_MOST_KEPT = 100
+"""What is kept of a world's agents at once; what was made longest ago goes first."""
+_KEEPING = threading.Lock()
 drawn = threading.Event()
 """Set once a page has been drawn: what can wait for that waits."""
 
@@ -76,9 +79,9 @@ def example_cues(name: str) -> list[str]:
     return written.get(name, ["Whom do I trust?", "What did I promise?", "What worries me most?"])
 
 
-@st.cache_resource(show_spinner=False, max_entries=100)
-def _kept(of: tuple[Hashable, ...], _make: Callable[[], Any]) -> Any:  # noqa: ARG001 - the first is the cache's key
-    return _make()
+@st.cache_resource(show_spinner=False)
+def _kept(folder: str) -> dict[tuple[Hashable, ...], tuple[Any, Any]]:  # noqa: ARG001 - the world's is the cache's key
+    return {}
 
 
 def kept(what: str, agent: AgentMemory, make: Callable[[AgentMemory], _T], *more: Hashable) -> _T:
@@ -90,10 +93,18 @@ def kept(what: str, agent: AgentMemory, make: Callable[[AgentMemory], _T], *more
         make: makes it.
         more: what it depends on besides.
     """
-    then = moment()
-    told = () if then is None else tuple(then.link().values())
-    made: _T = _kept((what, str(world().folder), agent.name, told, agent.stamp, *more), lambda: make(agent))
-    return made
+    then, stamp, held = moment(), agent.stamp, _kept(str(world().folder))
+    key = (what, agent.name, () if then is None else tuple(then.link().values()), *more)
+    at, made = held.get(key, (None, None))
+    if at != stamp:
+        made = make(agent)
+        with _KEEPING:
+            held.pop(key, None)
+            held[key] = stamp, made
+            while len(held) > _MOST_KEPT:
+                del held[next(iter(held))]
+    value: _T = made
+    return value
 
 
 def timeline(agent: AgentMemory) -> pd.DataFrame:
