@@ -86,7 +86,7 @@ def links(agent: AgentMemory, entry: MemoryEntry) -> None:
     labels |= {name: name for name in ("Similar", "When forgotten")}
     if entry.source is Source.TOLD and entry.people:
         labels["trail"] = words.WHO_TOLD_WHOM
-    shown = tabs.show(labels | {"Details": "Details"}, f"card-{entry.id}")
+    shown = tabs.show(labels | {"Changes": "Changes"}, f"card-{entry.id}")
     if "Lineage" in shown and shown["Lineage"].open:
         with shown["Lineage"]:
             _lineage(agent, lineage)
@@ -112,8 +112,8 @@ def links(agent: AgentMemory, entry: MemoryEntry) -> None:
     if "trail" in shown and shown["trail"].open:
         with shown["trail"]:
             _trail(agent, entry)
-    with shown["Details"]:
-        if shown["Details"].open:
+    with shown["Changes"]:
+        if shown["Changes"].open:
             recent.listed(agent, _CHANGES, f"changed-{entry.id}", entry.id)
         st.code(f"id: {entry.id}", language=None)
 

@@ -29,7 +29,7 @@ WITHIN = {
     "A new character with 20 dated events": ("new_character", 0),
     "Find why a memory is not recalled, mend it, keep the cue as a test": ("memory", 1),  # into the box
     "Preview, accept half, apply, undo": ("operations", 1),  # Preview
-    "Who changed this last week, and take it back": ("memory", 1),  # the memory, whose details name its changes
+    "Who changed this last week, and take it back": ("memory", 1),  # the memory, whose tab lists its changes
     "Replay a game's question": ("relive", 1),  # the question
     "Ablation: ask again without a memory": ("interview", 1),  # its tab
     "Two characters side by side": ("overview", 1),  # into the box that asks all
