@@ -29,6 +29,7 @@ _STYLE = (
     ".st-key-memory-bench [data-testid='stMarkdownContainer']:has(h1){margin-bottom:0}"
     ".st-key-memory-rest code{font:400 .8125rem/1.25rem inherit!important;font-family:inherit!important}"
     ".st-key-memory-close{position:absolute;right:.25rem;top:0;width:auto!important;z-index:2}"
+    ".st-key-memory-close+*{padding-right:5.5rem}"
     "@media(max-width:900px){[data-testid='stColumn']:has(.st-key-memory-rest){display:none}"
     "[data-testid='stColumn']:has(.st-key-memory-bench){flex:1 1 100%!important;min-width:100%}"
     ".st-key-memory-drawer{position:fixed;inset:auto 0 0 0;width:auto;height:72dvh!important;min-height:0;"
