@@ -31,7 +31,7 @@ DECAY_HELP = (
 SEATS_BY = "Seats by"
 SEATS_HELP = (
     "Ranking: the best of all tiers, on one scale; a conversation's synopsis takes no seat where one of its turns "
-    "stands higher. Cascade: static, short-term, long-term, while seats are free."
+    "passes. Cascade: static, short-term, long-term, while seats are free."
 )
 RELEVANCY_HELP = (
     "Similarity and cosine compare meanings as wholes, by the squared and by the cosine distance of the vectors. "

@@ -129,7 +129,7 @@ class _Compared:
             case Verdict.NO_VECTOR:
                 return "It has no vector any more", causes
             case Verdict.BEHIND_TURNS:
-                return "A turn of its conversation now stands higher", causes
+                return "A turn of its conversation now passes too", causes
             case _ if then.via:
                 return "What led to it no longer does", causes
         return self._overtaken(now, self._after, self._before, "It was overtaken by"), causes
@@ -151,7 +151,7 @@ class _Compared:
             case Verdict.NO_VECTOR:
                 return "It had no vector then", causes
             case Verdict.BEHIND_TURNS:
-                return "A turn of its conversation stood higher then", causes
+                return "A turn of its conversation passed too then", causes
         return self._overtaken(now, self._before, self._after, "It took the seat of"), causes
 
     def _moved(self, entry_id: str, then: Candidate | None, now: Candidate | None) -> tuple[str, list[str]]:

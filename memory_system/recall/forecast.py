@@ -283,7 +283,7 @@ class _Ahead:
         if then.verdict is Verdict.BELOW_THRESHOLD:
             return self._below(hit)
         if then.verdict is Verdict.BEHIND_TURNS:
-            return "A turn of its conversation stands higher and takes the seat."
+            return "A turn of its conversation passes too, and the two do not compete for seats."
         entered = [one for name, one in self.hits(leaves).items() if name not in before]
         ranking = self._query.scoring.seats is Seats.RANKING
         rivals = [one for one in entered if ranking or one.entry.tier is hit.entry.tier]

@@ -278,23 +278,27 @@ class _Asked:
         return (*found, *self._guided(found, behind))
 
     def _behind(self, ranked: Mapping[Tier, _Ranked]) -> list[tuple[Tier, int]]:
-        """The synopses among the best of each tier that one of their turns stands above.
-
-        Such a turn is among the best too, or so many others are that the synopsis has no seat anyway.
-        """
+        """The synopses among the best of each tier that take no seat, since a turn of theirs may have one."""
         if self.query.scoring.seats is Seats.CASCADE:
             return []
-        places = {
-            (tier, row): (-float(total), one.table.ids[row])
-            for tier, one in ranked.items()
-            for row, total in zip(one.best, one.parts.totals.tolist(), strict=True)
-        }
         among = {tier: [one.table.ids[row] for row in one.best] for tier, one in ranked.items()}
         return [
             at
             for at, turns in synopses_of(self.tables, among).items()
-            if any(turn in places and places[turn] < places[at] for turn in turns)
+            if any(self._able[tier][row] for tier, row in turns)
         ]
+
+    @cached_property
+    def _able(self) -> dict[Tier, NDArray[np.bool_]]:
+        """Which rows of STM and LTM may be found and pass, shape (n,)."""
+        scored = self._all_parts() if self.query.scoring.normalise and not self.query.scoring.confident else None
+        found = {}
+        for tier in (Tier.STM, Tier.LTM):
+            sure = self._sure(tier)
+            if sure is None:
+                sure = (scored[tier] if scored else self._parts(tier)).passing
+            found[tier] = (sure > self.query.threshold_of(tier)) & self._admitted(tier)
+        return found
 
     def nearest(self) -> Candidate | None:
         """What lacks least to pass its threshold; ``None`` where something passes, or nothing can be found."""
@@ -320,10 +324,9 @@ class _Asked:
         totals = {tier: scored[tier].totals for tier in LIVED}
         above = {tier: scored[tier].passing > self.query.threshold_of(tier) for tier in LIVED}
         able = {tier: admitted[tier] & above[tier] for tier in LIVED}
-        all_ids = {tier: self.tables[tier].ids for tier in LIVED}
         ranking = self.query.scoring.seats is Seats.RANKING
         synopses: Synopses = synopses_of(self.tables) if ranking else {}
-        behind = behind_turns(self.query, synopses, totals, able, all_ids)
+        behind = behind_turns(self.query, synopses, able)
         orders, best = {}, {}
         for tier in LIVED:
             by_score = np.where(np.isnan(totals[tier]), np.inf, -totals[tier])

@@ -5,8 +5,8 @@ Under the **ranking** the best of all tiers together get the seats, best first; 
 ids. Under both, static memory takes at most ``static_share`` of the ``top_k`` seats (rounded up), and more only where
 STM and LTM together cannot fill the rest.
 
-Under the ranking a conversation's synopsis and its turns are one answer: while a turn that it rests on may be found,
-passes, and stands higher, the synopsis takes no seat.
+Under the ranking a conversation's synopsis and its turns are one answer: while a turn that it rests on may be found and
+passes, the synopsis takes no seat.
 """
 
 from __future__ import annotations
@@ -113,33 +113,19 @@ def synopses_of(tables: Mapping[Tier, Table], ids: Mapping[Tier, Iterable[str]] 
 
 
 def behind_turns(
-    query: Query,
-    synopses: Synopses,
-    totals: Mapping[Tier, Floats],
-    able: Mapping[Tier, NDArray[np.bool_]],
-    ids: Mapping[Tier, Sequence[str]],
+    query: Query, synopses: Synopses, able: Mapping[Tier, NDArray[np.bool_]]
 ) -> dict[Tier, NDArray[np.bool_]]:
-    """Which rows of each tier are synopses that take no seat, since a turn of theirs stands higher.
+    """Which rows of each tier are synopses that take no seat, since a turn of theirs may have one.
 
     Args:
         query: what is asked.
         synopses: see there.
-        totals: the scores of each tier, shape (n,).
         able: whether a row may be found and passes, shape (n,).
-        ids: whose they are.
     """
-    behind = {tier: np.zeros(len(totals[tier]), np.bool_) for tier in LIVED}
-    if query.scoring.seats is Seats.CASCADE:
-        return behind
-
-    def place(at: tuple[Tier, int]) -> tuple[float, str]:
-        tier, row = at
-        return -float(totals[tier][row]), ids[tier][row]
-
-    for (tier, row), turns in synopses.items():
-        if able[tier][row]:
-            own = place((tier, row))
-            behind[tier][row] = any(able[one][turn] and place((one, turn)) < own for one, turn in turns)
+    behind = {tier: np.zeros(len(rows), np.bool_) for tier, rows in able.items()}
+    if query.scoring.seats is Seats.RANKING:
+        for (tier, row), turns in synopses.items():
+            behind[tier][row] = able[tier][row] and any(able[one][turn] for one, turn in turns)
     return behind
 
 

@@ -101,8 +101,7 @@ def verdicts_of(
 
 _ALWAYS = {
     Verdict.NO_VECTOR: "It has no vector, so nothing can be said of its relevancy.",
-    Verdict.BEHIND_TURNS: "It is a synopsis, and a turn of its conversation stands higher: the two do not compete for "
-    "seats.",
+    Verdict.BEHIND_TURNS: "It is a synopsis, and a turn of its talk passes too: the two do not compete for seats.",
 }
 _FILTERED = {
     True: "The facets that were asked for do not admit it.",

@@ -58,8 +58,7 @@ class Field:
         score = totals[tier][self._row]
         passing = {one: (sure or totals)[one] > query.threshold_of(one) for one in totals}
         if self._synopses:
-            ids = {judged.tier: judged.ids for judged in self._tiers}
-            behind = behind_turns(query, self._synopses, totals, passing, ids)
+            behind = behind_turns(query, self._synopses, passing)
             passing = {one: rows & ~behind[one] for one, rows in passing.items()}
         if not passing[tier][self._row]:
             return False

@@ -108,7 +108,7 @@ def _answer(agent: AgentMemory, asked: controls.Asked) -> None:
 def _rule(query: Query) -> str:
     """Who gets the seats, and what static memory is entitled to."""
     first = (
-        "Seats by ranking: the best of all tiers, on one scale; a synopsis gives way to a better turn of its talk."
+        "Seats by ranking: the best of all tiers, on one scale; a synopsis has none where a turn of its talk passes."
         if query.scoring.seats is Seats.RANKING
         else "Seats by cascade: static, short-term, long-term, each while seats are free."
     )
@@ -125,7 +125,7 @@ def _left_out(query: Query) -> str:
     if query.scoring.seats is Seats.RANKING:
         return (
             "; a fact of the personality may be left out for its own threshold or share, whatever its score, and a "
-            "synopsis for a better turn of its conversation"
+            "synopsis for a turn of its conversation that passes"
         )
     return "; an earlier tier is asked first, so a higher score of a later one may be left out"
 
