@@ -181,8 +181,8 @@ def words_of(name: str, arguments: Mapping[str, Any]) -> str:
 
 
 def _plain(value: object) -> object:
-    """What JSON can hold; what it cannot as its text."""
-    return json.loads(json.dumps(value, default=str))
+    """What JSON can hold; what it cannot as its text, which NaN is too."""
+    return json.loads(json.dumps(value, default=str), parse_constant=str)
 
 
 def _told(status: str, name: str, value: object, room: int) -> str:

@@ -134,7 +134,11 @@ def group(kept: Kept, characters: Collection[str], name: str, members: str | Seq
     held = _named(kept.groups, called)
     after = Group(called if held is None else held.name, tuple(wanted))
     before = None if held is None else held.entry
-    changes = [] if before == after.entry else [Change(before, after.entry, f"{len(wanted)} are in it.")]
+    changes = (
+        []
+        if before == after.entry
+        else [Change(before, after.entry, f"{len(wanted)} {'are' if len(wanted) > 1 else 'is'} in it.")]
+    )
     title = f"{after.name}: {short(', '.join(wanted))}" if changes else "Nothing to change"
     return kept.plan(GROUP, title, changes)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -108,6 +109,12 @@ def test_a_long_result_is_cut_and_says_so(talk: Conversation, server: FakeServer
     assert "characters in all" in run.result
     assert len(run.result) < 10_000
     assert talk.replay().same
+
+
+def test_a_number_that_json_has_not_is_told_as_its_text(talk: Conversation, server: FakeServer) -> None:
+    opening(server)
+    run = only(talk.step("Open it.", actions=[gate(lambda gate: {"width": float("nan")})]).functions)  # noqa: ARG005
+    assert json.loads(run.result, parse_constant=pytest.fail)["result"] == {"width": "NaN"}
 
 
 # -- carried out elsewhere ---------------------------------------------------------------------------------

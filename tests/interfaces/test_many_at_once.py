@@ -140,6 +140,12 @@ def test_one_request_has_its_limits(api: TestClient, there: RemoteWorld, agent: 
     found = there.query_many([{"agent": "mira", "cue": "Who?", "top_k": 6_000, "touch": False}] * 2)
     assert [one.error is None for one in found] == [True, False]
     assert "10,000" in str(found[1].error)
+    for many in (there.add_events, there.query_many):
+        (answered,) = many([5])  # type: ignore[list-item]
+        assert "names an 'agent'" in str(answered.error)
+        for wrong in (5, None, {"agent": "mira"}, "mira"):
+            with pytest.raises(InvalidParameter, match="must be a list"):
+                many(wrong)  # type: ignore[arg-type]
 
 
 def test_a_viewer_may_ask_many_and_tell_none(world: World, agent: AgentMemory) -> None:

@@ -13,7 +13,7 @@ from ...core.findings import Finding
 from ...core.known import EVERYBODY, WORLD_AGENT, Fact, Group
 from ...core.personality import as_text
 from ...core.settings import Settings
-from ...errors import MemorySystemError
+from ...errors import InvalidParameter, MemorySystemError, shown
 from ...llm.prices import Price
 from ...operations.context import Progress, no_progress
 from ...operations.edit import listed
@@ -316,7 +316,7 @@ class RemoteWorld:
             MemorySystemError: nothing could be taken at all. Nothing was changed.
         """
         body = {
-            "events": plain(list(events)),
+            "events": plain(_many("The events", events)),
             "overwrite_existing": overwrite_existing,
             "rate": rate,
             **given(now=now, wait=wait),
@@ -401,7 +401,10 @@ class RemoteWorld:
         Raises:
             MemorySystemError: nothing could be asked at all.
         """
-        told = self._wire.ask("/v1/query", {"queries": [given(**one) for one in queries]})
+        told = self._wire.ask(
+            "/v1/query",
+            {"queries": [given(**one) if isinstance(one, Mapping) else one for one in _many("The queries", queries)]},
+        )
         return _answered(told, Recall, "recall")
 
     # -- rehearsals ------------------------------------------------------------------------------------
@@ -521,6 +524,17 @@ class RemoteWorld:
 
     def _known(self, told: dict[str, Any]) -> RemoteAgent:
         return RemoteAgent(self._wire, told["agent"])
+
+
+def _many(what: str, told: Iterable[Any]) -> list[Any]:
+    """What is told to, or asked of, many agents.
+
+    Raises:
+        InvalidParameter: it is no list.
+    """
+    if isinstance(told, str | Mapping) or not isinstance(told, Iterable):
+        raise InvalidParameter(f"{what} must be a list, of each a dict that names an 'agent', not {shown(told)}.")
+    return list(told)
 
 
 def _answered(told: dict[str, Any], kind: type[_Value], name: str) -> list[Answered[_Value]]:
