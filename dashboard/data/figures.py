@@ -26,41 +26,55 @@ PARTS = {
     "importance": ("#E69F00", "/", "#8a5f00"),
     "relevancy": ("#009E73", ".", "#d8fff2"),
 }
-"""Okabe-Ito colours, a pattern and its ink each, so that colour never carries the meaning alone."""
+"""Okabe-Ito colours, a pattern and its ink each, so that colour never carries the meaning alone; nothing else is drawn
+in these three."""
+_SHADES = {
+    "meaning": ("#009E73", ".", "#d8fff2"),
+    "words": ("#56bd9f", ".", "#e8fff8"),
+    "names": ("#a3dccb", ".", "#4f8f7c"),
+    "times": ("#005f45", ".", "#7fd8bb"),
+}
+"""The shades of relevancy, of one colour and one pattern."""
 KINDS = {
-    "observation": ("#0072B2", "circle"),
+    "observation": ("#56B4E9", "circle"),
     "conversation": ("#56B4E9", "circle-open"),
-    "reflection": ("#E69F00", "diamond"),
-    "summary": ("#009E73", "square"),
+    "reflection": ("#D55E00", "diamond"),
+    "summary": ("#9a6fc0", "square"),
     "plan": ("#CC79A7", "triangle-up"),
     "fact": ("#8c8c88", "cross"),
-    "procedure": ("#D55E00", "x"),
+    "procedure": ("#8c8c88", "x"),
 }
 _GREY = "#888888"
 _HOVER = 160
 _NUDGE = 0.06
-_ROW = 48
+_ROW = 64
 _REJECTED = 0.35
-_LABEL = 52
-"""Characters of a memory that fit above its bar on a narrow screen."""
+_LABEL = 56
+"""Characters that fit on each of the two lines above a bar on a narrow screen."""
 
 
-def breakdown(candidates: pd.DataFrame, threshold: float, static_threshold: float, ink: str = _GREY) -> go.Figure:
+def breakdown(
+    candidates: pd.DataFrame, threshold: float, static_threshold: float, ink: str = _GREY, most: float | None = None
+) -> go.Figure:
     """Each candidate as a bar stacked from its weighted parts; the number at its end is their sum.
 
-    Rows come as given, the first on top. What was not recalled is drawn at 35 % opacity, and each label says
-    which tier it is from, in ``ink``. The dashed line is the threshold, the dotted one static memory's own; there is
-    none where a confidence has to pass, which then stands beside the number.
+    Relevancy is split by shade where it is known by what. Rows come as given, the first on top. What was not recalled
+    is drawn at 35 % opacity, below a line where the seats end. Each label says rank and tier, in ``ink``. The dashed
+    line is the threshold, the dotted one static memory's own; there is none where a confidence has to pass, which then
+    stands beside the number. ``most`` is the score at the right end: with it, the axis is the same for every cue.
     """
     figure = go.Figure()
     rows = list(range(len(candidates)))
     opacity = [1.0 if recalled else _REJECTED for recalled in candidates["recalled"]]
     records = candidates.to_dict("records")
     hover = [_hover(row) for row in records]
-    for part, (colour, pattern, dots) in PARTS.items():
+    split = [name for name in _SHADES if any(name in row["shades"] for row in records)]
+    drawn = {name: PARTS[name] for name in ("recency", "importance")}
+    drawn |= {name: _SHADES[name] for name in split} if split else {"relevancy": PARTS["relevancy"]}
+    for part, (colour, pattern, dots) in drawn.items():
         figure.add_bar(
             y=rows,
-            x=candidates[part],
+            x=[row[part] if part in PARTS else _share(row["shades"], part, split) for row in records],
             name=part,
             orientation="h",
             width=0.42,
@@ -80,9 +94,11 @@ def breakdown(candidates: pd.DataFrame, threshold: float, static_threshold: floa
         if not candidates["tier"].isin(("short-term", "long-term")).all():
             marks.append(_threshold(static_threshold, "dot", f"static {static_threshold:.2f}", row=0))
     # as traces: each of them as an annotation would take the browser ten times as long to draw
-    labels = [html.escape(f"{one['tier']} · {short(one['memory'], _LABEL)}", quote=False) for one in records]
+    labels = [_label(place, one) for place, one in enumerate(records, start=1)]
+    if 0 < (seats := int(candidates["recalled"].sum())) < len(rows):
+        marks.append(_seats(seats))
     pale = [1.0 if recalled else 0.7 for recalled in candidates["recalled"]]
-    _write(figure, [0.0] * len(rows), [row - 0.39 for row in rows], labels, _faded(ink, pale))
+    _write(figure, [0.0] * len(rows), [row - 0.45 for row in rows], labels, _faded(ink, pale))
     numbers = [f" {one['score']:.2f}{_sure(one['confidence'])}" for one in records]
     _write(figure, list(candidates["score"]), [row + 0.02 for row in rows], numbers, [ink] * len(rows))
     figure.update_layout(
@@ -92,11 +108,38 @@ def breakdown(candidates: pd.DataFrame, threshold: float, static_threshold: floa
         height=max(1, len(rows)) * _ROW + 110,
         margin={"l": 4, "r": 34, "t": 72, "b": 30},
         legend={"orientation": "h", "yref": "container", "y": 1, "yanchor": "top", "x": 0, "traceorder": "normal"},
-        xaxis={"rangemode": "tozero", "fixedrange": True, "zeroline": False},
-        yaxis={"visible": False, "range": [len(rows) - 0.4, -0.75], "fixedrange": True},
+        xaxis={
+            **({"rangemode": "tozero"} if most is None else {"range": [0, most]}),
+            "fixedrange": True,
+            "zeroline": False,
+        },
+        yaxis={"visible": False, "range": [len(rows) - 0.4, -0.9], "fixedrange": True},
         hoverlabel={"align": "left"},
     )
     return figure
+
+
+def _share(shades: Mapping[str, float], part: str, split: Sequence[str]) -> float:
+    """What a shade adds; relevancy that is not split counts as the first shade."""
+    return shades.get(part, 0.0) + (shades.get("relevancy", 0.0) if part == split[0] else 0.0)
+
+
+def _label(rank: int, one: Mapping[Any, Any]) -> str:
+    """Rank, tier and the memory on two lines, which hold a whole sentence or two."""
+    text = short(f"{rank} · {one['tier']} · {one['memory']}", 2 * _LABEL)
+    lines = textwrap.wrap(text, _LABEL, max_lines=2, placeholder=" …")
+    return "<br>".join(html.escape(line, quote=False) for line in lines)
+
+
+def _seats(count: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The line below the last memory that was recalled."""
+    at = count - 0.72
+    line = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": at, "y1": at, "line": {"color": _GREY, "width": 2}}
+    label = {
+        "xref": "paper", "x": 1, "xanchor": "right", "y": at, "yanchor": "bottom", "text": "seats end here",
+        "showarrow": False, "font": {"size": 11, "color": _GREY},
+    }  # fmt: skip
+    return line, label
 
 
 def _write(figure: go.Figure, x: list[float], y: list[float], texts: list[str], colours: list[str]) -> None:
@@ -144,9 +187,9 @@ def waterfall(score: Score, threshold: float, ink: str = _GREY) -> go.Figure:
             textfont={"color": ink},
             cliponaxis=False,
             connector={"line": {"color": _GREY, "width": 1}},
-            increasing={"marker": {"color": "#009E73"}},
+            increasing={"marker": {"color": "#8c8c88"}},
             decreasing={"marker": {"color": "#D55E00"}},
-            totals={"marker": {"color": "#0072B2"}},
+            totals={"marker": {"color": ink}},
             hoverinfo="skip",
         )
     )
@@ -167,7 +210,7 @@ def forecast(told: Sequence[Forecast], ink: str = _GREY, *, compared: str = "sco
     """What is compared with the threshold as time passes; a cross where a memory falls out of the answer."""
     figure = go.Figure()
     for number, one in enumerate(told):
-        colour = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"][number % 6]
+        colour = ["#56B4E9", "#CC79A7", "#8c8c88", "#9a6fc0"][number % 4]
         figure.add_scatter(
             x=[at for at, _ in one.curve],
             y=[score for _, score in one.curve],
@@ -210,7 +253,7 @@ def trust(points: Sequence[TrustPoint], now: datetime, ink: str = _GREY) -> go.F
         x=[one.at for one in ends],
         y=[one.trust for one in ends],
         mode="lines+markers",
-        line={"color": "#0072B2", "width": 2, "shape": "hv"},
+        line={"color": "#56B4E9", "width": 2, "shape": "hv"},
         marker={"size": [9] * len(told) + [0]},
         customdata=["<br>".join(html.escape(line, quote=False) for line in textwrap.wrap(one.why, 60)) for one in ends],
         hovertemplate="%{y:.2f} on %{x|%d %b %Y, %H:%M}<br>%{customdata}<extra></extra>",
@@ -250,8 +293,13 @@ def _threshold(at: float, dash: str, words: str, *, row: int) -> tuple[dict[str,
 
 def _hover(row: Mapping[Any, Any]) -> str:
     lines = [html.escape(line, quote=False) for line in textwrap.wrap(str(row["memory"]), 60)[:8]]
-    parts = " + ".join(f"{row[part]:.2f} {part}" for part in PARTS if row[part])
-    return "<br>".join([*lines, f"<br>{parts} = {row['score']:.2f}", html.escape(f"{row['verdict']}: {row['why']}")])
+    return "<br>".join(
+        [
+            *lines,
+            f"<br>{row['told'].replace(' · ', '<br>')}<br>score {row['score']:.2f}",
+            html.escape(f"{row['verdict']}: {row['why']}"),
+        ]
+    )
 
 
 def timeline(frame: pd.DataFrame, selected: str | None = None) -> go.Figure:

@@ -10,7 +10,7 @@ from datetime import datetime
 
 import pandas as pd
 
-from memory_system import Candidate, Change, ChangeSet, Kind, MemoryEntry, Source, Tier
+from memory_system import Candidate, Change, ChangeSet, Kind, MemoryEntry, Query, Score, Source, Tier
 from memory_system.agent_parts import OWN_SETTINGS, Precision
 from memory_system.core import Finding, State, ago, badge, stamp
 from memory_system.maintenance import Manifest
@@ -26,6 +26,10 @@ TIERS = {
 }
 MARKS = {"pinned": "pinned", "protected": "protected", "authored": "by a person"}
 """What a person marked a memory with, as it is called where it is shown."""
+SHADES = ("meaning", "words", "names", "times")
+"""What hybrid relevancy is told by."""
+_SHADE_OF = {"words": "words", "names": "names", "times": "times"}
+"""Of which the rest counts as meaning: what its neighbours lend a memory is mostly that."""
 VERBS = {"add": "Remember", "forget": "Forget", "move": "Move to long-term", "update": "Change"}
 
 _HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
@@ -109,6 +113,8 @@ _CANDIDATE_COLUMNS = [
     "recency",
     "importance",
     "relevancy",
+    "shades",
+    "told",
     "score",
     "confidence",
     "verdict",
@@ -130,6 +136,8 @@ def _candidate(one: Candidate) -> dict[str, object]:
         "memory": visible(one.entry.document),
         "tier": tier(one.entry),
         **parts,
+        "shades": shades(one.score),
+        "told": _told(one.score),
         "score": one.score.total,
         "confidence": one.score.confidence,
         "verdict": one.verdict.value,
@@ -137,6 +145,34 @@ def _candidate(one: Candidate) -> dict[str, object]:
         "marks": marks(one.entry),
         "recalled": one.recalled,
     }
+
+
+def axis(query: Query) -> float:
+    """The score at the right end of every bar: the highest that the weights allow, above 0."""
+    weights = query.scoring.weights
+    return max(weights.recency + weights.importance + weights.relevancy, 1.0)
+
+
+def _told(score: Score) -> str:
+    """Each part that adds something: what it is, its weight, and what that adds."""
+    alone = score.recency is None or score.importance is None
+    weights = {"recency": score.weights.recency, "importance": score.weights.importance,
+               "relevancy": 1.0 if alone else score.weights.relevancy}  # fmt: skip
+    return " · ".join(
+        f"{name} {added / weights[name]:.2f} × {weights[name]:g} = {added:.2f}"
+        for name, added in score.parts.items()
+        if added and weights[name]
+    )
+
+
+def shades(score: Score) -> dict[str, float]:
+    """What relevancy adds to a score, by meaning, words, names and times; as a whole where it has no parts."""
+    made_of: dict[str, float] = {}
+    for name, value in score.sub_parts.items():
+        shade = _SHADE_OF.get(name, "meaning")
+        made_of[shade] = made_of.get(shade, 0.0) + value
+    whole, added = sum(made_of.values()), score.parts["relevancy"]
+    return {name: added * value / whole for name, value in made_of.items()} if whole > 0 else {"relevancy": added}
 
 
 def compared(first: Sequence[Candidate], second: Sequence[Candidate]) -> pd.DataFrame:

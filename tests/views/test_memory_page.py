@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
+from dashboard.data import tables
 from dashboard.views.memory import listing, looking
 from memory_system import PRESETS, AgentMemory, MemoryEntry, Tier
 from memory_system.recall import Explanation, Lever
@@ -53,7 +54,7 @@ def test_the_parts_of_a_bar_are_the_score_and_fit_on_its_axis(open_page: OpenPag
         assert more == len(found.candidates) - 50
         for row in rows:
             assert sum(value for _, value in row["bar"]) == pytest.approx(row["score"])
-            assert row["score"] <= listing.axis(found.query) + 1e-9
+            assert row["score"] <= tables.axis(found.query) + 1e-9
     assert {name for name, _ in rows[-1]["bar"]} >= {"meaning", "words", "names", "times"}
 
 

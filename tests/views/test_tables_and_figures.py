@@ -31,6 +31,19 @@ def test_the_stacked_parts_add_up_to_the_printed_score(recalled: AgentMemory) ->
     assert ends == pytest.approx(list(frame["score"]))
 
 
+def test_relevancy_is_drawn_by_its_shades_on_an_axis_that_stays_and_below_the_seats_what_was_left_out(
+    recalled: AgentMemory,
+) -> None:
+    frame = tables.candidates(recalled.explain("Who has the key?", top_k=1).candidates)
+    figure = figures.breakdown(frame, 0.35, 0.4, most=1.1)
+    drawn = {bar.name: bar.x for bar in figure.data if bar.type == "bar"}
+    shades = [drawn[name] for name in tables.SHADES if name in drawn]
+    assert len(shades) > 1
+    assert [sum(parts) for parts in zip(*shades, strict=True)] == pytest.approx(list(frame["relevancy"]))
+    assert tuple(figure.layout.xaxis.range) == (0, 1.1)
+    assert "seats end here" in [one.text for one in figure.layout.annotations]
+
+
 def test_the_recalled_stand_first_and_by_score(recalled: AgentMemory) -> None:
     frame = tables.candidates(recalled.explain("Who has the key?").candidates)
     keys = [(not row["recalled"], -row["score"]) for row in frame.to_dict("records")]

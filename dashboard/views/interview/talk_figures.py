@@ -14,20 +14,20 @@ _GREY = "#888888"
 SECTIONS = {
     "instructions": ("#8c8c88", "", "#8c8c88"),
     "functions": ("#b9b9b4", "+", "#5c5c58"),
-    "core memory": ("#E69F00", "/", "#8a5f00"),
-    "summary": ("#CC79A7", "\\", "#7d3a5c"),
-    words.CAME_TO_MIND: ("#009E73", ".", "#d8fff2"),
-    "earlier messages": ("#56B4E9", "-", "#14557d"),
-    "this turn": ("#0072B2", "", "#0072B2"),
+    "core memory": ("#CC79A7", "/", "#7d3a5c"),
+    "summary": ("#9a6fc0", "\\", "#4d2f6b"),
+    words.CAME_TO_MIND: ("#56B4E9", ".", "#14557d"),
+    "earlier messages": ("#a9c4d6", "-", "#3f6078"),
+    "this turn": ("#6b7a99", "", "#6b7a99"),
 }
-"""Okabe-Ito colours, a pattern and its ink for each section of a prompt."""
+"""A colour, a pattern and its ink for each section of a prompt; none of those of a score's parts."""
 _OTHER = ("#D55E00", "x", "#ffd9c4")
 _LINES = {
     "buffer": ("#D55E00", "solid", "x"),
     "window": ("#56B4E9", "dot", "circle-open"),
-    "summary": ("#E69F00", "dash", "diamond"),
+    "summary": ("#9a6fc0", "dash", "diamond"),
     "otherwise": ("#CC79A7", "dashdot", "square"),
-    "virtual": ("#0072B2", "solid", "circle"),
+    "virtual": ("#6b7a99", "solid", "circle"),
 }
 
 

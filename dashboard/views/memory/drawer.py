@@ -84,7 +84,7 @@ def _why(agent: AgentMemory, query: Query, candidate: Candidate) -> None:
     st.caption(widgets.plain(candidate.because))
     if candidate.via:
         st.caption(widgets.plain(f"Found through: {agent.last_version(candidate.via).document}"))
-    most = listing.axis(query)
+    most = tables.axis(query)
     lines = "".join(
         f"<tr><td><i style='background:{_COLOURS[one['name']]}'></i>{one['name']}</td>"
         f"<td>{one['is']:.2f}</td><td>× {one['weight']:g}</td>"

@@ -15,15 +15,6 @@ from ...data import tables
 
 FORGOTTEN = "forgotten"
 _TIERS = {tables.TIERS[tier]: tier for tier in LIVED}
-_SHADES = {
-    "similarity": "meaning",
-    "late": "meaning",
-    "neighbours": "meaning",
-    "words": "words",
-    "names": "names",
-    "times": "times",
-}
-"""What each part of hybrid relevancy counts as in a bar: what its neighbours lend a memory is mostly their meaning."""
 _LONGEST = 400
 """Characters of a memory in a row, of which two lines are seen."""
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
@@ -65,33 +56,17 @@ class Shown:
         return not self._words or all(word in entry.document.casefold() for word in self._words)
 
 
-def axis(query: Query) -> float:
-    """The score at the right end of every bar: the highest that the weights allow, above 0."""
-    weights = query.scoring.weights
-    return max(weights.recency + weights.importance + weights.relevancy, 1.0)
-
-
 def bar(score: Score) -> list[tuple[str, float]]:
     """The weighted parts of a score, which add up to it; relevancy by its shades where it has any."""
     parts = score.parts
-    shades: dict[str, float] = {}
-    for name, value in score.sub_parts.items():
-        shade = _SHADES.get(name, "meaning")
-        shades[shade] = shades.get(shade, 0.0) + value
-    whole = sum(shades.values())
-    split = {name: parts["relevancy"] * value / whole for name, value in shades.items()} if whole > 0 else {}
-    return [
-        ("recency", parts["recency"]),
-        ("importance", parts["importance"]),
-        *(split or {"relevancy": parts["relevancy"]}).items(),
-    ]
+    return [("recency", parts["recency"]), ("importance", parts["importance"]), *tables.shades(score).items()]
 
 
 def legend(query: Query | None) -> list[dict[str, str]]:
     """What the colours of the bars mean; nothing where there are none."""
     if query is None:
         return []
-    shades = list(dict.fromkeys(_SHADES.values())) if query.scoring.measure.value == "hybrid" else ["relevancy"]
+    shades = tables.SHADES if query.scoring.measure.value == "hybrid" else ("relevancy",)
     return [{"name": name, "label": name} for name in ("recency", "importance", *shades)]
 
 

@@ -6,6 +6,7 @@ import streamlit as st
 
 from dashboard import session, words
 from dashboard.components import bulk, mounting, places, widgets
+from dashboard.data import tables
 from dashboard.views.memory import drawer, listing, looking
 from memory_system import AgentMemory, MemorySystemError, Query
 from memory_system.recall import Explanation
@@ -91,8 +92,9 @@ def _list(agent: AgentMemory, at: looking.Looking) -> tuple[Explanation | None, 
             "agent": session.place(), "cue": at.box, "only": at.only, "memory": at.memory, "most": at.most,
             "turn": at.turn, "step": looking.STEP, "longest": looking.LONGEST, "label": words.ASK_OR_FILTER,
             "placeholder": 'Ask, or put words in "quotes" to narrow the list',
-            "chips": listing.chips(entries, agent.count_forgotten()), "parts": listing.legend(asked),
-            "axis": listing.axis(asked) if asked else 1, "tried": tried.words if tried else "",
+            "chips": listing.chips(entries, agent.count_forgotten()),
+            "parts": listing.legend(asked),
+            "axis": tables.axis(asked) if asked else 1, "tried": tried.words if tried else "",
             "recalled": 0, "seats": "", "none": "No matching memories." if entries else "Nothing is remembered yet.",
             **data,
         },
@@ -107,7 +109,7 @@ def _forgotten(agent: AgentMemory, at: looking.Looking, shown: listing.Shown, ow
         gone = [one for one in agent.would_have_answered(own) if one.entry in shown]
         rows = [listing.scored(one, place, own) for place, one in enumerate(gone, start=1)]
         return {
-            "rows": rows, "recalled": len(rows), "more": 0, "parts": listing.legend(own), "axis": listing.axis(own),
+            "rows": rows, "recalled": len(rows), "more": 0, "parts": listing.legend(own), "axis": tables.axis(own),
             "status": f"{len(rows)} forgotten memories would have been recalled",
         }  # fmt: skip
     held = [one.entry for one in agent.forgotten(at.most, at.words[0] if at.words else "")]

@@ -59,7 +59,9 @@ def _answer(agent: AgentMemory, asked: controls.Asked) -> None:
     frame = tables.candidates(found.candidates[place] for place in shown[:ROWS])
     turn = st.session_state.get("recall-round", 0)
     clicked = st.plotly_chart(
-        figures.breakdown(frame.head(BARS), query.threshold, query.static_threshold, widgets.ink()),
+        figures.breakdown(
+            frame.head(BARS), query.threshold, query.static_threshold, widgets.ink(), 1.1 * tables.axis(query)
+        ),
         config={"displayModeBar": False},
         on_select="rerun",
         selection_mode="points",
@@ -145,7 +147,7 @@ def _table(agent: AgentMemory, found: Explanation, shown: list[int], frame: pd.D
         if everyone:
             frame = tables.candidates(found.candidates[place] for place in shown)
     picked = widgets.table(
-        frame,
+        frame.drop(columns=["shades", "told"]),
         hide_index=True,
         on_select="rerun",
         selection_mode="single-row",

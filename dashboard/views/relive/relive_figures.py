@@ -12,7 +12,7 @@ from memory_system import Query
 
 from ...data.tables import short
 
-_THEN, _NOW, _GREY = "#E69F00", "#0072B2", "#888888"
+_THEN, _NOW, _GREY = "#CC79A7", "#56B4E9", "#888888"
 _ROW = 50
 _LABEL = 40
 """Characters of a memory that fit above its line on a narrow screen."""
