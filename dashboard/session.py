@@ -127,6 +127,16 @@ def waiting(agent: AgentMemory) -> Inbox:
     return kept("inbox", agent, lambda one: world().inbox(one.name), minute)
 
 
+def many_wait() -> int:
+    """How many decisions about the current agent wait; 0 of the past, and where time flies, which costs no page."""
+    if moment() is not None or not st.session_state.get("agent") or world().speed > 1:
+        return 0
+    try:
+        return len(waiting(present()).decisions)
+    except MemorySystemError:  # its pages say so
+        return 0
+
+
 def tags(agent: AgentMemory) -> tuple[str, ...]:
     """Every tag of an agent, the most frequent first."""
 

@@ -39,13 +39,24 @@ def sidebar(room: DeltaGenerator) -> None:
     """The places, in their room of the sidebar; the one that one is in is marked."""
     here = _here()
     place = place_of(here) if here else None
-    st.html(_LOOK)
+    st.html(_LOOK + _count())
     with room:
         for one in PLACES:
             with st.container(key="place-here" if one is place else f"place-{one.first.name}", gap=None):
                 st.page_link(
                     one.first.script, label=one.title, icon=one.first.icon, width="stretch", query_params=link()
                 )
+
+
+def _count() -> str:
+    """The look of the number of decisions that wait, beside the inbox; the page itself tells it in words."""
+    if not (waits := session.many_wait()):
+        return ""
+    return (
+        f"<style>.st-key-place-inbox a::after{{content:'{waits}'/'';margin-left:auto;padding:0 .5rem;"
+        "font-size:.75rem;line-height:1.25rem;border-radius:1rem;font-variant-numeric:tabular-nums;"
+        "background:color-mix(in srgb,light-dark(#161513,#efeee8) 10%,transparent)}</style>"
+    )
 
 
 def foot() -> None:

@@ -32,6 +32,8 @@ def style() -> None:
     st.html(
         "<style>"
         "[data-testid='stMainBlockContainer']{max-width:1180px;padding-top:3.2rem;padding-bottom:4rem}"
+        "@media(min-width:1600px){[data-testid='stMainBlockContainer']{max-width:none;padding-inline:3rem}"
+        "[data-testid='stCaptionContainer'] p,[data-testid='stText']{max-width:72rem}}"
         "[data-testid='stText']{white-space:pre-wrap;overflow-wrap:anywhere;font-family:inherit}"
         "[class*='st-key-personality-'] textarea{font-family:monospace;font-size:.85rem}"
         "h1{font-size:1.9rem!important;padding-bottom:.2rem!important}"

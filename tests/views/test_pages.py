@@ -47,10 +47,16 @@ def as_json(page: AppTest) -> tuple[AppTest, str]:
     return page, str(editor(page).value)
 
 
+PROSE = 150
+"""Words of sentences that a page may say at first sight."""
+
+
 @pytest.mark.parametrize("view", [page.name for page in PAGES])
 def test_every_page_opens_without_an_exception(open_page: OpenPage, view: str) -> None:
     page = open_page(view)
     assert page.title[0].value
+    sentences = [one.value for one in (*page.caption, *page.info) if one.value.endswith(".")]
+    assert sum(len(one.split()) for one in sentences) <= PROSE, sentences
 
 
 def test_overview_shows_counts_and_what_is_in_use(open_page: OpenPage) -> None:
