@@ -20,6 +20,7 @@ from dashboard.components import (  # noqa: E402
     places,
     recent,
     rehearsing,
+    showing,
     standing,
     unsent,
     widgets,
@@ -41,6 +42,8 @@ try:
     room = st.sidebar.container(key="places", gap=None)
     astray = session.pick_agent()
     if session.world().agents():
+        showing.settle()
+    if session.world().agents() and not showing.presenting():
         with room:
             palette.show()
     places.sidebar(room)
@@ -50,7 +53,8 @@ try:
         with room:
             recent.opener()
         places.foot()
-        head.show()
+        head.show(plain=showing.presenting())
+        showing.bar()
         if session.wants_new():
             st.switch_page(str(NEW.script))
         if astray:

@@ -264,3 +264,12 @@ PASTE_A_LIFE = "Lines, or a table from a spreadsheet"
 MEND_LINE = "Line"
 TRY_A_CUE = "A first cue"
 CREATE_IT = "Create"
+
+# showing: the tour and presenter mode
+TAKE_THE_TOUR = "Take the tour"
+PRESENTER_MODE = "Presenter mode"
+NEXT = "Next"
+FINISH = "Finish"
+UNDO_IT = "Undo it"
+CHANGED_IN_THE_TOUR = "Changed, and written in the history as one change. The next step undoes it."
+AS_IT_WAS = "Undone: everything is as it was, and the history says so."

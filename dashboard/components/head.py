@@ -39,23 +39,27 @@ _STYLE = (
 )
 
 
-def show() -> None:
-    """Draw it, in one row that takes the same room on every page."""
+def show(*, plain: bool = False) -> None:
+    """Draw it, in one row that takes the same room on every page; ``plain`` = with nothing to choose."""
     names = session.in_turn()
     name = str(st.session_state["agent"])
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="head", wrap=False):
         st.html(_STYLE + picture(name), width="content")
-        new = [] if session.viewing() else [session.NEW]
-        st.selectbox(
-            words.CHARACTER, [*names, *new], key="agent", format_func=session.labels(names).__getitem__,
-            label_visibility="collapsed", width=230, on_change=session.picked,
-        )  # fmt: skip
+        if plain:
+            st.html(f"<b>{escape(tables.visible(session.labels(names)[name]))}</b>", width="content")
+        else:
+            new = [] if session.viewing() else [session.NEW]
+            st.selectbox(
+                words.CHARACTER, [*names, *new], key="agent", format_func=session.labels(names).__getitem__,
+                label_visibility="collapsed", width=230, on_change=session.picked,
+            )  # fmt: skip
         st.html(f"<div class='head-line'>{escape(_line())}</div>", width="stretch")
         if session.moment() is None and session.world().speed > 1:
             st.fragment(_clock, run_every=_CLOCK_SECONDS)()
         else:
             _clock()
-        looking_back.control()
+        if not plain:
+            looking_back.control()
 
 
 def picture(name: str, size: int = 36) -> str:

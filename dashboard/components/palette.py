@@ -15,8 +15,9 @@ from memory_system.interfaces.operations import BESIDE, OPERATIONS
 
 from .. import session, words
 from ..data import tables
+from ..data.showing import Kind
 from ..views import PAGES, PageOf, place_of
-from . import mounting, places
+from . import mounting, places, showing
 
 _ACT, _WORDS = "palette-act", "palette-words"
 _LONGEST = 2000
@@ -41,6 +42,7 @@ def show() -> None:
                 {"label": "Pages", "options": [_page(page) for page in PAGES]},
                 {"label": "Characters", "options": _characters(agent)},
                 {"label": "Operations", "options": _operations()},
+                {"label": "Show", "options": _shows()},
             ],
             "found": {"label": "Memories", "words": asked, "options": memories(agent, asked) if asked else []},
         },
@@ -76,6 +78,13 @@ def _characters(agent: AgentMemory) -> list[dict[str, Any]]:
 
 def _operations() -> list[dict[str, Any]]:
     return [_option(one.title, "", "autorenew", {"operation": one.name}) for one in (*OPERATIONS, *BESIDE)]
+
+
+def _shows() -> list[dict[str, Any]]:
+    return [
+        _option(words.TAKE_THE_TOUR, "", "explore", {"show": Kind.TOUR.value}),
+        _option(words.PRESENTER_MODE, "", "present_to_all", {"show": Kind.PRESENT.value}),
+    ]
 
 
 def memories(agent: AgentMemory, asked: str) -> list[dict[str, Any]]:
@@ -125,6 +134,8 @@ def _follow(act: Mapping[str, str]) -> None:
     if act.get("agent") in session.in_turn():
         session.choose_next(act["agent"])
         st.rerun()
+    if act.get("show") in set(Kind):
+        showing.begin(Kind(act["show"]))
     if (page := _BY_NAME.get(act.get("page", ""))) is not None:
         st.switch_page(page.script, query_params=link)
     if act.get("operation") in {one.name for one in (*OPERATIONS, *BESIDE)}:

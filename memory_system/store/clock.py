@@ -132,6 +132,25 @@ def write_lives(folder: Path, *, lives: bool) -> None:
         _write(folder, {**_read(folder), "lives": lives})
 
 
+def read_welcomed(folder: Path) -> bool:
+    """Whether a newcomer has taken the dashboard's tour of this world, or wants none.
+
+    Raises:
+        StoreDamaged: ``world.json`` cannot be read.
+    """
+    return _read(folder).get("welcomed") is True
+
+
+def write_welcomed(folder: Path, *, welcomed: bool) -> None:
+    """Say whether the tour need not be offered any more.
+
+    Raises:
+        StoreError: the folder cannot be read or written.
+    """
+    with FileLock(folder / LOCK):
+        _write(folder, {**_read(folder), "welcomed": welcomed})
+
+
 def read_seen(folder: Path) -> datetime | None:
     """Up to when, in real time, what happened by itself has been looked at; ``None`` = never.
 

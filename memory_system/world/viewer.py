@@ -42,6 +42,7 @@ _TOLD = frozenset(
         "standing",
         "stored",
         "trail",
+        "welcomed",
     }
 )
 """What a world tells; whatever else it has, or gets one day, is refused until it is named here."""

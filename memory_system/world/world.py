@@ -53,6 +53,7 @@ from ..store.clock import (
     read_seen,
     read_speed,
     read_standing,
+    read_welcomed,
     run_clock,
     world_clock,
     write_about,
@@ -60,6 +61,7 @@ from ..store.clock import (
     write_lives,
     write_seen,
     write_standing,
+    write_welcomed,
 )
 from ..store.copying import STORE
 from ..store.journal.location import JOURNAL, POINTER
@@ -262,6 +264,15 @@ class World(Stage):
         """Switch that on or off; see ``advance`` for what is done."""
         write_lives(self.folder, lives=bool(on))
         self.life.wake()
+
+    @property
+    def welcomed(self) -> bool:
+        """Whether somebody has taken the dashboard's tour of this world, or wants none."""
+        return read_welcomed(self.folder)
+
+    def welcome(self, *, done: bool = True) -> None:
+        """Say that the tour need not be offered any more, or that it is to be offered again."""
+        write_welcomed(self.folder, welcomed=bool(done))
 
     @property
     def seen(self) -> datetime | None:

@@ -149,7 +149,7 @@ def test_a_viewers_world_tells_what_there_is_and_refuses_all_else(world: World, 
         "about", "agent", "agents", "author", "changes_of", "characters", "clock", "compare", "deleted_agents",
         "dropped", "due", "embedder", "embedder_decided", "embedder_name", "facts", "fits", "folder", "groups", "inbox",
         "life", "lives", "model", "name", "once", "opened", "places", "prompts", "rehearsal", "rehearsals", "rerater",
-        "seen", "speed", "standing", "stored", "trail",
+        "seen", "speed", "standing", "stored", "trail", "welcomed",
     }  # fmt: skip
 
 
@@ -168,6 +168,7 @@ def test_what_a_viewer_is_told_of_model_prompts_and_rating_cannot_be_changed(wor
         lambda: shown.advance(),
         lambda: shown.play(2),
         lambda: shown.mark_seen(world.clock()),
+        lambda: shown.welcome(),
         lambda: shown.pause(),
         lambda: shown.model.use(ModelChoice()),  # type: ignore[attr-defined]
     ):

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dashboard import session, words
-from dashboard.components import bulk, change_set, looking_back, widgets
+from dashboard.components import bulk, change_set, looking_back, showing, widgets
 from dashboard.data import history_tables
 from dashboard.views.history import change, filters, undoing
 from dashboard.views.history import trash as bin_
@@ -74,7 +74,7 @@ def linked() -> Applied | None:
 changes, gone = st.tabs(["Changes", "Bin"], key=f"history-tabs-{agent.name}", on_change="rerun")
 with changes:
     if changes.open:
-        selected = listed()
+        selected = None if showing.presenting() else listed()
         if selected is not None:
             session.to_link("change", str(selected.revision))
         one = selected or linked()
@@ -84,7 +84,7 @@ with changes:
             change.head(one)
             if one.revision > agent.stamp[0]:
                 st.info(words.STILL_TO_COME)
-            if changeable:
+            if changeable and not showing.presenting():
                 undoing.buttons(agent, one)
             looking_back.offer(one.revision)
             change_set.show(agent, one.change_set, whole=True)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dashboard import session
-from dashboard.components import bulk, tabs, widgets
+from dashboard.components import bulk, showing, tabs, widgets
 from dashboard.views.installation import (
     embedder_settings,
     known_settings,
@@ -17,6 +17,7 @@ from memory_system.errors import NotAllowed
 agent = session.agent()
 widgets.heading("Installation", "What all characters of this world share.")
 bulk.last()
+showing.opener()
 PARTS = {  # by its word in the link
     model_settings.LINK: "Language model",
     prompt_settings.LINK: "Prompts",

@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard import session, words
-from dashboard.components import bulk, mounting, places, widgets
+from dashboard.components import bulk, mounting, places, showing, widgets
 from dashboard.data import tables
 from dashboard.views.memory import drawer, listing, looking
 from memory_system import AgentMemory, MemorySystemError, Query
@@ -15,7 +15,7 @@ _STYLE = (
     "<style>[data-testid='stMainBlockContainer']{max-width:none;padding:3rem 1.5rem 0}"
     "[data-testid='stMainBlockContainer'] h1{font-size:1.25rem!important;line-height:2rem;padding:0!important}"
     ".st-key-memory-drawer,.st-key-memory-rest{flex:none!important;"
-    "height:calc(100dvh - 56px - var(--head-room,0px))!important;min-height:520px;"
+    "height:calc(100dvh - 56px - var(--head-room,0px) - var(--show-foot,0px))!important;min-height:min(520px,60dvh);"
     "overflow-y:auto;padding:0 .5rem 2rem 1rem;scrollbar-width:thin;position:relative;"
     "border-left:1px solid light-dark(#dcdcd6,#3a3a36)}"
     ":is(.st-key-memory-drawer,.st-key-memory-rest) :is(p,[data-testid='stText']){font-size:.875rem;"
@@ -92,7 +92,7 @@ def _list(agent: AgentMemory, at: looking.Looking) -> tuple[Explanation | None, 
             "agent": session.place(), "cue": at.box, "only": at.only, "memory": at.memory, "most": at.most,
             "turn": at.turn, "step": looking.STEP, "longest": looking.LONGEST, "label": words.ASK_OR_FILTER,
             "placeholder": 'Ask, or put words in "quotes" to narrow the list',
-            "chips": listing.chips(entries, agent.count_forgotten()),
+            "chips": [] if showing.presenting() else listing.chips(entries, agent.count_forgotten()),
             "parts": listing.legend(asked),
             "axis": tables.axis(asked) if asked else 1, "tried": tried.words if tried else "",
             "recalled": 0, "seats": "", "none": "No matching memories." if entries else "Nothing is remembered yet.",

@@ -24,20 +24,41 @@ _ASKED = "ask"
 _LONGEST, _ANSWER = 300, 220
 _HOURS = 4
 _CHOSEN = "lane-chosen"
+_STYLE = (
+    "<style>.st-key-ask [data-testid='stTextInputRootElement']{height:3rem}"
+    ".st-key-ask input{font-size:1.125rem}.st-key-ask button{min-height:3rem}"
+    ".st-key-ask>[data-testid='stElementContainer']:has(input){flex:1 1 20rem!important;min-width:0}"
+    ".st-key-ask-more{overflow-x:auto;scrollbar-width:none;padding-right:2rem;"
+    "mask-image:linear-gradient(to right,#000 calc(100% - 2rem),transparent)}"
+    ".st-key-ask-more>*{flex:none!important}.st-key-ask-more button{white-space:nowrap;min-height:2rem}"
+    "</style>"
+)
+"""The box is large; what else may be asked stands on one line that scrolls."""
 
 
 def ask(agent: AgentMemory, cast: list[AgentMemory]) -> None:
     """One box, that asks the character on the Memory page, or the whole cast here."""
     key = f"ask-cue-{agent.name}"
-    cue = st.text_input(
-        words.ASK_ANYTHING, placeholder=f"Ask {agent.display_name} …", label_visibility="collapsed",
-        max_chars=_LONGEST, key=key, persist_state="session", on_change=_ask_all, args=(key,),
-    )  # fmt: skip
-    with st.container(horizontal=True, gap="small"):
-        if st.button(f"Ask {widgets.plain(agent.display_name)}", type="primary", icon=":material/search:"):
+    name = widgets.plain(agent.display_name)
+    st.html(_STYLE)
+    with st.container(horizontal=True, gap="small", key="ask"):
+        cue = st.text_input(
+            words.ASK_ANYTHING, placeholder=f"Ask {agent.display_name} …", label_visibility="collapsed",
+            max_chars=_LONGEST, key=key, persist_state="session", on_change=_ask_all, args=(key,),
+        )  # fmt: skip
+        if st.button(f"Ask {name}", type="primary", icon=":material/search:"):
             _to_memory(agent.name, cue=cue.strip())
         if len(cast) > 1:
             st.button(words.ASK_ALL, icon=":material/groups:", on_click=_ask_all, args=(key,))
+    with st.container(horizontal=True, gap="small", key="ask-more", wrap=False):
+        for example in session.example_cues(agent.name):
+            if st.button(widgets.plain(example), key=f"cue-{example}", type="tertiary", icon=":material/search:"):
+                _to_memory(agent.name, cue=example)
+        if st.button(
+            f"Talk with {name}", key="overview-talk", type="tertiary", icon=":material/forum:",
+            help="The Interview page: ask without leaving a trace. In Python: Interview(agent)",
+        ):  # fmt: skip
+            st.switch_page("views/interview/interview.py", query_params={"agent": agent.name})
         if not session.viewing() and st.button(words.NEW_CHARACTER, icon=":material/person_add:", type="tertiary"):
             st.switch_page("views/new_character/new_character.py")
 

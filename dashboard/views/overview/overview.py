@@ -3,8 +3,9 @@
 import streamlit as st
 
 from dashboard import session
-from dashboard.components import bulk, recent, spending, widgets
+from dashboard.components import bulk, recent, showing, spending, widgets
 from dashboard.data import tables
+from dashboard.data.showing import Scene
 from dashboard.views.installation import safekeeping
 from dashboard.views.overview import evening, life, waiting
 from memory_system import Tier
@@ -14,22 +15,20 @@ stats = agent.get_stats()
 personality = agent.personality
 about = personality.identity if personality else None
 story = session.world().about
+cast = evening.cast_of(agent)
+if (scene := showing.scene()) is not None:
+    st.title(widgets.plain(story.title or agent.display_name), anchor=False)
+    if story.about:
+        st.caption(widgets.plain(story.about))
+    (evening.day if scene is Scene.DAY else evening.remembered)(agent, cast)
+    st.stop()
 if story.about:
     st.caption(f"**{widgets.plain(story.title or 'This world')}** · {widgets.plain(story.about)}")
+showing.offer()
 st.title(widgets.plain(agent.display_name), anchor=False)
 if about and about.description:
     st.text(tables.visible(about.description))
-cast = evening.cast_of(agent)
 evening.ask(agent, cast)
-with st.container(horizontal=True, gap="small"):
-    for cue in session.example_cues(agent.name):
-        if st.button(widgets.plain(cue), key=f"cue-{cue}", type="tertiary", icon=":material/search:"):
-            st.switch_page("views/memory/memory.py", query_params={"agent": agent.name, "cue": cue})
-    if st.button(
-        f"Talk with {widgets.plain(agent.display_name)}", key="overview-talk", type="tertiary", icon=":material/forum:",
-        help="The Interview page: ask without leaving a trace. In Python: Interview(agent)",
-    ):  # fmt: skip
-        st.switch_page("views/interview/interview.py", query_params={"agent": agent.name})
 bulk.last()
 
 if agent.personality_problem:

@@ -1,0 +1,293 @@
+"""The tour and presenter mode: a bar at the foot of real pages goes from step to step, and hides what distracts.
+
+The one change that either makes is undone when it ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+
+from memory_system import AgentMemory, MemorySystemError
+
+from .. import session, words
+from ..data import showing as steps_of
+from ..data.showing import Found, Kind, Scene, Step
+from ..views import PAGES
+from . import mounting, widgets
+
+_HELD, _LINKED, _ACT, _OFFER = "showing-now", "showing-linked", "showing-act", "showing-offer"
+_AUTHORS = {Kind.TOUR: "tour", Kind.PRESENT: "presenter"}
+_SCRIPTS = {page.name: page.script for page in PAGES}
+_FIRST = PAGES[0]
+_LARGEST = 4
+"""Digits of a step's number in an address."""
+_ROOM = (
+    "<style>:root{--show-foot:112px}[data-testid='stLayoutWrapper']:has(>.st-key-showing-bar){position:absolute;height:0}"
+    ".st-key-showing-bar{position:fixed;left:0;right:0;bottom:0;z-index:1050;width:auto!important}"
+    "[data-testid='stMain'] [data-testid='stMainBlockContainer']{padding-bottom:var(--show-foot)!important}"
+    ".st-key-last-act{bottom:6.5rem!important}</style>"
+)
+_LARGE = (
+    "<style>:root{--show:1;--show-foot:160px}html{font-size:clamp(16px,.75rem + .6vw,24px)!important}"
+    "@media(min-width:1000px){:root{--show:1.2}}@media(min-width:1800px){:root{--show:1.4}}"
+    "[data-testid='stSidebar'],[data-testid='stHeader'],[data-testid='stExpandSidebarButton'],.st-key-look-open,"
+    ".st-key-line,.st-key-memory-acts,[class*='st-key-way-'],.st-key-news{display:none!important}"
+    "[data-testid='stApp'] [data-testid='stMainBlockContainer']{padding-top:1rem!important}"
+    "</style>"
+)
+
+
+@dataclass(frozen=True)
+class _Showing:
+    """What is gone through, and how far; ``made`` is whose change it was, and its revision, while it is not undone."""
+
+    kind: Kind
+    number: int = 1
+    made: tuple[str, int] | None = None
+
+
+def presenting() -> bool:
+    """Whether a presenter shows the pages, so that nothing is offered but what they show."""
+    held = _held()
+    return held is not None and held.kind is Kind.PRESENT
+
+
+def scene() -> Scene | None:
+    """The part of the World page that is shown alone; ``None`` = all of it."""
+    if not presenting():
+        return None
+    return Scene.ASKED if session.from_link("scene") == Scene.ASKED else Scene.DAY
+
+
+def begin(kind: Kind) -> None:
+    """Show the first step, of the present."""
+    session.look_at(None)
+    _end()
+    st.session_state.pop(_found_key(), None)
+    st.session_state[_HELD] = _Showing(kind)
+    _go(1)
+
+
+def settle() -> None:
+    """Take up what the address says, and what was pressed in the bar; to be called before anything is drawn."""
+    _follow()
+    act = st.session_state.pop(_ACT, None)
+    held = _held()
+    if held is None:
+        return
+    if act is not None:
+        _do(held, act)
+    _link(_held() or held)
+
+
+def bar() -> None:
+    """The bar, where something is gone through."""
+    held = _held()
+    if held is None:
+        return
+    agent, steps = session.present(), _steps(held.kind)
+    step = steps[held.number - 1]
+    st.html(_ROOM + (_LARGE if presenting() else ""))
+    last = held.number == len(steps)
+    act, told = _offered(held, step, agent)
+    with st.container(key="showing-bar"):
+        mounting.show(
+            "showing",
+            {
+                "label": words.TAKE_THE_TOUR if held.kind is Kind.TOUR else words.PRESENTER_MODE,
+                "at": f"{held.number} of {len(steps)}", "number": held.number, "title": step.title, "told": told,
+                "act": act, "back": held.number > 1, "next": "" if last and presenting() else
+                words.FINISH if last else words.NEXT, "last": last, "keys": presenting(), "leave": "Leave",
+            },
+            _acted,
+        )  # fmt: skip
+
+
+def offer() -> None:
+    """Offer the tour to whoever is new here, until it was taken or is not wanted."""
+    world = session.world()
+    if _held() is not None or session.moment() is not None or world.welcomed or st.session_state.get(_OFFER):
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="tour-offer"):
+        st.caption(
+            ":material/waving_hand: New here? Five steps; the last one undoes what you changed.", width="content"
+        )
+        if st.button(words.TAKE_THE_TOUR, type="tertiary", icon=":material/explore:", key="tour-take"):
+            begin(Kind.TOUR)
+        if st.button("No, thanks", type="tertiary", icon=":material/close:", key="tour-no"):
+            _welcomed()
+            st.rerun()
+
+
+def opener() -> None:
+    """Both, to be begun where everything is set."""
+    with st.container(horizontal=True, gap="small", key="showing-open"):
+        for kind, label, icon in (
+            (Kind.TOUR, words.TAKE_THE_TOUR, ":material/explore:"),
+            (Kind.PRESENT, words.PRESENTER_MODE, ":material/present_to_all:"),
+        ):
+            if st.button(label, type="tertiary", icon=icon, key=f"open-{kind.value}"):
+                begin(kind)
+
+
+def _held() -> _Showing | None:
+    found: _Showing | None = st.session_state.get(_HELD)
+    return found
+
+
+def _follow() -> None:
+    """Begin, or go to the step, that a followed address names."""
+    for kind in Kind:
+        asked = session.from_link(kind.value)
+        if not asked or (kind.value, asked) == st.session_state.get(_LINKED):
+            continue
+        held = _held()
+        number = int(asked) if asked.isdecimal() and len(asked) <= _LARGEST else 1
+        same = held if held is not None and held.kind is kind else _Showing(kind)
+        number = steps_of.at(_steps(kind), number)
+        st.session_state[_HELD] = replace(same, number=number)
+        step = _steps(kind)[number - 1]
+        there = all(session.from_link(name) == value for name, value in step.link.items())
+        if st.session_state.get("page") == _FIRST.title and not (step.page == _FIRST.name and there):
+            _go(number)
+
+
+def _link(held: _Showing) -> None:
+    """Let the address name the step, on whichever page."""
+    number = steps_of.at(_steps(held.kind), held.number)  # whoever else changes something may leave less to show
+    st.session_state[_HELD] = replace(held, number=number)
+    for kind in Kind:
+        session.to_link(kind.value, str(number) if kind is held.kind else None)
+    st.session_state[_LINKED] = held.kind.value, str(number)
+
+
+def _go(number: int) -> None:
+    """Show a step: its page, with its address."""
+    held = _held()
+    if held is None:
+        return
+    steps = _steps(held.kind)
+    number = steps_of.at(steps, number)
+    if held.kind is Kind.PRESENT and number != held.number:
+        held = _undone(held)
+    st.session_state[_HELD] = held = replace(held, number=number)
+    step = steps[number - 1]
+    link = {"agent": str(st.session_state["agent"]), held.kind.value: str(number), **step.link}
+    if step.page == "history" and held.made is not None:
+        link["change"] = str(held.made[1])
+    st.session_state[_LINKED] = held.kind.value, str(number)
+    st.switch_page(_SCRIPTS[step.page], query_params=link)
+
+
+def _do(held: _Showing, act: Mapping[str, Any]) -> None:
+    """What was pressed; anything else, which a browser may say, does nothing."""
+    number = act.get("go")
+    if act.get("leave") or (isinstance(number, int) and number > len(_steps(held.kind))):
+        _end()
+        st.switch_page(_FIRST.script, query_params={"agent": str(st.session_state["agent"])})
+    elif isinstance(number, int):
+        _go(number)
+    elif act.get("act"):
+        _change(held)
+
+
+def _change(held: _Showing) -> None:
+    """Make the one change, or undo it."""
+    step = _steps(held.kind)[held.number - 1]
+    try:
+        if held.made is not None and step.undoes:
+            st.session_state[_HELD] = _undone(held)
+        elif held.made is None and step.changes:
+            found = _found()
+            assert found.memory is not None, "a step that changes has its memory"
+            agent = _author(held.kind, session.present().name)
+            made = agent.edit_many([found.memory.id], rating=found.rating)
+            if made.revision is not None:
+                st.session_state[_HELD] = replace(held, made=(agent.name, made.revision))
+    except MemorySystemError as error:
+        widgets.problem(error)
+
+
+def _undone(held: _Showing) -> _Showing:
+    """The same with its change undone; where it cannot be, it stays in the history, and that is said."""
+    if held.made is None:
+        return held
+    name, revision = held.made
+    try:
+        agent = _author(held.kind, name)
+        if agent.change(revision).undone_by is None:  # as somebody may have undone it meanwhile
+            agent.undo(revision)
+    except MemorySystemError as error:
+        widgets.say_next(f"The change of the {_AUTHORS[held.kind]} is still there: {error.sentence}")
+    return replace(held, made=None)
+
+
+def _end() -> None:
+    """Stop showing; the change that is still there is undone, and the tour is not offered any more."""
+    held = _held()
+    if held is None:
+        return
+    _undone(held)
+    st.session_state.pop(_HELD, None)
+    st.session_state.pop(_LINKED, None)
+    for kind in Kind:
+        session.to_link(kind.value, None)
+    if held.kind is Kind.TOUR:
+        _welcomed()
+
+
+def _welcomed() -> None:
+    st.session_state[_OFFER] = True
+    if not session.viewing():
+        session.world().welcome()
+
+
+def _author(kind: Kind, name: str) -> AgentMemory:
+    """A character whose changes the history tells as the tour's or the presenter's."""
+    made = session.own_changes()
+    return session.world().agent(name).acting_as(_AUTHORS[kind], lambda change_set: made.add(change_set.id))
+
+
+def _offered(held: _Showing, step: Step, agent: AgentMemory) -> tuple[str, str]:
+    """What can be pressed at a step, and what is said of it."""
+    if held.made is not None:
+        if step.undoes:
+            return words.UNDO_IT, step.told
+        return "", words.CHANGED_IN_THE_TOUR if step.changes else step.told
+    if step.changes:
+        return f"{words.SET_IMPORTANCE} to {_found().rating}", step.told
+    if step.undoes:
+        undone = any(one.change_set.author == _AUTHORS[held.kind] for one in agent.history(1))
+        return "", words.AS_IT_WAS if undone else "Nothing was changed on the way. Each line here can be undone."
+    return "", step.told
+
+
+def _acted(act: Mapping[str, Any]) -> None:
+    st.session_state[_ACT] = dict(act)
+
+
+def _found() -> Found:
+    """What there is to show of the character, which stays the same while it is shown and changed."""
+    agent = session.present()
+    key = _found_key()
+    held: Found | None = st.session_state.get(key)
+    if held is None or held.memory is None or agent.find(held.memory.id) is None:
+        held = st.session_state[key] = steps_of.found(agent, session.example_cues(agent.name))
+    return held
+
+
+def _found_key() -> str:
+    return f"showing-found-{st.session_state['agent']}"
+
+
+def _steps(kind: Kind) -> list[Step]:
+    about, agent = _found(), session.present()
+    last = next(iter(agent.history(1)), None)
+    if kind is Kind.TOUR:
+        return steps_of.tour(about, last)
+    ask = session.example_cues(agent.name)[0]
+    return steps_of.moments(about, last, cast=len(session.world().characters()), ask=ask)
