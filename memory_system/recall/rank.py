@@ -294,7 +294,7 @@ class _Asked:
         scored = self._all_parts() if self.query.scoring.normalise and not self.query.scoring.confident else None
         found = {}
         for tier in (Tier.STM, Tier.LTM):
-            sure = self._sure(tier)
+            sure = self._sure[tier]
             if sure is None:
                 sure = (scored[tier] if scored else self._parts(tier)).passing
             found[tier] = (sure > self.query.threshold_of(tier)) & self._admitted(tier)
@@ -363,7 +363,7 @@ class _Asked:
             sought = Sought(self.cue, query.now, query.scoring, query.threshold_of(tier), query.top_k, admitted)
             if self.measured is None:
                 return _Ranked(tier, table, *top_rows(table, sought))
-            (relevancies, made_of, _), sure = self._found(tier), self._sure(tier)
+            (relevancies, made_of, _), sure = self._found(tier), self._sure[tier]
             return _Ranked(tier, table, *top_measured(table, sought, relevancies, made_of, sure))
         parts = self._all_parts()[tier] if query.scoring.normalise else self._parts(tier)
         totals = parts.totals
@@ -376,7 +376,7 @@ class _Asked:
     def _parts(self, tier: Tier) -> Parts:
         (relevancies, made_of, _), aged = self._found(tier), self._aged(tier)
         parts = formulas.score(relevancies, *aged, self.query.now, self.query.scoring, made_of)
-        return dataclasses.replace(parts, confidence=self._sure(tier))
+        return dataclasses.replace(parts, confidence=self._sure[tier])
 
     def _found(self, tier: Tier) -> Relevancy:
         """The relevancies of a tier's rows, and what they are made of."""
@@ -384,12 +384,13 @@ class _Asked:
             return by_vectors(Measure.SIMILARITY, self.tables[tier], self.cue)
         return self.measured(tier, self.held[tier])
 
-    def _sure(self, tier: Tier) -> Floats | None:
-        """The confidences of a tier's rows, shape (n,); ``None`` where it is the scores that have to pass."""
+    @cached_property
+    def _sure(self) -> dict[Tier, Floats | None]:
+        """The confidences of the rows of each tier, shape (n,); ``None`` where it is the scores that have to pass."""
         if not self.query.scoring.confident:
-            return None
-        relevancies, _, odds = self._found(tier)
-        return confidences(odds, relevancies, self._best)
+            return dict.fromkeys(LIVED)
+        found = {tier: self._found(tier) for tier in LIVED}
+        return {tier: confidences(odds, values, self._best) for tier, (values, _, odds) in found.items()}
 
     @cached_property
     def _best(self) -> float:
