@@ -279,7 +279,7 @@ class _Asked:
 
     def _behind(self, ranked: Mapping[Tier, _Ranked]) -> list[tuple[Tier, int]]:
         """The synopses among the best of each tier that take no seat, since a turn of theirs may have one."""
-        if self.query.scoring.seats is Seats.CASCADE:
+        if self.query.scoring.seats is Seats.CASCADE or not any(one.table.tags for one in ranked.values()):
             return []
         among = {tier: [one.table.ids[row] for row in one.best] for tier, one in ranked.items()}
         return [
@@ -389,8 +389,11 @@ class _Asked:
         """The confidences of the rows of each tier, shape (n,); ``None`` where it is the scores that have to pass."""
         if not self.query.scoring.confident:
             return dict.fromkeys(LIVED)
-        found = {tier: self._found(tier) for tier in LIVED}
-        return {tier: confidences(odds, values, self._best) for tier, (values, _, odds) in found.items()}
+        found: dict[Tier, Floats | None] = {}
+        for tier in LIVED:
+            relevancies, _, odds = self._found(tier)
+            found[tier] = confidences(odds, relevancies, self._best) if len(relevancies) else relevancies
+        return found
 
     @cached_property
     def _best(self) -> float:
