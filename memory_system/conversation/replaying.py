@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 from ..agent import AgentMemory
 from ..core.change_set import ChangeSet, ModelCall
 from ..core.entry import Tier
 from ..errors import InvalidParameter, ModelError, ModelNonsense, ModelOverflow, ModelUnavailable
 from ..llm import LanguageModel
-from ..llm.base import TASK, Answer, Completion, Heard, Reply, relived, unheard
-from ..llm.prompts import prompts_of
+from ..llm.base import TASK, Answer, Completion, Heard, Hearing, Reply, StandIn, relived, unheard
 from ..llm.tasks import Task
 from . import storage
 from .actions import Action, result_in
@@ -97,7 +96,7 @@ class Recorded:
         return self._calls.pop(place)
 
 
-class GoingOn:
+class GoingOn(StandIn):
     """A language model that first answers what it answered before, and then is asked anew.
 
     Args:
@@ -108,8 +107,7 @@ class GoingOn:
     """
 
     def __init__(self, calls: Sequence[ModelCall], model: LanguageModel, heard: Heard, told: Told) -> None:
-        self.name, self.label, self._model = model.name, model.label, model
-        self.prompts = prompts_of(model)
+        super().__init__(model)
         self._recorded, self._left = Recorded(calls), sum(call.task == TASK for call in calls)
         self._others = len(calls) - self._left
         self._live, self._heard, self._told = not self._left, heard, told
@@ -125,26 +123,21 @@ class GoingOn:
             self._told(run)
 
     def chat(
-        self,
-        messages: Sequence[Mapping[str, Any]],
-        tools: Sequence[Mapping[str, Any]] = (),
-        *,
-        deadline: float | None = None,
-        heard: Heard = unheard,
+        self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]] = (), **how: Unpack[Hearing]
     ) -> Reply:
         """The next reply: one of before, as long as there are some."""
         if self._left:
             self._left -= 1
             return self._recorded.chat(messages, tools)
         self._live = True
-        return self._model.chat(messages, tools, deadline=deadline, heard=heard)
+        return self.inner.chat(messages, tools, **how)
 
     def complete(self, task: Task[Answer], deadline: float | None = None) -> Completion[Answer]:
         """The answer to a task: one of before, as long as the talk is there."""
         if not self._live and self._others:
             self._others -= 1
             return self._recorded.complete(task)
-        return self._model.complete(task, deadline)
+        return self.inner.complete(task, deadline)
 
 
 def _failure(call: ModelCall) -> ModelError:

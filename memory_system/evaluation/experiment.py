@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -25,9 +24,7 @@ from ..conversation import Interview, TalkSettings
 from ..core.files import as_store_errors
 from ..errors import InvalidFile, ModelError, ModelTimeout, ModelUnavailable, Problem
 from ..llm import LanguageModel
-from ..llm.base import Answer as Given
-from ..llm.base import Completion, Heard, Reply, unheard
-from ..llm.tasks import Task
+from ..llm.base import Done, StandIn
 from ..llm.tokens import estimate
 from ..world.world import World
 from .metrics import Estimate, estimates, shown
@@ -204,35 +201,17 @@ class Kept:
         return one.experiment, one.model, one.budget, one.way, one.id, one.question
 
 
-class _Watched:
+class _Watched(StandIn):
     """A language model that remembers that its server was not there, which a talk turns into words."""
 
     def __init__(self, model: LanguageModel) -> None:
-        self._model = model
-        self.name, self.label = model.name, model.label
+        super().__init__(model)
         self.gone: ModelError | None = None
 
-    def complete(self, task: Task[Given], deadline: float | None = None) -> Completion[Given]:
+    def passed(self, ask: Callable[[], Done], *_sent: Sequence[Mapping[str, Any]]) -> Done:
         """As the model itself."""
-        with self._noted():
-            return self._model.complete(task, deadline)
-
-    def chat(
-        self,
-        messages: Sequence[Mapping[str, Any]],
-        tools: Sequence[Mapping[str, Any]] = (),
-        *,
-        deadline: float | None = None,
-        heard: Heard = unheard,
-    ) -> Reply:
-        """As the model itself."""
-        with self._noted():
-            return self._model.chat(messages, tools, deadline=deadline, heard=heard)
-
-    @contextmanager
-    def _noted(self) -> Iterator[None]:
         try:
-            yield
+            return ask()
         except (ModelUnavailable, ModelTimeout) as error:
             self.gone = error
             raise

@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypedDict, TypeVar, Unpack
 
 from pydantic import BaseModel
 
 from ..core.change_set import ModelCall
 from ..errors import ModelNonsense
+from .prompts import Prompts, prompts_of
 from .tasks import Task
 
 Heard = Callable[[str], None]
@@ -67,6 +68,13 @@ class Reply:
     calls: tuple[ToolCall, ...]
     usage: Usage | None
     call: ModelCall
+
+
+class Hearing(TypedDict, total=False):
+    """How ``ChatModel.chat`` is asked beside messages and tools; see there."""
+
+    deadline: float | None
+    heard: Heard
 
 
 class ChatModel(Protocol):
@@ -193,3 +201,56 @@ class LanguageModel(ChatModel, Protocol):
             ModelTimeout: the deadline passed.
             ModelNonsense: the answer does not have the form, also when asked again.
         """
+
+
+Done = TypeVar("Done", Completion[Any], Reply)
+
+
+class StandIn:
+    """A language model that stands for another one, and is asked what that one is asked.
+
+    Args:
+        inner: the model that it stands for.
+    """
+
+    def __init__(self, inner: LanguageModel) -> None:
+        self.inner = inner
+
+    @property
+    def name(self) -> str:
+        """The model's name for traces."""
+        return self.inner.name
+
+    @property
+    def label(self) -> str:
+        """What the dashboard says is in use."""
+        return self.inner.label
+
+    @property
+    def prompts(self) -> Prompts:
+        """What the prompts say in the model's world."""
+        return prompts_of(self.inner)
+
+    @property
+    def who(self) -> str:
+        """Whose memories are rated, in words."""
+        return str(getattr(self.inner, "who", ""))
+
+    def complete(self, task: Task[Answer], deadline: float | None = None) -> Completion[Answer]:
+        """As ``LanguageModel.complete``."""
+        return self.passed(lambda: self.inner.complete(task, deadline), task.messages())
+
+    def chat(
+        self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]] = (), **how: Unpack[Hearing]
+    ) -> Reply:
+        """As ``ChatModel.chat``."""
+        return self.passed(lambda: self.inner.chat(messages, tools, **how), messages, tools)
+
+    def passed(self, ask: Callable[[], Done], *_sent: Sequence[Mapping[str, Any]]) -> Done:
+        """Pass a call on.
+
+        Args:
+            ask: asks the model.
+            _sent: the messages and the tools that it is sent.
+        """
+        return ask()

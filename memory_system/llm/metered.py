@@ -14,15 +14,14 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, Unpack, cast
 
 from ..core.change_set import ModelCall
 from ..errors import BudgetSpent, ModelError, ModelNonsense, ModelTimeout, ModelUnavailable, StoreError
 from . import tokens
-from .base import TASK, Answer, Completion, Heard, LanguageModel, Reply, Usage, unheard
+from .base import TASK, Answer, Completion, Hearing, LanguageModel, Reply, StandIn, Usage
 from .offline.model import OfflineModel
 from .prices import Price
-from .prompts import Prompts, prompts_of
 from .tasks import Rating, Task
 from .usage import Account, Budget, Spent
 
@@ -101,7 +100,7 @@ class Terms:
     prices: Mapping[str, Price]
 
 
-class Metered:
+class Metered(StandIn):
     """As the model that it stands for, which may be changed for another while it is in use.
 
     Each call is asked of the model that was in use when it began, and counted as its. The offline rules take nothing,
@@ -123,7 +122,7 @@ class Metered:
         once: Once,
         who: Callable[[], str] = str,
     ) -> None:
-        self.inner = inner
+        super().__init__(inner)
         self._account = account
         self._ask_terms = terms
         self._once = once
@@ -133,21 +132,6 @@ class Metered:
     def who(self) -> str:
         """Whose memories are rated, in words."""
         return self._ask_who()
-
-    @property
-    def name(self) -> str:
-        """The model's name for traces."""
-        return self.inner.name
-
-    @property
-    def label(self) -> str:
-        """What the dashboard says is in use."""
-        return self.inner.label
-
-    @property
-    def prompts(self) -> Prompts:
-        """What the prompts say in the model's world."""
-        return prompts_of(self.inner)
 
     @cached_property
     def _terms(self) -> Terms:
@@ -170,12 +154,7 @@ class Metered:
         return self._complete(model, task, deadline)
 
     def chat(
-        self,
-        messages: Sequence[Mapping[str, Any]],
-        tools: Sequence[Mapping[str, Any]] = (),
-        *,
-        deadline: float | None = None,
-        heard: Heard = unheard,
+        self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]] = (), **how: Unpack[Hearing]
     ) -> Reply:
         """As ``ChatModel.chat``.
 
@@ -185,10 +164,10 @@ class Metered:
         """
         model = _present(self.inner)
         if model.name == OfflineModel.name:
-            return model.chat(messages, tools, deadline=deadline, heard=heard)
+            return model.chat(messages, tools, **how)
         call = self._begin(model.name, TASK, tokens.of_messages(messages, tools), ANSWER)
         with call:
-            reply = model.chat(messages, tools, deadline=deadline, heard=heard)
+            reply = model.chat(messages, tools, **how)
             call.took(reply.usage, reply.call.answer)
         return reply
 

@@ -10,14 +10,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from ..core.registry import Registry
 from ..core.settings import Settings
 from ..embedding.embedder import Embedder
 from ..errors import Conflict, InvalidParameter, ModelError, ModelUnavailable, StoreDamaged
 from . import keys, servers, tasks
-from .base import Answer, Completion, Heard, LanguageModel, Reply, unheard
+from .base import Answer, Completion, Hearing, LanguageModel, Reply
 from .config import OPENAI, ChoiceFile, ModelChoice, checked, checked_key
 from .offline.model import OfflineModel
 from .prices import Price
@@ -215,19 +215,14 @@ class WorldModel:
         return self.present().complete(task.worded(self.prompts), deadline)
 
     def chat(
-        self,
-        messages: Sequence[Mapping[str, Any]],
-        tools: Sequence[Mapping[str, Any]] = (),
-        *,
-        deadline: float | None = None,
-        heard: Heard = unheard,
+        self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]] = (), **how: Unpack[Hearing]
     ) -> Reply:
         """As ``ChatModel.chat``.
 
         Raises:
             ModelError: see there; ``ModelUnavailable`` also if the keyring does not hand out the key.
         """
-        return self.present().chat(messages, tools, deadline=deadline, heard=heard)
+        return self.present().chat(messages, tools, **how)
 
     # -- which one --------------------------------------------------------------------------------------
 

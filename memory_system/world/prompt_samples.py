@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 from ..agent import AgentMemory
 from ..conversation import Conversation, Interview, people, reflect_on_person
 from ..conversation.storage import conversations
 from ..core.entry import MemoryEntry, Source, Tier
 from ..llm import Completion, Task, comparing, summarise
-from ..llm.base import Answer, Heard, Reply, unheard
+from ..llm.base import Answer, Hearing, Reply
 from ..llm.introduce import introduce
 from ..llm.narrate import reflect_on_person as reflecting
 from ..llm.offline.model import OfflineModel
@@ -59,14 +59,9 @@ class _Listening:
         return self._rules.complete(worded, deadline)
 
     def chat(
-        self,
-        messages: Sequence[Mapping[str, Any]],
-        tools: Sequence[Mapping[str, Any]] = (),
-        *,
-        deadline: float | None = None,
-        heard: Heard = unheard,
+        self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]] = (), **how: Unpack[Hearing]
     ) -> Reply:
-        return self._rules.chat(messages, tools, deadline=deadline, heard=heard)
+        return self._rules.chat(messages, tools, **how)
 
 
 def sample(agent: AgentMemory, name: str, text: str) -> Sample:
