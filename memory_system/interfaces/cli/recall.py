@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Annotated, Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from inspect import Signature, signature
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from rich.text import Text
 
 from ...agent import AgentMemory
 from ...agent_parts.cues import CueResult
-from ...core.kinds import Kind, Source
 from ...core.known import badge
 from ...core.presets import PRESETS
 from ...errors import EntryNotFound
@@ -69,16 +68,23 @@ _EXPLAINED = (
 
 @dataclass(frozen=True)
 class Asking:
-    """What is asked and how, as the command line says it; what is not said is the agent's setting."""
+    """What is asked and how, an argument or option each; what is not said is the agent's setting."""
 
-    cue: str
-    top_k: int | None = None
-    threshold: float | None = None
-    static_threshold: float | None = None
-    preset: str | None = None
-    facets: Facets = field(default_factory=Facets)
-    requery: int = 0
-    now: datetime | None = None
+    cue: Cue
+    top_k: TopK = None
+    threshold: Threshold = None
+    static_threshold: StaticThreshold = None
+    preset: PresetName = None
+    kinds: Kinds = None
+    tags: Tags = None
+    sources: Sources = None
+    people: People = None
+    places: Places = None
+    contains: Contains = ""
+    since: Since = None
+    until: Until = None
+    requery: Requery = 0
+    now: Now = None
 
     def given(self) -> dict[str, Any]:
         """The arguments for ``query_memory`` and ``explain``; a preset brings its thresholds along."""
@@ -87,45 +93,45 @@ class Asking:
         if chosen is not None:
             threshold = chosen.threshold if threshold is None else threshold
             static = chosen.static_threshold if static is None else static
+        several: dict[str, Any] = {
+            name: tuple(getattr(self, name) or ()) for name in ("kinds", "tags", "sources", "people", "places")
+        }
         return {
             "prompt": self.cue,
             "top_k": self.top_k,
             "threshold": threshold,
             "static_threshold": static,
             "scoring": chosen.scoring if chosen else None,
-            "facets": self.facets,
+            "facets": Facets(since=self.since, until=self.until, contains=self.contains, **several),
             "requery": self.requery,
             "now": self.now,
         }
 
 
-def recall(
-    agent: Agent,
-    cue: Cue,
-    top_k: TopK = None,
-    threshold: Threshold = None,
-    static_threshold: StaticThreshold = None,
-    preset: PresetName = None,
-    kinds: Kinds = None,
-    tags: Tags = None,
-    sources: Sources = None,
-    people: People = None,
-    places: Places = None,
-    contains: Contains = "",
-    since: Since = None,
-    until: Until = None,
-    requery: Requery = 0,
-    now: Now = None,
-    dry_run: DryRun = False,
-    json: Json = False,
-) -> None:
+def _asking(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose second parameter is an ``Asking``, with the parameters of that in its place."""
+    hints = get_type_hints(command, include_extras=True)
+    agent, _, *own = signature(command).parameters.values()
+    parts = signature(Asking).parameters.values()
+
+    def run(agent: str, **given: Any) -> None:
+        command(agent, Asking(**{one.name: given.pop(one.name) for one in parts}), **given)
+
+    hints |= get_type_hints(Asking, include_extras=True)
+    taken = [one.replace(annotation=hints[one.name]) for one in (agent, *parts, *own)]
+    run.__signature__ = Signature(taken)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in taken}
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    return run
+
+
+@_asking
+def recall(agent: Agent, asking: Asking, dry_run: DryRun = False, json: Json = False) -> None:
     """Recall the memories that answer a cue, as a game does: what is recalled counts as accessed, and it is logged.
 
     Example: python -m memory_system recall mira 'Where is the key?' --top-k 3
     """
     with the_world(json=json) as world:
-        facets = _facets(kinds, tags, contains, since, until, sources, people, places)
-        asking = Asking(cue, top_k, threshold, static_threshold, preset, facets, requery, now)
         character = opened(world, agent)
         query = character.explain if dry_run else character.query_memory
         found: Recall = query(**asking.given())
@@ -135,23 +141,10 @@ def recall(
             show_recalled(found)
 
 
+@_asking
 def explain(
     agent: Agent,
-    cue: Cue,
-    top_k: TopK = None,
-    threshold: Threshold = None,
-    static_threshold: StaticThreshold = None,
-    preset: PresetName = None,
-    kinds: Kinds = None,
-    tags: Tags = None,
-    sources: Sources = None,
-    people: People = None,
-    places: Places = None,
-    contains: Contains = "",
-    since: Since = None,
-    until: Until = None,
-    requery: Requery = 0,
-    now: Now = None,
+    asking: Asking,
     memory: Annotated[
         str | None, typer.Option(metavar="ID", help="Only this memory, and the smallest changes that would recall it.")
     ] = None,
@@ -163,8 +156,6 @@ def explain(
     Example: python -m memory_system explain mira 'Where is the key?' --limit 50
     """
     with the_world(json=json) as world:
-        facets = _facets(kinds, tags, contains, since, until, sources, people, places)
-        asking = Asking(cue, top_k, threshold, static_threshold, preset, facets, requery, now)
         character = opened(world, agent)
         found = character.explain(**asking.given())
         ways = character.ways(found.query, memory) if memory is not None else ()
@@ -202,27 +193,6 @@ def show_recalled(found: Recall) -> None:
         rows.append((f"{hit.score.total:.2f}", _bar(hit), drawn, tier, ago, text, hit.because))
     show_table(_RECALLED, rows)
     say(f"{len(hits)} of {found.considered:,} memories.")
-
-
-def _facets(
-    kinds: list[Kind] | None,
-    tags: list[str] | None,
-    contains: str,
-    since: datetime | None,
-    until: datetime | None,
-    *scene: Sequence[str] | None,
-) -> Facets:
-    sources, people, places = (tuple(one or ()) for one in scene)
-    return Facets(
-        tuple(kinds or ()),
-        tuple(tags or ()),
-        since,
-        until,
-        contains=contains,
-        sources=tuple(map(Source, sources)),
-        people=people,
-        places=places,
-    )
 
 
 def _explained(one: Candidate) -> list[Cell]:
