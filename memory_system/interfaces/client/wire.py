@@ -244,22 +244,11 @@ def revision_of(revision: int | ChangeSet) -> int:
     return number
 
 
+_UNSENT = ("tier", "last_access", "depth", "metadata")
+"""What of a memory an event does not say."""
+
+
 def event(entry: MemoryEntry) -> dict[str, Any]:
     """An event."""
-    return given(
-        document=entry.document,
-        id=entry.id,
-        kind=entry.kind,
-        timestamp=entry.timestamp,
-        rating=entry.rating,
-        explanation=entry.explanation,
-        tags=entry.tags,
-        pinned=entry.pinned,
-        authored=entry.authored,
-        protected=entry.protected,
-        evidence=entry.evidence,
-        source=entry.source,
-        people=entry.people,
-        place=entry.place,
-        metadata=entry.extras,
-    )
+    said = {one.name: getattr(entry, one.name) for one in dataclasses.fields(entry) if one.name not in _UNSENT}
+    return given(**said, metadata=entry.extras)
