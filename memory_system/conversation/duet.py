@@ -7,7 +7,7 @@ finds most for what was said last.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import singledispatch
@@ -26,7 +26,7 @@ from .conversation import Conversation
 from .steps import Step
 from .talk import SCENE, Message, TalkSettings
 
-__all__ = ["MAX_TURNS", "MOST_IN_A_GROUP", "SCENE", "Duet", "Group", "Said"]
+__all__ = ["MAX_TURNS", "MOST_IN_A_GROUP", "SCENE", "Duet", "Group", "Said", "go_on"]
 
 MAX_TURNS = 200
 _BACK = 300
@@ -443,3 +443,32 @@ def _to_say(one: Part, said: str, now: datetime | None) -> float:
         return 0.0
     found = one.agent.query_memory(said, _RECALLED, touch=False, now=now)
     return sum(hit.score.total for hit in found if hit.entry.extras.get("conversation") != one.id)
+
+
+def go_on(parts: Sequence[Conversation]) -> Duet | Group:
+    """The talk that conversations were begun for, one in each memory: of two of them a duet, of more a group.
+
+    Raises:
+        InvalidParameter: one character comes twice, or a conversation is one with somebody else, to whom what was said
+            in it was told. A character that was renamed since stays who it is.
+        ConversationNotFound: one of them was undone.
+    """
+    if len({one.agent.name for one in parts}) < len(parts):
+        raise InvalidParameter("A character cannot talk with itself; choose each once.")
+    for one in parts:
+        _refuse_strangers(one, {other.agent.display_name.casefold() for other in parts if other is not one})
+    return Group(parts) if len(parts) > 2 else Duet(*parts)
+
+
+def _refuse_strangers(one: Conversation, wanted: Collection[str]) -> None:
+    """Refuse a conversation that was begun with somebody who is not among those of these names, in small letters."""
+    talk = one.talk
+    cast = {name.casefold() for name in one.agent.contents.cast()}
+    strangers = [name for name in talk.people if name.casefold() not in wanted]
+    renamed = talk.others and not cast & {name.casefold() for name in strangers}
+    if len(talk.people) != len(wanted) or (strangers and not renamed):
+        with_whom = ", ".join(talk.people) or "nobody who is named"
+        raise InvalidParameter(
+            f"Conversation {one.id!r} of {one.agent.name!r} is one with {with_whom}, not one of these together. "
+            "Begin a talk of them, and name the conversations that it answers."
+        )

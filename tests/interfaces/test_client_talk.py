@@ -184,6 +184,24 @@ def test_a_group_talks_by_way_of_a_server_and_on_it(
     assert api.post("/v1/groups", json={"agents": ["mira", "mira", "nora"]}).status_code == 422
 
 
+def test_what_was_said_to_one_is_not_told_to_another_who_goes_on_with_the_talk(
+    mira: RemoteAgent, world: World, api: httpx.Client
+) -> None:
+    for name in ("tobias", "nora"):
+        world.create_agent(name, f'{{"identity": {{"name": "{name.title()}"}}}}')
+    player = {"agent": "mira", "conversation": Conversation.begin(mira, human="Player").id}
+    two = api.post("/v1/duets", json={"first": "mira", "second": "tobias"}).json()
+    nora = api.post("/v1/duets", json={"first": "nora", "second": "tobias"}).json()["first"]
+    for first, second in ((player, two["second"]), (two["first"], nora), (two["first"], two["first"])):
+        answer = api.post("/v1/duets/turns", json={"first": first, "second": second, "turns": 1})
+        assert answer.status_code == 422, answer.text
+    parts = [*two.values(), nora]
+    assert "is one with Tobias" in api.post("/v1/groups/turns", json={"parts": parts, "turns": 1}).text
+    assert not Here.open(world.agent("mira"), two["first"]["conversation"]).messages()
+    world.agent("tobias").save_personality('{"identity": {"name": "Toby"}}')
+    assert api.post("/v1/duets/turns", json=two | {"turns": 1, "opening": "Toby, say hello."}).status_code == 200
+
+
 def test_who_stops_listening_stores_nothing(talk: Conversation, agent: AgentMemory) -> None:
     class Enough(Exception):
         pass

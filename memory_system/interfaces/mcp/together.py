@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import AwareDatetime, BaseModel, Field, StringConstraints
 
 from ...conversation import Conversation, Duet, Group
-from ...conversation.duet import MAX_TURNS, MOST_IN_A_GROUP
+from ...conversation.duet import MAX_TURNS, MOST_IN_A_GROUP, go_on
 from ...core.entry import MAX_DOCUMENT
 from ...errors import InvalidParameter
 from .tool import Answer, Arguments, Caller, Tool
@@ -56,10 +56,7 @@ def _talk(caller: Caller, _agent: None, given: TogetherArguments) -> Together:
     if given.conversations:
         if len(given.conversations) != len(agents):
             raise InvalidParameter("Name the conversation of each agent, in the order of the agents, or of none.")
-        if len({agent.name for agent in agents}) < len(agents):
-            raise InvalidParameter("A character cannot talk with itself; choose each once.")
-        parts = [Conversation.open(agent, one) for agent, one in zip(agents, given.conversations, strict=True)]
-        talk = Group(parts) if len(parts) > 2 else Duet(*parts)
+        talk = go_on([Conversation.open(agent, one) for agent, one in zip(agents, given.conversations, strict=True)])
     elif len(agents) > 2:
         talk = Group.begin(agents, now=given.now)
     else:

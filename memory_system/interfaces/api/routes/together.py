@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends
 from fastapi.responses import JSONResponse, Response
 
 from ....conversation import Conversation, Duet, Group, TalkSettings
-from ....conversation.duet import Part, Said
+from ....conversation.duet import Part, Said, go_on
 from ... import serialize
 from ...serialize import Shape, items
 from ..deps import Desk, documents_key
@@ -40,8 +40,7 @@ def routes(desk: Desk) -> APIRouter:
 
         ``Accept: text/event-stream`` tells each as ``said``; who leaves ends the talk there.
         """
-        first, second = map(opened, (body.first, body.second))
-        return told_turns(tell, Duet(first, second), body)
+        return told_turns(tell, go_on([opened(one) for one in (body.first, body.second)]), body)
 
     def group(body: GroupBody) -> JSONResponse:
         """Begin conversations, one in each memory, in which three agents or more talk with each other."""
@@ -58,7 +57,7 @@ def routes(desk: Desk) -> APIRouter:
 
         ``Accept: text/event-stream`` tells each thing as ``said``; who leaves ends the talk there.
         """
-        return told_turns(tell, Group([opened(one) for one in body.parts]), body)
+        return told_turns(tell, go_on([opened(one) for one in body.parts]), body)
 
     def opened(one: Half) -> Conversation:
         return Conversation.open(desk.agent(one.agent), one.conversation)
