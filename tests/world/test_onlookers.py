@@ -32,6 +32,7 @@ GIVEN: dict[str, tuple[Any, ...]] = {
     "plan_from_memory": (),
     "purge": ("gone",),
     "put_off": ("rate",),
+    "set_portrait": ("data:image/webp;base64,UklGRg==",),
     "rate_again": ("kept",),
     "rederive": ("kept",),
     "redo": (1,),
