@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from pydantic import AwareDatetime, Field, StringConstraints
@@ -141,8 +142,15 @@ def _searched(agent: AgentMemory, form: SearchBody) -> Found:
     return searched(agent, form.query, form=form.form, top_k=form.top_k, within=within, touch=form.touch)
 
 
+_of_talks = partial(Read, tag="conversations")
+"""One of conversations."""
+
+
+_search = partial(Read, tag="searches")
+"""One that searches."""
+
 READS = (
-    Read(
+    _of_talks(
         "conversations",
         "Conversations",
         "The agent's conversations, the one in which something was said last first.",
@@ -150,10 +158,9 @@ READS = (
         lambda agent, _form: {"items": conversations(agent)},
         items("Conversations", "An agent's conversations, the one in which something was said last first.", Listed),
         "conversations",
-        tag="conversations",
         call="conversation.Conversation.all",
     ),
-    Read(
+    _of_talks(
         "conversation",
         "A conversation",
         "How a conversation stands: settings, core memory, summary.",
@@ -162,10 +169,9 @@ READS = (
         Talk,
         "conversations/{conversation}",
         "talk-1",
-        tag="conversations",
         call="conversation.Conversation.head",
     ),
-    Read(
+    _of_talks(
         "messages",
         "Messages of a conversation",
         "Messages by number, the oldest first, function calls and their results included.",
@@ -178,10 +184,9 @@ READS = (
         ),
         "conversations/{conversation}/messages",
         "talk-1 --start -20",
-        tag="conversations",
         call="conversation.Conversation.messages",
     ),
-    Read(
+    _of_talks(
         "context",
         "The prompt of a conversation",
         "What is in the prompt right now, section by section, before a message.",
@@ -190,10 +195,9 @@ READS = (
         Context,
         "conversations/{conversation}/context",
         "talk-1",
-        tag="conversations",
         call="conversation.Conversation.context",
     ),
-    Read(
+    _of_talks(
         "replay",
         "Replay a step",
         "Replay a step without the model, on the memory as it was then; nothing is changed.",
@@ -202,11 +206,10 @@ READS = (
         Replay,
         "conversations/{conversation}/replay",
         "talk-1 --revision 12",
-        tag="conversations",
         slow=True,
         call="conversation.Conversation.replay",
     ),
-    Read(
+    _of_talks(
         "people",
         "Whom an agent knows",
         "Everybody whom the agent knows, by its personality or from talks, with what it knows of them.",
@@ -214,10 +217,9 @@ READS = (
         lambda agent, _form: {"items": people(agent)},
         items("People", "Everybody whom an agent knows: whom it talked with last first.", Person),
         "people",
-        tag="conversations",
         call="conversation.people",
     ),
-    Read(
+    _of_talks(
         "trust",
         "Trust over time",
         "How far the agent trusted a person, 0 to 1, change by change, with why and the ids of the evidence.",
@@ -226,10 +228,9 @@ READS = (
         items("Trust", "How trust in a person went, the oldest first; undoing a change is one too.", TrustPoint),
         "trust",
         "'Tobias Finch'",
-        tag="conversations",
         call="conversation.trust_over_time",
     ),
-    Read(
+    _of_talks(
         "interviews",
         "Saved interviews",
         "The interviews that are kept, the oldest first.",
@@ -237,7 +238,6 @@ READS = (
         lambda agent, _form: {"items": sittings(agent)},
         items("Sittings", "The interviews that are kept, the oldest first.", Sitting),
         "interviews",
-        tag="conversations",
         call="conversation.sittings",
     ),
     Read(
@@ -263,7 +263,7 @@ READS = (
         tag="documents",
         call="conversation.passages",
     ),
-    Read(
+    _search(
         "search-conversations",
         "Search conversations",
         "What was said in conversations that answers a query, by text and meaning, the best first.",
@@ -274,11 +274,10 @@ READS = (
         Page,
         "search/conversations",
         "'the key'",
-        tag="searches",
         tool="conversation_search",
         call="conversation.conversation_search",
     ),
-    Read(
+    _search(
         "search-dates",
         "Search conversations by date",
         "What was said between two dates or times, both included, the oldest first.",
@@ -289,11 +288,10 @@ READS = (
         Page,
         "search/dates",
         "2026-03-27 2026-03-28",
-        tag="searches",
         tool="conversation_search_date",
         call="conversation.conversation_search_date",
     ),
-    Read(
+    _search(
         "search-archive",
         "Search life and documents",
         "What of the agent's life and its documents answers a query, the best first.",
@@ -302,11 +300,10 @@ READS = (
         Page,
         "search/archive",
         "'the key'",
-        tag="searches",
         tool="archival_memory_search",
         call="conversation.archival_search",
     ),
-    Read(
+    _search(
         "search-tool",
         "Memory search as a tool",
         "``memory_search`` as a tool in the form of OpenAI's chat completions, for ``tools=[...]``.",
@@ -314,10 +311,9 @@ READS = (
         lambda agent, _form: MemoryTool(agent).definition(),
         _TOOL,
         "search",
-        tag="searches",
         call="conversation.memory_tool",
     ),
-    Read(
+    _search(
         "search",
         "Search memory",
         "What memory has to answer a question: a call of that tool. With ``touch`` it counts as accessed.",
@@ -326,7 +322,6 @@ READS = (
         Found,
         "search",
         "'Who has the key?' --form summarising",
-        tag="searches",
         asks=True,
         slow=True,
         tool="memory_search",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import datetime
+from functools import partial
 from typing import Annotated
 
 from pydantic import AwareDatetime
@@ -175,6 +176,13 @@ class OfInbox(Form):
     compare: Annotated[bool, Says("Compare all memories for duplicates and contradictions, too.")] = False
 
 
+_of_rehearsals = partial(Read, tag="rehearsals", of_world=True)
+"""One of rehearsals, which the world is asked."""
+
+
+_of_the_world = partial(Read, tag="world", of_agent=False)
+"""One of the world as a whole."""
+
 READS = (
     Read(
         "inbox",
@@ -188,7 +196,7 @@ READS = (
         told=True,
         of_world=True,
     ),
-    Read(
+    _of_rehearsals(
         "rehearsals",
         "Rehearsals",
         "The rehearsals of a character, the last begun first.",
@@ -196,10 +204,8 @@ READS = (
         lambda world, agent, _form: {"items": world.rehearsals(agent.name)},
         items("Rehearsals", "The rehearsals of an agent, the last begun first.", Rehearsal),
         "rehearsals",
-        tag="rehearsals",
-        of_world=True,
     ),
-    Read(
+    _of_rehearsals(
         "comparison",
         "Compare a rehearsal",
         "How a rehearsal differs from its original.",
@@ -207,11 +213,9 @@ READS = (
         lambda world, agent, _form: world.compare(agent.name),
         Apart,
         "comparison",
-        tag="rehearsals",
-        of_world=True,
         call="compare",
     ),
-    Read(
+    _of_rehearsals(
         "fits",
         "What can be kept of a rehearsal",
         "The changes of a rehearsal since it was begun, and which of them the original has or could take.",
@@ -219,10 +223,8 @@ READS = (
         _fits,
         items("Fits", "The changes of a rehearsal since it was begun, the newest first.", _FIT),
         "fits",
-        tag="rehearsals",
-        of_world=True,
     ),
-    Read(
+    _of_rehearsals(
         "dropped",
         "Dropped rehearsals",
         "The rehearsals of a character that are in the world's bin, the last dropped first.",
@@ -230,8 +232,6 @@ READS = (
         lambda world, agent, _form: {"items": world.dropped(agent.name)},
         BINNED,
         "rehearsals/dropped",
-        tag="rehearsals",
-        of_world=True,
     ),
     Read(
         "trail",
@@ -244,7 +244,7 @@ READS = (
         "mira-0326-02 --about 'the party'",
         of_world=True,
     ),
-    Read(
+    _of_the_world(
         "places",
         "Places",
         "The places of the characters' environments and routines, each with the one that it lies in.",
@@ -252,10 +252,8 @@ READS = (
         lambda world, _form: {"items": world.places()},
         items("Places", "The places by name.", Located),
         "places",
-        tag="world",
-        of_agent=False,
     ),
-    Read(
+    _of_the_world(
         "facts",
         "What the world knows",
         "The facts that everybody knows, or a group, also those that are not known yet, or not any more; by id.",
@@ -263,10 +261,8 @@ READS = (
         lambda world, _form: {"items": world.facts()},
         items("Facts", "The facts by id.", Fact),
         "facts",
-        tag="world",
-        of_agent=False,
     ),
-    Read(
+    _of_the_world(
         "groups",
         "Groups",
         "The groups of characters to whom facts can be known, by name.",
@@ -274,8 +270,6 @@ READS = (
         lambda world, _form: {"items": world.groups()},
         items("Groups", "The groups by name.", Group),
         "groups",
-        tag="world",
-        of_agent=False,
     ),
     Read(
         "agents",
@@ -302,7 +296,7 @@ READS = (
         of_agent=False,
         call="deleted_agents",
     ),
-    Read(
+    _of_the_world(
         "prompts",
         "Prompts",
         "Every prompt: what it says here, and as it ships. Memories are never part of one; they follow as data.",
@@ -310,8 +304,6 @@ READS = (
         lambda world, _form: {"items": [prompt_told(world, one) for one in PROMPTS.values()]},
         items("PromptsTold", "Every prompt of the world.", PROMPT),
         "prompts",
-        tag="world",
-        of_agent=False,
         call="prompt_texts",
     ),
     Read(
@@ -336,7 +328,7 @@ READS = (
         tag="rate and plan",
         of_agent=False,
     ),
-    Read(
+    _of_the_world(
         "worlds",
         "Worlds",
         "The worlds in the folder of all worlds; this server serves one of them.",
@@ -344,8 +336,6 @@ READS = (
         _worlds,
         items("Worlds", "The worlds in the folder of all worlds.", _WORLD_NAME),
         "worlds",
-        tag="world",
-        of_agent=False,
     ),
     Read(
         "doctor",
@@ -361,7 +351,7 @@ READS = (
         command="doctor",
         call="examine",
     ),
-    Read(
+    _of_the_world(
         "due",
         "What happens by itself",
         "What the characters would do by themselves until a time of the world, in order, and why; nothing is changed.",
@@ -370,10 +360,8 @@ READS = (
         Advanced,
         "due",
         "--to 2026-03-28T08:00:00+00:00",
-        tag="world",
-        of_agent=False,
     ),
-    Read(
+    _of_the_world(
         "world",
         "The world",
         "This server's world: what it is about, and its clock.",
@@ -381,8 +369,6 @@ READS = (
         lambda world, _form: world_told(world),
         WORLD,
         "world",
-        tag="world",
-        of_agent=False,
         call="about",
     ),
 )
