@@ -61,9 +61,7 @@ class Recorded:
         self,
         messages: Sequence[Mapping[str, Any]],  # noqa: ARG002 - it answers what it answered then
         tools: Sequence[Mapping[str, Any]] = (),  # noqa: ARG002
-        *,
-        deadline: float | None = None,  # noqa: ARG002
-        heard: Heard = unheard,
+        **how: Unpack[Hearing],
     ) -> Reply:
         """The next reply.
 
@@ -75,7 +73,7 @@ class Recorded:
             raise _failure(call)
         reply = relived(call)
         if reply.text and not reply.calls:
-            heard(reply.text)
+            how.get("heard", unheard)(reply.text)
         return reply
 
     def complete(self, task: Task[Answer], deadline: float | None = None) -> Completion[Answer]:  # noqa: ARG002
