@@ -42,7 +42,8 @@ from ..store.chroma.files import TO_BE_MADE
 from ..store.clock import About
 from ..store.copying import STORE
 from ..store.journal.location import JOURNAL
-from ..world.world import TOKENS, World, agent_names
+from ..world.folders import agent_names
+from ..world.world import TOKENS, World
 
 ARCHIVE = "replayed.zip"
 """Beside the stories it was made from."""

@@ -16,13 +16,19 @@ from datetime import datetime
 from pathlib import Path
 
 from ..core.files import as_store_errors
-from ..errors import AgentNotFound, AlreadyExists, StoreError
+from ..core.known import WORLD_AGENT
+from ..core.names import checked_name
+from ..core.settings import Settings
+from ..errors import AgentNotFound, AlreadyExists, InvalidAgentName, StoreError
 from ..store.journal.location import JOURNAL, POINTER
 from ..store.journal.moving import Journals
 
 BIN = ".bin"
 KEPT = "personality.json"
 """The name of a personality that lies inside its agent's folder."""
+_NOT_AGENTS = frozenset({"schema", WORLD_AGENT})
+_STORED = (JOURNAL, POINTER, "chroma/chroma.sqlite3")
+"""An agent whose journal is lost is an agent still."""
 _SECONDS = "%Y%m%dT%H%M%S%f"
 
 
@@ -196,3 +202,22 @@ def in_bin(world: Path) -> list[Binned]:
             continue  # somebody else's folder
         found.append(Binned(name, deleted_at, folder))
     return sorted(found, key=lambda one: one.deleted_at, reverse=True)
+
+
+def agent_names(settings: Settings) -> list[str]:
+    """The names of all agents of a world, sorted, without opening it.
+
+    Raises:
+        InvalidAgentName: the world's name cannot be used.
+    """
+    folder = Path(settings.database) / checked_name(settings.world, "world name")
+    files = (path.stem for path in Path(settings.personalities).glob("*.json"))
+    folders = (path.name for path in folder.glob("*") if any((path / name).is_file() for name in _STORED))
+    return sorted({name for name in (*files, *folders) if _usable(name)})
+
+
+def _usable(name: str) -> bool:
+    try:
+        return checked_name(name) == name and name not in _NOT_AGENTS
+    except InvalidAgentName:
+        return False

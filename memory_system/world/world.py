@@ -30,7 +30,6 @@ from ..errors import (
     AgentNotFound,
     AlreadyExists,
     Conflict,
-    InvalidAgentName,
     InvalidParameter,
     MemorySystemError,
     StoreUnavailable,
@@ -64,7 +63,6 @@ from ..store.clock import (
     write_welcomed,
 )
 from ..store.copying import STORE
-from ..store.journal.location import JOURNAL, POINTER
 from ..store.journal.moving import Journals
 from ..store.ledger_checks import refuse_broken
 from ..store.named import claimed, placed
@@ -75,7 +73,7 @@ from . import folders as lifecycle
 from . import knowing
 from .advancing import Advance, Advanced, foresee
 from .branches.branches import Stage
-from .folders import Binned, Place
+from .folders import Binned, Place, agent_names
 from .happening import Happened, Told, happened
 from .hour import Room, room
 from .inbox import Inbox, inbox
@@ -85,11 +83,8 @@ from .rerating import Rerater
 from .swap import Spot, finish
 from .trail import Hop, trail
 
-_NOT_AGENTS = frozenset({"schema", WORLD_AGENT})
 TOKENS = "token-states.sqlite3"
 """Beside the agents; derived from their texts, at most 1 GB, and made anew if it is lost."""
-_STORED = (JOURNAL, POINTER, "chroma/chroma.sqlite3")
-"""An agent whose journal is lost is an agent still."""
 
 
 class World(Stage):
@@ -424,10 +419,18 @@ class World(Stage):
         )
 
     def happened(
-        self, text: str, *, at: str = "", seen_by: str | Sequence[str] = (), heard_by: str | Sequence[str] = (),
-        told: Told = (), now: datetime | None = None, wait: bool | None = None, author: str | None = None,
+        self,
+        text: str,
+        *,
+        at: str = "",
+        seen_by: str | Sequence[str] = (),
+        heard_by: str | Sequence[str] = (),
+        told: Told = (),
+        now: datetime | None = None,
+        wait: bool | None = None,
+        author: str | None = None,
         preview: bool = False,
-    ) -> Happened:  # fmt: skip
+    ) -> Happened:
         """Tell those who know of something what happened: each remembers it in its own words, with its own rating.
 
         The words are the language model's; the offline rules have a template for them. How each came to know
@@ -462,10 +465,17 @@ class World(Stage):
         return happened(known, text, at=at, **who, told=told, now=moment, wait=wait, preview=preview)
 
     def know(
-        self, text: str, *, to: str = EVERYBODY,
-        known_from: datetime | None = None, known_until: datetime | None = None, rating: float | None = None,
-        fact_id: str | None = None, author: str | None = None, preview: bool = False,
-    ) -> ChangeSet:  # fmt: skip
+        self,
+        text: str,
+        *,
+        to: str = EVERYBODY,
+        known_from: datetime | None = None,
+        known_until: datetime | None = None,
+        rating: float | None = None,
+        fact_id: str | None = None,
+        author: str | None = None,
+        preview: bool = False,
+    ) -> ChangeSet:
         """Let everybody in the world know a fact, or a group of characters; it is kept once, for all of them.
 
         ``query_memory`` of each who knows it finds it as it finds static memory, while it is known: it is scored by
@@ -631,9 +641,14 @@ class World(Stage):
             raise
 
     def create_with_events(
-        self, name: str, personality: str | Mapping[str, Any], events: Events = (), *,
-        author: str = "", progress: Progress = no_progress,
-    ) -> AgentMemory:  # fmt: skip
+        self,
+        name: str,
+        personality: str | Mapping[str, Any],
+        events: Events = (),
+        *,
+        author: str = "",
+        progress: Progress = no_progress,
+    ) -> AgentMemory:
         """A new agent with what happened to it before, as one change set: its first.
 
         Events that have no rating are rated meanwhile; until then the agent is there, and empty.
@@ -788,22 +803,3 @@ def _refuse_knowledge(name: str) -> None:
         raise Conflict(
             f"{WORLD_AGENT!r} keeps what the world knows, and stays where it is; “unknow” forgets facts and groups."
         )
-
-
-def agent_names(settings: Settings) -> list[str]:
-    """The names of all agents of a world, sorted, without opening it.
-
-    Raises:
-        InvalidAgentName: the world's name cannot be used.
-    """
-    folder = Path(settings.database) / checked_name(settings.world, "world name")
-    files = (path.stem for path in Path(settings.personalities).glob("*.json"))
-    folders = (path.name for path in folder.glob("*") if any((path / name).is_file() for name in _STORED))
-    return sorted({name for name in (*files, *folders) if _usable(name)})
-
-
-def _usable(name: str) -> bool:
-    try:
-        return checked_name(name) == name and name not in _NOT_AGENTS
-    except InvalidAgentName:
-        return False

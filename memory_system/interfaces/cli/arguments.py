@@ -18,7 +18,8 @@ from ...core.settings import Settings, explained
 from ...core.times import parse_time
 from ...embedding import EMBEDDERS
 from ...errors import ExtraMissing, InvalidParameter, MemorySystemError
-from ...world.world import World, agent_names
+from ...world.folders import agent_names
+from ...world.world import World
 from .progress import STOPPED
 from .terminal import json_of, say
 
