@@ -6,8 +6,10 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 
 import uvicorn
+from fastapi import FastAPI
 
 from memory_system import World
 from memory_system.interfaces.api import create_app
@@ -15,11 +17,37 @@ from memory_system.interfaces.api.serving import configured
 from memory_system.world.auth import Door
 
 
+@cache
+def _kept() -> tuple[FastAPI, list[World]]:
+    """An app without a door, and the world that it serves; to make its 150 routes takes a third of a second."""
+    serves: list[World] = []
+    return create_app(lambda: serves[0]), serves
+
+
+@contextmanager
+def _app(world: World, door: Door | None) -> Iterator[FastAPI]:
+    """The app that is kept, unless it serves another world at the same time or there is a door."""
+    app, serves = _kept()
+    if door is not None or serves:
+        yield create_app(lambda: world, door)
+        return
+    serves.append(world)
+    app.middleware_stack = None  # what it remembers of requests is made anew, and so are its threads
+    try:
+        yield app
+    finally:
+        serves.clear()
+
+
 @contextmanager
 def served_api(world: World, door: Door | None = None) -> Iterator[str]:
     """Serve a world, and answer the address."""
+    with _app(world, door) as app:
+        yield from _served(app)
+
+
+def _served(app: FastAPI) -> Iterator[str]:
     listening = socket.create_server(("127.0.0.1", 0))
-    app = create_app(lambda: world, door)
     server = uvicorn.Server(configured(app, log_level="warning", timeout_graceful_shutdown=2))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
