@@ -41,13 +41,17 @@ def test_no_colour_of_the_cast_means_a_part_of_the_score() -> None:
 
 
 def file(form: str, size: tuple[int, int] = (300, 500), colour: str = "#8a5a94", **more: object) -> bytes:
-    written = io.BytesIO()
-    Image.new("RGB", size, colour).save(written, form, **more)
-    return written.getvalue()
+    return written(Image.new("RGB", size, colour), form, **more)
 
 
-BOMB = file("PNG", (9_000, 9_000))
-"""81 million pixels in a quarter of a megabyte."""
+def written(picture: Image.Image, form: str, **more: object) -> bytes:
+    out = io.BytesIO()
+    picture.save(out, form, **more)
+    return out.getvalue()
+
+
+BOMB = written(Image.new("1", (9_000, 9_000)), "PNG")
+"""81 million pixels in ten kilobytes."""
 HUGE = file("WEBP", lossless=True)
 HUGE = HUGE[:21] + (0x3FFF | 0x3FFF << 14).to_bytes(4, "little") + HUGE[25:]
 """A WebP that says that it has 16,384 by 16,384 pixels."""
