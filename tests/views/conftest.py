@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
 from streamlit import config
 from streamlit.components.v2 import manifest_scanner
-from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1 import AppTest, local_script_runner
+from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 from dashboard import session
 from dashboard.server.visitors import visitors
@@ -34,10 +35,34 @@ def template(tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder)
     return sample_world.filled(sample_world.shared_folder(tmp_path_factory), embedder)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def waited_for() -> Iterator[None]:
+    """Streamlit asks a thousand times a second whether a page has run, which slows the page; its end can be awaited."""
+    asked = local_script_runner.require_widgets_deltas
+
+    def until_it_has_run(runner: LocalScriptRunner, timeout: float = LAST_RESORT) -> None:
+        thread = runner._script_thread
+        assert thread is not None
+        thread.join(timeout)
+        asked(runner, 0 if thread.is_alive() else LAST_RESORT)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(local_script_runner, "require_widgets_deltas", until_it_has_run)
+        yield
+
+
 @pytest.fixture
-def open_page(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., AppTest]]:
+def cast() -> Collection[str]:
+    """The characters of the world whose pages are run; each of them is opened by most pages."""
+    return ("mira", "tobias")
+
+
+@pytest.fixture
+def open_page(
+    template: Path, cast: Collection[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[..., AppTest]]:
     """Runs a page: ``open_page("recall", agent="mira", cue="...")``."""
-    for name, value in sample_world.copy(template, tmp_path / "world").items():
+    for name, value in sample_world.copy(template, tmp_path / "world", cast).items():
         monkeypatch.setenv(name, value)
     session.opened.clear()
     visitors.cache_clear()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -20,6 +20,12 @@ from memory_system.operations.summarisation import MARKED
 from .test_pages import mira, press, shown
 
 OpenPage = Callable[..., AppTest]
+
+
+@pytest.fixture
+def cast() -> Collection[str]:
+    """Juno, too, who sees something happen."""
+    return ("mira", "tobias", "juno")
 
 
 def nova() -> AgentMemory:

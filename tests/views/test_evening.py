@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import timedelta
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
 from dashboard.data import evening
 from memory_system import Kind, MemoryEntry, Tier
+from tests import sample_world
 from tests.conftest import NOW
 from tests.views.test_looking_back import STORY, at
 
 OpenPage = Callable[..., AppTest]
+
+
+@pytest.fixture
+def cast() -> Collection[str]:
+    """All of them: an evening is of several people."""
+    return sample_world.CAST
 
 
 def memory(text: str, minutes: int, **more: object) -> MemoryEntry:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -15,6 +15,12 @@ from . import change_sets
 from .test_pages import mira, press, shown
 
 OpenPage = Callable[..., AppTest]
+
+
+@pytest.fixture
+def cast() -> Collection[str]:
+    """Edda, too, whose history one of these walks through."""
+    return ("mira", "tobias", "edda")
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -11,6 +11,7 @@ from dashboard import session, words
 from dashboard.data import deciding
 from memory_system import AgentMemory, Kind, Tier
 from memory_system.world import Matter
+from tests import sample_world
 
 from . import change_sets
 from .comparing import compared
@@ -18,6 +19,12 @@ from .comparing import compared
 OpenPage = Callable[..., AppTest]
 TWICE = "The oven of the bakery is idle"
 FERRY = ("The ferry leaves the east pier at 18:00", "The ferry leaves the east pier at 19:30")
+
+
+@pytest.fixture
+def cast() -> Collection[str]:
+    """All of them: what waits is of several people."""
+    return sample_world.CAST
 
 
 def mira() -> AgentMemory:

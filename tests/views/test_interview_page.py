@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -32,6 +32,12 @@ KEY = "Who has the mill key?"
 AGAIN = "Say it again"
 LONGEST = LAST_RESORT
 LAVA = "My name is John. My mother Brenda baked me a chocolate lava cake."
+
+
+@pytest.fixture
+def cast() -> Collection[str]:
+    """Those who talk with each other."""
+    return ("mira", "tobias", "edda")
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,15 +23,6 @@ from .test_pages import OpenPage, mira, press, shown
 LONGEST = 120.0
 
 
-@pytest.fixture
-def three(open_page: OpenPage) -> None:
-    """A world of two characters, so that checking it does not take long."""
-    world = session.world()
-    for name in ("edda", "juno", "oswin", "ines"):
-        world.delete_agent(name)
-    shutil.rmtree(world.folder / ".bin")
-
-
 def ended(page: AppTest, name: str) -> AppTest:
     """The page when a piece of work has ended; quick work may have been put away by then."""
     work = working.of(name)
@@ -42,7 +32,6 @@ def ended(page: AppTest, name: str) -> AppTest:
     return page
 
 
-@pytest.mark.usefixtures("three")
 def test_the_check_finds_what_is_wrong_the_light_tells_it_and_it_is_repaired(open_page: OpenPage) -> None:
     assert "Something is wrong" not in shown(open_page("overview"))
     before = {entry.id for entry in mira().entries(Tier.LTM)}
@@ -68,7 +57,6 @@ def test_the_check_finds_what_is_wrong_the_light_tells_it_and_it_is_repaired(ope
     assert "Something is wrong" not in shown(open_page("overview"))
 
 
-@pytest.mark.usefixtures("three")
 def test_a_backup_is_made_restored_and_the_former_world_put_back(open_page: OpenPage) -> None:
     page = open_page("installation", part="safety")
     assert "No backups yet." in shown(page)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import pandas as pd
@@ -43,6 +43,12 @@ PLACES: dict[str, tuple[str, dict[str, str], dict[str, Any]]] = {
     "strategies": ("interview", {"show": "strategies"}, {}),
 }
 """Every place where something can be written: the page, its link, and what the session holds."""
+
+
+@pytest.fixture
+def cast() -> Collection[str]:
+    """Mira, and somebody to change to."""
+    return ("mira", "juno")
 
 
 def game_adds(text: str = "A game heard a dog bark.") -> str:
@@ -100,7 +106,7 @@ LEFT = {name: PLACES[name] for name in PLACES if name not in {"history", "saved 
 @pytest.mark.parametrize("place", LEFT)
 def test_what_is_typed_is_there_again_after_looking_at_another_page(place: str, by: str, open_page: Open) -> None:
     view, link, held = LEFT[place]
-    open_page("history").run()  # opens the world
+    open_page("history")  # opens the world
     page = AppTest.from_file(str(DASHBOARD / "app.py"), default_timeout=LAST_RESORT)
     page.session_state["agent"] = "mira"
 
@@ -114,7 +120,6 @@ def test_what_is_typed_is_there_again_after_looking_at_another_page(place: str, 
         page.run()
         assert not page.exception, page.exception
 
-    page.run()
     visit()
     typed = {}
     for kind, at in fields(page):
@@ -124,7 +129,8 @@ def test_what_is_typed_is_there_again_after_looking_at_another_page(place: str, 
             field.set_value(typed[kind, field.key])
     if by == "a click beside the field":
         page.run()
-    page.switch_page("views/overview/overview.py").run()
+    away = "settings" if view == "history" else "history"
+    page.switch_page(f"views/{away}/{away}.py").run()
     visit()
     now = {(kind, field.key): field.value for kind, at in fields(page) for field in [getattr(page, kind)[at]]}
     assert {at: now.get(at) for at in typed} == typed
