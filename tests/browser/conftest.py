@@ -146,19 +146,26 @@ def shared_context(browser: Browser, dashboard: Dashboard) -> Iterator[BrowserCo
 @pytest.fixture
 def page(shared_context: BrowserContext) -> Iterator[Page]:
     """A page at 1366 pixels; the test fails if anything outside this machine is asked for."""
-    with _watched(shared_context) as opened:
+    with watched(shared_context) as opened:
         yield opened
 
 
 @pytest.fixture
 def other_page(shared_context: BrowserContext) -> Iterator[Page]:
     """What a second designer sees: a page with a session of its own."""
-    with _watched(shared_context) as opened:
+    with watched(shared_context) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def kept_page(shared_context: BrowserContext) -> Iterator[Page]:
+    """A page for all tests of a file that only look: it goes on from one to the next, and is loaded once."""
+    with watched(shared_context) as opened:
         yield opened
 
 
 @contextmanager
-def _watched(context: BrowserContext) -> Iterator[Page]:
+def watched(context: BrowserContext) -> Iterator[Page]:
     """A new page that starts without cookies and with nothing stored."""
     opened = context.new_page()
     outside: list[str] = []

@@ -83,6 +83,12 @@ def rough(tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder) ->
         yield running
 
 
+@pytest.fixture
+def page(kept_page: Page) -> Page:
+    """Each test goes on where the one before was: what is hostile may harm whatever comes after it."""
+    return kept_page
+
+
 def unharmed(page: Page) -> None:
     """No traceback, no script that ran, no picture from elsewhere; each still has its title or a sentence."""
     settled(page)

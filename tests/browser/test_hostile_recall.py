@@ -18,6 +18,12 @@ pytestmark = [pytest.mark.browser, pytest.mark.full]
 CUE = "Whom have I seen going in and out of the tide mill after dark?"
 
 
+@pytest.fixture
+def page(kept_page: Page) -> Page:
+    """Each test goes on where the one before was."""
+    return kept_page
+
+
 def save(page: Page, name: str) -> None:
     write(page, "Name", name)
     press(page, words.SAVE_THE_CUE, exact=False)

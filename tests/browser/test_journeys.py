@@ -91,8 +91,9 @@ def test_html_in_a_memory_runs_nothing(page: Page, dashboard: Dashboard) -> None
     ],
 )
 def test_the_link_of_every_page_survives_a_reload(
-    page: Page, dashboard: Dashboard, view: str, link: dict[str, str], shown: str
+    kept_page: Page, dashboard: Dashboard, view: str, link: dict[str, str], shown: str
 ) -> None:
+    page = kept_page
     for open_it in (lambda: dashboard.show(page, view, agent="edda", **link), page.reload):
         open_it()
         settled(page)
