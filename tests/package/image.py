@@ -6,6 +6,7 @@ import fnmatch
 import os
 import re
 import subprocess
+import sys
 import venv
 from pathlib import Path
 
@@ -47,6 +48,12 @@ def sent(folder: Path) -> None:
             path.unlink()
 
 
+def _kept_packages() -> str:
+    """Where this machine's pip keeps what it has downloaded."""
+    asked = [sys.executable, "-m", "pip", "cache", "dir", "--disable-pip-version-check"]
+    return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+
+
 class Container:
     """The image's steps, carried out in a folder of this machine, whose Python is an environment of its own.
 
@@ -64,6 +71,7 @@ class Container:
             "PATH": f"{shims}:{root / 'python' / 'bin'}:{os.defpath}",
             "HOME": str(root / "home"),
             "PIP_NO_COMPILE": "1",  # of what is installed, little is imported
+            "PIP_CACHE_DIR": _kept_packages(),  # in the place of that of HOME, which is empty
         }
         if build:
             venv.create(root / "python", with_pip=True)
