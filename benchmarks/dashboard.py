@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import re
 import shutil
 import statistics
 import sys
@@ -36,12 +37,13 @@ from benchmarks.api import Server
 from benchmarks.memory import texts
 from dashboard import words
 from dashboard.views import NEW, PAGES
+from dashboard.views.memory import looking
 from memory_system import Change, ChangeSet, Kind, MemoryEntry, Settings, Tier, World
 from memory_system.core.ports import holder
 from memory_system.embedding.embedder import CachedEmbedder, Embedder, MiniLM
 from tests import sample_world
 from tests.browser.conftest import ARGUMENTS, Dashboard, knowing, served, settled
-from tests.browser.hands import open_expander, way_to
+from tests.browser.hands import first_bar, open_expander, way_to
 
 AGENT = "bench"
 FEW, MANY = 200, 3500
@@ -82,8 +84,11 @@ _FELT = f"""([event, ready, given]) => {{
 """Counts in the page itself, from an event until something is drawn, and until nothing is left to be drawn: what steers
 the browser takes some thirty milliseconds to press a key, which a person does not."""
 _LEFT = "document.querySelector('h1') && document.querySelector('h1').textContent !== given"
-_SCORES = "[...document.querySelectorAll('.js-plotly-plot text')].map(text => text.textContent).join()"
+_OWN = "[...document.querySelectorAll(\"[data-testid='stBidiComponentIsolated']\")].flatMap(one => [...one.shadowRoot"
+"""What is found within components of our own; two brackets are to be closed."""
+_SCORES = f"{_OWN}.querySelectorAll('.bars .bar i')]).map(part => part.style.width).join()"
 _BARS = f"{_SCORES} !== given"
+_WINDOW = f"{_OWN}.querySelectorAll('.field')]).some(one => one.ariaLabel !== given)"
 _DRAWER = "(document.querySelector('.st-key-memory-drawer')?.textContent ?? '').includes(given)"
 
 
@@ -171,7 +176,7 @@ def slides(page: Page, dashboard: Dashboard, rounds: int) -> list[Took]:
     """Until the chart shows the new scores after a step of a weight."""
     dashboard.show(page, "recall", agent=AGENT, cue=CUE)
     open_expander(page, words.WEIGHTS_AND_TIME)
-    expect(page.locator(".js-plotly-plot text").first).to_be_visible()
+    expect(first_bar(page)).to_be_visible()
     watch, thumb = Watch(page, dashboard), page.get_by_role("slider", name=words.WEIGHT_OF_RECENCY).first
     thumb.focus()
     took = []
@@ -191,6 +196,17 @@ def clicks(page: Page, dashboard: Dashboard, rounds: int, **link: str) -> list[T
         row: Locator = rows.nth(number % 8)
         text = row.locator(".text").text_content() or ""
         took.append(watch.felt(row.click, "click", _DRAWER, text))
+    return took[1:]
+
+
+def zooms(page: Page, dashboard: Dashboard, rounds: int) -> list[Took]:
+    """Until the timeline shows what is in the half, or the double, of its window."""
+    dashboard.show(page, "memory", agent=AGENT, layout=looking.TIMELINE)
+    watch, field = Watch(page, dashboard), page.get_by_role("group", name=re.compile("^Timeline, "))
+    took = []
+    for number in range(2 * rounds + 1):
+        tool = page.get_by_role("button", name="Zoom out" if number % 2 else "Zoom in")
+        took.append(watch.felt(tool.click, "click", _WINDOW, field.get_attribute("aria-label") or ""))
     return took[1:]
 
 
@@ -289,12 +305,14 @@ def megabytes(process: int) -> float:
 
 def measured(page: Page, dashboard: Dashboard, rounds: int) -> dict[str, tuple[float, list[Took]]]:
     """Every measure of a world's character, by its name with its target."""
-    return {
-        **{f"to {name}": (SWITCH, times) for name, times in switches(page, dashboard, rounds).items()},
-        "a slider of Recall: new bars": (STEP, slides(page, dashboard, rounds)),
+    told = {
         "a click in the list: its drawer": (STEP, clicks(page, dashboard, rounds)),
+        "a slider of Recall: new bars": (STEP, slides(page, dashboard, rounds)),
         "a click in an answer: its drawer": (STEP, clicks(page, dashboard, rounds, cue=CUE)),
+        "a zoom of the timeline: its memories": (SWITCH, zooms(page, dashboard, rounds)),
     }
+    dashboard.show(page, "memory", agent=AGENT, cue=CUE)  # the pages keep their cue from here on
+    return {**{f"to {name}": (SWITCH, times) for name, times in switches(page, dashboard, rounds).items()}, **told}
 
 
 def main() -> None:

@@ -10,21 +10,8 @@ if ROOT not in sys.path:  # ``streamlit run dashboard/app.py`` puts this folder 
 import streamlit as st  # noqa: E402
 
 from dashboard import session  # noqa: E402
-from dashboard.components import (  # noqa: E402
-    cast,
-    drafts,
-    head,
-    looking_back,
-    news,
-    palette,
-    places,
-    recent,
-    rehearsing,
-    showing,
-    standing,
-    unsent,
-    widgets,
-)
+from dashboard.components import cast, drafts, places, recent, rehearsing, unsent, widgets  # noqa: E402
+from dashboard.components.frame import head, looking_back, news, palette, showing, standing  # noqa: E402
 from dashboard.views import NEW, PAGES  # noqa: E402
 from memory_system import MemorySystemError  # noqa: E402
 

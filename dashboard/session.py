@@ -18,6 +18,7 @@ from memory_system.core import LIVED, shipped
 from memory_system.core import stamp as stamped
 from memory_system.errors import NotSignedIn
 from memory_system.maintenance import fill_world
+from memory_system.store.journal import Applied
 from memory_system.world import Inbox, Role, for_role
 
 from . import words
@@ -135,6 +136,19 @@ def many_wait() -> int:
         return len(waiting(present()).decisions)
     except MemorySystemError:  # its pages say so
         return 0
+
+
+def history(agent: AgentMemory, most: int, before: int | None = None, **wanted: Any) -> list[Applied]:
+    """Change sets of an agent, as ``AgentMemory.history``.
+
+    Args:
+        agent: of whom.
+        most: how many at most.
+        before: the revision before which they are.
+        wanted: which, as ``AgentMemory.history`` takes it.
+    """
+    which = (most, before, *sorted(wanted.items()))
+    return kept("history", agent, lambda one: one.history(most, before, **wanted), *which)
 
 
 def tags(agent: AgentMemory) -> tuple[str, ...]:

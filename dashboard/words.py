@@ -8,6 +8,10 @@ SET_IMPORTANCE = "Set importance"
 PIN_PROTECT_OR_MARK = "Pin, protect or mark"
 TAKE_BY_A_PERSON_OFF = "Take “by a person” off"
 
+# bars.py
+BY_THEIR_SCORES = "Memories by their scores"
+SEATS_END_HERE = "seats end here"
+
 # card.py
 WHO_TOLD_WHOM = "Who told whom"
 

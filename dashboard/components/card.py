@@ -102,7 +102,7 @@ def links(agent: AgentMemory, entry: MemoryEntry) -> None:
         elif agent.find(entry.id) is None:
             st.caption("Forgotten memories are not compared.")
         else:
-            for other, cosine in agent.similar(entry.id, 5):
+            for other, cosine in agent.similar(entry.id, 5) if shown["Similar"].open else ():
                 link(agent, other, f"{cosine:.2f}", entry.id)
     with shown["When forgotten"]:
         if agent.find(entry.id) is None:

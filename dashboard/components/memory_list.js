@@ -26,7 +26,10 @@ class MemoryList {
     this.status.setAttribute("role", "status");
     this.legend = make("div", "legend");
     this.legend.setAttribute("aria-hidden", "true");
-    this.head.append(this.status, this.legend);
+    this.views = make("div", "views");
+    this.views.setAttribute("role", "group");
+    this.views.setAttribute("aria-label", "Show as");
+    this.head.append(this.status, this.legend, this.views);
     this.list = make("div", "list");
     this.list.setAttribute("role", "listbox");
     this.list.setAttribute("aria-label", "Memories");
@@ -55,9 +58,9 @@ class MemoryList {
   send(changed) {
     clearTimeout(this.timer);
     this.timer = undefined;
-    const { only, memory, most } = this.data;
+    const { only, memory, most, view } = this.data;
     this.turn += 1;
-    this.say({ cue: this.box.value, only, memory, most, turn: this.turn, ...changed });
+    this.say({ cue: this.box.value, only, memory, most, view, turn: this.turn, ...changed });
   }
 
   typed() {
@@ -94,10 +97,14 @@ class MemoryList {
   }
 
   open(row) {
-    for (const one of this.rows) one.setAttribute("aria-selected", String(one === row)); // at once; the drawer follows
-    for (const one of this.rows) one.tabIndex = one === row ? 0 : -1;
+    for (const one of this.rows) this.choose(one, one === row); // at once; the drawer follows
     row.focus({ preventScroll: true });
     this.send({ memory: row.dataset.id });
+  }
+
+  choose(row, chosen) {
+    row.setAttribute("aria-selected", String(chosen));
+    row.tabIndex = chosen ? 0 : -1;
   }
 
   show(data) {
@@ -105,11 +112,16 @@ class MemoryList {
     this.data = data;
     this.box.placeholder = data.placeholder;
     if (data.turn >= this.turn && this.timer === undefined && this.box.value !== data.cue) this.box.value = data.cue;
+    this.bench.classList.toggle("compact", data.view !== "");
     this.showChips();
     this.showHead();
+    this.showViews();
     const held = this.list.contains(this.focused()) ? this.focused().dataset.id : null;
     const top = this.pane.scrollTop;
-    this.showRows();
+    const listed = JSON.stringify([data.rows, data.seats, data.recalled, data.axis, data.more, data.none]);
+    if (listed === this.listed) for (const one of this.rows) this.choose(one, one.dataset.id === data.memory);
+    else this.showRows();
+    this.listed = listed;
     this.pane.scrollTop = before && before.cue === data.cue && before.agent === data.agent ? top : 0;
     const chosen = this.rows.find((one) => one.dataset.id === (held ?? data.memory)) ?? this.rows[0];
     if (chosen) chosen.tabIndex = 0;
@@ -157,6 +169,20 @@ class MemoryList {
         return made;
       }),
     );
+  }
+
+  showViews() {
+    const held = this.views.contains(this.focused()) ? this.focused().textContent : null;
+    this.views.replaceChildren(
+      ...this.data.views.map(({ name, label }) => {
+        const made = make("button", "view", label);
+        made.type = "button";
+        made.setAttribute("aria-pressed", String(this.data.view === name));
+        made.addEventListener("click", () => this.send({ view: name }));
+        return made;
+      }),
+    );
+    if (held) [...this.views.children].find((one) => one.textContent === held)?.focus();
   }
 
   showRows() {

@@ -24,7 +24,7 @@ def listed(agent: AgentMemory, most: int, key: str, entry_id: str = "") -> None:
         key: tells this list from another on the same page.
         entry_id: lists only those that changed this memory.
     """
-    told = agent.history(most, entry_id=entry_id)
+    told = session.history(agent, most, entry_id=entry_id)
     if not told:
         widgets.empty("Nothing has happened yet.", "Add an event.", agent, to="short_term")
     now = real_clock()

@@ -301,7 +301,7 @@ def timeline(found: Iterable[MemoryEntry]) -> pd.DataFrame:
             "id": entry.id,
             "memory": visible(entry.document),
             "kind": entry.kind.value,
-            "when": _happens(entry),
+            "when": happens(entry),
             "importance": entry.importance if entry.importance is not None else 0.0,
             "tags": entry.tags,
             "marks": tuple(marks(entry)),
@@ -314,7 +314,7 @@ def timeline(found: Iterable[MemoryEntry]) -> pd.DataFrame:
     return frame.sort_values("when", ignore_index=True)
 
 
-def _happens(entry: MemoryEntry) -> datetime | None:
+def happens(entry: MemoryEntry) -> datetime | None:
     """When a memory happened, and a planned action will: plans made at one moment would lie on one point."""
     day, start = entry.extras.get("plan_day"), entry.extras.get("start")
     if entry.kind is Kind.PLAN and entry.timestamp and isinstance(day, str) and isinstance(start, str):

@@ -205,6 +205,11 @@ def _summary(page: Page) -> tuple[str, str]:
     return found[1], found[2]
 
 
+def first_bar(page: Page) -> Locator:
+    """The first of the memories that the Recall page draws by their scores."""
+    return page.get_by_role("list", name=words.BY_THEIR_SCORES).get_by_role("button").first
+
+
 def chart(page: Page) -> Locator:
     drawn = page.locator(".js-plotly-plot:visible").last  # those of an open memory stand above it
     expect(drawn.locator(".main-svg").first).to_be_visible()

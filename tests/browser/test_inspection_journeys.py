@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from dashboard import words
 
 from .conftest import Dashboard, settled
-from .hands import chart, choose, click_point, milliseconds, points, press, recalled, said, slide
+from .hands import chart, choose, click_point, first_bar, milliseconds, points, press, recalled, said, slide
 
 pytestmark = pytest.mark.browser
 
@@ -46,12 +46,12 @@ def test_every_slider_scores_again_at_once(page: Page, dashboard: Dashboard) -> 
 
 def test_a_bar_opens_its_memory_with_the_verdict(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "recall", agent="mira", cue="Who has the mill key?")
-    chart(page).locator("g.point path").nth(28).click(force=True)  # of the third part, the first bar
+    first_bar(page).click()
     settled(page)
     said(page, re.compile(r"Recalled: .*Score \d\.\d\d = .*relevancy"))
     expect(page.get_by_test_id("stMain")).to_contain_text("happened")
     choose(page, "Show", words.NOT_RECALLED)
-    chart(page).locator("g.point path").nth(28).click(force=True)
+    first_bar(page).click()
     settled(page)
     said(page, re.compile(r"Score \d\.\d\d = "))
 

@@ -98,3 +98,48 @@ def test_the_last_day_is_walked_by_keyboard_and_opens_a_memory(page: Page, dashb
     expect(page.get_by_role("heading", level=1, name="Memory")).to_be_visible()
     expect(page.get_by_role("combobox", name=words.CHARACTER)).to_have_value("Tobias Finch")
     expect(page.locator(".st-key-memory-drawer")).to_contain_text(said[-60:].rstrip("…"))
+
+
+@pytest.mark.full
+def test_the_timeline_is_walked_and_zoomed_by_keyboard_and_the_address_leads_back(
+    page: Page, dashboard: Dashboard
+) -> None:
+    dashboard.show(page, "memory", agent="mira", layout="timeline")
+    field = page.get_by_role("group", name=re.compile("^Timeline, "))
+    here = page.locator("[data-testid='stBidiComponentIsolated'] .item[tabindex='0']")
+    here.focus()
+    before = here.get_attribute("data-id")
+    page.keyboard.press("ArrowUp")
+    expect(here).not_to_have_attribute("data-id", before or "")
+    expect(here).to_be_focused()
+    thought = here.get_attribute("data-id") or ""
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("memory="))
+    settled(page)
+    assert address(page)["memory"] == [thought]
+    expect(page.locator(".st-key-memory-drawer")).to_contain_text("reflection")
+    whole = field.get_attribute("aria-label") or ""
+    page.keyboard.press("+")
+    page.wait_for_url(re.compile("window="))
+    settled(page)
+    expect(field).not_to_have_attribute("aria-label", whole)
+    expect(here).to_be_focused()
+    zoomed, there = field.get_attribute("aria-label") or "", page.url
+    page.goto(there)
+    settled(page)
+    expect(field).to_have_attribute("aria-label", zoomed)
+    expect(page.locator(".item.chosen")).to_have_attribute("data-id", thought)
+
+
+@pytest.mark.full
+def test_the_scrubber_under_the_timeline_leads_to_then_and_back(page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, "memory", agent="mira", layout="timeline")
+    scrub = page.get_by_role("slider", name="Then")
+    scrub.press("PageDown")
+    page.wait_for_url(re.compile("world_time="))
+    settled(page)
+    expect(page.locator(".st-key-looking-back")).to_contain_text("in the story")
+    expect(scrub).to_have_attribute("aria-valuetext", re.compile("UTC$"))
+    scrub.press("End")
+    expect(page.locator(".st-key-looking-back")).to_have_count(0)
+    expect(scrub).to_have_attribute("aria-valuetext", "now")

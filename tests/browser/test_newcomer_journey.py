@@ -44,7 +44,7 @@ def test_a_new_character_with_twenty_dated_events_takes_six_clicks(page: Page, d
         clicks += 1  # into the field
         write(page, label, text)
     expect(page.get_by_text("20 events to remember.")).to_be_visible()
-    expect(page.locator(".js-plotly-plot:visible")).to_contain_text("brass key in the bilge")
+    expect(page.get_by_role("list", name=words.BY_THEIR_SCORES)).to_contain_text("brass key in the bilge")
     page.reload()
     settled(page)
     expect(page.get_by_label(words.PASTE_A_LIFE, exact=True)).to_have_value(DAYS)

@@ -18,9 +18,9 @@ from memory_system.recall.why import WITHOUT_THE_WORDS
 
 from .conftest import Dashboard, settled
 from .hands import (
-    chart,
     choose,
     column,
+    first_bar,
     lines,
     open_expander,
     open_tab,
@@ -64,7 +64,7 @@ def top_k(page: Page, number: int) -> None:
 
 def open_bar(page: Page) -> None:
     """Click the first bar of the chart."""
-    chart(page).locator("g.point path").nth(28).click(force=True)  # of the third part
+    first_bar(page).click()
     settled(page)
 
 

@@ -26,7 +26,7 @@ def count_news() -> None:
     """A page that counts what is new to a session: run by Streamlit, so that it imports what it uses itself."""
     import streamlit as st
 
-    from dashboard.components import news
+    from dashboard.components.frame import news
 
     st.text(str(news._of_others(st.session_state["agent"])))
 

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session
-from dashboard.components import palette
+from dashboard.components.frame import palette
 from dashboard.views import HISTORY, PAGES, PLACES, PageOf, place_of
 from tests import sample_world
 from tests.waiting import LAST_RESORT

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session
-from dashboard.components import showing
+from dashboard.components.frame import showing
 from dashboard.data import showing as steps_of
 from memory_system import AgentMemory
 from tests import sample_world

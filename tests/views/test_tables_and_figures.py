@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from dashboard.components import widgets
+from dashboard import words
+from dashboard.components import bars, widgets
 from dashboard.data import figures, history_tables, tables
 from memory_system import AgentMemory, Tier
 
@@ -26,22 +27,24 @@ def test_the_stacked_parts_add_up_to_the_printed_score(recalled: AgentMemory) ->
     assert len(frame) > 3
     for row in frame.to_dict("records"):
         assert row["recency"] + row["importance"] + row["relevancy"] == row["score"]
-    figure = figures.breakdown(frame, 0.35, 0.4)
-    ends = [sum(bar.x[row] for bar in figure.data if bar.type == "bar") for row in range(len(frame))]
-    assert ends == pytest.approx(list(frame["score"]))
+    drawn = bars.drawn(frame, recalled.retrieval.query("Who has the key?"))["rows"]
+    assert [sum(value for _, value in row["bar"]) for row in drawn] == pytest.approx(list(frame["score"]))
+    assert [float(row["score"][:4]) for row in drawn] == pytest.approx(list(frame["score"]), abs=0.005)
 
 
 def test_relevancy_is_drawn_by_its_shades_on_an_axis_that_stays_and_below_the_seats_what_was_left_out(
     recalled: AgentMemory,
 ) -> None:
-    frame = tables.candidates(recalled.explain("Who has the key?", top_k=1).candidates)
-    figure = figures.breakdown(frame, 0.35, 0.4, most=1.1)
-    drawn = {bar.name: bar.x for bar in figure.data if bar.type == "bar"}
-    shades = [drawn[name] for name in tables.SHADES if name in drawn]
-    assert len(shades) > 1
-    assert [sum(parts) for parts in zip(*shades, strict=True)] == pytest.approx(list(frame["relevancy"]))
-    assert tuple(figure.layout.xaxis.range) == (0, 1.1)
-    assert "seats end here" in [one.text for one in figure.layout.annotations]
+    found = recalled.explain("Who has the key?", top_k=1)
+    assert len(found) == 1
+    frame = tables.candidates(found.candidates)
+    drawn = bars.drawn(frame, found.query)
+    shades = [sum(value for name, value in row["bar"] if name in tables.SHADES) for row in drawn["rows"]]
+    assert {"meaning", "words"} <= set(drawn["parts"])
+    assert shades == pytest.approx(list(frame["relevancy"]))
+    assert drawn["axis"] == tables.axis(found.query)
+    assert (drawn["seats"], drawn["seatsLabel"]) == (len(found), words.SEATS_END_HERE)
+    assert [row["label"].split(" · ")[0] for row in drawn["rows"][:2]] == ["1", "2"]
 
 
 def test_the_recalled_stand_first_and_by_score(recalled: AgentMemory) -> None:
@@ -50,21 +53,8 @@ def test_the_recalled_stand_first_and_by_score(recalled: AgentMemory) -> None:
     assert keys == sorted(keys)
 
 
-def test_a_rejected_memory_is_drawn_pale(recalled: AgentMemory) -> None:
-    frame = tables.candidates(recalled.explain("Who has the key?", top_k=1).candidates)
-    opacity = figures.breakdown(frame, 0.35, 0.4).data[0].marker.opacity
-    assert [value == 1.0 for value in opacity] == list(frame["recalled"])
-
-
 def test_markup_in_a_memory_is_shown_as_text_in_figures(agent: AgentMemory, remember: Callable[..., str]) -> None:
     remember("<b>bold</b> <a href='http://example.invalid'>link</a>")
-    frame = tables.candidates(agent.explain("link").candidates)
-    figure = figures.breakdown(frame, 0.35, 0.4)
-    written = [str(text) for trace in figure.data if trace.type == "scatter" for text in trace.text]
-    words = written + [str(text) for text in figure.data[0].hovertext]
-    assert len(written) == 2 * len(frame)
-    assert any("&lt;b&gt;bold" in word for word in words)
-    assert not any("<b>" in word or "<a" in word for word in words)
     timeline = figures.timeline(tables.timeline(agent.entries(Tier.STM)))
     assert "&lt;b&gt;" in timeline.data[0].hovertext[0]
 

@@ -122,7 +122,7 @@ def older(agent: AgentMemory, wanted: dict[str, Any]) -> tuple[list[Any], bool]:
         st.session_state[f"{key}-of"] = wanted
         st.session_state[key] = []
     befores: list[int] = st.session_state.setdefault(key, [])
-    told = agent.history(PAGE + 1, befores[-1] if befores else None, **wanted)
+    told = session.history(agent, PAGE + 1, befores[-1] if befores else None, **wanted)
     return told[:PAGE], len(told) > PAGE
 
 

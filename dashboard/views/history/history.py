@@ -3,7 +3,8 @@
 import streamlit as st
 
 from dashboard import session, words
-from dashboard.components import bulk, change_set, looking_back, showing, widgets
+from dashboard.components import bulk, change_set, widgets
+from dashboard.components.frame import looking_back, showing
 from dashboard.data import history_tables
 from dashboard.views.history import change, filters, undoing
 from dashboard.views.history import trash as bin_

@@ -3,7 +3,8 @@
 import streamlit as st
 
 from dashboard import session
-from dashboard.components import bulk, showing, tabs, widgets
+from dashboard.components import bulk, tabs, widgets
+from dashboard.components.frame import showing
 from dashboard.views.installation import (
     embedder_settings,
     known_settings,

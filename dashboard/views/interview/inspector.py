@@ -8,12 +8,12 @@ from memory_system import AgentMemory, MemorySystemError
 from memory_system.conversation import Context, Step, Strategy, TalkSettings
 
 from ... import session, words
-from ...components import drafts, widgets
-from ...data import figures, tables
+from ...components import bars, drafts, widgets
+from ...data import tables
 from . import chat, talk_figures, talk_settings, talk_tables
 from .talk_state import Held
 
-_NEXT = "next"
+_NEXT, _CHOSEN = "next", "talk-chosen"
 BLOCKS = {"persona": "Who it is", "human": "Whom it talks with"}
 
 
@@ -92,18 +92,9 @@ def _recalled(agent: AgentMemory, step: Step | None) -> None:
         return
     query = step.recalled.query
     frame = talk_tables.recalled(step.recalled.hits)
-    rounds = st.session_state.get("talk-round", 0)
-    clicked = st.plotly_chart(
-        figures.breakdown(frame, query.threshold, query.static_threshold, widgets.ink()),
-        config={"displayModeBar": False},
-        on_select="rerun",
-        selection_mode="points",
-        key=f"talk-recalled-{rounds}",
-        alt="The score of each memory that came to mind, stacked from recency, importance and relevancy",
-    )
-    if ids := widgets.clicked_ids(clicked):
-        st.session_state["talk-round"] = rounds + 1
-        chat.open_card(agent, ids[0])
+    bars.show(frame, query, _choose, key="talk-recalled")
+    if chosen := st.session_state.pop(_CHOSEN, None):
+        chat.open_card(agent, chosen)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption("Click a bar to open its memory.", width="stretch")
         if st.button(
@@ -111,6 +102,10 @@ def _recalled(agent: AgentMemory, step: Step | None) -> None:
             help="Every candidate with its verdict, on the Recall page.",
         ):  # fmt: skip
             st.switch_page("views/recall/recall.py", query_params={"agent": agent.name, "cue": query.cue})
+
+
+def _choose(entry_id: str) -> None:
+    st.session_state[_CHOSEN] = entry_id
 
 
 def _sections(context: Context) -> None:

@@ -112,7 +112,8 @@ clicked = st.plotly_chart(
     },
     alt="Memories by time and importance, over the number of memories a day",
 )
-st.caption("Points are shifted slightly up or down so that none covers another.")
+most = f"The {figures.POINTS:,} most important of {len(visible):,}. " if len(visible) > figures.POINTS else ""
+st.caption(f"{most}Points are shifted slightly up or down so that none covers another.")
 boxed = widgets.clicked_ids(clicked)
 if len(boxed) == 1:
     open_memory(boxed[0])
@@ -130,7 +131,14 @@ if agent.read_only is None:
             st.caption("To choose them, narrow the filters or search above, or draw a box on the timeline.")
             bulk.panel(agent, entries, "ltm")
             bulk.forget_and_restore(agent, entries, "ltm")
-with st.expander(f"{'Selected' if len(boxed) > 1 else 'All'} {len(rows)} as a table", expanded=len(boxed) > 1):
+with st.expander(
+    f"{'Selected' if len(boxed) > 1 else 'All'} {len(rows)} as a table",
+    expanded=len(boxed) > 1,
+    key=f"rows-{agent.name}-{len(boxed) > 1}",
+    on_change="rerun",
+) as tabled:
+    if not tabled.open:
+        st.stop()
     listed = rows.iloc[::-1].head(ROWS)
     if len(rows) > ROWS:
         st.caption(f"The newest {ROWS:,}; narrow the facets to see others.")

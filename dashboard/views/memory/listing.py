@@ -50,7 +50,9 @@ class Shown:
     def __bool__(self) -> bool:
         return bool(self._tiers or self._kinds or self._words)
 
-    def __contains__(self, entry: MemoryEntry) -> bool:
+    def __contains__(self, entry: object) -> bool:
+        if not isinstance(entry, MemoryEntry):
+            return False
         if (self._tiers and entry.tier not in self._tiers) or (self._kinds and entry.kind.value not in self._kinds):
             return False
         return not self._words or all(word in entry.document.casefold() for word in self._words)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
 import streamlit as st
 
+from memory_system.core import parse_time
 from memory_system.recall import Way
 
 from ... import session
@@ -17,6 +19,12 @@ LONGEST = 2000
 """Characters that the box takes."""
 STEP = 100
 """Rows that are listed at first, and more of at a time."""
+TIMELINE = "timeline"
+"""How the address says that a timeline is shown, and no list."""
+VIEWS = ({"name": "", "label": "List"}, {"name": TIMELINE, "label": "Timeline"})
+"""What the page may be, as the browser offers it."""
+_FIRST, _LAST = (datetime(year, 1, 1, tzinfo=UTC).timestamp() for year in (2, 9998))
+"""What a window may lie between, so that it has a date in every zone."""
 _HELD, _LINKED, _ACTED, _TRIED = "memory-looking", "memory-linked", "memory-acted", "memory-tried"
 _QUOTED = re.compile(r'"([^"]*)"?')
 
@@ -31,6 +39,9 @@ class Looking:
         memory: the id of the open memory, or nothing.
         most: how many rows are listed at most.
         turn: the number of the browser's last wish, so that it knows which one is answered.
+        view: ``timeline``, or nothing for the list.
+        window: begin and end of what the timeline shows, in seconds since 1970; ``None`` = as it begins.
+        moved: the number of the timeline's last wish.
     """
 
     box: str = ""
@@ -38,6 +49,9 @@ class Looking:
     memory: str = ""
     most: int = STEP
     turn: int = 0
+    view: str = ""
+    window: tuple[float, float] | None = None
+    moved: int = 0
 
     @property
     def cue(self) -> str:
@@ -51,7 +65,10 @@ class Looking:
 
     def link(self) -> dict[str, str]:
         """What the address says of it."""
-        return {"cue": self.box, "show": ",".join(self.only), "memory": self.memory}
+        told = {"cue": self.box, "show": ",".join(self.only), "memory": self.memory, "layout": self.view, "window": ""}
+        if self.window is not None and self.view:
+            told["window"] = "~".join(f"{_at(second):%Y-%m-%dT%H:%MZ}" for second in self.window)
+        return told
 
 
 def now() -> Looking:
@@ -63,7 +80,10 @@ def now() -> Looking:
     followed = told != st.session_state.get(_LINKED) and (any(told.values()) or not came)
     if followed and not acted:
         only = tuple(one for one in told["show"].split(",") if one)
-        held = Looking(told["cue"][:LONGEST], only, told["memory"], STEP, held.turn)
+        held = replace(
+            Looking(told["cue"][:LONGEST], only, told["memory"]), turn=held.turn, moved=held.moved,
+            view=TIMELINE if told["layout"] == TIMELINE else "", window=_window(told["window"]),
+        )  # fmt: skip
     elif came and not acted:
         held = replace(held, memory=told["memory"])
     st.session_state[_HELD] = held
@@ -71,6 +91,25 @@ def now() -> Looking:
         session.to_link(name, value)
     st.session_state[_LINKED] = held.link()
     return held
+
+
+def _at(second: float) -> datetime:
+    return datetime.fromtimestamp(second, UTC)
+
+
+def _window(told: str) -> tuple[float, float] | None:
+    """What an address says of the timeline's window; nothing if it makes no sense."""
+    try:
+        begin, end = (parse_time(one).timestamp() for one in told.split("~"))
+    except (ValueError, OverflowError):
+        return None
+    return (begin, end) if begin < end else None
+
+
+def moved(since: Any, until: Any, turn: Any) -> None:
+    """Take the window that the timeline in the browser wants, as far as it makes sense."""
+    if all(isinstance(one, int | float) for one in (since, until, turn)) and _FIRST <= since < until <= _LAST:
+        change(window=(float(since), float(until)), moved=int(turn))
 
 
 def change(**changed: Any) -> None:
@@ -91,6 +130,7 @@ def wanted(asked: Mapping[str, Any]) -> None:
         only=tuple(map(str, only)) if isinstance(only, list) else (),
         most=max(STEP, most or 0),
         turn=turn or 0,
+        view=TIMELINE if asked.get("view") == TIMELINE else "",
     )
 
 

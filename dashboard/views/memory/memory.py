@@ -5,10 +5,11 @@ from typing import Any
 import streamlit as st
 
 from dashboard import session, words
-from dashboard.components import bulk, mounting, places, showing, widgets
+from dashboard.components import bulk, mounting, places, widgets
+from dashboard.components.frame import showing
 from dashboard.data import tables
-from dashboard.views.memory import drawer, listing, looking
-from memory_system import AgentMemory, MemorySystemError, Query
+from dashboard.views.memory import drawer, listing, looking, timeline
+from memory_system import AgentMemory, MemoryEntry, MemorySystemError, Query
 from memory_system.recall import Explanation
 
 _STYLE = (
@@ -43,10 +44,17 @@ _STYLE = (
 )
 
 
+def _remembered(agent: AgentMemory) -> tuple[list[MemoryEntry], list[dict[str, Any]]]:
+    """All memories, the newest first, and the chips that count them."""
+    entries = listing.newest_first(agent)
+    return entries, listing.chips(entries, agent.count_forgotten())
+
+
 @st.fragment
 def _bench() -> None:
     """The list and the drawer; whatever is typed or chosen runs this part again, and not the whole page."""
     agent, at = session.agent(), looking.now()
+    timeline.follow()
     left, right = st.columns([2, 1], gap="medium")
     with left, st.container(key="memory-bench", gap="xsmall"):
         with st.container(horizontal=True, gap="medium", key="memory-head"):
@@ -62,7 +70,7 @@ def _bench() -> None:
 
 def _list(agent: AgentMemory, at: looking.Looking) -> tuple[Explanation | None, Query | None]:
     """The list; answers the explanation that it shows, and what is asked with the character's own settings."""
-    entries = session.kept("remembered", agent, listing.newest_first)
+    entries, chips = session.kept("remembered", agent, _remembered)
     forgotten, shown = listing.FORGOTTEN in at.only, listing.Shown(at.only, at.words)
     tried = looking.tried(session.place(), at.cue)
     found = own = None
@@ -73,7 +81,10 @@ def _list(agent: AgentMemory, at: looking.Looking) -> tuple[Explanation | None, 
             found = agent.explanation(tried.query if tried else own)
     except MemorySystemError as error:
         widgets.problem(error)
-    if forgotten:
+    drawn = timeline.drawn(agent, at, entries, shown, found) if at.view else {}
+    if at.view:
+        data = {"status": drawn["label"]}
+    elif forgotten:
         data = _forgotten(agent, at, shown, own)
     elif found is not None:
         rows, recalled, more = listing.candidates(found, shown, at.most)
@@ -92,14 +103,16 @@ def _list(agent: AgentMemory, at: looking.Looking) -> tuple[Explanation | None, 
             "agent": session.place(), "cue": at.box, "only": at.only, "memory": at.memory, "most": at.most,
             "turn": at.turn, "step": looking.STEP, "longest": looking.LONGEST, "label": words.ASK_OR_FILTER,
             "placeholder": 'Ask, or put words in "quotes" to narrow the list',
-            "chips": [] if showing.presenting() else listing.chips(entries, agent.count_forgotten()),
-            "parts": listing.legend(asked),
+            "view": at.view, "views": looking.VIEWS, "rows": [], "more": 0,
+            "chips": [] if showing.presenting() else chips, "parts": listing.legend(asked),
             "axis": tables.axis(asked) if asked else 1, "tried": tried.words if tried else "",
             "recalled": 0, "seats": "", "none": "No matching memories." if entries else "Nothing is remembered yet.",
             **data,
         },
         looking.wanted,
     )  # fmt: skip
+    if at.view:
+        timeline.show(drawn)
     return found, own
 
 

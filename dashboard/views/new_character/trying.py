@@ -14,8 +14,8 @@ from memory_system.core import checked_name
 from memory_system.errors import AlreadyExists, InvalidAgentName
 
 from ... import session, words
-from ...components import cast, widgets, working
-from ...data import figures, tables
+from ...components import bars, cast, widgets, working
+from ...data import tables
 from .life import Life
 
 KEPT = ("cue",)
@@ -79,14 +79,7 @@ def _bars(agent: AgentMemory, asked: str) -> None:
     else:
         st.caption(f"{tables.counted(len(found), 'memory', 'memories')} of {found.considered} would be recalled.")
     if found.considered:
-        st.plotly_chart(
-            figures.breakdown(
-                tables.candidates(found.candidates[:_BARS]), query.threshold, query.static_threshold, widgets.ink()
-            ),
-            config={"displayModeBar": False},
-            key="new-bars",
-            alt="Each memory's score, stacked from recency, importance and relevancy",
-        )
+        bars.show(tables.candidates(found.candidates[:_BARS]), query, key="new-bars")
 
 
 def create(life: Life, document: dict[str, Any], events: Sequence[MemoryEntry], asked: str) -> None:

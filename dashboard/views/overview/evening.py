@@ -13,7 +13,8 @@ from memory_system import AgentMemory, Kind, MemoryEntry, MemorySystemError, Tie
 from memory_system.core import LIVED, ago, stamp
 
 from ... import session, words
-from ...components import head, mounting, widgets
+from ...components import mounting, widgets
+from ...components.frame import head
 from ...data import evening, tables
 
 _MOST = 8

@@ -3,7 +3,8 @@
 import streamlit as st
 
 from dashboard import session
-from dashboard.components import bulk, recent, showing, spending, widgets
+from dashboard.components import bulk, recent, spending, widgets
+from dashboard.components.frame import showing
 from dashboard.data import tables
 from dashboard.data.showing import Scene
 from dashboard.views.installation import safekeeping

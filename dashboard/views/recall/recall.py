@@ -4,8 +4,8 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import session, words
-from dashboard.components import bulk, widgets
-from dashboard.data import figures, tables
+from dashboard.components import bars, bulk, widgets
+from dashboard.data import tables
 from dashboard.views.recall import as_code, controls, why
 from dashboard.views.recall import compare as recall_compare
 from dashboard.views.recall import cues as recall_cues
@@ -58,18 +58,7 @@ def _answer(agent: AgentMemory, asked: controls.Asked) -> None:
         return
     frame = tables.candidates(found.candidates[place] for place in shown[:ROWS])
     turn = st.session_state.get("recall-round", 0)
-    clicked = st.plotly_chart(
-        figures.breakdown(
-            frame.head(BARS), query.threshold, query.static_threshold, widgets.ink(), 1.1 * tables.axis(query)
-        ),
-        config={"displayModeBar": False},
-        on_select="rerun",
-        selection_mode="points",
-        key=f"breakdown-{turn}",
-        alt="Each candidate's score, stacked from recency, importance and relevancy",
-    )
-    if ids := widgets.clicked_ids(clicked):
-        why.open_memory(ids[0])
+    bars.show(frame.head(BARS), query, why.choose, key="recall-bars")
     more = f"The {BARS} first of {len(shown):,}; the table has more. " if len(shown) > BARS else ""
     st.caption(f"{more}Pale bars were not recalled{_left_out(query)}. Click a bar to open its memory.")
     table, context, narrative, compare, judge, cues, code = st.tabs(
@@ -89,8 +78,9 @@ def _answer(agent: AgentMemory, asked: controls.Asked) -> None:
         if table.open:
             _table(agent, found, shown, frame, turn)
     with context:
-        st.caption("Exactly this text goes into the agent's prompt.")
-        st.code(found.context or "Nothing was recalled, so the text is empty.", language=None, wrap_lines=True)
+        if context.open:
+            st.caption("Exactly this text goes into the agent's prompt.")
+            st.code(found.context or "Nothing was recalled, so the text is empty.", language=None, wrap_lines=True)
     with narrative:
         if narrative.open:
             recall_narrative.show(agent, found)
@@ -104,7 +94,8 @@ def _answer(agent: AgentMemory, asked: controls.Asked) -> None:
         if cues.open:
             recall_cues.show(agent, found)
     with code:
-        _code(agent, found)
+        if code.open:
+            _code(agent, found)
 
 
 def _rule(query: Query) -> str:

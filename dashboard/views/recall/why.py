@@ -15,10 +15,15 @@ from ...data import figures, tables
 OPEN = "recall-open"
 
 
-def open_memory(entry_id: str | None) -> None:
-    """Open a memory above the chart, or close it; chart and table begin anew, with nothing selected."""
+def choose(entry_id: str | None) -> None:
+    """Let the next run open a memory above the bars, or close it; the table begins anew, with nothing selected."""
     st.session_state[OPEN] = entry_id
     st.session_state["recall-round"] = st.session_state.get("recall-round", 0) + 1
+
+
+def open_memory(entry_id: str | None) -> None:
+    """Open a memory, or close it, at once."""
+    choose(entry_id)
     st.rerun(scope="fragment")
 
 

@@ -22,7 +22,8 @@ from memory_system import (
 )
 
 from ... import words
-from ...components import bulk, drafts, looking_back, widgets
+from ...components import bulk, drafts, widgets
+from ...components.frame import looking_back
 
 _NO_PART_OF_A_PRESET = (
     "stm_size",

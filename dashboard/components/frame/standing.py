@@ -11,11 +11,11 @@ from memory_system.maintenance import doctor
 from memory_system.operations import Reembedded
 from memory_system.world import Role
 
-from .. import session, words
-from ..data import tables
-from ..server import sign_in
-from ..server.visitors import visitors
-from . import widgets, working
+from ... import session, words
+from ...data import tables
+from ...server import sign_in
+from ...server.visitors import visitors
+from .. import widgets, working
 
 
 def admit() -> None:

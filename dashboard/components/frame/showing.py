@@ -13,11 +13,11 @@ import streamlit as st
 
 from memory_system import AgentMemory, MemorySystemError
 
-from .. import session, words
-from ..data import showing as steps_of
-from ..data.showing import Found, Kind, Scene, Step
-from ..views import PAGES
-from . import mounting, widgets
+from ... import session, words
+from ...data import showing as steps_of
+from ...data.showing import Found, Kind, Scene, Step
+from ...views import PAGES
+from .. import mounting, widgets
 
 _HELD, _LINKED, _ACT, _OFFER = "showing-now", "showing-linked", "showing-act", "showing-offer"
 _AUTHORS = {Kind.TOUR: "tour", Kind.PRESENT: "presenter"}

@@ -10,10 +10,10 @@ import streamlit as st
 from memory_system import AgentMemory
 from memory_system.core import real_clock, stamp
 
-from .. import session, words
-from ..data import tables
-from ..data.moments import FIRST_YEAR, LAST_YEAR, Wanted
-from . import widgets
+from ... import session, words
+from ...data import tables
+from ...data.moments import FIRST_YEAR, LAST_YEAR, Wanted
+from .. import widgets
 
 _WORLD, _DESK = "in the story", "at the desk"
 _TITLE = 70

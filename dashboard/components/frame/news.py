@@ -14,9 +14,9 @@ import streamlit as st
 
 from memory_system import MemorySystemError
 
-from .. import session
-from ..server.newsfeed import PATH
-from . import mounting
+from ... import session
+from ...server.newsfeed import PATH
+from .. import mounting
 
 _MOST = 99
 _KEY = "news"

@@ -9,8 +9,8 @@ import streamlit as st
 from memory_system import AgentMemory, MemorySystemError
 from memory_system.core import stamp
 
-from .. import session, words
-from ..data import tables
+from ... import session, words
+from ...data import tables
 from . import looking_back
 
 _CLOCK_SECONDS = 5.0

@@ -13,11 +13,12 @@ from memory_system import AgentMemory
 from memory_system.core import LIVED, ago
 from memory_system.interfaces.operations import BESIDE, OPERATIONS
 
-from .. import session, words
-from ..data import tables
-from ..data.showing import Kind
-from ..views import PAGES, PageOf, place_of
-from . import mounting, places, showing
+from ... import session, words
+from ...data import tables
+from ...data.showing import Kind
+from ...views import PAGES, PageOf, place_of
+from .. import mounting, places
+from . import showing
 
 _ACT, _WORDS = "palette-act", "palette-words"
 _LONGEST = 2000

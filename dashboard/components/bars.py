@@ -1,0 +1,82 @@
+"""Memories as bars, each stacked from the weighted parts of its score, which add up to the number at its end.
+
+Relevancy is split by shade where it is known by what. The axis is the same for every cue.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from memory_system import Query
+
+from .. import words
+from ..data.tables import SHADES, axis, short
+from . import mounting
+
+_PLAIN = ("recency", "importance")
+_LABEL, _TOLD = 200, 600
+
+
+def show(frame: pd.DataFrame, query: Query, opened: Callable[[str], None] | None = None, *, key: str) -> None:
+    """Draw candidates as they come, the first on top; what was not recalled is pale.
+
+    Args:
+        frame: as ``tables.candidates`` makes it.
+        query: what was asked.
+        opened: is called with the id of the memory that was clicked, before the next run; without it none can be.
+        key: tells these from others on the same page.
+    """
+
+    def acted(act: Mapping[str, Any]) -> None:
+        if opened is not None:
+            opened(str(act["memory"]))
+
+    mounting.show("bars", {**drawn(frame, query), "opens": opened is not None}, acted, key=key)
+
+
+def drawn(frame: pd.DataFrame, query: Query) -> dict[str, Any]:
+    """What is drawn.
+
+    A dashed line is the threshold, the dotted one static memory's own; there is none where a confidence has to pass,
+    which then stands beside the number.
+    """
+    found = frame.to_dict("records")
+    rows = [_row(rank, one) for rank, one in enumerate(found, start=1)]
+    marks: list[dict[str, Any]] = []
+    sure = not frame["confidence"].isna().all()
+    if not sure:
+        marks.append({"at": query.threshold, "label": f"threshold {query.threshold:.2f}"})
+        if not frame["tier"].isin(("short-term", "long-term")).all():
+            marks.append({"at": query.static_threshold, "label": f"static {query.static_threshold:.2f}"})
+    most = axis(query)
+    seats = int(frame["recalled"].sum())
+    split = any(name in one["shades"] for one in found for name in SHADES)
+    return {
+        "label": words.BY_THEIR_SCORES,
+        "rows": rows,
+        "sure": sure,
+        "parts": [*_PLAIN, *(SHADES if split else ("relevancy",))],
+        "axis": most,
+        "marks": [mark for mark in marks if mark["at"] <= most],
+        "seats": seats % len(rows) if rows else 0,
+        "seatsLabel": words.SEATS_END_HERE,
+    }
+
+
+def _row(rank: int, one: Mapping[Any, Any]) -> dict[str, Any]:
+    sure = (
+        "" if one["confidence"] is None or math.isnan(one["confidence"]) else f" · confidence {one['confidence']:.2f}"
+    )
+    return {
+        "id": one["id"],
+        "label": f"{rank} · {one['tier']} · {short(one['memory'], _LABEL)}",
+        "bar": [*((part, float(one[part])) for part in _PLAIN), *one["shades"].items()],
+        "score": f"{one['score']:.2f}{sure}",
+        "recalled": bool(one["recalled"]),
+        "said": f"Score {one['score']:.2f}{sure}, {one['verdict']}",
+        "told": short(f"{one['told']}; score {one['score']:.2f}. {one['verdict']}: {one['why']}", _TOLD),
+    }

@@ -1,0 +1,1 @@
+"""What stands around every page: its head, the places, the palette, the past, news, presenting, who may do what."""

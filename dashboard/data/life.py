@@ -1,0 +1,241 @@
+"""A long life as the timeline draws it: bands, density, the strongest memories, and what reflections rest on."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Collection, Container, Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from memory_system import Kind, MemoryEntry
+from memory_system.core import stamp
+
+from .tables import happens, short
+
+HOUR, DAY = 3600.0, 86400.0
+SIX_WEEKS = 42 * DAY
+SHORTEST = HOUR
+"""Seconds of the smallest window."""
+MOST = 300
+"""Memories in a window that are drawn one by one; of more there is the density, and the strongest of them."""
+STRONGEST, THOUGHTS, PARTS = 60, 18, 18
+"""How many memories and reflections are drawn of more, and over how many equal parts of the window they spread."""
+BINS, STEPS = 120, 11
+"""Columns and rows of the density; the strip of the whole life has as many columns."""
+_TEXT, _NUDGE = 160, 0.05
+_ABOVE = (Kind.REFLECTION, Kind.SUMMARY)
+"""What stands above the memories that it rests on."""
+_DAYS, _WEEKS, _MONTHS = 12 * DAY, 120 * DAY, 1500 * DAY
+"""The longest windows with a band for each day, week and month."""
+
+
+class Life:
+    """All memories that have a time, the earliest first, and when and how strong they are."""
+
+    def __init__(self, entries: Iterable[MemoryEntry]) -> None:
+        dated = [(at, entry) for entry in entries if (at := happens(entry))]
+        dated.sort(key=lambda one: (one[0], one[1].id))
+        self.entries = [entry for _, entry in dated]
+        self.times: npt.NDArray[np.float64] = np.array([at.timestamp() for at, _ in dated])
+        self.importance: npt.NDArray[np.float64] = np.array([entry.importance or 0.0 for entry in self.entries])
+        self.place = {entry.id: number for number, entry in enumerate(self.entries)}
+
+    def at(self, entry_id: str) -> float | None:
+        """When a memory happened, in seconds since 1970; ``None`` if it has no time or is not here."""
+        found = self.place.get(entry_id)
+        return None if found is None else float(self.times[found])
+
+    def which(self, shown: Container[MemoryEntry] | None = None) -> npt.NDArray[np.intp]:
+        """The places of the memories that are shown; of all without it."""
+        if shown is None:
+            return np.arange(len(self.entries))
+        return np.array([number for number, entry in enumerate(self.entries) if entry in shown], dtype=np.intp)
+
+
+def extent(life: Life, now: datetime) -> tuple[float, float]:
+    """From the first memory, or an hour ago, until now or the last memory, whichever is later; at least an hour."""
+    end = max(now.timestamp(), float(life.times[-1]) if len(life.times) else 0.0)
+    begin = min(float(life.times[0]) if len(life.times) else end, end - SHORTEST)
+    return begin, end
+
+
+def window(
+    wanted: tuple[float, float] | None, whole: tuple[float, float], around: float | None = None
+) -> tuple[float, float]:
+    """What part of a life is shown: at least an hour of it, and nothing beyond it.
+
+    Args:
+        wanted: its begin and end, in seconds since 1970; ``None`` = the last six weeks.
+        whole: begin and end of the life.
+        around: a moment that is in it where none is wanted.
+    """
+    begin, end = whole
+    if wanted is None:
+        span = min(SIX_WEEKS, end - begin)
+        until = end if around is None or around >= end - span else around + span / 2
+        wanted = (until - span, until)
+    span = min(max(abs(wanted[1] - wanted[0]), SHORTEST), end - begin)
+    since = min(max((wanted[0] + wanted[1] - span) / 2, begin), end - span)
+    return since, since + span
+
+
+def bands(since: float, until: float, now: datetime) -> list[tuple[float, float, str]]:
+    """The days, weeks or whatever else divides a window, in the zone of ``now``: begin, end and label of each."""
+    zone, span = now.tzinfo or UTC, until - since
+    at = datetime.fromtimestamp(since, zone)
+    midnight = at.replace(hour=0, minute=0, second=0, microsecond=0)
+    if span <= 2 * HOUR:
+        begin, step, label = at.replace(minute=at.minute // 15 * 15, second=0, microsecond=0), timedelta(minutes=15), ""
+    elif span <= 1.5 * DAY:
+        begin, step, label = at.replace(minute=0, second=0, microsecond=0), timedelta(hours=1), ""
+    elif span <= _DAYS:
+        begin, step, label = midnight, timedelta(days=1), "%a"
+    else:
+        begin, step, label = midnight - timedelta(days=at.weekday()), timedelta(days=7), "week of"
+    if span > _WEEKS:
+        return _long(midnight, until, months=span <= _MONTHS, every=max(1, round(span / DAY / 365 / 12)))
+    found = []
+    while begin.timestamp() < until:
+        end = begin + step
+        named = f"{begin:%H:%M}" if not label else f"{_named(begin, label)} {begin.day} {begin:%b}"
+        found.append((begin.timestamp(), end.timestamp(), named))
+        begin = end
+    return found
+
+
+def _named(begin: datetime, label: str) -> str:
+    return f"{begin:%a}" if label == "%a" else label
+
+
+def _long(midnight: datetime, until: float, *, months: bool, every: int) -> list[tuple[float, float, str]]:
+    """Months, or so many years at a time."""
+    begin, found = midnight.replace(day=1) if months else midnight.replace(month=1, day=1), []
+    while begin.timestamp() < until and begin.year < datetime.max.year - every:
+        end = begin.replace(year=begin.year + every)
+        if months:
+            end = begin.replace(year=begin.year + begin.month // 12, month=begin.month % 12 + 1)
+        found.append((begin.timestamp(), end.timestamp(), f"{begin:%b %Y}" if months else f"{begin.year}"))
+        begin = end
+    return found
+
+
+def _days(since: float, until: float, now: datetime) -> list[float]:
+    """Where each day begins, where a week is a band."""
+    if not _DAYS < until - since <= _WEEKS:
+        return []
+    at = datetime.fromtimestamp(since, now.tzinfo or UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return [(at + timedelta(days=number)).timestamp() for number in range(1, int((until - since) / DAY) + 1)]
+
+
+def picture(
+    life: Life,
+    which: npt.NDArray[np.intp],
+    since: float,
+    until: float,
+    now: datetime,
+    first: Collection[str] = (),
+) -> dict[str, Any]:
+    """What the timeline draws of a window.
+
+    Args:
+        life: the life.
+        which: the places in it of the memories that are shown, in their order.
+        since: begin of the window, in seconds since 1970.
+        until: its end.
+        now: the world's time, in whose zone days begin.
+        first: ids of memories that are always drawn by themselves, such as those that were recalled.
+    """
+    times = life.times[which]
+    low, high = np.searchsorted(times, (since, until), side="left")
+    here = which[low : high + int(np.searchsorted(times[high:], until, side="right"))]
+    above = np.array([life.entries[place].kind in _ABOVE for place in here], dtype=bool)
+    thoughts, lived = here[above], here[~above]
+    wanted = {life.place[one] for one in first if one in life.place}
+    dots = _strongest(life, lived, MOST if len(lived) <= MOST else STRONGEST, wanted, (since, until))
+    marks = _strongest(life, thoughts, THOUGHTS, wanted, (since, until))
+    label = f"{_day(since, now)} to {_day(until, now)} · {len(here):,} of {len(which):,}"
+    return {
+        "since": since,
+        "until": until,
+        "label": label,
+        "bands": [
+            {"at": begin, "until": end, "label": name, "count": int(_between(times, begin, end))}
+            for begin, end, name in bands(since, until, now)
+        ],
+        "days": _days(since, until, now),
+        "density": _density(life, lived, since, until) if len(lived) > MOST else [],
+        "dots": [_dot(life, place, hit=place in wanted) for place in sorted(dots)],
+        "strong": [life.entries[place].id for place in dots],
+        "thoughts": [
+            {**_dot(life, place, hit=place in wanted), "rests": _rests(life, place)} for place in sorted(marks)
+        ],
+    }
+
+
+def strip(life: Life, which: npt.NDArray[np.intp], whole: tuple[float, float]) -> list[int]:
+    """How many memories there are in each of so many equal parts of a whole life."""
+    counts, _ = np.histogram(life.times[which], bins=BINS, range=whole)
+    return [int(count) for count in counts]
+
+
+def _day(at: float, now: datetime) -> str:
+    return stamp(datetime.fromtimestamp(at, now.tzinfo or UTC))
+
+
+def _between(times: npt.NDArray[np.float64], begin: float, end: float) -> int:
+    low, high = np.searchsorted(times, (begin, end))
+    return int(high - low)
+
+
+def _strongest(
+    life: Life, some: npt.NDArray[np.intp], most: int, first: Collection[int], span: tuple[float, float]
+) -> list[int]:
+    """At most so many of them: those that come first, then the strongest of each part of the window in turn."""
+    order = some[np.lexsort((-life.times[some], -life.importance[some]))]
+    parts = np.clip(PARTS * (life.times[order] - span[0]) / (span[1] - span[0]), 0, PARTS - 1).astype(int)
+    turn, seen = np.zeros(len(order), dtype=int), np.zeros(PARTS, dtype=int)
+    for number, part in enumerate(parts):
+        turn[number] = seen[part]
+        seen[part] += 1
+    ranked = [int(place) for place in order[np.argsort(turn, kind="stable")]]
+    return [*(place for place in ranked if place in first), *(place for place in ranked if place not in first)][:most]
+
+
+def _density(life: Life, some: npt.NDArray[np.intp], since: float, until: float) -> list[tuple[int, int, int]]:
+    """Column, row from below and number of memories of every cell that has any."""
+    counts, _, _ = np.histogram2d(
+        life.times[some], life.importance[some], bins=(BINS, STEPS), range=((since, until), (-0.05, 1.05))
+    )
+    return [(int(column), int(row), int(counts[column, row])) for column, row in np.argwhere(counts)]
+
+
+def _dot(life: Life, place: int, *, hit: bool) -> dict[str, Any]:
+    entry, at = life.entries[place], happens(life.entries[place])
+    assert at is not None, "a life holds only what has its time"
+    return {
+        "id": entry.id,
+        "at": float(life.times[place]),
+        "y": _height(life, place),
+        "kind": entry.kind.value,
+        "when": stamp(at),
+        "told": "unrated" if entry.importance is None else f"importance {entry.importance:.1f}",
+        "text": short(entry.document, _TEXT),
+        "hit": hit,
+    }
+
+
+def _height(life: Life, place: int) -> float:
+    """Importance has ten steps, on which many would lie on one point: each a little off, always the same way."""
+    nudge = zlib.crc32(life.entries[place].id.encode()) / 2**32 - 0.5
+    return round(float(life.importance[place]) + nudge * _NUDGE, 3)
+
+
+def _rests(life: Life, place: int) -> list[dict[str, Any]]:
+    """Where the evidence of a reflection lies, as far as it has a time."""
+    found = [life.place[one] for one in life.entries[place].evidence if one in life.place]
+    return [
+        {"id": life.entries[one].id, "at": float(life.times[one]), "y": _height(life, one)} for one in sorted(found)
+    ]

@@ -1,0 +1,103 @@
+"""The Memory page as a timeline: the same box and chips, memories on a time axis, and "then" as a scrubber below."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import streamlit as st
+
+from memory_system import AgentMemory, MemoryEntry
+from memory_system.recall import Explanation
+
+from ... import session
+from ...components import mounting
+from ...data import life
+from ...data.moments import Wanted
+from . import listing, looking
+
+_MOMENT = "memory-then"
+
+
+@st.cache_resource(show_spinner=False, max_entries=10)
+def _life(place: str, stamp: tuple[int, int], _entries: Sequence[MemoryEntry]) -> life.Life:  # noqa: ARG001
+    """All memories by their times, made again when anything changed."""
+    return life.Life(_entries)
+
+
+@st.cache_resource(show_spinner=False, max_entries=10)
+def _which(
+    place: str,  # noqa: ARG001 - it and the next three are the cache's key
+    stamp: tuple[int, int],  # noqa: ARG001
+    only: tuple[str, ...],  # noqa: ARG001
+    words: tuple[str, ...],  # noqa: ARG001
+    _life: life.Life,
+    _shown: listing.Shown,
+) -> npt.NDArray[np.intp]:
+    """The places of the memories that are shown, which every zoom would look for again."""
+    return _life.which(_shown) if _shown else _life.which()
+
+
+def drawn(
+    agent: AgentMemory,
+    at: looking.Looking,
+    entries: Sequence[MemoryEntry],
+    shown: listing.Shown,
+    found: Explanation | None,
+) -> dict[str, Any]:
+    """What the timeline draws of the window that is looked at; what a cue recalled is marked.
+
+    Args:
+        agent: whose life, as it was at the moment that is looked at.
+        at: what is looked for.
+        entries: all memories.
+        shown: which of them are shown.
+        found: the answer to the cue, if there is one.
+    """
+    present, place = session.present(), session.place()
+    lived = _life(place, agent.stamp, entries)
+    which = _which(place, agent.stamp, at.only, at.words, lived, shown)
+    whole = life.extent(lived, present.now)
+    since, until = life.window(at.window, whole, lived.at(at.memory))
+    recalled = [one.entry.id for one in found.candidates if one.recalled] if found else []
+    return {
+        **life.picture(lived, which, since, until, agent.now, recalled),
+        "strip": life.strip(lived, which, whole), "first": whole[0], "end": whole[1],
+        "now": present.now.timestamp(), "then": None if session.moment() is None else agent.now.timestamp(),
+        "offset": _offset(agent.now),
+        "zone": agent.now.tzname(), "memory": at.memory, "turn": at.moved,
+        "none": "No matching memories." if lived.entries else "Nothing is remembered yet.",
+    }  # fmt: skip
+
+
+def show(data: Mapping[str, Any]) -> None:
+    """Draw it."""
+    mounting.show("life", data, _acted)
+
+
+def _acted(act: Mapping[str, Any]) -> None:
+    """Take what was done in the browser: it may say anything."""
+    if isinstance(then := act.get("then"), int | float):
+        st.session_state[_MOMENT] = then
+        return
+    if "memory" in act:
+        looking.change(memory=str(act["memory"] or ""))
+    looking.moved(*(act.get(name) for name in ("since", "until", "turn")))
+
+
+def follow() -> None:
+    """Go to the moment that the scrubber was left at: every page then shows the character as it was."""
+    then = st.session_state.pop(_MOMENT, None)
+    if then is None:
+        return
+    session.look_at(Wanted(world_time=datetime.fromtimestamp(then, UTC)) if then else None)
+    st.rerun()
+
+
+def _offset(moment: datetime) -> float:
+    """How far a moment's zone is ahead of UTC, in seconds."""
+    ahead = moment.utcoffset()
+    return ahead.total_seconds() if ahead is not None else 0.0
