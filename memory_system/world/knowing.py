@@ -175,3 +175,15 @@ def _known_to(kept: Kept, to: object) -> str:
             return one
     told = ", ".join((EVERYBODY, *(group.name for group in there)))
     raise InvalidParameter(f"There is no group {shown(to)}; a fact is known to one of: {told}. Make the group first.")
+
+
+def refuse_knowledge(name: str) -> None:
+    """Do nothing if an agent is not the one that keeps what the world knows.
+
+    Raises:
+        Conflict: it is that one.
+    """
+    if name == WORLD_AGENT:
+        raise Conflict(
+            f"{WORLD_AGENT!r} keeps what the world knows, and stays where it is; “unknow” forgets facts and groups."
+        )

@@ -687,7 +687,7 @@ class World(Stage):
 
     def _duplicate(self, name: str, to: str, beside: Callable[[str, AgentMemory], dict[str, str]]) -> AgentMemory:
         with self._lock:
-            _refuse_knowledge(name)
+            knowing.refuse_knowledge(name)
             target, source = self.free_name(to), self.agent(name)
             with source.contents.alone():
                 texts = beside(target, source)
@@ -761,7 +761,7 @@ class World(Stage):
     @contextmanager
     def _closed(self, name: str) -> Iterator[Place]:
         """An agent's files while nobody writes them; whoever held the agent has to ask for it anew."""
-        _refuse_knowledge(name)
+        knowing.refuse_knowledge(name)
         agent = self.agent(name)
         with agent.contents.alone():
             self._agents.pop(agent.name).close()
@@ -796,10 +796,3 @@ class World(Stage):
     def __iter__(self) -> Iterator[AgentMemory]:
         """The characters, one after the other; rehearsals are asked for by their names."""
         return (self.agent(name) for name in self.characters())
-
-
-def _refuse_knowledge(name: str) -> None:
-    if name == WORLD_AGENT:
-        raise Conflict(
-            f"{WORLD_AGENT!r} keeps what the world knows, and stays where it is; “unknow” forgets facts and groups."
-        )
