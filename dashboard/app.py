@@ -10,7 +10,7 @@ if ROOT not in sys.path:  # ``streamlit run dashboard/app.py`` puts this folder 
 import streamlit as st  # noqa: E402
 
 from dashboard import session  # noqa: E402
-from dashboard.components import cast, drafts, places, recent, rehearsing, unsent, widgets  # noqa: E402
+from dashboard.components import cast, drafts, mounting, places, recent, rehearsing, widgets  # noqa: E402
 from dashboard.components.frame import head, looking_back, news, palette, showing, standing  # noqa: E402
 from dashboard.views import NEW, PAGES  # noqa: E402
 from memory_system import MemorySystemError  # noqa: E402
@@ -35,7 +35,7 @@ try:
             palette.show()
     places.sidebar(room)
     standing.visitor()
-    unsent.hold_clicks()
+    mounting.hold_clicks()
     if session.world().agents():
         with room:
             recent.opener()

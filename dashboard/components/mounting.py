@@ -56,6 +56,24 @@ def allowed(key: str) -> str:
     return re.sub("_(?=_)", "_\u2060", key)
 
 
+def keep_unsent(field: str) -> None:
+    """Let the browser keep what stands in a field of the chat, until it is sent, and put it back when it comes again.
+
+    To be called in the container that holds the field.
+
+    Args:
+        field: the key of the field, which tells it from those of other characters and conversations.
+    """
+    mount = st.components.v2.component("memory_unsent", js=_read("unsent.js"))
+    mount(key=allowed(f"unsent-{field}"), data={"field": field})
+
+
+def hold_clicks() -> None:
+    """Let a click that leaves a page while an edit is open wait until the edit is here."""
+    with st.sidebar:
+        st.components.v2.component("memory_leaving", js=_read("leaving.js"))(key="leaving")
+
+
 @cache
 def _read(name: str) -> str:
     place = _HERE / name

@@ -11,7 +11,7 @@ from memory_system.conversation import Step
 from memory_system.core import ago
 
 from ... import session
-from ...components import card, unsent, widgets
+from ...components import card, mounting, widgets
 from ...data import tables
 from . import live as talk_live
 from . import talk_tables
@@ -72,7 +72,7 @@ def show(agent: AgentMemory, mode: str, held: Held, ask: Ask) -> None:
             submit_mode="disable",  # what is said comes back into the field if it fails: nothing else is to stand there
         )
         if not closed:
-            unsent.keep(field)
+            mounting.keep_unsent(field)
     if text := said or begun:
         talk_live.begin(key, text, lambda listening: ask(text, listening), typed=said is not None)
         st.rerun()

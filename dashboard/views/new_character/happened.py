@@ -14,7 +14,7 @@ from memory_system.core import stamp
 from memory_system.operations.importing import NOW, Form, Order, Reading, Row, columns_of, decoded, guess, read_text
 
 from ... import words
-from ...components import unsent, widgets
+from ...components import mounting, widgets
 from ...data import tables
 from .life import Life
 
@@ -41,7 +41,7 @@ def show(life: Life, now: datetime) -> list[MemoryEntry] | None:
             words.PASTE_A_LIFE, key=life.key("pasted"), height=160, max_chars=_MOST, placeholder=_EXAMPLE,
             persist_state="session",
         )  # fmt: skip
-        unsent.keep(life.key("pasted"))
+        mounting.keep_unsent(life.key("pasted"))
     st.file_uploader(
         "Or a file", type=["txt", "csv", "tsv", "json", "jsonl"], key=life.key("upload"), on_change=_upload,
         args=(life,), help=f"Its text is put into the field above. At most {_MOST:,} characters.",

@@ -11,7 +11,7 @@ from memory_system.llm.offline import OfflineModel
 from memory_system.operations import read_introduction
 
 from ... import session, words
-from ...components import unsent, widgets
+from ...components import mounting, widgets
 from ...data import tables
 from ..personality import personality_form
 from .life import Life
@@ -40,7 +40,7 @@ def show(life: Life) -> dict[str, Any]:
             words.IN_A_PARAGRAPH, key=life.key("paragraph"), height=110, max_chars=_MOST, placeholder=_EXAMPLE,
             persist_state="session", help=_help(),
         )  # fmt: skip
-        unsent.keep(life.key("paragraph"))
+        mounting.keep_unsent(life.key("paragraph"))
     paragraph = str(life.get("paragraph") or "")
     changed = paragraph.strip() and paragraph != life.get("paragraph-read")
     by_hand = life.get("document") not in (None, _EMPTY, life.get("read"))
