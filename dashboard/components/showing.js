@@ -18,8 +18,18 @@ class Showing {
     this.next.addEventListener("click", () => this.go(1));
     this.act.addEventListener("click", () => this.say({ act: true }));
     this.leave_.addEventListener("click", () => this.say({ leave: true }));
+    this.beside = new ResizeObserver(() => this.place());
+    const sidebar = document.querySelector("[data-testid='stSidebar']");
+    if (sidebar) this.beside.observe(sidebar);
     this.key = (event) => this.pressed(event);
     document.addEventListener("keydown", this.key);
+  }
+
+  // The bar stands beside the sidebar, which lies over all else.
+  place() {
+    const right = document.querySelector("[data-testid='stSidebar']")?.getBoundingClientRect().right ?? 0;
+    const lies = matchMedia("(max-width: 768px)").matches || this.data?.keys;
+    this.bar.style.setProperty("--beside", `${lies ? 0 : Math.max(0, right)}px`);
   }
 
   button(name, text) {
@@ -47,6 +57,7 @@ class Showing {
 
   show(data) {
     this.data = data;
+    this.place();
     this.bar.setAttribute("aria-label", data.label);
     this.back.disabled = !data.back;
     this.back.setAttribute("aria-label", "Back");
@@ -63,6 +74,7 @@ class Showing {
 
   leave() {
     document.removeEventListener("keydown", this.key);
+    this.beside.disconnect();
     this.bar.remove();
   }
 }

@@ -48,7 +48,9 @@ def as_json(page: AppTest) -> tuple[AppTest, str]:
 
 
 PROSE = 150
-"""Words of sentences that a page may say at first sight."""
+"""Words of sentences that a page may say."""
+PROSE_OF = {"overview": 170, "installation": 180, "settings": 480}
+"""Pages that say more, the first for what happened by itself; none of them may say still more."""
 
 
 @pytest.mark.parametrize("view", [page.name for page in PAGES])
@@ -56,7 +58,7 @@ def test_every_page_opens_without_an_exception(open_page: OpenPage, view: str) -
     page = open_page(view)
     assert page.title[0].value
     sentences = [one.value for one in (*page.caption, *page.info) if one.value.endswith(".")]
-    assert sum(len(one.split()) for one in sentences) <= PROSE, sentences
+    assert sum(len(one.split()) for one in sentences) <= PROSE_OF.get(view, PROSE), sentences
 
 
 def test_overview_shows_counts_and_what_is_in_use(open_page: OpenPage) -> None:
