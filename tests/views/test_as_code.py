@@ -27,6 +27,7 @@ from tests.served import served_api
 from tests.waiting import LAST_RESORT
 
 from .conftest import FOLDER
+from .test_pages import open_tab
 
 OpenPage = Callable[..., AppTest]
 CUE = "Who has the mill key?"
@@ -101,6 +102,7 @@ def set_up(page: AppTest, setting: Setting) -> AppTest:
 
 
 def code_of(page: AppTest) -> tuple[str, str]:
+    open_tab(page, "As code")
     python = next(block.value for block in page.code if block.value.startswith("from datetime"))
     return python, next(block.value for block in page.code if block.value.startswith("curl "))
 
@@ -170,8 +172,9 @@ def test_code_answers_what_the_page_does(opened: tuple[OpenPage, str], name: str
     setting = SETTINGS[name]
     page = set_up(open_page("recall", cue=setting.cue), setting)
     revision = session.world().agent("mira").stamp
+    shown = shown_answer(page)
     python, curl = code_of(page)
-    answers = {"page": shown_answer(page), "python": by_python(python), "curl": by_curl(curl, address)}
+    answers = {"page": shown, "python": by_python(python), "curl": by_curl(curl, address)}
     assert_same(answers)
     assert answers["page"]
     assert session.world().agent("mira").stamp == revision, "nothing is touched"
@@ -182,8 +185,9 @@ def test_code_of_every_character_answers_what_the_page_does(opened: tuple[OpenPa
     for agent in session.world().characters():
         cue = session.example_cues(agent)[0]
         page = set_up(open_page("recall", agent=agent, cue=cue), Setting({"decay": 0.95, "thr": 0.6, "ss": 0.2}))
+        shown = shown_answer(page)
         python, curl = code_of(page)
-        assert_same({"page": shown_answer(page), "python": by_python(python), "curl": by_curl(curl, address)})
+        assert_same({"page": shown, "python": by_python(python), "curl": by_curl(curl, address)})
 
 
 # -- the words of the code ---------------------------------------------------------------------------------

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
+
 from dashboard import session, words
 from memory_system.core import BY_ITSELF
+from tests import sample_world
 from tests.views.test_pages import OpenPage, shown
 from tests.waiting import until
 
@@ -28,6 +31,7 @@ def test_the_clock_is_played_and_paused(open_page: OpenPage) -> None:
     assert not page.exception
 
 
+@pytest.mark.parametrize("cast", [sample_world.CAST], ids=["all"])
 def test_what_comes_next_happens_and_is_shown_until_it_is_seen(open_page: OpenPage) -> None:
     page = open_page("overview")
     world = session.opened()

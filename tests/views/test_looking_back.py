@@ -17,6 +17,8 @@ from memory_system.agent_parts.replay import FORGOTTEN
 from tests import sample_world
 from tests.waiting import LAST_RESORT
 
+from .test_pages import open_tab
+
 OpenPage = Callable[..., AppTest]
 VIEWS = sorted(page.name for page in PAGES)
 STORY = Wanted(world_time=datetime(2026, 3, 20, 20, tzinfo=UTC))
@@ -90,12 +92,16 @@ def test_a_page_shows_what_was_held_then(open_page: OpenPage) -> None:
     page = at(open_page("short_term"), STORY)
     assert set(page.dataframe[0].value["id"]) == {entry.id for entry in then.entries(Tier.STM)}
     page = at(open_page("long_term"), STORY)
+    page.session_state["rows-mira-False"] = True  # a table that is closed is not sent
+    page.run()
     assert set(page.dataframe[0].value["id"]) == {entry.id for entry in then.entries(Tier.LTM)}
     page = at(open_page("history"), STORY)
     assert len(page.dataframe[0].value) == len(then.history(1000)) < len(mira().history(1000))
     page = at(open_page("recall", cue=CUE), STORY)
-    assert any(block.value == then.explain(CUE).context for block in page.code)
     assert "asked Fri 20 Mar 2026, 20:00 UTC" in shown(page)
+    open_tab(page, words.CONTEXT_TEXT)
+    assert any(block.value == then.explain(CUE).context for block in page.code)
+    open_tab(page, "As code")
     assert '.as_of(world_time=datetime.fromisoformat("2026-03-20T20:00:00Z"))' in shown(page)
 
 

@@ -48,7 +48,7 @@ def test_a_paragraph_and_lines_become_a_character_in_one_change_set(open_page: O
     field(page, f"{words.MEND_LINE} 3", "28 February: Sold out")
     assert "3 events to remember." in shown(page)
     field(page, words.TRY_A_CUE, CUE)
-    assert page.get("plotly_chart")
+    assert [one for one in page.get("bidi_component") if one.proto.component_name == "bars"]
     assert "rosa" not in session.world().agents()
     press(page, words.CREATE_IT)
     rosa = session.world().agent("rosa")

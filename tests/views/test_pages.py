@@ -30,6 +30,12 @@ def shown(page: AppTest) -> str:
     return f"{said}\n{change_sets.text(page)}".strip()
 
 
+def open_tab(page: AppTest, label: str) -> None:
+    """Open a tab of the Recall page, of which nothing is drawn until then."""
+    page.session_state["recall-tab"] = label
+    page.run()
+
+
 def press(page: AppTest, label: str) -> AppTest:
     next(button for button in page.button if button.label == label).click().run()
     assert not page.exception, page.exception
@@ -90,8 +96,9 @@ def test_recall_shows_the_number_recalled_and_the_context_text(open_page: OpenPa
     page = open_page("recall", cue="Who has the mill key?")
     assert f"{len(mira().explain('Who has the mill key?'))} recalled of" in shown(page)
     context = mira().explain("Who has the mill key?").context
-    assert any(block.value == context for block in page.code)
     assert set(page.dataframe[0].value["verdict"]) >= {"recalled", "below threshold"}
+    open_tab(page, words.CONTEXT_TEXT)
+    assert any(block.value == context for block in page.code)
 
 
 def test_looking_at_recall_touches_nothing(open_page: OpenPage) -> None:
@@ -131,6 +138,7 @@ def test_the_form_of_decay_is_chosen_on_settings_and_tried_on_recall(open_page: 
     chosen = next(one for one in recall.button_group if one.label == words.DECAY_BY)
     assert chosen.value == "spaced"
     chosen.set_value("power").run()
+    open_tab(recall, "As code")
     assert any('"decay_form": "power"' in block.value for block in recall.code)
 
 

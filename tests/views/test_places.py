@@ -72,14 +72,14 @@ def test_the_last_changes_open_over_any_page_with_their_undo(workbench: Callable
 def test_a_character_that_was_deleted_is_back_by_the_line_over_whichever_is_shown(
     workbench: Callable[..., AppTest],
 ) -> None:
-    app = workbench(next(page for page in PAGES if page.name == "personality"), agent="juno")
+    app = workbench(next(page for page in PAGES if page.name == "personality"), agent="tobias")
     names = session.world().agents()
-    press(app, "Delete juno")
-    assert "juno" not in session.world().agents()
-    assert app.session_state["agent"] != "juno"
+    press(app, "Delete tobias")
+    assert "tobias" not in session.world().agents()
+    assert app.session_state["agent"] != "tobias"
     press(app, "Undo")
     assert session.world().agents() == names
-    assert app.session_state["agent"] == "juno"
+    assert app.session_state["agent"] == "tobias"
 
 
 def test_what_the_palette_does_not_know_leads_nowhere(workbench: Callable[..., AppTest]) -> None:

@@ -93,7 +93,9 @@ class Other:
         return np.random.default_rng(len(texts)).standard_normal((len(texts), 32)).astype(np.float32)
 
 
-BANNER = "from dashboard import session\nfrom dashboard.components import standing\nstanding.banner(session.agent())\n"
+BANNER = (
+    "from dashboard import session\nfrom dashboard.components.frame import standing\nstanding.banner(session.agent())\n"
+)
 
 
 def test_a_character_of_another_embedding_model_is_offered_to_be_embedded_anew(

@@ -59,7 +59,7 @@ def show(life: Life) -> dict[str, Any]:
 
 
 def _help() -> str:
-    model = session.world().models
+    model = session.world().model
     if model.name == OfflineModel.name:
         return "Read by plain rules, without a language model. Nothing is left out."
     return widgets.plain(f"Read by {model.label}; by plain rules where it does not help.")
@@ -74,7 +74,7 @@ def _wants_it_anew() -> bool:
 
 def _read(life: Life, paragraph: str) -> None:
     """Let the form begin anew with what the paragraph says."""
-    model = session.world().models
+    model = session.world().model
     try:
         with st.spinner(f"{widgets.plain(model.label)} reads it …"):
             found = read_introduction(paragraph, model)
