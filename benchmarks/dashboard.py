@@ -175,7 +175,7 @@ def switches(page: Page, dashboard: Dashboard, rounds: int) -> dict[str, list[To
 def slides(page: Page, dashboard: Dashboard, rounds: int) -> list[Took]:
     """Until the chart shows the new scores after a step of a weight."""
     dashboard.show(page, "recall", agent=AGENT, cue=CUE)
-    open_expander(page, words.WEIGHTS_AND_TIME)
+    open_expander(page, words.DECAY_AND_TIME)
     expect(first_bar(page)).to_be_visible()
     watch, thumb = Watch(page, dashboard), page.get_by_role("slider", name=words.WEIGHT_OF_RECENCY).first
     thumb.focus()

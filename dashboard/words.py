@@ -135,7 +135,8 @@ RECENCY_KEPT = "Recency kept per hour (decay k)"
 HAPPENED_FROM = "Happened from"
 HAPPENED_UNTIL = "Happened until"
 NOT_RECALLED = "Not recalled"
-WEIGHTS_AND_TIME = "Weights, decay, relevancy, static memory and time"
+CHANGE_THE_QUERY = "Change the query"
+DECAY_AND_TIME = "Decay, relevancy, static memory and time"
 ONLY_MEMORIES_OF = "Filter by kind, tag, time, importance or words"
 
 # recall_cues.py

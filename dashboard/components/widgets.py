@@ -27,6 +27,10 @@ _JOINER = "\u2060"
 """Has no width, and nothing is broken there."""
 
 
+_BESIDE = "[data-testid='stColumn']:has(>* .st-key-recall-sheet)"
+"""The column of the Recall page's controls: beside the bars in sight, on a small screen a sheet at its lower edge."""
+
+
 def style() -> None:
     """The little that the theme cannot say: width, spacing, words that wrap, ink that dark's pale blue can bear."""
     st.html(
@@ -53,6 +57,16 @@ def style() -> None:
         "{padding-bottom:8rem!important}"
         "[data-testid='stLayoutWrapper']:has(>[class*='st-key-foot-']){position:sticky;bottom:0;z-index:50;"
         "background:light-dark(#fff,#161614);padding:.5rem 0;border-top:1px solid light-dark(#dcdcd6,#3a3a36)}"
+        f"{_BESIDE}{{align-self:flex-start;position:sticky;top:4rem;max-height:calc(100vh - 5rem);overflow-y:auto}}"
+        ".st-key-recall-sheet-open{display:none!important}"
+        "@media(max-width:1100px){"
+        "[data-testid='stHorizontalBlock']:has(>[data-testid='stColumn'] .st-key-recall-sheet){flex-wrap:wrap}"
+        "[data-testid='stColumn']:has(+[data-testid='stColumn'] .st-key-recall-sheet){flex:1 1 100%}"
+        f"{_BESIDE}{{flex:1 1 100%;top:auto;bottom:0;max-height:45vh;z-index:50;padding:.5rem 0;"
+        "background:light-dark(#fff,#161614);border-top:1px solid light-dark(#dcdcd6,#3a3a36)}"
+        ".st-key-recall-sheet-open{display:flex!important}"
+        ".st-key-recall-sheet:not(:has(.st-key-recall-sheet-open input:checked)) "
+        "[data-testid='stLayoutWrapper']:has(>.st-key-recall-controls){display:none}}"
         ".st-key-news button{border-radius:2rem;box-shadow:0 2px 10px #0005}"
         "@media(max-width:640px){[data-testid='stMainBlockContainer']{padding:4.6rem 1rem 3rem}"
         ".st-key-last-act{left:1rem;right:1rem;transform:none;max-width:none}"

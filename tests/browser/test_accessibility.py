@@ -103,7 +103,7 @@ def test_a_page_has_no_violation_of_ours(tinted: Page, dashboard: Dashboard, nam
             choose(tinted, words.EDIT_AS, mode)
             assert not violations(tinted)
     elif name == "recall":
-        tinted.get_by_text(words.WEIGHTS_AND_TIME).click()
+        tinted.get_by_text(words.DECAY_AND_TIME).click()
     elif name == "long_term":
         ids = tinted.locator(".js-plotly-plot").evaluate("plot => plot.data[2].customdata.flat()")
         dashboard.show(tinted, view, **link, memory=ids[0])

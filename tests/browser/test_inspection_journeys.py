@@ -20,7 +20,7 @@ def test_every_slider_scores_again_at_once(page: Page, dashboard: Dashboard) -> 
     cue = "Who has the mill key, and who says so? " + "The key, the lamp, the hatch and the ferry at night. " * 30
     dashboard.show(page, "recall", agent="mira", cue=cue[:1900])
     seen = {recalled(page)}
-    page.get_by_text(words.WEIGHTS_AND_TIME).click()
+    page.get_by_text(words.DECAY_AND_TIME).click()
     choose(page, "Preset", "classic")
     took = [milliseconds(page)]
     for label, key in (
@@ -95,3 +95,26 @@ def test_a_box_on_the_timeline_lists_what_is_in_it(page: Page, dashboard: Dashbo
     held = int(chosen.inner_text().split()[1])
     assert 1 < held < len(points(page))
     expect(page.get_by_test_id("stDataFrame")).to_be_visible()
+
+
+@pytest.mark.full
+def test_the_sliders_stand_beside_the_bars_and_on_a_phone_in_a_sheet(page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, "recall", agent="mira", cue="Who has the mill key?")
+    slider = page.get_by_role("slider", name=words.THRESHOLD)
+    switch = page.get_by_test_id("stCheckbox").filter(has_text=words.CHANGE_THE_QUERY)
+    expect(switch).to_be_hidden()
+    bar, beside = first_bar(page).bounding_box(), slider.bounding_box()
+    assert bar
+    assert beside
+    assert beside["x"] > bar["x"] + bar["width"]
+    first_bar(page).scroll_into_view_if_needed()
+    expect(slider).to_be_in_viewport()
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(slider).to_be_hidden()
+    expect(first_bar(page)).to_be_in_viewport()
+    switch.locator("label").first.click()
+    settled(page)
+    expect(slider).to_be_in_viewport()
+    page.mouse.wheel(0, 400)
+    slide(page, words.THRESHOLD, "End")
+    assert recalled(page) < 6

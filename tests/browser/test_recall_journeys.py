@@ -40,7 +40,7 @@ from .hands import (
 pytestmark = pytest.mark.browser
 
 CUE = "Who has the mill key?"
-WEIGHTS, FACETS = words.WEIGHTS_AND_TIME, words.ONLY_MEMORIES_OF
+WEIGHTS, FACETS = words.DECAY_AND_TIME, words.ONLY_MEMORIES_OF
 THRESHOLD, TOP_K = words.THRESHOLD, words.TOP_K
 TALK = """Mira: Who had the key last?
 Tobias: I did, until Wednesday, because Juno asked me to keep it.

@@ -67,27 +67,30 @@ def own_preset(settings: AgentSettings) -> Preset:
 
 
 def controls(agent: AgentMemory, text: str) -> Asked:
-    """The sliders, from the character's settings until they are moved."""
+    """The sliders, from the character's settings until they are moved; on a small screen in a sheet that opens."""
     settings = agent.settings
-    columns = st.columns(3, vertical_alignment="bottom")
-    top_k = columns[0].number_input(
-        words.TOP_K, 0, 100, min(settings.top_k, 100), key=f"top_k-{session.place()}",
-        persist_state="session",
-    )  # fmt: skip
-    threshold = _slider(agent, columns[1], "thr", words.THRESHOLD, 0.0, _MOST, 0.01)
-    shown = columns[2].segmented_control(
-        "Show",
-        ["All", "Recalled", words.NOT_RECALLED],
-        default="All",
-        required=True,
-        key=f"shown-{session.place()}",
-        persist_state="session",
-    )
-    with st.expander(words.WEIGHTS_AND_TIME):
-        scoring, static_threshold, static_share = _scoring(agent)
-        requery, now = _second_round_and_time(agent)
-    with st.expander(words.ONLY_MEMORIES_OF):
-        facets = _facets(agent)
+    with st.container(key="recall-sheet"):
+        st.toggle(words.CHANGE_THE_QUERY, key="recall-sheet-open")
+        with st.container(key="recall-controls", gap="small"):
+            threshold = _slider(agent, "thr", words.THRESHOLD, 0.0, _MOST, 0.01)
+            weights = _weights(agent)
+            top_k = st.number_input(
+                words.TOP_K, 0, 100, min(settings.top_k, 100), key=f"top_k-{session.place()}",
+                persist_state="session",
+            )  # fmt: skip
+            shown = st.segmented_control(
+                "Show",
+                ["All", "Recalled", words.NOT_RECALLED],
+                default="All",
+                required=True,
+                key=f"shown-{session.place()}",
+                persist_state="session",
+            )
+            with st.expander(words.DECAY_AND_TIME):
+                scoring, static_threshold, static_share = _scoring(agent, weights)
+                requery, now = _second_round_and_time(agent)
+            with st.expander(words.ONLY_MEMORIES_OF):
+                facets = _facets(agent)
     query = Query(text, now, int(top_k), threshold, static_threshold, static_share, scoring, facets, requery)
     return Asked(query, str(shown))
 
@@ -149,11 +152,11 @@ def _values(preset: Preset) -> dict[str, Any]:
 
 
 def _slider(
-    agent: AgentMemory, place: Any, name: str, label: str, low: float, high: float, step: float, shape: str = "%.2f"
+    agent: AgentMemory, name: str, label: str, low: float, high: float, step: float, shape: str = "%.2f"
 ) -> float:
     start = _values(own_preset(agent.settings))[name]
     key = f"{name}-{session.place()}"
-    return float(place.slider(label, low, high, start, step, shape, key=key, persist_state="session"))
+    return float(st.slider(label, low, high, start, step, shape, key=key, persist_state="session"))
 
 
 def show_all() -> None:
@@ -161,8 +164,8 @@ def show_all() -> None:
     st.session_state[f"shown-{session.place()}"] = "All"
 
 
-def _scoring(agent: AgentMemory) -> tuple[Scoring, float, float]:
-    """Weights, decay, measure, and what static memory has of its own."""
+def _weights(agent: AgentMemory) -> Weights:
+    """A preset, which sets the sliders here and below, and the weight of each part."""
     own = own_preset(agent.settings)
 
     def take_preset() -> None:
@@ -175,14 +178,20 @@ def _scoring(agent: AgentMemory) -> tuple[Scoring, float, float]:
         help="Sets the sliders, the thresholds included.", persist_state="session",
     )  # fmt: skip
     st.caption(PRESETS.get(str(chosen), own).source)
-    sliders = st.columns(3)
-    weights = [
-        _slider(agent, column, name, f"Weight of {name}", 0.0, _MOST, 0.01)
-        for column, name in zip(sliders, ("recency", "importance", "relevancy"), strict=True)
-    ]
-    decay = _slider(agent, sliders[0], "decay", words.RECENCY_KEPT, 0.5, 0.999, 0.001, "%.3f")
-    static_threshold = _slider(agent, sliders[1], "st", words.STATIC_THRESHOLD, 0.0, 1.0, 0.01)
-    static_share = sliders[2].slider(
+    return Weights(
+        *(
+            _slider(agent, name, f"Weight of {name}", 0.0, _MOST, 0.01)
+            for name in ("recency", "importance", "relevancy")
+        )
+    )
+
+
+def _scoring(agent: AgentMemory, weights: Weights) -> tuple[Scoring, float, float]:
+    """Decay, measure, and what static memory has of its own."""
+    own = own_preset(agent.settings)
+    decay = _slider(agent, "decay", words.RECENCY_KEPT, 0.5, 0.999, 0.001, "%.3f")
+    static_threshold = _slider(agent, "st", words.STATIC_THRESHOLD, 0.0, 1.0, 0.01)
+    static_share = st.slider(
         "Share of seats for static memory", 0.0, 1.0, agent.settings.static_share, 0.1, key=f"ss-{session.place()}",
         persist_state="session",
     )  # fmt: skip
@@ -190,26 +199,25 @@ def _scoring(agent: AgentMemory) -> tuple[Scoring, float, float]:
         words.DECAY_BY, [one.value for one in DecayForm], default=own.scoring.decay_form.value, required=True,
         key=f"decay_form-{session.place()}", persist_state="session", help=words.DECAY_HELP,
     )  # fmt: skip
-    left, middle, right = st.columns(3, vertical_alignment="bottom")
-    passing = left.segmented_control(
+    passing = st.segmented_control(
         words.THRESHOLD_IS_OF, [one.value for one in Passing], default=own.scoring.passing.value, required=True,
         key=f"passing-{session.place()}", persist_state="session", help=words.THRESHOLD_HELP,
     )  # fmt: skip
-    seats = middle.segmented_control(
+    seats = st.segmented_control(
         words.SEATS_BY, [one.value for one in Seats], default=own.scoring.seats.value, required=True,
         key=f"seats-{session.place()}", persist_state="session", help=words.SEATS_HELP,
     )  # fmt: skip
-    measure = left.segmented_control(
+    measure = st.segmented_control(
         "Relevancy by", [one.value for one in Measure], default=own.scoring.measure.value, required=True,
         key=f"measure-{session.place()}", persist_state="session",
         help=words.RELEVANCY_HELP,
     )  # fmt: skip
-    normalise = right.toggle(
+    normalise = st.toggle(
         words.SCALE_EACH_PART, own.scoring.normalise, key=f"normalise-{session.place()}",
         help="As in the paper on generative agents.", persist_state="session",
     )  # fmt: skip
     rules = Seats(str(seats)), DecayForm(str(decay_form)), Passing(str(passing))
-    scoring = Scoring(Weights(*weights), decay, Measure(str(measure)), normalise, *rules)
+    scoring = Scoring(weights, decay, Measure(str(measure)), normalise, *rules)
     return scoring, static_threshold, static_share
 
 
@@ -217,14 +225,13 @@ def _second_round_and_time(agent: AgentMemory) -> tuple[int, datetime]:
     """How many hits lead on, and the time at which it is asked: the world's, or another to see what decays by then."""
     world_now = st.session_state.get(f"asked-at-{session.place()}", agent.now).astimezone(UTC)
     minute = world_now.replace(second=0, microsecond=0)
-    columns = st.columns(3)
     draft = drafts.Draft(f"ask/{session.place()}", {"day": minute.date(), "hour": minute.time()})
-    day = columns[0].date_input(
+    day = st.date_input(
         "Ask on this day", None, key=draft.field("day"), help="The world's time; later, recency has decayed.",
         persist_state="session",
     ) or minute.date()  # fmt: skip
-    hour = columns[1].time_input("At this time (UTC)", None, key=draft.field("hour"), persist_state="session")
-    requery = columns[2].number_input(
+    hour = st.time_input("At this time (UTC)", None, key=draft.field("hour"), persist_state="session")
+    requery = st.number_input(
         "Hits for a second round", 0, 20, 0, key=f"requery-{session.place()}", persist_state="session",
         help="The best hits become cues for a second round, which fills the remaining seats.",
     )  # fmt: skip
@@ -234,21 +241,19 @@ def _second_round_and_time(agent: AgentMemory) -> tuple[int, datetime]:
 
 def _facets(agent: AgentMemory) -> Facets:
     """Which memories may be found; all, until something is chosen."""
-    left, right = st.columns(2)
-    kinds = left.multiselect(
+    kinds = st.multiselect(
         "Kinds",
         [kind.value for kind in Kind],
         key=f"kinds-{session.place()}",
         placeholder="Any kind",
         persist_state="session",
     )
-    tags = right.multiselect(
+    tags = st.multiselect(
         "Tags", session.tags(agent), key=f"tags-{session.place()}", placeholder="Any tag",
         persist_state="session",
     )  # fmt: skip
     scene = _scene(agent)
-    columns = st.columns(4)
-    since = columns[0].date_input(
+    since = st.date_input(
         words.HAPPENED_FROM,
         None,
         _FIRST_DAY,
@@ -257,7 +262,7 @@ def _facets(agent: AgentMemory) -> Facets:
         help="The whole day, in UTC.",
         persist_state="session",
     )
-    until = columns[1].date_input(
+    until = st.date_input(
         words.HAPPENED_UNTIL,
         None,
         _FIRST_DAY,
@@ -266,10 +271,10 @@ def _facets(agent: AgentMemory) -> Facets:
         help="The whole day, in UTC.",
         persist_state="session",
     )
-    low, high = columns[2].slider(
+    low, high = st.slider(
         "Importance", 0.0, 1.0, (0.0, 1.0), 0.1, key=f"range-{session.place()}", persist_state="session"
     )
-    contains = columns[3].text_input(
+    contains = st.text_input(
         "With these words", key=f"contains-{session.place()}", max_chars=200, persist_state="session"
     )
     if since and until and until < since:
@@ -293,14 +298,13 @@ def _scene(agent: AgentMemory) -> dict[str, Any]:
     if not people and not places:
         return {}
     place, found = session.place(), dict[str, Any]()
-    columns = st.columns(3)
-    for column, name, label, options, missing in (
-        (columns[0], "sources", "How it became known", list(tables.SOURCES), "In any way"),
-        (columns[1], "people", "People", list(people), "Anybody"),
-        (columns[2], "places", "Places", list(places), "Anywhere"),
+    for name, label, options, missing in (
+        ("sources", "How it became known", list(tables.SOURCES), "In any way"),
+        ("people", "People", list(people), "Anybody"),
+        ("places", "Places", list(places), "Anywhere"),
     ):
         found[name] = tuple(
-            column.multiselect(
+            st.multiselect(
                 label,
                 options,
                 key=f"{name}-{place}",

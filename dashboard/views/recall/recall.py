@@ -2,6 +2,7 @@
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import session, words
 from dashboard.components import bars, bulk, widgets
@@ -25,42 +26,28 @@ def results(agent: AgentMemory, cue: str) -> None:
         widgets.empty("No cue yet.", "Type a question above, or take one of the examples.", agent, to="overview")
         return
     try:
-        _answer(agent, controls.controls(agent, cue))
+        with st.container(key="recall-bench"):
+            picture, beside = st.columns([7, 3], gap="medium")
+        with beside:
+            asked = controls.controls(agent, cue)
+        _answer(agent, asked, picture)
     except MemorySystemError as error:
         widgets.problem(error)
 
 
-def _answer(agent: AgentMemory, asked: controls.Asked) -> None:
-    query = asked.query
-    found = agent.explanation(query)
-    if not found.considered:
-        widgets.empty(
-            "Nothing to recall yet.",
-            "Add an event.",
-            agent,
-            to="short_term",
-        )
-        return
-    summary = f"{len(found)} recalled of {found.considered} candidates · {found.milliseconds:.1f} ms"
-    st.caption(widgets.plain(f"{summary} · asked {tables.exact(query.now)}"))
-    st.caption(_rule(query))
-    if found.nearest is not None:
-        st.caption(
-            widgets.plain(f"Nothing passed the threshold. “{found.nearest.entry.document}” {found.nearest.because}")
-        )
-    recall_forgotten.show(agent, query)
-    why.opened(agent, found)
-    shown = _shown(found, asked.shown)
+def _answer(agent: AgentMemory, asked: controls.Asked, picture: DeltaGenerator) -> None:
+    """The bars beside the controls, and below both the tabs."""
+    found = agent.explanation(asked.query)
+    with picture:
+        shown = _picture(agent, found, asked.shown)
     if not shown:
-        widgets.empty("No matching memories.", "Lower the threshold, or raise top-k.")
-        if asked.shown != "All":
-            st.button("Show all", icon=":material/list:", key="recall-show-all", on_click=controls.show_all)
         return
     frame = tables.candidates(found.candidates[place] for place in shown[:ROWS])
     turn = st.session_state.get("recall-round", 0)
-    bars.show(frame.head(BARS), query, why.choose, key="recall-bars")
-    more = f"The {BARS} first of {len(shown):,}; the table has more. " if len(shown) > BARS else ""
-    st.caption(f"{more}Pale bars were not recalled{_left_out(query)}. Click a bar to open its memory.")
+    with picture:
+        bars.show(frame.head(BARS), found.query, why.choose, key="recall-bars")
+        more = f"The {BARS} first of {len(shown):,}; the table has more. " if len(shown) > BARS else ""
+        st.caption(f"{more}Pale bars were not recalled{_left_out(found.query)}. Click a bar to open its memory.")
     table, context, narrative, compare, judge, cues, code = st.tabs(
         [
             "Every candidate",
@@ -86,7 +73,7 @@ def _answer(agent: AgentMemory, asked: controls.Asked) -> None:
             recall_narrative.show(agent, found)
     with compare:
         if compare.open:
-            recall_compare.show(agent, query)
+            recall_compare.show(agent, found.query)
     with judge:
         if judge.open:
             recall_judge.show(agent, found)
@@ -96,6 +83,28 @@ def _answer(agent: AgentMemory, asked: controls.Asked) -> None:
     with code:
         if code.open:
             _code(agent, found)
+
+
+def _picture(agent: AgentMemory, found: Explanation, wanted: str) -> list[int]:
+    """What stands above the bars, and the places of the candidates that they show: none if it says why."""
+    query = found.query
+    if not found.considered:
+        widgets.empty("Nothing to recall yet.", "Add an event.", agent, to="short_term")
+        return []
+    summary = f"{len(found)} recalled of {found.considered} candidates · {found.milliseconds:.1f} ms"
+    st.caption(widgets.plain(f"{summary} · asked {tables.exact(query.now)}"), help=_rule(query))
+    if found.nearest is not None:
+        st.caption(
+            widgets.plain(f"Nothing passed the threshold. “{found.nearest.entry.document}” {found.nearest.because}")
+        )
+    recall_forgotten.show(agent, query)
+    why.opened(agent, found)
+    shown = _shown(found, wanted)
+    if not shown:
+        widgets.empty("No matching memories.", "Lower the threshold, or raise top-k.")
+        if wanted != "All":
+            st.button("Show all", icon=":material/list:", key="recall-show-all", on_click=controls.show_all)
+    return shown
 
 
 def _rule(query: Query) -> str:
