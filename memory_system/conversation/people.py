@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -19,6 +20,7 @@ from ..core import personality as static_memory
 from ..core.change_set import ITSELF, PERSON, ChangeSet, TextChange, is_text, short
 from ..core.entry import MemoryEntry, Tier
 from ..core.json_source import parse_strict
+from ..core.kinds import Source
 from ..core.scoring import in_range
 from ..core.times import moment_given, parse_time
 from ..errors import InvalidDocument, InvalidParameter, StoreDamaged
@@ -40,7 +42,7 @@ _POINTS = 1000
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody whom an agent knows, by its personality or from talks.
+    """Somebody whom an agent knows: by its personality, from talks, or because they told it something.
 
     Args:
         name: by which they talk with it.
@@ -49,7 +51,7 @@ class Person:
         trust: how far it trusts them, 0 (not at all) to 1 (wholly), by what it thought of them last, or else by its
             personality; ``None`` where neither says.
         talks: how many conversations with them are kept.
-        last: when something was said last in one, by the world's time; ``None`` where nothing was.
+        last: when something was said last in one, or told by them, by the world's time; ``None`` where nothing was.
         why: why trust changed last, in a sentence; empty where it has not.
         evidence: the ids of the memories that the last reflection on them rests on.
         until: the time of the last memory that was read for one; ``None`` before the first.
@@ -157,7 +159,9 @@ def text_changes(agent: AgentMemory, names: Sequence[str], before: Blocks, after
 
 
 def people(agent: AgentMemory) -> tuple[Person, ...]:
-    """Everybody whom an agent knows: whom it talked with last first, then those of its personality alone, by name.
+    """Everybody whom an agent knows: of its personality, of its talks, who told it something, and whom it describes.
+
+    Whom it met last comes first, then those whom it never met, by name.
 
     Raises:
         StoreDamaged: what is kept is not as it was written.
@@ -174,6 +178,11 @@ def people(agent: AgentMemory) -> tuple[Person, ...]:
             person = found.get(key, Person(name, ""))
             latest = max((at for at in (person.last, talk.last) if at is not None), default=None)
             found[key] = replace(person, talks=person.talks + 1, last=latest)
+    for called, at in _tellers(agent).items():
+        with suppress(InvalidParameter):  # it is a part of several names, and nobody knows whose
+            name = _alike(called, [one.name for one in found.values()]) or called
+            person = found.get(_folded(name), Person(name, ""))
+            found[_folded(name)] = replace(person, last=max(filter(None, (person.last, at)), default=None))
     return tuple(sorted(found.values(), key=lambda one: (-one.last.timestamp() if one.last else 0.0, one.name)))
 
 
@@ -336,6 +345,17 @@ def talks_with(agent: AgentMemory, name: str) -> str:
 
 
 # -- how ---------------------------------------------------------------------------------------------------
+
+
+def _tellers(agent: AgentMemory) -> dict[str, datetime | None]:
+    """Who told an agent of something that it remembers, and when last."""
+    told: dict[str, datetime | None] = {}
+    own = _folded(agent.display_name)
+    for entry in (one for tier in (Tier.STM, Tier.LTM) for one in agent.entries(tier)):
+        if entry.source is Source.TOLD and entry.people and _folded(entry.people[0]) != own:
+            name, before = entry.people[0], told.get(entry.people[0])
+            told[name] = max(filter(None, (before, entry.timestamp)), default=None)
+    return told
 
 
 def _called(name: object) -> str:

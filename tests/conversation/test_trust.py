@@ -227,3 +227,15 @@ def test_a_part_of_a_name_means_whoever_alone_has_it(bo: AgentMemory) -> None:
     assert len(people(bo)) == 2
     describe_person(bo, "Ana", "")  # who is described is named whole: this is a third
     assert len(people(bo)) == 3
+
+
+def test_whoever_told_something_is_known_and_reflected_on_by_the_world(bo: AgentMemory, world: World) -> None:
+    lived(bo, "hens", "The hens are in Cy's barn.", 8, 2, source="told", people=["Cy Marsh"])
+    lived(bo, "fox", "It was no fox, Ana says.", 7, 1, source="told", people=["Ana"])
+    lived(bo, "seen", "Dot ran past.", 7, 1, source="saw", people=["Dot"])
+    known = {one.name: one for one in people(bo)}
+    assert set(known) == {ANA, "Cy Marsh"}
+    assert known[ANA].last == NOW - timedelta(hours=1)
+    bo.configure(person_trigger=8)
+    world.advance(NOW)
+    assert any("Cy Marsh" in one.change_set.title for one in bo.history(50, operation="reflect-on-person"))
