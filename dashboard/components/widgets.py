@@ -131,12 +131,10 @@ def keep_by(key: str, default: Retention | None = None) -> Retention:
     chosen = st.segmented_control(
         KEEP_BY, [one.value for one in Retention], default=None if default is None else default.value, required=True,
         key=key, persist_state="session",
+        help="“learned” keeps memories that are likely enough to be asked for, by weights fitted to labelled "
+        "conversations; of the older half, the least likely leave first. “importance” keeps those that are rated "
+        "important enough; the oldest leave first.",
     )  # fmt: skip
-    st.caption(
-        "“learned” keeps memories that are likely enough to be asked for, by weights fitted to labelled conversations; "
-        "of the older half, the least likely leave first. “importance” keeps those that are rated important enough; "
-        "the oldest leave first."
-    )
     return Retention(str(chosen))
 
 

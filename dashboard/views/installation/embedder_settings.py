@@ -40,8 +40,8 @@ def show() -> None:
             help="“minilm” is best for English. “multilingual” knows sixteen languages, and is weaker in English.",
         )  # fmt: skip
         st.caption(
-            "Shared by all characters of this world. After a change each character has to be re-embedded before it can "
-            "recall or change anything, here or at the top of its pages."
+            "After a change each character has to be re-embedded, here or on its pages, before it can recall or change "
+            "anything."
         )
         if st.button(
             words.USE_THIS_EMBEDDER, icon=":material/translate:", disabled=name == world.embedder_name,

@@ -25,9 +25,8 @@ def show(agent: AgentMemory) -> None:
     with st.container(border=True):
         st.header("Prompts", anchor=False)
         st.caption(
-            "The instructions for the language model, for all characters of this world. "
-            "Memories are not part of them: they follow as data, after a sentence and an "
-            "answer format that cannot be edited."
+            "The instructions for the language model. Memories follow them as data, after a sentence and an answer "
+            "format that cannot be edited."
         )
         if file.problem:
             st.warning(widgets.plain(file.problem), icon=":material/warning:")

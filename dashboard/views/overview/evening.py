@@ -105,7 +105,7 @@ def day(agent: AgentMemory, cast: list[AgentMemory]) -> None:
         },
         _choose,
     )  # fmt: skip
-    st.caption("A dot is a memory, larger with its importance; a line joins what two remember of one event.")
+    st.caption("Dots are memories, larger with importance; lines join what two remember of one event.")
 
 
 def asked() -> bool:

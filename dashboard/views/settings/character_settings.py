@@ -125,7 +125,7 @@ def show(agent: AgentMemory) -> None:
     now, usual = _flat(agent.settings), _flat(AgentSettings())
     with st.container(border=True):
         st.header("Memory and score", anchor=False)
-        st.caption("How this character remembers. Every change is in the history and can be undone.")
+        st.caption("Every change is in the history and can be undone. A question mark tells what a setting means.")
         draft = drafts.Draft(f"settings/{agent.name}", now, _LABELS)
         values = _numbers(agent, now, usual, draft)
         _measures(values, draft)
@@ -160,16 +160,15 @@ def _numbers(agent: AgentMemory, now: dict[str, Any], usual: dict[str, Any], dra
                 step=step,
                 format=shape,
                 key=draft.field(name),
+                help=meaning,
                 persist_state="session",
             )
-            with st.container(horizontal=True, vertical_alignment="center"):
-                st.caption(meaning)
-                back = st.button(
-                    f"Default {usual[name]:g}", key=f"reset-{name}", type="tertiary", disabled=now[name] == usual[name],
-                    help=f"{label}: back to its default.",
-                )  # fmt: skip
-                if back:
-                    _save(agent, {**now, name: usual[name]}, f"{label} is back at its default.", draft, (name,))
+            back = st.button(
+                f"Default {usual[name]:g}", key=f"reset-{name}", type="tertiary", disabled=now[name] == usual[name],
+                help=f"{label}: back to its default.",
+            )  # fmt: skip
+            if back:
+                _save(agent, {**now, name: usual[name]}, f"{label} is back at its default.", draft, (name,))
     return values
 
 
@@ -178,49 +177,45 @@ def _measures(values: dict[str, Any], draft: drafts.Draft) -> None:
     with middle:
         values["seats"] = st.segmented_control(
             words.SEATS_BY, [one.value for one in Seats], required=True, key=draft.field("seats"),
-            persist_state="session",
+            persist_state="session", help=words.SEATS_HELP,
         )  # fmt: skip
-        st.caption(words.SEATS_HELP)
         values["passing"] = st.segmented_control(
             words.THRESHOLD_IS_OF, [one.value for one in Passing], required=True, key=draft.field("passing"),
-            persist_state="session",
+            persist_state="session", help=words.THRESHOLD_HELP,
         )  # fmt: skip
-        st.caption(words.THRESHOLD_HELP)
     with left:
         values["measure"] = st.segmented_control(
             "Relevancy by", [one.value for one in Measure], required=True, key=draft.field("measure"),
-            persist_state="session",
+            persist_state="session", help=words.RELEVANCY_HELP,
         )  # fmt: skip
-        st.caption(words.RELEVANCY_HELP)
     with right:
-        values["normalise"] = st.toggle(words.SCALE_EACH_PART, key=draft.field("normalise"), persist_state="session")
-        st.caption("As in the paper on generative agents; scores then compare within one answer only.")
+        values["normalise"] = st.toggle(
+            words.SCALE_EACH_PART, key=draft.field("normalise"), persist_state="session",
+            help="As in the paper on generative agents; scores then compare within one answer only.",
+        )  # fmt: skip
     left, right = st.columns(2)
     with left:
         values["decay_form"] = st.segmented_control(
             words.DECAY_BY, [one.value for one in DecayForm], required=True, key=draft.field("decay_form"),
-            persist_state="session",
+            persist_state="session", help=words.DECAY_HELP,
         )  # fmt: skip
-        st.caption(words.DECAY_HELP)
     with right:
         values["retention"] = widgets.keep_by(draft.field("retention")).value
         values["rated_by"] = st.segmented_control(
             "Events rated by", [one.value for one in RatedBy], required=True, key=draft.field("rated_by"),
             persist_state="session",
+            help="When they come. Those of the rules and of nobody are rated by the model in the background, and so is "
+            "what comes over the HTTP API.",
         )  # fmt: skip
-        st.caption(
-            "When they come. Those of the rules and of nobody are rated by the model in the background, and so is what "
-            "comes over the HTTP API."
-        )
         values["replan"] = st.segmented_control(
             "Important events and the plan of the day", [one.value for one in Replan], required=True,
             key=draft.field("replan"), persist_state="session",
+            help="Whether an event rated 8 or more has the rest of the day planned anew as time passes.",
         )  # fmt: skip
-        st.caption("Whether an event rated 8 or more has the rest of the day planned anew as time passes.")
         values["auto_migrate"] = st.toggle(
-            words.MIGRATE_BY_ITSELF, key=draft.field("auto_migrate"), persist_state="session"
-        )
-        st.caption("As soon as something is added; each migration is a change of its own, which can be undone.")
+            words.MIGRATE_BY_ITSELF, key=draft.field("auto_migrate"), persist_state="session",
+            help="As soon as something is added; each migration is a change of its own, which can be undone.",
+        )  # fmt: skip
 
 
 def _presets(agent: AgentMemory, now: dict[str, Any], draft: drafts.Draft) -> None:
