@@ -102,7 +102,7 @@ def _list(agent: AgentMemory, at: looking.Looking) -> tuple[Explanation | None, 
         {
             "agent": session.place(), "cue": at.box, "only": at.only, "memory": at.memory, "most": at.most,
             "turn": at.turn, "step": looking.STEP, "longest": looking.LONGEST, "label": words.ASK_OR_FILTER,
-            "placeholder": 'Ask, or put words in "quotes" to narrow the list',
+            "placeholder": 'Ask, or narrow by "words in quotes"',
             "view": at.view, "views": looking.VIEWS, "rows": [], "more": 0,
             "chips": [] if showing.presenting() else chips, "parts": listing.legend(asked),
             "axis": tables.axis(asked) if asked else 1, "tried": tried.words if tried else "",
