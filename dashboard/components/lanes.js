@@ -115,13 +115,14 @@ class Lanes {
   key(event, dot) {
     const row = [...this.dots.values()].filter((one) => one.row === dot.row);
     const beside = row.indexOf(dot) + (event.key === "ArrowRight") - (event.key === "ArrowLeft");
-    const above = dot.row + (event.key === "ArrowDown") - (event.key === "ArrowUp");
+    const step = (event.key === "ArrowDown") - (event.key === "ArrowUp");
     if (event.key === "Enter" || event.key === " ") this.choose(dot);
     else if (beside !== row.indexOf(dot)) row[beside]?.drawn.focus();
-    else if (above !== dot.row) {
+    else if (step) {
+      const rows = (one) => step * (one.row - dot.row); // a lane without dots, as of a new character, is passed over
       const away = (one) => Math.abs(one.at - dot.at);
-      const there = [...this.dots.values()].filter((one) => one.row === above).sort((a, b) => away(a) - away(b));
-      there[0]?.drawn.focus();
+      const there = [...this.dots.values()].filter((one) => rows(one) > 0);
+      there.sort((a, b) => rows(a) - rows(b) || away(a) - away(b))[0]?.drawn.focus();
     } else return;
     event.preventDefault();
   }

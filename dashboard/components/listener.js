@@ -3,14 +3,28 @@
 // leaves standing what that other one drew before, such as a form whose button was just pressed.
 const AGAIN_MS = 1000, LATEST_MS = 60000;
 const REST_MS = 300; // a run that begins another leaves less than this between the two
+const PAGES = "[data-testid='stPageLink-NavLink']";
 const app = document.querySelector("[data-testid='stApp']");
 let changed = performance.now(); // when a run began or ended
+// Until the run of the next page begins, Streamlit sends all else for the page that was left: the run of a fragment is
+// then answered by taking away the page, whose script is not run again.
+let leaving = false;
+let path = location.pathname;
 
-new MutationObserver(() => (changed = performance.now()))
-  .observe(app, { attributes: true, attributeFilter: ["data-test-script-state"] });
+new MutationObserver(() => {
+  changed = performance.now();
+  leaving = false;
+  path = location.pathname;
+}).observe(app, { attributes: true, attributeFilter: ["data-test-script-state"] });
+
+addEventListener("click", (event) => {
+  const elsewhere = event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey; // a tab or window of its own
+  if (!elsewhere && event.target.closest?.(PAGES)) leaving = true;
+}, true);
 
 function atRest() {
-  return app.dataset.testScriptState === "notRunning" && performance.now() - changed >= REST_MS;
+  const there = !leaving && path === location.pathname; // "Back" changes the address before the page
+  return there && app.dataset.testScriptState === "notRunning" && performance.now() - changed >= REST_MS;
 }
 
 class Listener {

@@ -86,3 +86,30 @@ def test_a_page_is_not_run_while_its_character_is_left_alone(
     assert 1 <= other_page.evaluate("window.runs") <= 3, "once for each piece of news; two draws may become one"
     assert page.evaluate("window.runs") == 0
     expect(page.get_by_role("button", name="Refresh")).to_have_count(0)
+
+
+_HEARD = """const Socket = WebSocket;
+window.WebSocket = class extends Socket {
+    constructor(...given) {
+        super(...given);
+        if (new URL(this.url).pathname.endsWith("/news")) window.hear = (said) => this.onmessage({data: said});
+    }
+};"""
+"""Lets a test say when news comes; it stands before the page's own scripts."""
+_HEARD_ON_LEAVING = """link => {
+    performance.now = () => Infinity;  // the page has been at rest for long enough
+    link.click();
+    window.hear("1000000");
+    delete performance.now;
+}"""
+"""News comes in the moment in which the page is left: before anything could come back from the server."""
+
+
+@pytest.mark.full
+def test_news_in_the_moment_of_leaving_a_page_does_not_take_the_next_one_away(dashboard: Dashboard, page: Page) -> None:
+    page.add_init_script(_HEARD)
+    dashboard.show(page, "short_term", agent="edda")
+    page.wait_for_function("() => window.hear")
+    page.get_by_test_id("stSidebar").get_by_role("link", name="World", exact=True).evaluate(_HEARD_ON_LEAVING)
+    settled(page)
+    expect(page.get_by_role("heading", name=re.compile("^The last day"))).to_be_visible()
