@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from datetime import date, datetime, time
 
 import streamlit as st
@@ -51,17 +51,19 @@ def _shown(value: object) -> str:
     return "none" if value in (None, "", 0) else str(value)
 
 
-def unfinished(agent: AgentMemory, shown: Collection[str]) -> None:
+def unfinished(agent: AgentMemory, shown: Callable[[], Collection[str]]) -> None:
     """What was written about memories that are no longer where they were: it is kept, with a choice.
 
     Args:
         agent: whose memories they are.
-        shown: the ids of the memories that this page can show.
+        shown: answers the ids of the memories that this page can show; asked only where anything was written.
     """
     if agent.read_only is not None:
         return
-    for entry_id, written in drafts.unsaved(f"edit/{agent.name}/").items():
-        if entry_id in shown:
+    unsaved = drafts.unsaved(f"edit/{agent.name}/")
+    here = shown() if unsaved else ()
+    for entry_id, written in unsaved.items():
+        if entry_id in here:
             continue
         entry = agent.find(entry_id)
         if entry is None and _purged(agent, entry_id):

@@ -8,6 +8,7 @@ import textwrap
 import zlib
 from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 import pandas as pd
@@ -226,8 +227,13 @@ def _spread(frame: pd.DataFrame) -> pd.Series:
 
 def _point(text: str, importance: float, marks: Sequence[str]) -> str:
     rated = f"importance {importance:.2f}" if importance else "unrated"
-    lines = textwrap.wrap(short(text, _HOVER), 60)
-    return "<br>".join([*(html.escape(line, quote=False) for line in lines), ", ".join([rated, *marks])])
+    return "<br>".join([*_lines(text), ", ".join([rated, *marks])])
+
+
+@lru_cache(4 * POINTS)
+def _lines(text: str) -> tuple[str, ...]:
+    """The beginning of a text in lines, escaped; kept, since a filter or a click draws most of the points again."""
+    return tuple(html.escape(line, quote=False) for line in textwrap.wrap(short(text, _HOVER), 60))
 
 
 def _density(figure: go.Figure, frame: pd.DataFrame) -> None:

@@ -264,6 +264,8 @@ def marked(frame: pd.DataFrame) -> str:
 
 def with_stale(frame: pd.DataFrame, stale: Collection[str]) -> pd.DataFrame:
     """The rows, those of stale memories marked so."""
+    if not stale:
+        return frame
     told = zip(frame["id"], frame["marks"], strict=True)
     words = [(*marks, "stale") if one in stale else tuple(marks) for one, marks in told]
     return frame.assign(marks=pd.Series(words, index=frame.index, dtype=object))

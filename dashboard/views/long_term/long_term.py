@@ -53,7 +53,7 @@ def show_open(entry_id: str, order: list[str]) -> None:
 selected = session.from_link("memory") or None
 stale.notice(agent)
 frame = session.timeline(agent)
-edits.unfinished(agent, {selected or ""} | {entry.id for tier in LIVED for entry in agent.entries(tier)})
+edits.unfinished(agent, lambda: {selected or ""} | {entry.id for tier in LIVED for entry in agent.entries(tier)})
 if frame.empty:
     if selected:
         show_open(selected, [])

@@ -33,7 +33,7 @@ if not widgets.closed(agent):
         happening_form.show(agent)
 
 held = agent.entries(Tier.STM)
-edits.unfinished(agent, {entry.id for entry in held})
+edits.unfinished(agent, lambda: {entry.id for entry in held})
 st.header(f"{len(held)} of {settings.stm_size} remembered", anchor=False)
 if len(held) > settings.stm_size:
     over = tables.counted(len(held) - settings.stm_size, "memory", "memories")
