@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from memory_system import MemoryEntry
+from memory_system.core.kinds import Source
 from memory_system.errors import InvalidFile
 from memory_system.operations.importing.dates import READ_AS_UTC, Order
 from memory_system.operations.importing.events import MAX_BATCH, MAX_FILE
@@ -251,12 +252,12 @@ def test_a_table_that_is_none_is_refused_as_a_whole(text: str, message: str) -> 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("announced", ["", "sep={}\n", '"SEP={}"\r\n'])
 def test_a_table_is_read_by_whatever_separates_its_columns(delimiter: str, announced: str) -> None:
-    lines = [["document", "rating", "place"], [f'"one{delimiter} ""two"""', "6", "mill"], ["three", "7", ""]]
+    lines = [["document", "rating", "weather"], [f'"one{delimiter} ""two"""', "6", "mill"], ["three", "7", ""]]
     text = announced.format(delimiter) + "\n".join(delimiter.join(line) for line in lines)
     first = 2 if announced else 1
     rows = read(text, Form.CSV)
     one, other = taken(rows)
-    assert (one.document, one.rating, one.extras) == (f'one{delimiter} "two"', 6, {"place": "mill"})
+    assert (one.document, one.rating, one.extras) == (f'one{delimiter} "two"', 6, {"weather": "mill"})
     assert (other.document, other.rating, other.extras) == ("three", 7, {})
     assert [row.line for row in rows] == [first + 1, first + 2]
 
@@ -324,6 +325,15 @@ def test_no_column_is_dropped_without_a_word() -> None:
     assert (other.extras, other.rating) == ({}, 5)
     assert "Kept as metadata: weather, description." in reading.notes
     assert "Not used: depth, column 4, which has no name, $secret." in reading.notes
+
+
+def test_how_where_and_with_whom_are_columns_of_their_own_and_a_source_that_is_none_is_kept() -> None:
+    table = "text,source,who,location\nA fox,Saw,Ana; Cy,Mill\nRain,http://a.invalid/1,,\n"
+    fox, rain = (row.entry for row in read_text(table, Form.CSV, NOW).rows)
+    assert fox is not None
+    assert (fox.source, fox.people, fox.place) == (Source.SAW, ("Ana", "Cy"), "Mill")
+    assert rain is not None
+    assert (rain.source, rain.metadata["source"]) == (None, "http://a.invalid/1")
 
 
 def test_two_columns_for_the_same_are_told_by_their_names() -> None:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...core.kinds import FLAGS, MAX_EXTRAS, TYPED
+from ...core.kinds import FLAGS, MAX_EXTRAS, TYPED, Source
 from ...errors import InvalidFile, Problem
 from .dates import NOON, READ_AS_UTC, Order, Written, in_cell, order_of
 
@@ -65,6 +65,9 @@ _NAMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "kind": (("kind",), ()),
     "explanation": (("explanation",), ("reason",)),
     "tags": (("tags",), ("tag", "keywords", "labels")),
+    "source": (("source",), ("how_it_became_known",)),
+    "people": (("people",), ("persons", "who")),
+    "place": (("place",), ("location", "where")),
     "id": (("id",), ()),
     **{flag: ((flag,), ()) for flag in FLAGS},
 }
@@ -353,6 +356,7 @@ class _Reading:
         if len(cells) != len(columns.header):
             return f"It has {len(cells)} cells; the header has {len(columns.header)}."
         event: dict[str, Any] = {"document": columns.cell(cells, "document")}
+        other: dict[str, Any] = {}
         for taken in columns.takes:
             cell = columns.cell(cells, taken)
             if not cell or taken == "document":
@@ -367,15 +371,19 @@ class _Reading:
                 if when.problem is not None:
                     return f"{columns.name('timestamp')}: {when.problem}."
                 event["timestamp"] = when.moment(self.order)
-            elif taken == "tags":
-                event["tags"] = [tag.strip() for tag in cell.replace(";", ",").split(",") if tag.strip()]
+            elif taken in ("tags", "people"):
+                event[taken] = [one.strip() for one in cell.replace(";", ",").split(",") if one.strip()]
+            elif taken == "source" and cell.lower() not in set(Source):
+                other["source"] = cell  # such as an address, which is no way to come to know of something
             elif taken in FLAGS:
                 if cell.lower() not in (*_TRUE, *_FALSE):
                     return f"{columns.name(taken)} is {cell[:40]!r}; write yes or no."
                 event[taken] = cell.lower() in _TRUE
             else:
-                event[taken] = cell
-        extras = {key: cell for place, key in columns.extras.items() if (cell := from_cell(cells[place].strip()))}
+                event[taken] = cell.lower() if taken == "source" else cell
+        extras = other | {
+            key: cell for place, key in columns.extras.items() if (cell := from_cell(cells[place].strip()))
+        }
         return {**event, "metadata": extras} if extras else event
 
     def _rating(self, cell: str) -> float | str:
