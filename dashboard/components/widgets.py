@@ -52,6 +52,7 @@ def style() -> None:
         ".st-key-last-act{position:fixed;bottom:1rem;left:50%;transform:translateX(-50%);width:auto!important;"
         "max-width:min(44rem,calc(100vw - 2rem));z-index:1100;border-radius:.5rem;padding:.25rem;"
         "background:light-dark(#fff,#22221f);box-shadow:0 4px 24px #0005}"
+        ".st-key-last-act [data-testid='stHorizontalBlock']{flex-wrap:nowrap;gap:.25rem}"
         ".st-key-last-act:not(:has([data-testid='stAlert'])){display:none}"
         "[data-testid='stMainBlockContainer']:has(.st-key-last-act [data-testid='stAlert'])"
         "{padding-bottom:8rem!important}"
@@ -70,7 +71,6 @@ def style() -> None:
         ".st-key-news button{border-radius:2rem;box-shadow:0 2px 10px #0005}"
         "@media(max-width:640px){[data-testid='stMainBlockContainer']{padding:4.6rem 1rem 3rem}"
         ".st-key-last-act{left:1rem;right:1rem;transform:none;max-width:none}"
-        ".st-key-last-act [data-testid='stHorizontalBlock']{flex-wrap:nowrap;gap:.25rem}"
         "button[data-variant='segmented_control']{padding-inline:.7rem!important}}"
         "</style>"
     )
