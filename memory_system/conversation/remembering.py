@@ -32,7 +32,7 @@ _LINE = 600
 """Characters of one message in a note; its message has the rest."""
 _SOMEBODY = "Somebody"
 """Who speaks where no name is given; in the memory of a character "You" would be somebody else."""
-_CITED = re.compile(r"(?<=[”)]) (?:\[[^\[\]\n]{1,200}\]|\(who I am\)|\(core memory\))")
+_CITED = re.compile(r"(?<=[”)]) (?:\[[^\[\]\n]{1,200}\]|\(who I am\)|\(core memory\))|(?<=\w) \[\d{1,4}\](?=[.;])")
 """Where a quotation of the offline rules is from; that is for the reader of the talk, not to be remembered."""
 _SAID = "It was said in a talk."
 

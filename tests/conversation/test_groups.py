@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -157,10 +156,8 @@ def test_by_the_offline_rules_each_turn_of_a_duet_takes_up_what_its_speaker_reme
     held = {one.display_name: [entry.document for entry in one.entries("stm")] for one in (ana, bo)}
     for one in Duet.begin(ana, bo).talk(12, opening="You meet Bo at the mill wheel. Tell of the bread."):
         assert "I hear you" not in one.text
-        quoted = re.findall("“([^“”]+)”", one.text)
-        assert quoted, one.text
-        own = " ".join([*held[one.speaker], f"The name is {one.speaker}."])
-        assert all(text.rstrip(".") in own for text in quoted), one.text
+        assert "“" not in one.text
+        assert any(text.rstrip(".")[1:] in one.text for text in held[one.speaker]), one.text
 
 
 def test_what_was_said_is_short_as_text(offline: list[AgentMemory]) -> None:

@@ -309,7 +309,9 @@ def test_a_day_that_is_none_is_searched_by_words(model: OfflineModel) -> None:
 
 def test_one_asks_who_the_character_is_and_hears_the_static_memory(model: OfflineModel) -> None:
     answer = said(model, prompt("Who are you?"))
-    assert answer.startswith("(offline) I am Mira Holloway. “Mira Holloway works as: baker” (who I am)")
+    assert answer.startswith(
+        "(offline) I am Mira Holloway. I work as a baker. I want to keep the tide mill in the hands"
+    )
 
 
 def test_earlier_questions_and_ones_own_words_are_no_answers(model: OfflineModel) -> None:
@@ -420,17 +422,22 @@ def test_what_another_offline_model_says_is_no_fact_about_it(model: OfflineModel
 
 def test_nobody_tells_the_same_twice(model: OfflineModel) -> None:
     first = said(model, prompt("The tide mill stands still.", human="Tobias Finch"))
-    assert "[2]" in first
+    assert (
+        first
+        == "(offline) Good day, Tobias Finch. On 26 March I lent you the brass key to the tide mill for one night."
+    )
     second = said(model, prompt("The tide mill stands still.", first, "It stands still.", human="Tobias Finch"))
     assert "receipt book" in second
     messages = prompt("The mill.", first, "It stands.", second, "It still stands there.", human="Tobias Finch")
     assert called(model, messages) == [("archival_memory_search", {"query": "stands", "request_heartbeat": True})]
     there = found("Tobias mended the wheel.", "long-term memory")
-    assert "“Tobias mended the wheel”" in said(model, goes_on(model, messages, archival_memory_search=there))
+    assert "I remember 26 March: you mended the wheel." in said(
+        model, goes_on(model, messages, archival_memory_search=there)
+    )
     messages = goes_on(model, messages, archival_memory_search=NOTHING)
     assert called(model, messages) == [("archival_memory_search", {"query": "Tobias Finch", "request_heartbeat": True})]
     again = said(model, goes_on(model, messages, archival_memory_search=NOTHING))
-    assert "“Mira Holloway works as: baker” (who I am)" in again
+    assert "I work as a baker." in again
 
 
 def test_a_talk_that_comes_to_mind_is_quoted_by_what_was_said_in_it(model: OfflineModel) -> None:
@@ -447,7 +454,7 @@ def test_a_talk_that_comes_to_mind_is_quoted_by_what_was_said_in_it(model: Offli
     ):
         system = SYSTEM.partition("[1]")[0] + f"[1] (Thu 26 Mar 2026, 09:00 UTC) {memory}"
         answer = said(model, prompt("The tide mill is mine.", human="Ada", system=system))
-        assert f"Tobias Finch (Thu 26 Mar 2026, 09:00 UTC): “{quoted}”" in answer
+        assert f"Tobias Finch told me: “{quoted}”" in answer
         assert answer.count("“") == 1
 
 

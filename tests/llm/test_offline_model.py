@@ -118,7 +118,7 @@ def test_a_summary_quotes_its_sources_and_nothing_else(model: OfflineModel, reco
     assert len(quotes) >= 2
     assert all(_stands_in(quote, list(TEXTS)) for quote in quotes), quotes
     rest = re.sub(r"“[^“”]*” \(\d+ March\)", "", summary)
-    assert re.fullmatch(r"In short \(\d+ of \d+ memories quoted\): [; ]*\.", rest), rest
+    assert re.fullmatch(r"In short, \d+ of \d+ memories: [; ]*\.", rest), rest
 
 
 @pytest.mark.parametrize("count", [2, 130])
@@ -136,6 +136,24 @@ def test_insights_quote_the_records_that_they_cite(model: OfflineModel, records:
         quotes = _fragments(insight.insight)
         assert len(quotes) == len(cited)
         assert all(_stands_in(quote, cited) for quote in quotes)
+
+
+def test_what_rests_on_its_own_summaries_quotes_what_they_quoted_once(model: OfflineModel) -> None:
+    """However often: no quotation stands in another, and what was lived goes before what was thought."""
+    texts = list(TEXTS[:2])
+    for _ in range(3):
+        found = [MemoryEntry(text, timestamp=NOW) for text in texts]
+        question = model.complete(tasks.ask_questions("Mira", found, 1)).answer.questions[0]
+        (insight,) = model.complete(tasks.find_insights("Mira", question, found, 1)).answer.insights
+        summary = model.complete(tasks.summarise("Mira", found)).answer.summary
+        for text in (question, insight.insight, summary):
+            assert not re.search("“[^”]*(?:In short|remembers of|thinks of these)", text)
+            assert all(_stands_in(quote, list(TEXTS)) for quote in _fragments(text)), text
+        assert "?" not in re.sub("“[^”]*”", "", insight.insight)
+        texts = [insight.insight, summary]
+    mixed = [MemoryEntry(text, timestamp=NOW) for text in (*texts, *TEXTS[:2])]
+    (insight,) = model.complete(tasks.find_insights("Mira", "Where is the key?", mixed, 1)).answer.insights
+    assert set(insight.because_of) <= {3, 4}
 
 
 def test_insights_from_nothing_are_none(model: OfflineModel) -> None:

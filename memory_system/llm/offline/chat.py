@@ -25,7 +25,8 @@ from ...core.memory import Vectors
 from ..base import NOTICES, SPOKEN, ToolCall
 from ..extractive import quote, short
 from .listening import Listened, known_name, listen, name_in, only_asks, sentences_of, words
-from .prompt import SIGN, Prompt, Source, read
+from .prompt import PERSONA, SIGN, Prompt, Source, read
+from .voice import asked_about, day_of, fact, in_diary_voice, names_in, spoken
 
 _APPEND, _REPLACE = "core_memory_append", "core_memory_replace"
 _SEARCH, _DATES = "conversation_search", "conversation_search_date"
@@ -38,7 +39,20 @@ _BEAT = "request_heartbeat"
 _INTRODUCED = 4
 """Facts of the static memory with which a character introduces itself."""
 _QUERY = 8
-_QUOTED = re.compile(r"“([^“”]*)”")
+_NAMED_AT_MOST = 40
+"""Characters of a name or word that is asked about."""
+_ASKED_BACK = re.compile(r"\bWhat do you (?:know|remember) of (?P<the>the )?(?P<name>[^?]{1,60})\?")
+_DESCRIBES = re.compile(r"[^.:]{1,80}: ")
+"""A place with its description."""
+_PLAIN_FACT = re.compile(
+    r"The name is |.{1,200} is \d+ years old|.{1,200}, (?:birthplace|home|pronouns): |.{1,200} is: "
+)
+"""What answers a question, and nobody says unasked."""
+_SPAN_TOLD = re.compile(r"(?:In the week|From \d|Between \d|On \d|Yesterday|Today)\b")
+"""How a memory begins that says itself when it was."""
+_THIRD = re.compile(r"\b(?:he|she|him|her|hers|his)\b", re.IGNORECASE)
+_WHO_IS = re.compile(r"\bwho(?:\s+is|['’]s)\s+(?P<name>[A-Z][\w’'-]*(?:\s+[A-Z][\w’'-]*){0,3})", re.IGNORECASE)
+_SMALL = frozenset({"A", "An", "The", "You", "Your"})
 
 
 @dataclass(frozen=True)
@@ -62,8 +76,9 @@ def answer(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, A
         return _unprompted(prompt, len(messages))
     heard = listen(prompt.message)
     if prompt.by_rules:
-        about = words(" ".join(_QUOTED.findall(prompt.message)))  # of which its rules speak, and not when it was
-        heard = replace(heard, name="", facts=(), keep="", words=about or heard.words)
+        asked = [one for one in sentences_of(prompt.message) if one.endswith("?")]
+        about = words(" ".join(asked)) or words(prompt.message)
+        heard = replace(heard, name="", facts=(), keep="", greets=False, asks=False, words=about or heard.words)
     calls = _noting(prompt, heard) or _keeping(prompt, heard) or _looking_up(prompt, heard, messages)
     if calls:
         return Said("", tuple(_call(name, given, len(messages), place) for place, (name, given) in enumerate(calls)))
@@ -184,9 +199,10 @@ def _remembering(prompt: Prompt, heard: Listened) -> _Calls:
     made = prompt.called(_ARCHIVE)
     known = prompt.human != "You" and len(made) == len(prompt.made) and _ARCHIVE in prompt.offered
     found = [source for one in made for source in one.results]
-    if not known or unquoted([*prompt.recalled, *found], _told(prompt)):
+    asked = _ASKED_BACK.search(prompt.message)
+    if not known or _dated_about(_aloud_of(prompt, [*prompt.recalled, *found]), asked["name"] if asked else ""):
         return []
-    queries = (_query(heard), prompt.human)
+    queries = (_query(heard),) if asked else (_query(heard), prompt.human)
     return [(_ARCHIVE, {"query": query, _BEAT: True}) for query in queries[len(made) :]][:1]
 
 
@@ -240,7 +256,7 @@ def _answer(prompt: Prompt, heard: Listened, embed: Embed) -> str:
         parts.append(_introduced(prompt))
     elif heard.asks_who and prompt.persona:
         named = [f"I am {prompt.who}."] if prompt.who else []
-        parts += [*named, f"{'; '.join(cite(source) for source in prompt.persona[:_INTRODUCED])}."]
+        parts += [*named, f"{'. '.join(cite(source, prompt.who) for source in _described(prompt))}."]
     elif heard.asks and (heard.words or (prompt.called(_SEARCH, _DATES) and not heard.asks_name)):
         parts.append(_quoted(prompt, heard, embed))
     elif heard.asks and not heard.asks_name:
@@ -250,6 +266,12 @@ def _answer(prompt: Prompt, heard: Listened, embed: Embed) -> str:
     if not parts:
         parts.append(_acknowledged(prompt, heard, embed))
     return " ".join(parts)
+
+
+def _described(prompt: Prompt) -> list[Source]:
+    """With which lines of its personality a character introduces itself: those it can say, but for its name."""
+    said = [one for one in prompt.persona if fact(one.text, prompt.who) and not one.text.startswith("The name is ")]
+    return said[:_INTRODUCED] or list(prompt.persona[:_INTRODUCED])
 
 
 def _noted(prompt: Prompt) -> str:
@@ -307,42 +329,146 @@ def _quoted(prompt: Prompt, heard: Listened, embed: Embed) -> str:
     life = [*prompt.recalled, *prompt.persona, *stored]
     talk = found if prompt.called(_SEARCH, _DATES) else list(prompt.said)
     theirs = [source for source in talk if not source.mine and not only_asks(source.text)]
+    if (about := _WHO_IS.search(prompt.message)) and not heard.about_talk:
+        told = (source for source in life if _relation_to(about["name"], source.text))
+        if known := next((one for one in told if fact(one.text, prompt.who)), None):
+            return f"{cite(known, prompt.who)}."
     groups = [[*theirs, *core], talk, life] if heard.about_talk else [life, theirs]
     for group in groups:
         if chosen := best(asked, group, embed, 2 if group is life else 1):
-            return f"{'; '.join(cite(source) for source in chosen)}."
+            return f"{'; '.join(cite(source, prompt.who) for source in chosen)}."
     if prompt.recalled:
         return _closest(prompt)
     return "I find nothing about that in what I remember, and I make nothing up."
 
 
+def _relation_to(name: str, text: str) -> bool:
+    """Whether a line of the personality says what somebody is to the character."""
+    other, stated, _ = text.partition(" is to ")
+    return bool(stated) and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", other, re.IGNORECASE) is not None
+
+
 def _closest(prompt: Prompt) -> str:
-    return f"Nothing that I find answers that. The closest is {cite(prompt.recalled[0])}."
+    return f"Nothing that I find answers that. The closest is {cite(prompt.recalled[0], prompt.who)}."
 
 
 def _acknowledged(prompt: Prompt, heard: Listened, embed: Embed) -> str:
     if not heard.words:
         return _introduced(prompt)
     found = [source for made in prompt.called(_ARCHIVE) for source in made.results]
-    own = prompt.persona if prompt.human != "You" else ()
-    new = unquoted([*prompt.recalled, *found, *own], _told(prompt))
+    if prompt.human != "You":
+        return _conversed(prompt, heard, [*prompt.recalled, *found], embed)
+    new = unquoted([*prompt.recalled, *found], _told(prompt))
     if near := best(" ".join(heard.words), new, embed, 1):
         return f"That brings to mind{':' if near[0].who else ''} {cite(near[0])}."
-    if prompt.human == "You":
-        return "I hear you."
-    if new:
-        return f"Something else that I remember: {cite(new[0])}."
-    again = _longest_ago([*prompt.recalled, *found, *own], _told(prompt)[1:])
-    return f"I still think of{':' if again.who else ''} {cite(again)}." if again else "I hear you."
+    about = f" “{heard.words[0]}”" if len(heard.words[0]) <= _NAMED_AT_MOST else " that"
+    return f"Nothing comes to mind about{about}. What should I know of it?"
 
 
-def _longest_ago(group: Sequence[Source], told: Sequence[str]) -> Source | None:
+def _conversed(prompt: Prompt, heard: Listened, lived: Sequence[Source], embed: Embed) -> str:
+    """What a character says to another whom it knows by name: something it remembers that fits, and a question.
+
+    What it told before is not told again as long as there is something else; nor is a name asked for twice.
+    """
+    new = _aloud_of(prompt, lived)
+    own = [source for source in prompt.persona if source not in lived]
+    about = " ".join(heard.words)
+    asked = _ASKED_BACK.search(prompt.message)
+    name = asked["name"] if asked else ""
+    groups = (_dated_about(new, name), _dated_about(new, ""), new, _aloud_of(prompt, own))
+    group = next((group for group in groups if group), [])
+    chosen = best(about, group, embed, 1) or group[:1]
+    turns = sum(source.mine for source in prompt.said)
+    parts = list[str]()
+    if not prompt.said and (addressed := _addressed(prompt)):
+        parts.append(f"Good day, {addressed}.")
+    if asked and not (chosen and name.casefold() in chosen[0].text.casefold()):
+        parts.append(f"Of {asked['the'] or ''}{name} I can tell you nothing.")
+    if chosen:
+        parts.append(_told_of(prompt, chosen[0], turns))
+    elif again := _longest_ago(prompt, [*lived, *own]):
+        parts.append(f"As I said, {_uncapital(_say(prompt, again))}.")
+    elif not parts:
+        parts.append("I remember nothing that I could tell you of that.")
+    question = "" if asked else _asked_back(prompt, chosen, turns)
+    return " ".join([*parts, question] if question else parts)
+
+
+def _dated_about(group: Sequence[Source], name: str) -> list[Source]:
+    """Those that happened on a day and name somebody; without a name all that happened on a day."""
+    return [one for one in group if day_of(one.when) and name.casefold() in one.text.casefold()]
+
+
+def _told_of(prompt: Prompt, source: Source, turns: int) -> str:
+    """A memory in the first person with its day, which stands now before it and now after."""
+    said, day = _say(prompt, source), day_of(source.when)
+    end = "" if said.endswith(("!", "?", "…")) else "."
+    if not day or source.who or _SPAN_TOLD.match(said):
+        return f"{said}{end}"
+    if turns % 2:
+        return f"{said}{end} That was on {day}."
+    return f"On {day} {said}{end}" if in_diary_voice(said) else f"I remember {day}: {_uncapital(said, keep=True)}{end}"
+
+
+def _asked_back(prompt: Prompt, told: Sequence[Source], turns: int) -> str:
+    """A question about somebody or something by name that neither has asked about yet; empty for none."""
+    before = "\n".join([*(source.text for source in prompt.said), prompt.message])
+    asked = {one["name"] for one in _ASKED_BACK.finditer(before)}
+    text = "\n".join([*(source.text for source in told if not source.who), prompt.message])
+    both = f"{prompt.who} {prompt.human}"
+    for name, called in asked_about(names_in([text], both), text):
+        known = set(name.split()) & {part.strip(",") for part in both.split()} or name in asked
+        if len(name) <= _NAMED_AT_MOST and not known:
+            return (f"What do you know of {called}?", f"What do you remember of {called}?")[turns % 2]
+    return ""
+
+
+def _uncapital(said: str, *, keep: bool = False) -> str:
+    """What is said, to follow other words; "I" and, with ``keep``, everything but an article stay as they are."""
+    first = said.partition(" ")[0]
+    small = first in _SMALL or (not keep and first in ("My", "What", "Where"))
+    return f"{said[0].lower()}{said[1:]}" if small else said
+
+
+def _say(prompt: Prompt, source: Source) -> str:
+    """A source in the character's own voice, without its full stop; empty where it is nothing to be said."""
+    if not source.who:
+        undated = not day_of(source.when)
+        if undated and (_DESCRIBES.match(source.text) or _THIRD.search(source.text)) and not _fact_of(prompt, source):
+            return ""
+        return "" if undated and _PLAIN_FACT.match(source.text) else spoken(source.text, prompt.who, _addressed(prompt))
+    another = not source.mine and source.who != "You said" and not re.search(r"\byou\b|\?|[“”‘]", source.text)
+    return f"{source.who} told me: “{_cut(source.text).rstrip('.')}”" if another else ""
+
+
+def _addressed(prompt: Prompt) -> str:
+    """The one who is "you"; nobody where there are several."""
+    return "" if prompt.human == "You" or re.search(r",| and ", prompt.human) else prompt.human
+
+
+def _fact_of(prompt: Prompt, source: Source) -> str:
+    return fact(source.text, prompt.who, _addressed(prompt))
+
+
+def _aloud_of(prompt: Prompt, group: Sequence[Source]) -> list[Source]:
+    """The sources that can be said aloud and have not been, by either of the two."""
+    told = _told(prompt)
+    sayable = [source for source in group if _say(prompt, source)]
+    new = unquoted(sayable, told)
+    said = unquoted([replace(source, text=_say(prompt, source)) for source in new], told)
+    fresh = {source.text for source in said}
+    return [source for source in new if _say(prompt, source) in fresh]
+
+
+def _longest_ago(prompt: Prompt, group: Sequence[Source]) -> Source | None:
     """What was told longest ago; of several the first."""
+    told = _told(prompt)[1:]
 
     def last(source: Source) -> int:
-        return max((place for place, text in enumerate(told) if not unquoted([source], [text])), default=-1)
+        said = replace(source, text=_say(prompt, source))
+        return max((place for place, text in enumerate(told) if not unquoted([said], [text])), default=-1)
 
-    return min(group, key=last, default=None)
+    return min((source for source in group if _say(prompt, source)), key=last, default=None)
 
 
 def _introduced(prompt: Prompt) -> str:
@@ -404,7 +530,7 @@ def unquoted(group: Sequence[Source], texts: Sequence[str]) -> list[Source]:
 
 
 def _plain(text: str) -> str:
-    return " ".join(_MARKS.sub("", text).split())
+    return " ".join(_MARKS.sub("", text).casefold().split())
 
 
 def stem(word: str) -> str:
@@ -416,9 +542,14 @@ def stem(word: str) -> str:
     return re.sub(r"(?:ing|ed|es|s|e)$", "", small) if len(small) > 4 else small
 
 
-def cite(source: Source) -> str:
-    """A quotation with who said it and when, or with the number of the memory."""
+def cite(source: Source, who: str = "") -> str:
+    """A quotation with who said it and when, or with the number of the memory.
+
+    A fact of the personality of ``who`` is told in the first person instead, where a rule can.
+    """
     text = source.text
+    if source.cited and who and (told := fact(text, who)):
+        return told if source.cited == PERSONA else f"{told} {source.cited}"
     if source.cited:
         return f"{quote(_cut(text))}{_day(source.when)} {source.cited}"
     when = _day(source.when)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from importlib import resources
@@ -30,6 +29,7 @@ from ..extractive import centrality, choose, quote
 from ..tasks import Insight, Insights, Questions, Rating, Summary, Task
 from . import acquaintance, narrative, plan, retelling, summary
 from . import chat as offline_chat
+from .voice import inner, is_digest, names_in
 
 _NEIGHBOURS, _POWER, _WEAK = 12, 6, 0.30
 _SAME_SUBJECT = 0.35
@@ -37,15 +37,8 @@ _NAMED = 0.3
 """What a record is worth more, on the scale of cosines, when it names whom the question is about."""
 _QUOTES = 24
 """Most memories that one summary quotes; at 220 characters each, it stays below what a text may have."""
-_WORD = r"[A-Z](?:[\w-]|['’](?!s\b))+"
-_NAME = re.compile(rf"\b{_WORD}(?:\s+{_WORD})+|(?<![.!?“\"] )(?<!^)\b{_WORD}")
-_OWNER = re.compile(r"['’]s$")
-_VERB_FIRST = re.compile(r"^(?:\w{3,}ed|Saw|Met|Told|Lent|Gave|Took|Found|Heard|Caught|Sold|Bought|Left|Sent|Let)\b\s*")
-"""How diaries begin ("Lent Tobias the key"): a verb that would pass for the first half of a name."""
-_CALENDAR = re.compile(
-    r"^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day$|^(?:January|February|March|April|May|June|July|August|September|"
-    r"October|November|December|Christmas|Easter)$"
-)
+_KNOWN = re.compile(r"What does (?P<who>.{1,200}?) know of (?P<what>.+)\?", re.DOTALL)
+_MEANT = re.compile(r"What does this mean to (?P<who>[^“”:]{1,200}): .*\?", re.DOTALL)
 _IDLE = re.compile(r"\bis idle\b", re.IGNORECASE)
 
 
@@ -161,53 +154,70 @@ class OfflineModel:
     def _insights(self, data: Mapping[str, Any]) -> Insights:
         """One insight: the records that answer the question best, quoted with their dates."""
         happened = [record for record in data["records"] if record["when"] != "always"]
-        found = happened if len(happened) > 1 else data["records"]
+        found = _first_hand(happened if len(happened) > 1 else data["records"])
         if not found:
             return Insights(insights=[])
         asked = str(data["question"])
         vectors = self._embedder.embed([asked, *(record["text"] for record in found)])
         question, texts = vectors[0], vectors[1:]
-        about = set(_names([asked], str(data["character"])))
+        about = set(names_in([asked], str(data["character"])))
         named = [any(name in record["text"] for name in about) for record in found]
         worth = np.clip((texts @ question).astype(np.float64), 0, 1) + _NAMED * np.array(named, float)
         chosen = _in_time(choose(texts, worth * (0.5 + 0.5 * centrality(texts)), 3), found)
         quotes = "; ".join(_quoted(found[row]) for row in chosen)
         insight = Insight(
-            insight=f"{asked} {quotes}.",
+            insight=f"{_answering(asked)} {quotes}.",
             because_of=[found[row]["number"] for row in chosen],
         )
         return Insights(insights=[insight])
 
     def _summarise(self, data: Mapping[str, Any]) -> Summary:
         """The most telling of the memories, quoted in the order of time."""
-        found = data["records"]
+        found = _unfolded(data["records"])
         vectors: Vectors = self._embedder.embed([record["text"] for record in found])
         rated = np.array([(record["rating"] or 5) / 10 for record in found])
         most = min(max(2, (len(found) + 2) // 3), _QUOTES)
         chosen = _in_time(choose(vectors, centrality(vectors) * rated, most), found)
         quotes = "; ".join(_quoted(found[row]) for row in chosen)
-        return Summary(summary=f"In short ({len(chosen)} of {len(found)} memories quoted): {quotes}.")
+        return Summary(summary=f"In short, {len(chosen)} of {len(found)} memories: {quotes}.")
+
+
+def _first_hand(records: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """The records without these rules' own summaries and reflections, as long as two others are left."""
+    lived = [record for record in records if not is_digest(str(record["text"]))]
+    return lived if len(lived) > 1 else records
+
+
+def _unfolded(records: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """The records, with what these rules' own summaries and reflections quote in their place, each with its day."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for record in records:
+        quoted = inner(str(record["text"]))
+        parts: list[Mapping[str, Any]] = [{**record, "text": text, "day": day} for text, day in quoted]
+        parts = parts or [record]
+        for number, part in enumerate(parts):
+            found.setdefault(part["text"] if quoted else f"{record['number']} {number}", part)
+    return list(found.values())
+
+
+def _answering(question: str) -> str:
+    """How an insight begins that answers one of these rules' own questions; any other question stands before it."""
+    if found := _KNOWN.fullmatch(question):
+        return f"{found['who']} remembers of {found['what']}:"
+    if found := _MEANT.fullmatch(question):
+        return f"{found['who']} thinks of these together:"
+    return question
 
 
 def _question(central: str, texts: Sequence[str], who: str) -> str:
     first = who.split(maxsplit=1)[0] if who.split() else who
-    names = _names(texts, who)
+    names = names_in(texts, who)
     if len(names) >= 2:
         return f"What does {first} know of {names[0]} and {names[1]}?"
     if names:
         return f"What does {first} know of {names[0]}?"
-    return f"What does this mean to {first}: {quote(central)}?"
-
-
-def _names(texts: Sequence[str], who: str) -> list[str]:
-    """The names in the texts, the most frequent first, without the character's own and the calendar's."""
-    found = (dict.fromkeys(_NAME.findall(_VERB_FIRST.sub("", text))) for text in texts)
-    counted = Counter(_OWNER.sub("", name) for names in found for name in names if 2 < len(name) <= 60)
-    strange = {name: count for name, count in counted.items() if not _CALENDAR.search(name)}
-    own = set(who.split()) | {who}
-    names = [name for name, _ in sorted(strange.items(), key=lambda item: (-item[1], item[0])) if name not in own]
-    whole = [name for name in names if not any(name != other and name in other.split() for other in names)]
-    return whole or names
+    said = inner(central)
+    return f"What does this mean to {first}: {quote(said[0][0] if said else central)}?"
 
 
 def _in_time(rows: Sequence[int], found: Sequence[Mapping[str, Any]]) -> list[int]:
@@ -215,6 +225,9 @@ def _in_time(rows: Sequence[int], found: Sequence[Mapping[str, Any]]) -> list[in
 
 
 def _quoted(record: Mapping[str, Any]) -> str:
+    told = _unfolded([record])[0]  # what a summary quotes, so that nobody quotes a quotation
+    if "day" in told:
+        return f"“{told['text']}” ({told['day']})" if told["day"] else f"“{told['text']}”"
     if record["when"] == "always":
         return quote(record["text"])
     when = datetime.fromisoformat(record["when"])

@@ -11,6 +11,7 @@ from ...core.memory import Vectors
 from ..extractive import centrality, choose, quote
 from ..narrate import Shown, Statement, Story
 from .spoken import is_filler
+from .voice import inner
 
 _QUOTE = 200
 """Characters of a quotation, cut between words."""
@@ -104,7 +105,8 @@ def _dated(when: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    return quote(_cut(text, _QUOTE))
+    quoted = inner(text)
+    return quote(_cut(quoted[0][0] if quoted else text, _QUOTE))
 
 
 def _cut(text: str, most: int) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..extractive import quote
 from ..tasks import Action, DayPlan
+from .voice import is_digest
 
 _HOURS = ("twelve", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven")
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -41,7 +42,7 @@ def plan(data: Mapping[str, Any]) -> DayPlan:
         if begin is not None and earliest <= begin < _DAY_END:
             span = (begin, min(begin + int(_APPOINTMENT.total_seconds() // 60), _DAY_END))
             if _free(span, actions):
-                actions.append((span, f"Keep to what was said: {quote(record['text'])}", "", [record["number"]]))
+                actions.append((span, f"Keep the appointment: {quote(record['text'])}", "", [record["number"]]))
     for item in data["routine"]:
         span = (
             _minutes(item["time"]),
@@ -61,7 +62,7 @@ def plan(data: Mapping[str, Any]) -> DayPlan:
 
 def _appointment(record: Mapping[str, Any], now: datetime) -> int | None:
     """The minute of today at which a memory says something is to happen, or ``None``."""
-    if record["when"] == "always":
+    if record["when"] == "always" or is_digest(str(record["text"])):
         return None
     said = datetime.fromisoformat(record["when"]).astimezone(now.tzinfo)
     match = _CLOCK.search(record["text"])

@@ -18,6 +18,8 @@ from .spoken import is_talk, sayings
 
 SIGN = "(offline)"
 """What every answer of the offline model begins with, so that nobody takes rules for a language model."""
+PERSONA = "(who I am)"
+"""How a line of the static memory is referred to."""
 _CALLS = "(calls "
 """How the document of a message begins that says nothing and only calls functions."""
 
@@ -105,7 +107,7 @@ def read(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any
         who,
         human,
         _between(core, "human"),
-        tuple(Source(line.strip(), cited="(who I am)") for line in persona.splitlines() if line.strip()),
+        tuple(Source(line.strip(), cited=PERSONA) for line in persona.splitlines() if line.strip()),
         tuple(
             source
             for one in _RECALLED.finditer(_section(system, "Recalled memories"))

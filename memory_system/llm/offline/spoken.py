@@ -23,6 +23,9 @@ _RETOLD = re.compile(
 _FILLER = re.compile(
     r"\W*(?:I hear you|(?:I am .{1,200}?, and answer|I answer) by plain rules, without a language model\b.*|"
     r"I find nothing about that in what I remember, and I make nothing up|I keep that as something that happened|"
+    r"What do you (?:know|remember) of [^?]{1,80}\?|What should I know of it\?|Of .{1,80} I can tell you nothing|"
+    r"Good day, .{1,200}|"
+    r"Nothing comes to mind about .{1,80}|I remember nothing that I could tell you of that|That was on \d+ \w+|"
     r"I could not keep that|My core memory has no room for all of that)\W*",
     re.DOTALL,
 )
