@@ -227,6 +227,7 @@ PERSONALITY_JSON = "Personality JSON"
 LOAD_AGAIN = "Load again"
 
 # pages/recall/recall.py
+AS_CODE = "As code"
 CONTEXT_TEXT = "Context text"
 COMPARE_PRESETS = "Compare presets"
 

@@ -128,7 +128,7 @@ def test_an_open_memory_and_every_tab_beside_it_have_no_violation_of_ours(tinted
         open_tab(tinted, "When forgotten")
         assert not violations(tinted), shown
     press(tinted, words.CLOSE_THIS_MEMORY)
-    for tab in (words.CONTEXT_TEXT, "Narrative", words.COMPARE_PRESETS, "Judge", words.SAVED_CUES, "As code"):
+    for tab in (words.CONTEXT_TEXT, "Narrative", words.COMPARE_PRESETS, "Judge", words.SAVED_CUES, words.AS_CODE):
         open_tab(tinted, tab)
         if tab == "Narrative":
             press(tinted, words.TELL_IT_AS_A_NARRATIVE, exact=False)

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import session
+from dashboard import session, words
 from dashboard.data.moments import Wanted
 from dashboard.server.visitors import visitors
 from dashboard.views.recall import as_code
@@ -102,7 +102,7 @@ def set_up(page: AppTest, setting: Setting) -> AppTest:
 
 
 def code_of(page: AppTest) -> tuple[str, str]:
-    open_tab(page, "As code")
+    open_tab(page, words.AS_CODE)
     python = next(block.value for block in page.code if block.value.startswith("from datetime"))
     return python, next(block.value for block in page.code if block.value.startswith("curl "))
 

@@ -101,7 +101,7 @@ def test_a_page_shows_what_was_held_then(open_page: OpenPage) -> None:
     assert "asked Fri 20 Mar 2026, 20:00 UTC" in shown(page)
     open_tab(page, words.CONTEXT_TEXT)
     assert any(block.value == then.explain(CUE).context for block in page.code)
-    open_tab(page, "As code")
+    open_tab(page, words.AS_CODE)
     assert '.as_of(world_time=datetime.fromisoformat("2026-03-20T20:00:00Z"))' in shown(page)
 
 

@@ -136,7 +136,7 @@ def test_the_form_of_decay_is_chosen_on_settings_and_tried_on_recall(open_page: 
     chosen = next(one for one in recall.button_group if one.label == words.DECAY_BY)
     assert chosen.value == "spaced"
     chosen.set_value("power").run()
-    open_tab(recall, "As code")
+    open_tab(recall, words.AS_CODE)
     assert any('"decay_form": "power"' in block.value for block in recall.code)
 
 

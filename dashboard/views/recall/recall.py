@@ -56,7 +56,7 @@ def _answer(agent: AgentMemory, asked: controls.Asked, picture: DeltaGenerator) 
             words.COMPARE_PRESETS,
             "Judge",
             words.SAVED_CUES,
-            "As code",
+            words.AS_CODE,
         ],
         on_change="rerun",
         key="recall-tab",

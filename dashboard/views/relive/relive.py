@@ -131,7 +131,7 @@ def _ways_on(relived: Relived) -> None:
             to_recall(relived, then=True)
         if st.button("Recall it now", icon=":material/search:", disabled=long, help="In Python: AgentMemory.explain"):
             to_recall(relived, then=False)
-        with st.popover("As code", icon=":material/code:"):
+        with st.popover(words.AS_CODE, icon=":material/code:"):
             number = relived.logged.number
             asked = agent.name, number, session.world().settings
             st.code(as_code.relive_python(*asked), language=None, wrap_lines=True)
