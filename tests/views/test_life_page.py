@@ -24,6 +24,8 @@ def test_the_clock_is_played_and_paused(open_page: OpenPage) -> None:
     assert world.speed == 0
     button(page, words.PLAY_THE_CLOCK).click().run()
     assert world.speed == 1
+    next(one for one in page.button_group if one.label == "Speed").set_value(60.0).run()
+    assert world.speed == 60
     button(page, words.PAUSE_THE_CLOCK).click().run()
     assert world.speed == 0
     next(one for one in page.toggle if "by itself" in one.label).set_value(True).run()
