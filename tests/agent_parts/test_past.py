@@ -382,6 +382,7 @@ CHANGES: dict[str, tuple[Any, ...]] = {
     "save_cue": ("smoke", "Is there smoke?"),
     "save_personality": ('{"identity": {"name": "Ana"}}',),
     "summarize_and_forget": (2,),
+    "set_portrait": (None,),
     "suspect_again": (),
     "tune": (),
     "undo": (4,),
