@@ -302,7 +302,13 @@ def test_progress_goes_from_rating_to_reading_and_may_cancel(agent: AgentMemory)
     assert agent.stamp == before
 
 
-def test_the_synopsis_is_recalled_by_what_was_talked_about(agent: AgentMemory) -> None:
+def test_what_was_talked_about_is_recalled_by_its_turns_and_where_they_are_gone_by_the_synopsis(
+    agent: AgentMemory,
+) -> None:
     agent.remember_conversation(TALK)
-    found = agent.query_memory("What did Mira and Tobias say about the key of the tide mill?", touch=False)
-    assert _synopsis(agent).id in {hit.entry.id for hit in found}
+    cue, whole = "What did Mira and Tobias say about the key of the tide mill?", _synopsis(agent)
+    found = {hit.entry.id for hit in agent.query_memory(cue, touch=False)}
+    assert found & set(whole.evidence)
+    assert whole.id not in found
+    agent.forget(list(whole.evidence))
+    assert whole.id in {hit.entry.id for hit in agent.query_memory(cue, touch=False)}

