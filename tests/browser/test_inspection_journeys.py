@@ -10,7 +10,19 @@ from playwright.sync_api import Page, expect
 from dashboard import words
 
 from .conftest import Dashboard, settled
-from .hands import chart, choose, click_point, first_bar, milliseconds, points, press, recalled, said, slide
+from .hands import (
+    chart,
+    choose,
+    click_point,
+    first_bar,
+    milliseconds,
+    points,
+    press,
+    recalled,
+    said,
+    slide,
+    slider_value,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -100,7 +112,7 @@ def test_a_box_on_the_timeline_lists_what_is_in_it(page: Page, dashboard: Dashbo
 @pytest.mark.full
 def test_the_sliders_stand_beside_the_bars_and_on_a_phone_in_a_sheet(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "recall", agent="mira", cue="Who has the mill key?")
-    slider = page.get_by_role("slider", name=words.THRESHOLD)
+    slider = page.get_by_test_id("stSlider").filter(has_text=words.THRESHOLD)
     switch = page.get_by_test_id("stCheckbox").filter(has_text=words.CHANGE_THE_QUERY)
     expect(switch).to_be_hidden()
     bar, beside = first_bar(page).bounding_box(), slider.bounding_box()
@@ -115,6 +127,5 @@ def test_the_sliders_stand_beside_the_bars_and_on_a_phone_in_a_sheet(page: Page,
     switch.locator("label").first.click()
     settled(page)
     expect(slider).to_be_in_viewport()
-    page.mouse.wheel(0, 400)
     slide(page, words.THRESHOLD, "End")
-    assert recalled(page) < 6
+    assert slider_value(page, words.THRESHOLD) == 3
