@@ -34,6 +34,7 @@ _BACK = 300
 
 MOST_IN_A_GROUP = 12
 _ITSELF = "A character cannot talk with itself; choose two."
+_TWICE = "A character cannot talk with itself; choose each once."
 _SENTENCE = re.compile(r"[^.!?…]+[.!?…]*")
 _RECALLED = 10
 """Memories that are recalled to see how much somebody has to say."""
@@ -293,7 +294,7 @@ class Group:
             if part.dispatch(type(one)) is part.dispatch(object):
                 part(one)  # it says why not
         if len({one.name for one in members}) < len(members):
-            raise InvalidParameter("A character cannot talk with itself; choose each once.")
+            raise InvalidParameter(_TWICE)
         names = [one.display_name for one in members]
         if len({name.casefold() for name in names}) < len(names):
             raise InvalidParameter("Two of them have the same name, so nobody could tell who speaks; rename one.")
@@ -454,7 +455,7 @@ def go_on(parts: Sequence[Conversation]) -> Duet | Group:
         ConversationNotFound: one of them was undone.
     """
     if len({one.agent.name for one in parts}) < len(parts):
-        raise InvalidParameter("A character cannot talk with itself; choose each once.")
+        raise InvalidParameter(_TWICE)
     for one in parts:
         _refuse_strangers(one, {other.agent.display_name.casefold() for other in parts if other is not one})
     return Group(parts) if len(parts) > 2 else Duet(*parts)

@@ -50,6 +50,12 @@ def _write(folder: Path, told: Mapping[str, Any]) -> None:
         replace_text(folder / FILE, json.dumps(dict(told), ensure_ascii=False) + "\n")
 
 
+def _tell(folder: Path, **told: Any) -> None:
+    """Write these, and leave the rest as it is, whoever else writes meanwhile."""
+    with FileLock(folder / LOCK):
+        _write(folder, {**_read(folder), **told})
+
+
 def read_standing(folder: Path) -> datetime | None:
     """The time at which this world's clock stands; ``None`` = it follows the real time.
 
@@ -128,8 +134,7 @@ def write_lives(folder: Path, *, lives: bool) -> None:
     Raises:
         StoreError: the folder cannot be read or written.
     """
-    with FileLock(folder / LOCK):
-        _write(folder, {**_read(folder), "lives": lives})
+    _tell(folder, lives=lives)
 
 
 def read_welcomed(folder: Path) -> bool:
@@ -147,8 +152,7 @@ def write_welcomed(folder: Path, *, welcomed: bool) -> None:
     Raises:
         StoreError: the folder cannot be read or written.
     """
-    with FileLock(folder / LOCK):
-        _write(folder, {**_read(folder), "welcomed": welcomed})
+    _tell(folder, welcomed=welcomed)
 
 
 def read_seen(folder: Path) -> datetime | None:
@@ -171,8 +175,7 @@ def write_seen(folder: Path, at: datetime) -> None:
         InvalidParameter: a time without a zone, or none at all; nothing was written.
         StoreError: the folder cannot be read or written.
     """
-    with FileLock(folder / LOCK):
-        _write(folder, {**_read(folder), "seen": moment_given("'at'", at).isoformat()})
+    _tell(folder, seen=moment_given("'at'", at).isoformat())
 
 
 def move_standing(folder: Path, at: datetime) -> None:

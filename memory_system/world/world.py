@@ -49,14 +49,18 @@ from ..store.clock import (
     read_about,
     read_embedder,
     read_lives,
+    read_seen,
     read_speed,
     read_standing,
+    read_welcomed,
     run_clock,
     world_clock,
     write_about,
     write_embedder,
     write_lives,
+    write_seen,
     write_standing,
+    write_welcomed,
 )
 from ..store.copying import STORE
 from ..store.journal.moving import Journals
@@ -76,7 +80,6 @@ from .inbox import Inbox, inbox
 from .living import Living
 from .places import Located, lies_in, places_of
 from .rerating import Rerater
-from .seen import Seen
 from .swap import Spot, finish
 from .trail import Hop, trail
 
@@ -84,7 +87,7 @@ TOKENS = "token-states.sqlite3"
 """Beside the agents; derived from their texts, at most 1 GB, and made anew if it is lost."""
 
 
-class World(Stage, Seen):
+class World(Stage):
     """All agents of one world. Thread-safe; an agent is opened at its first use and stays open.
 
     Args:
@@ -256,6 +259,28 @@ class World(Stage, Seen):
         """Switch that on or off; see ``advance`` for what is done."""
         write_lives(self.folder, lives=bool(on))
         self.life.wake()
+
+    @property
+    def welcomed(self) -> bool:
+        """Whether somebody has taken the dashboard's tour of this world, or wants none."""
+        return read_welcomed(self.folder)
+
+    def welcome(self, *, done: bool = True) -> None:
+        """Say that the tour need not be offered any more, or that it is to be offered again."""
+        write_welcomed(self.folder, welcomed=bool(done))
+
+    @property
+    def seen(self) -> datetime | None:
+        """Up to when, in real time, somebody has looked at what happened by itself; ``None`` = nobody has."""
+        return read_seen(self.folder)
+
+    def mark_seen(self, at: datetime) -> None:
+        """Say that somebody has looked at what happened by itself up to a real time; the World page tells the rest.
+
+        Raises:
+            InvalidParameter: the time has no zone.
+        """
+        write_seen(self.folder, at)
 
     def advance(
         self,
