@@ -14,6 +14,7 @@ from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 from dashboard import session
 from dashboard.server.visitors import visitors
+from dashboard.views import PAGES, PageOf
 from memory_system.embedding.embedder import CachedEmbedder
 from tests import sample_world
 from tests.waiting import LAST_RESORT
@@ -79,3 +80,20 @@ def open_page(
     yield run
     session.opened().close()
     session.opened.clear()
+
+
+@pytest.fixture
+def workbench(open_page: Callable[..., AppTest]) -> Callable[..., AppTest]:
+    """The whole dashboard at one of its pages, the first if none is named, as an address opens it."""
+    open_page("history")  # makes the world
+
+    def run(page: PageOf = PAGES[0], **link: str) -> AppTest:
+        app = AppTest.from_file(str(sample_world.ROOT / "dashboard" / "app.py"), default_timeout=LAST_RESORT)
+        app.switch_page(str(page.script))
+        for name, value in {"agent": "mira", **link}.items():
+            app.query_params[name] = value
+        app.run()
+        assert not app.exception, app.exception
+        return app
+
+    return run

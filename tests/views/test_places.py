@@ -10,29 +10,10 @@ from streamlit.testing.v1 import AppTest
 from dashboard import session
 from dashboard.components.frame import palette
 from dashboard.views import HISTORY, PAGES, PLACES, PageOf, place_of
-from tests import sample_world
-from tests.waiting import LAST_RESORT
 
 from .test_pages import mira, press
 
 OpenPage = Callable[..., AppTest]
-
-
-@pytest.fixture
-def workbench(open_page: OpenPage) -> Callable[..., AppTest]:
-    """The whole dashboard at one of its pages."""
-    open_page("history")  # makes the world
-
-    def run(page: PageOf, **link: str) -> AppTest:
-        app = AppTest.from_file(str(sample_world.ROOT / "dashboard" / "app.py"), default_timeout=LAST_RESORT)
-        app.switch_page(str(page.script))
-        for name, value in {"agent": "mira", **link}.items():
-            app.query_params[name] = value
-        app.run()
-        assert not app.exception, app.exception
-        return app
-
-    return run
 
 
 def links(app: AppTest) -> list[str]:

@@ -4,35 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session
 from dashboard.components.frame import showing
 from dashboard.data import showing as steps_of
 from memory_system import AgentMemory
-from tests import sample_world
-from tests.waiting import LAST_RESORT
 
 from .test_pages import mira
 
 OpenPage = Callable[..., AppTest]
-
-
-@pytest.fixture
-def workbench(open_page: OpenPage) -> Callable[..., AppTest]:
-    """The whole dashboard at its first page, or at the page of an address."""
-    open_page("history")  # makes the world
-
-    def run(**link: str) -> AppTest:
-        app = AppTest.from_file(str(sample_world.ROOT / "dashboard" / "app.py"), default_timeout=LAST_RESORT)
-        for name, value in {"agent": "mira", **link}.items():
-            app.query_params[name] = value
-        app.run()
-        assert not app.exception, app.exception
-        return app
-
-    return run
 
 
 def act(app: AppTest, **said: object) -> None:
