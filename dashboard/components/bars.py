@@ -35,7 +35,7 @@ def show(frame: pd.DataFrame, query: Query, opened: Callable[[str], None] | None
         if opened is not None:
             opened(str(act["memory"]))
 
-    mounting.show("bars", {**drawn(frame, query), "opens": opened is not None}, acted, key=key)
+    mounting.show("bars", {**drawn(frame, query), "opens": opened is not None}, acted, key=key, painted=True)
 
 
 def drawn(frame: pd.DataFrame, query: Query) -> dict[str, Any]:

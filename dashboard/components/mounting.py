@@ -10,7 +10,10 @@ from typing import Any
 
 import streamlit as st
 
+from ..data import tables
+
 _HERE = Path(__file__).parent
+_PAINT = "".join(f".{part}{{background:{paint}}}\n" for part, paint in tables.PAINT.items())
 
 
 def show(
@@ -20,6 +23,7 @@ def show(
     *,
     kept: Callable[[Any], None] | None = None,
     key: str = "",
+    painted: bool = False,
 ) -> None:
     """Draw a component.
 
@@ -29,6 +33,7 @@ def show(
         acted: is called with what was done there, as the script says it, before the next run.
         kept: is called with how things stand there whenever that changes; no later click overtakes it.
         key: tells it from others of its name on the same page.
+        painted: whether its classes of the names of a score's parts have their colours.
     """
     at = allowed(key or name)
 
@@ -40,7 +45,7 @@ def show(
         if kept is not None and (state := _held(at, "kept")):
             kept(state)
 
-    script, look = _read("common.js") + _read(f"{name}.js"), _read(f"{name}.css") or None
+    script, look = _read("common.js") + _read(f"{name}.js"), (_PAINT if painted else "") + _read(f"{name}.css") or None
     mount = st.components.v2.component(name, js=script, css=look)  # each time: the server may not run yet
     mount(key=at, data=dict(data), on_act_change=told, on_kept_change=stands)
 

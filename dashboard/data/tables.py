@@ -27,6 +27,16 @@ TIERS = {
 MARKS = {"pinned": "pinned", "protected": "protected", "authored": "by a person"}
 """What a person marked a memory with, as it is called where it is shown."""
 SHADES = ("meaning", "words", "names", "times")
+PAINT = {
+    "recency": "#0072b2",
+    "importance": "repeating-linear-gradient(45deg,#8a5f00 0 1px,#e69f00 1px 4px)",
+    "relevancy": "#009e73",
+    "meaning": "#009e73",
+    "words": "color-mix(in srgb,#009e73 66%,#fff)",
+    "names": "color-mix(in srgb,#009e73 36%,#fff)",
+    "times": "color-mix(in srgb,#009e73 60%,#000)",
+}
+"""The background in CSS of each part of a score, and of each shade of relevancy: on every page the same."""
 """What hybrid relevancy is told by."""
 _SHADE_OF = {"words": "words", "names": "names", "times": "times"}
 """Of which the rest counts as meaning: what its neighbours lend a memory is mostly that."""

@@ -23,15 +23,6 @@ _SETTINGS = {
     Lever.RELEVANCY: "scoring",
 }
 """The setting of a character by which a lever stays turned."""
-_COLOURS = {
-    "recency": "#0072b2",
-    "importance": "repeating-linear-gradient(45deg,#8a5f00 0 1px,#e69f00 1px 4px)",
-    "relevancy": "#009e73",
-    "meaning": "#009e73",
-    "words": "color-mix(in srgb,#009e73 66%,#fff)",
-    "names": "color-mix(in srgb,#009e73 36%,#fff)",
-    "times": "color-mix(in srgb,#009e73 60%,#000)",
-}
 _NAME = 70
 
 
@@ -86,9 +77,9 @@ def _why(agent: AgentMemory, query: Query, candidate: Candidate) -> None:
         st.caption(widgets.plain(f"Found through: {agent.last_version(candidate.via).document}"))
     most = tables.axis(query)
     lines = "".join(
-        f"<tr><td><i style='background:{_COLOURS[one['name']]}'></i>{one['name']}</td>"
+        f"<tr><td><i style='background:{tables.PAINT[one['name']]}'></i>{one['name']}</td>"
         f"<td>{one['is']:.2f}</td><td>× {one['weight']:g}</td>"
-        f"<td><b style='width:{100 * one['adds'] / most:.1f}%;background:{_COLOURS[one['name']]}'></b></td>"
+        f"<td><b style='width:{100 * one['adds'] / most:.1f}%;background:{tables.PAINT[one['name']]}'></b></td>"
         f"<td>{one['adds']:.2f}</td></tr>"
         for one in listing.breakdown(score)
         if one["is"] is not None

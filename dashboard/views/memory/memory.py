@@ -110,6 +110,7 @@ def _list(agent: AgentMemory, at: looking.Looking) -> tuple[Explanation | None, 
             **data,
         },
         looking.wanted,
+        painted=True,
     )  # fmt: skip
     if at.view:
         timeline.show(drawn)
