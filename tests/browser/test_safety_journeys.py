@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from dashboard import words
 from memory_system import Settings, Tier, World
@@ -18,7 +18,7 @@ from memory_system.conversation import Conversation, load_document
 from memory_system.embedding.embedder import CachedEmbedder
 from tests import sample_world
 
-from .conftest import Dashboard, served, settled
+from .conftest import Dashboard, served, settled, watched
 from .test_hostile_input import LINKS, MARKDOWN, REFUSED, SCRIPT, TEXTS, unharmed
 
 pytestmark = pytest.mark.browser
@@ -71,6 +71,15 @@ def guarded(tmp_path_factory: pytest.TempPathFactory, embedder: CachedEmbedder) 
     passwords = {"MEMORY_PASSWORD": PASSWORD, "MEMORY_VIEWER_PASSWORD": VIEWERS_PASSWORD}
     with served(places | passwords, folder / "serve.log") as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def kept_page(browser: Browser) -> Iterator[Page]:
+    """A page that stays signed in, with cookies of its own: whoever signs in or out elsewhere plays no part."""
+    context = browser.new_context(viewport={"width": 1366, "height": 900})
+    with watched(context) as opened:
+        yield opened
+    context.close()
 
 
 def sign_in(page: Page, dashboard: Dashboard, password: str, link: str = "/?agent=strange") -> None:
