@@ -13,7 +13,6 @@ from datetime import datetime
 from typing import Any, Self, TypeGuard
 
 from .entry import Kind, MemoryEntry, Tier
-from .kinds import FLAGS
 from .times import parse_time
 
 
@@ -284,26 +283,25 @@ def _without_evidence(change: Change, spared: set[str]) -> Change:
     return dataclasses.replace(change, after=change.after.evolve(evidence=evidence))
 
 
+_ALWAYS = ("id", "document", "tier", "kind")
+_BY_DEFAULT = {one.name: one.default for one in dataclasses.fields(MemoryEntry)}
+_STORED = tuple(name for name in _BY_DEFAULT if name not in (*_ALWAYS, "metadata", "timestamp", "last_access"))
+_SEVERAL = tuple(name for name in _STORED if _BY_DEFAULT[name] == ())
+"""The fields that are stored where they are not empty, and those of them that hold several words."""
+
+
 def entry_to_json(entry: MemoryEntry) -> dict[str, Any]:
     """A JSON-ready mapping that ``entry_from_json`` turns back into an equal entry, last access aside.
 
     The last access is not part of what a change says: looking something up is no edit, and the journal keeps
     accesses in a list of their own.
     """
-    body: dict[str, Any] = {
-        "id": entry.id,
-        "document": entry.document,
-        "tier": entry.tier,
-        "kind": entry.kind,
-    }
+    body: dict[str, Any] = {name: getattr(entry, name) for name in _ALWAYS}
     if entry.timestamp is not None:
         body["timestamp"] = entry.timestamp.isoformat()
-    for name in ("rating", "explanation", *FLAGS, "depth", "source", "place"):
+    for name in _STORED:
         if value := getattr(entry, name):
-            body[name] = value
-    for name in ("tags", "evidence", "people"):
-        if value := getattr(entry, name):
-            body[name] = list(value)
+            body[name] = list(value) if name in _SEVERAL else value
     if entry.extras:
         body["extras"] = entry.extras
     return body
@@ -312,6 +310,7 @@ def entry_to_json(entry: MemoryEntry) -> dict[str, Any]:
 def entry_from_json(body: Mapping[str, Any]) -> MemoryEntry:
     """The entry that ``entry_to_json`` was given."""
     fields = dict(body)
+    fields |= {name: tuple(fields[name]) for name in _SEVERAL if name in fields}
     return MemoryEntry(
         fields.pop("document"),
         fields.pop("extras", {}),
@@ -319,9 +318,6 @@ def entry_from_json(body: Mapping[str, Any]) -> MemoryEntry:
         tier=Tier(fields.pop("tier")),
         kind=Kind(fields.pop("kind")),
         timestamp=parse_time(fields.pop("timestamp")) if "timestamp" in fields else None,
-        tags=tuple(fields.pop("tags", ())),
-        evidence=tuple(fields.pop("evidence", ())),
-        people=tuple(fields.pop("people", ())),
         **fields,
     )
 

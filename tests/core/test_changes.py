@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memory_system import AgentMemory, AgentSettings, Change, ChangeSet, Kind, MemoryEntry, Tier, World
+from memory_system import AgentMemory, AgentSettings, Change, ChangeSet, Kind, MemoryEntry, Source, Tier, World
 from memory_system.core.change_set import TextChange, dump_entry, entry_from_json, entry_to_json, load_entry
 from memory_system.errors import Conflict, InvalidInput, InvalidParameter, MemorySystemError
 from tests.conftest import NOW
@@ -118,6 +118,33 @@ def test_an_entry_comes_back_from_its_json_as_it_was() -> None:
         assert entry_from_json(entry_to_json(one)) == one
         assert load_entry(dump_entry(one)) == one
     assert load_entry(dump_entry(None)) is None
+
+
+def test_every_field_of_a_memory_is_stored() -> None:
+    full = MemoryEntry(
+        "The bridge fell.",
+        {"mood": "grim"},
+        "x",
+        tier=Tier.LTM,
+        kind=Kind.SUMMARY,
+        timestamp=NOW,
+        rating=6.5,
+        explanation="why",
+        tags=("a",),
+        pinned=True,
+        authored=True,
+        protected=True,
+        evidence=("b",),
+        depth=2,
+        source=Source.TOLD,
+        people=("Ana",),
+        place="Ferry",
+    )
+    least = MemoryEntry("The bridge fell.", id="y")
+    stored = {one.name for one in dataclasses.fields(MemoryEntry)} - {"last_access"}
+    as_least = [name for name in stored if getattr(full, name) == getattr(least, name)]
+    assert set(as_least) == {"document"}, "give each field of a memory a value here that is not its default"
+    assert entry_from_json(entry_to_json(full)) == full
 
 
 # -- refused before the commit -------------------------------------------------------------------------
