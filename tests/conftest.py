@@ -23,7 +23,7 @@ from memory_system.core.settings import Settings as _Settings
 from memory_system.embedding.embedder import CachedEmbedder, MiniLM
 from memory_system.store.chroma import probe
 from memory_system.world.world import TOKENS
-from tests import tiers
+from tests import remembered, tiers
 from tests.chroma_server import ChromaServer
 from tests.fake_server import FakeServer
 from tests.postgres_server import MISSING, PostgresServer, programs
@@ -91,7 +91,8 @@ def real_probe(quick_probe: None, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def pytest_configure() -> None:
-    """Take Ctrl+C as usual, for the programs that tests start and interrupt: a shell's background job ignores it."""
+    """Read each text once; and take Ctrl+C as usual, for programs that tests start: shells' background jobs do not."""
+    remembered.read_once()
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

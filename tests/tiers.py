@@ -104,6 +104,13 @@ LATER = {
     "test_the_scene_survives_a_long_talk_by_plain_rules": "a talk of hundreds of turns",
     "test_on_the_command_line_too": "programs that start one after the other",
     "test_too_many_events_are_refused_as_a_whole": "ten thousand events",
+    "test_memories_are_found_by_words_and_what_stands_in_the_list_stays_where_it_is": "a palette is in make test",
+    "test_escape_closes_it_and_leaves_the_field_and_what_is_typed_there": "a palette is in make test",
+    "test_on_a_phone_the_sidebar_goes_once_something_was_chosen": "a palette is in make test",
+    "test_every_page_is_looked_at_as_of_a_change_and_back_again": "pages as of a change without a browser are in it",
+    "test_a_saved_cue_tells_that_a_memory_was_forgotten": "a cue that fails, on Inbox, is in make test",
+    "test_a_part_of_a_rehearsal_is_kept_undone_and_the_rest_dropped": "its page without a browser is in make test",
+    "test_the_last_change_is_undone_in_the_drawer_over_any_page": "an undo in the history is in make test",
     "test_who_stops_listening_stores_nothing": "the same without a client is in make test",
 }
 """Single tests, and why."""

@@ -303,10 +303,25 @@ def test(python, target):
     shared = tempfile.mkdtemp(prefix="memory-tests-", dir=environment.get("TMPDIR"))
     environment["TESTS_SHARED_FOLDER"] = shared  # the worlds that a test copies are made once, and not by each call
     try:
+        compiling = compile_tests(python, environment)
         fetched = run([[python, "-m", "memory_system", "fetch-model"]], environment)
+        if compiling:
+            compiling.wait()
         return fetched or run_beside(steps, environment)
     finally:
         shutil.rmtree(shared, ignore_errors=True)
+
+
+def compile_tests(python, environment):
+    """Compile the tests as pytest does, where nobody did: each of its workers would do all of it, at the same time.
+
+    Answers the process that does it, or None.
+    """
+    if glob.glob(os.path.join("tests", "__pycache__", "*-pytest-*")):
+        return None
+    say("Compiling the tests ...")
+    listing = [python, "-m", "pytest", "--collect-only"]
+    return subprocess.Popen(listing, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def memory_disk():
