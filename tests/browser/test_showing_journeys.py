@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 
+import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
 from dashboard import words
+from tests.waiting import until
 
-from .conftest import Dashboard, settled
+from .conftest import LAST_RESORT, Dashboard, settled
 from .hands import press
 
 pytestmark = [pytest.mark.browser, pytest.mark.full]
@@ -53,3 +55,18 @@ def test_a_presentation_is_walked_through_by_keys(page: Page, dashboard: Dashboa
     settled(page)
     expect(bar).to_have_count(0)
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
+
+
+def test_who_closes_the_browser_on_a_tour_leaves_everything_as_it_was(other_page: Page, dashboard: Dashboard) -> None:
+    def operations() -> list[str]:
+        address = f"{dashboard.api}/v1/agents/tobias/history"
+        told = httpx.get(address, params={"limit": 2, "author": "tour"}, timeout=LAST_RESORT / 1000, trust_env=False)
+        return [one["change_set"]["operation"] for one in told.raise_for_status().json()["items"]]
+
+    dashboard.load(other_page, agent="tobias", tour="4")
+    bar = other_page.get_by_role("region", name=words.TAKE_THE_TOUR)
+    bar.get_by_role("button", name=words.SET_IMPORTANCE).click()
+    settled(other_page)
+    assert operations() == ["edit"]
+    other_page.goto("about:blank")  # as far as the server can tell, it is closed
+    until(lambda: operations() == ["undo", "edit"])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from streamlit.runtime.caching.cache_resource_api import clear_session_cache
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session
 from dashboard.components.frame import showing
 from dashboard.data import showing as steps_of
-from memory_system import AgentMemory
+from memory_system import AgentMemory, Tier
+from tests.waiting import until
 
 from .test_pages import mira
 
@@ -84,3 +86,27 @@ def test_a_world_that_remembers_nothing_has_fewer_steps_and_says_so(agent: Agent
     assert nothing.memory is None
     assert [one.page for one in steps_of.tour(nothing, None)] == ["overview", "history"]
     assert [one.link for one in steps_of.moments(nothing, None, cast=1, ask="")] == [{"scene": "day"}]
+
+
+def test_a_change_is_taken_back_when_the_session_of_its_tour_ends(workbench: Callable[..., AppTest]) -> None:
+    app = workbench(present="4")
+    memory = app.session_state["showing-found-mira"].memory
+    act(app, act=True)
+    revision = mira().stamp[0]
+    clear_session_cache("test session id")  # as Streamlit does when a browser is gone
+    until(lambda: mira().change(revision).undone_by)
+    assert mira().last_version(memory.id).importance == memory.importance
+    act(app, leave=True)
+    assert len(mira().history(9, author="presenter")) == 2, "whoever comes back does not undo it twice"
+
+
+def test_what_a_tour_left_behind_is_taken_back_at_the_next_opening(
+    open_page: OpenPage, workbench: Callable[..., AppTest]
+) -> None:
+    open_page("history")
+    memory = mira().entries(Tier.LTM)[0]
+    mira().acting_as("tour").edit_many([memory.id], rating=1 if memory.importance else 9)
+    workbench()
+    assert mira().last_version(memory.id) == memory
+    workbench()
+    assert len(mira().history(9, author="tour")) == 2

@@ -1,17 +1,20 @@
 """The tour and presenter mode: a bar at the foot of real pages goes from step to step, and hides what distracts.
 
-The one change that either makes is undone when it ends.
+The one change that either makes is undone when it ends, also where it ends because the browser is closed, and at the
+next opening where the program ended first.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
 
-from memory_system import AgentMemory, MemorySystemError
+from memory_system import AgentMemory, MemorySystemError, World
 
 from ... import session, words
 from ...data import showing as steps_of
@@ -50,6 +53,45 @@ class _Showing:
     made: tuple[str, int] | None = None
 
 
+class _Standing:
+    """The change of a browser's session that is still to be undone."""
+
+    def __init__(self) -> None:
+        self.change: tuple[World, str, str, int] | None = None
+
+    def take_back(self) -> None:
+        """Undo it, as nobody is there any more who could; beside the server, which does not wait for the store."""
+        if self.change is not None:
+            threading.Thread(target=_take_back, args=self.change).start()
+            self.change = None
+
+
+@st.cache_resource(scope="session", on_release=_Standing.take_back, show_spinner=False)
+def _standing() -> _Standing:
+    return _Standing()
+
+
+@st.cache_resource(show_spinner=False)
+def _swept(folder: str) -> str:
+    """Undo what a program that ended in the middle of a tour left behind; once, before anybody begins another one."""
+    world = session.opened()
+    for name in world.agents():
+        for author in _AUTHORS.values():
+            with suppress(MemorySystemError):  # the pages of the character say so
+                for one in world.agent(name).history(1, author=author):
+                    if one.undone_by is None and one.change_set.undoes is None:
+                        _take_back(world, name, author, one.revision)
+    return folder
+
+
+def _take_back(world: World, name: str, author: str, revision: int) -> None:
+    """Undo a change if nobody has; where it cannot be undone it stays in the history, with whose it was."""
+    with suppress(MemorySystemError):
+        agent = world.agent(name).acting_as(author)
+        if agent.change(revision).undone_by is None:
+            agent.undo(revision)
+
+
 def presenting() -> bool:
     """Whether a presenter shows the pages, so that nothing is offered but what they show."""
     held = _held()
@@ -74,6 +116,7 @@ def begin(kind: Kind) -> None:
 
 def settle() -> None:
     """Take up what the address says, and what was pressed in the bar; to be called before anything is drawn."""
+    _swept(str(session.world().folder))
     _follow()
     act = st.session_state.pop(_ACT, None)
     held = _held()
@@ -208,6 +251,7 @@ def _change(held: _Showing) -> None:
             made = agent.edit_many([found.memory.id], rating=found.rating)
             if made.revision is not None:
                 st.session_state[_HELD] = replace(held, made=(agent.name, made.revision))
+                _standing().change = session.opened(), agent.name, _AUTHORS[held.kind], made.revision
     except MemorySystemError as error:
         widgets.problem(error)
 
@@ -217,6 +261,7 @@ def _undone(held: _Showing) -> _Showing:
     if held.made is None:
         return held
     name, revision = held.made
+    _standing().change = None
     try:
         agent = _author(held.kind, name)
         if agent.change(revision).undone_by is None:  # as somebody may have undone it meanwhile
