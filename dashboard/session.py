@@ -122,20 +122,10 @@ def checked_cues(agent: AgentMemory) -> list[CueResult]:
 def waiting(agent: AgentMemory) -> Inbox:
     """What asks for a decision about an agent at present, read anew in each minute of its world.
 
-    Memories are not compared with each other for it.
+    Memories are not compared with each other for it; ``compared.waiting`` adds what that found.
     """
     minute = agent.now.replace(second=0, microsecond=0)
     return kept("inbox", agent, lambda one: world().inbox(one.name), minute)
-
-
-def many_wait() -> int:
-    """How many decisions about the current agent wait; 0 of the past, and where time flies, which costs no page."""
-    if moment() is not None or not st.session_state.get("agent") or world().speed > 1:
-        return 0
-    try:
-        return len(waiting(present()).decisions)
-    except MemorySystemError:  # its pages say so
-        return 0
 
 
 def history(agent: AgentMemory, most: int, before: int | None = None, **wanted: Any) -> list[Applied]:

@@ -10,12 +10,15 @@ import streamlit as st
 from memory_system import AgentMemory, Tier
 from memory_system.operations import Progress
 from memory_system.operations.duplicates import THRESHOLD, Look
+from memory_system.world import Inbox, sorted_out, suspected
 
 from .. import session
 from . import widgets, working
 
 SOON = 5_000
 """Memories up to which comparing takes a few seconds, so that nobody has to ask for it."""
+AT_HAND = 500
+"""Memories up to which it takes a few hundredths of a second, so that it is done wherever decisions are counted."""
 _RECENT = 20
 """Changes that are looked at for whether any of them is of a memory."""
 _MOST = 60
@@ -68,7 +71,7 @@ def found(agent: AgentMemory, threshold: float = THRESHOLD, *, ask: bool = False
     """
     looks, name = _looks(str(session.world().folder)), f"compare-{agent.name}"
     _take(looks, agent, name)
-    held = sum(len(agent.entries(tier)) for tier in (Tier.STM, Tier.LTM))
+    held = _held(agent)
     known = _known(looks, agent, threshold)
     if held > 1 and working.of(name) is None and (ask or known is None or not known.complete):
         soon = held <= SOON and st.session_state.get(f"stopped-{name}") != agent.revision
@@ -83,6 +86,36 @@ def found(agent: AgentMemory, threshold: float = THRESHOLD, *, ask: bool = False
     return known
 
 
+def waiting(agent: AgentMemory) -> tuple[Inbox, bool]:
+    """What asks for a decision about an agent, with what comparing its memories has found, as far as that is known.
+
+    Few memories are compared at once; of more than ``AT_HAND`` it counts what was found before, and nothing is begun.
+
+    Returns:
+        The decisions, and whether all memories are compared as they are now.
+    """
+    looks, held = _looks(str(session.world().folder)), _held(agent)
+    known = _known(looks, agent, THRESHOLD)
+    if 1 < held <= AT_HAND and (known is None or not known.complete):
+        made = Compared(agent.suspicions(ask_model=False), agent.revision, asked=False, dismissed=_dismissed(agent))
+        _keep(looks, agent, THRESHOLD, made)
+        known = _known(looks, agent, THRESHOLD)
+    cheap = session.waiting(agent)
+    pairs = suspected(agent.duplicates.still(known.look)) if known else []
+    doubted = sorted_out(agent, pairs)
+    both = Inbox(cheap.now, (*cheap.decisions, *doubted.decisions), (*cheap.put_off, *doubted.put_off))
+    return both, held <= 1 or (known is not None and known.complete)
+
+
+def _held(agent: AgentMemory) -> int:
+    """How many memories there are to compare."""
+    return sum(len(agent.entries(tier)) for tier in (Tier.STM, Tier.LTM))
+
+
+def _dismissed(agent: AgentMemory) -> frozenset[Hashable]:
+    return frozenset(agent.dismissed)
+
+
 def _take(looks: dict[tuple[str, float, bool], Compared], agent: AgentMemory, name: str) -> None:
     """Keep what the work came to, if it has ended."""
     work = working.of(name)
@@ -93,12 +126,17 @@ def _take(looks: dict[tuple[str, float, bool], Compared], agent: AgentMemory, na
         widgets.problem(work.problem)
     if work.result is not None:
         threshold, made = work.result
-        looks.pop((agent.name, threshold, made.asked), None)  # the newest stands last
-        looks[agent.name, threshold, made.asked] = made
-        while len(looks) > _MOST:
-            del looks[next(iter(looks))]
+        _keep(looks, agent, threshold, made)
     else:
         st.session_state[f"stopped-{name}"] = agent.revision
+
+
+def _keep(looks: dict[tuple[str, float, bool], Compared], agent: AgentMemory, threshold: float, made: Compared) -> None:
+    """Keep one look, for all who look."""
+    looks.pop((agent.name, threshold, made.asked), None)  # the newest stands last
+    looks[agent.name, threshold, made.asked] = made
+    while len(looks) > _MOST:
+        del looks[next(iter(looks))]
 
 
 def _known(looks: dict[tuple[str, float, bool], Compared], agent: AgentMemory, threshold: float) -> Compared | None:
@@ -141,7 +179,7 @@ def _compared(
             raise _Stopped
         show(done, doing)
 
-    revision, dismissed = agent.revision, frozenset(agent.dismissed)
+    revision, dismissed = agent.revision, _dismissed(agent)
     try:
         look = agent.suspicions(threshold=threshold, ask_model=ask, progress=told)
     except _Stopped:

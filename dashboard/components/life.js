@@ -233,8 +233,8 @@ class Life {
   }
 
   wide(text) {
-    const { fontFamily } = getComputedStyle(this.life);
-    this.measure.font = `12px ${fontFamily}`;
+    const { fontFamily, fontSize } = getComputedStyle(this.life);
+    this.measure.font = `${fontSize} ${fontFamily}`;
     return this.measure.measureText(text).width;
   }
 

@@ -10,9 +10,10 @@ from typing import Any
 
 import streamlit as st
 
-from ..data import tables
+from ..data import tables, type_scale
 
 _HERE = Path(__file__).parent
+_SIZES = type_scale.declared(":host", fixed=True)
 _PAINT = "".join(f".{part}{{background:{paint}}}\n" for part, paint in tables.PAINT.items())
 
 
@@ -45,8 +46,9 @@ def show(
         if kept is not None and (state := _held(at, "kept")):
             kept(state)
 
-    script, look = _read("common.js") + _read(f"{name}.js"), (_PAINT if painted else "") + _read(f"{name}.css") or None
-    mount = st.components.v2.component(name, js=script, css=look)  # each time: the server may not run yet
+    script, look = _read("common.js") + _read(f"{name}.js"), (_PAINT if painted else "") + _read(f"{name}.css")
+    sized = _SIZES + look if look else None
+    mount = st.components.v2.component(name, js=script, css=sized)  # each time: the server may not run yet
     mount(key=at, data=dict(data), on_act_change=told, on_kept_change=stands)
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from memory_system import MemorySystemError
+
 from .. import session
 from ..views import INSTALLATION, PLACES, PageOf, page_of, place_of
+from . import compared
 
 _LOOK = (
     "<style>"
@@ -27,10 +30,10 @@ _LOOK = (
     ".st-key-line a:is(:hover,:focus-visible) p{text-decoration:underline}"
     ":is(.st-key-places,.st-key-foot,.st-key-line) :is([data-testid='stElementContainer'],"
     "[data-testid='stMarkdownContainer']){margin:0}"
-    ".st-key-line :is(p,[aria-current]){font-size:.875rem;line-height:2rem;margin:0;white-space:nowrap}"
+    ".st-key-line :is(p,[aria-current]){font-size:var(--type-text);line-height:2rem;margin:0;white-space:nowrap}"
     ".st-key-line [aria-current]{display:block;font-weight:600;box-shadow:inset 0 -2px light-dark(#005a8e,#4aa3d8)}"
-    "@media(max-width:640px){.st-key-line{column-gap:.875rem!important}"
-    ".st-key-line :is(p,[aria-current]){font-size:.8125rem}}"
+    "@media(max-width:640px){.st-key-line{column-gap:.75rem!important}"
+    ".st-key-line :is(p,[aria-current]){font-size:var(--type-small)}}"
     "</style>"
 )
 
@@ -39,7 +42,8 @@ def sidebar(room: DeltaGenerator) -> None:
     """The places, in their room of the sidebar; the one that one is in is marked."""
     here = _here()
     place = place_of(here) if here else None
-    st.html(_LOOK + _count())
+    st.html(_LOOK)
+    count()
     with room:
         for one in PLACES:
             with st.container(key="place-here" if one is place else f"place-{one.first.name}", gap=None):
@@ -48,15 +52,30 @@ def sidebar(room: DeltaGenerator) -> None:
                 )
 
 
-def _count() -> str:
-    """The look of the number of decisions that wait, beside the inbox; the page itself tells it in words."""
-    if not (waits := session.many_wait()):
+def count() -> None:
+    """Show how many decisions wait, beside the inbox; a page that has found more shows it once more.
+
+    With a plus where not all memories were compared with each other yet. The page itself tells it in words.
+    """
+    if waits := _waits():
+        st.html(
+            f"<style>:is(.st-key-place-inbox,.st-key-place-here) a[href*='inbox']::after{{content:'{waits}'/'';"
+            "margin-left:auto;padding:0 .5rem;font-size:var(--type-small);line-height:1.25rem;border-radius:1rem;"
+            "font-variant-numeric:tabular-nums;"
+            "background:color-mix(in srgb,light-dark(#161513,#efeee8) 10%,transparent)}</style>"
+        )
+
+
+def _waits() -> str:
+    """How many wait; nothing of the past, and where time flies, which costs no page."""
+    if session.moment() is not None or not st.session_state.get("agent") or session.world().speed > 1:
         return ""
-    return (
-        f"<style>.st-key-place-inbox a::after{{content:'{waits}'/'';margin-left:auto;padding:0 .5rem;"
-        "font-size:.75rem;line-height:1.25rem;border-radius:1rem;font-variant-numeric:tabular-nums;"
-        "background:color-mix(in srgb,light-dark(#161513,#efeee8) 10%,transparent)}</style>"
-    )
+    try:
+        found, complete = compared.waiting(session.present())
+    except MemorySystemError:  # its pages say so
+        return ""
+    many = len(found.decisions)
+    return f"{many}{'' if complete else '+'}" if many else ""
 
 
 def foot() -> None:

@@ -18,7 +18,7 @@ from . import bulk, drafts, widgets, working
 PAGE = "views/rehearsal/rehearsal.py"
 AUTHOR = "Rehearsal page"
 _LOOK = (
-    "<style>.st-key-rehearsing{border-left:5px solid #CC79A7;border-radius:.5rem;padding:.45rem .9rem;"
+    "<style>.st-key-rehearsing{border-left:5px solid #CC79A7;border-radius:.5rem;padding:.5rem 1rem;"
     "background:color-mix(in srgb,#CC79A7 9%,transparent)}"
     "[data-testid='stLayoutWrapper']:has(>[class*='st-key-rehearsal-words'])"
     "{flex:1 1 17rem!important;min-width:min(100%,17rem)}</style>"

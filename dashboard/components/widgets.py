@@ -15,7 +15,7 @@ from memory_system.errors import InvalidDocument, StaleChange
 from memory_system.world import VIEWING
 
 from .. import session, words
-from ..data import cells, diffs, tables
+from ..data import cells, diffs, tables, type_scale
 from . import places
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:&^=])")
@@ -34,20 +34,24 @@ _BESIDE = "[data-testid='stColumn']:has(>* .st-key-recall-sheet)"
 def style() -> None:
     """The little that the theme cannot say: width, spacing, words that wrap, ink that dark's pale blue can bear."""
     st.html(
-        "<style>"
-        "[data-testid='stMainBlockContainer']{max-width:1180px;padding-top:3.2rem;padding-bottom:4rem}"
+        f"<style>{type_scale.declared(':root')}"
+        "[data-testid='stMainBlockContainer']{max-width:1180px;padding-top:3.25rem;padding-bottom:4rem}"
         "@media(min-width:1600px){[data-testid='stMainBlockContainer']{max-width:none;padding-inline:3rem}"
         "[data-testid='stCaptionContainer'] p,[data-testid='stText']{max-width:72rem}}"
         "[data-testid='stText']{white-space:pre-wrap;overflow-wrap:anywhere;font-family:inherit}"
-        "[class*='st-key-personality-'] textarea{font-family:monospace;font-size:.85rem}"
-        "h1{font-size:1.9rem!important;padding-bottom:.2rem!important}"
-        "[data-testid='stMain'] h2{font-size:1.4rem!important;padding:.6rem 0 .4rem!important}"
+        "[class*='st-key-personality-'] textarea{font-family:monospace;font-size:var(--type-text)}"
+        "h1{font-size:var(--type-title)!important;line-height:var(--type-title-line)!important;"
+        "padding-bottom:.25rem!important}"
+        "[data-testid='stMain'] h2{font-size:var(--type-lead)!important;line-height:var(--type-lead-line)!important;"
+        "padding:.5rem 0!important}"
+        "[data-testid='stMain'] h3{font-size:var(--type-read)!important;line-height:var(--type-read-line)!important;"
+        "padding:.5rem 0!important}"
         "button[kind^='primary']:enabled :is(p,kbd,span){color:light-dark(#fff,#161614)!important;opacity:1}"
         "button[kind^='primary']:enabled:hover{background:light-dark(#00466e,#6fb9e6)!important}"
         ".st-key-looking-back{border-left:5px solid light-dark(#005a8e,#4aa3d8)!important}"
         "[data-testid='stLayoutWrapper']:has(>.st-key-news),"
         "[data-testid='stLayoutWrapper']:has(>div>[data-testid='stLayoutWrapper']>.st-key-news){position:absolute}"
-        ".st-key-news{position:fixed;right:1.4rem;bottom:1.2rem;width:auto!important;z-index:900}"
+        ".st-key-news{position:fixed;right:1.5rem;bottom:1.25rem;width:auto!important;z-index:900}"
         "[data-testid='stLayoutWrapper']:has(>.st-key-last-act){position:absolute;height:0}"
         ".st-key-last-act{position:fixed;bottom:1rem;left:50%;transform:translateX(-50%);width:auto!important;"
         "max-width:min(44rem,calc(100vw - 2rem));z-index:1100;border-radius:.5rem;padding:.25rem;"
@@ -69,9 +73,9 @@ def style() -> None:
         ".st-key-recall-sheet:not(:has(.st-key-recall-sheet-open input:checked)) "
         "[data-testid='stLayoutWrapper']:has(>.st-key-recall-controls){display:none}}"
         ".st-key-news button{border-radius:2rem;box-shadow:0 2px 10px #0005}"
-        "@media(max-width:640px){[data-testid='stMainBlockContainer']{padding:4.6rem 1rem 3rem}"
+        "@media(max-width:640px){[data-testid='stMainBlockContainer']{padding:4.5rem 1rem 3rem}"
         ".st-key-last-act{left:1rem;right:1rem;transform:none;max-width:none}"
-        "button[data-variant='segmented_control']{padding-inline:.7rem!important}}"
+        "button[data-variant='segmented_control']{padding-inline:.75rem!important}}"
         "</style>"
     )
 

@@ -24,11 +24,11 @@ _ALIKE = 0.25
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 _SIGN = {"gone": ("del", "−"), "new": ("ins", "+")}
 STYLE = (
-    "<style>.diff{white-space:pre-wrap;overflow-wrap:anywhere;line-height:1.55}"
-    ".diff ins,.diff del{border-radius:3px;padding:0 .15em}"
+    "<style>.diff{white-space:pre-wrap;overflow-wrap:anywhere;line-height:var(--type-read-line)}"
+    ".diff ins,.diff del{border-radius:3px;padding:0 2px}"
     ".diff ins{text-decoration:none;background:light-dark(#d3f0e3,#0d4a35);color:light-dark(#00472f,#b9f5dc)}"
     ".diff del{background:light-dark(#fbe0d3,#5a2a12);color:light-dark(#7a2600,#ffd9c4)}"
-    ".diff :is(ins,del)::before{content:attr(data-sign);font-weight:700;margin-right:.1em}</style>"
+    ".diff :is(ins,del)::before{content:attr(data-sign);font-weight:700;margin-right:2px}</style>"
 )
 
 

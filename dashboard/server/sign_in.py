@@ -7,29 +7,34 @@ import html
 from functools import cache
 from pathlib import Path
 
+from ..data import type_scale
+
 IN, OUT = "/sign-in", "/sign-out"
-_STYLE = """
+_STYLE = (
+    type_scale.declared(":root")
+    + """
 :root{color-scheme:light dark}
 *{box-sizing:border-box}
 body{margin:0;min-height:100vh;display:grid;place-items:center;padding:1.5rem;
- font:16px/1.55 'Source Sans','Source Sans Pro',system-ui,sans-serif;
+ font:var(--type-read)/var(--type-read-line) 'Source Sans','Source Sans Pro',system-ui,sans-serif;
  background:light-dark(#f7f7f4,#161614);color:light-dark(#161513,#efeee8)}
-main{width:100%;max-width:25rem;padding:2.25rem 2rem 1.75rem;border-radius:.75rem;
+main{width:100%;max-width:25rem;padding:2rem;border-radius:.75rem;
  background:light-dark(#fff,#1e1e1b);border:1px solid light-dark(#dcdcd6,#3a3a36)}
-img{height:2.1rem;display:block;margin:0 0 1.5rem}
-h1{font-size:1.5rem;line-height:1.25;margin:0 0 .35rem;font-weight:650}
-p{margin:0 0 1.4rem;color:light-dark(#57544e,#b9b6ac)}
-label{display:block;font-weight:600;font-size:.92rem;margin-bottom:.35rem}
-input{width:100%;font:inherit;padding:.6rem .75rem;border-radius:.5rem;color:inherit;
+img{height:2rem;display:block;margin:0 0 1.5rem}
+h1{font-size:var(--type-title);line-height:var(--type-title-line);margin:0 0 .5rem;font-weight:650}
+p{margin:0 0 1.5rem;color:light-dark(#57544e,#b9b6ac)}
+label{display:block;font-weight:600;font-size:var(--type-text);line-height:var(--type-text-line);margin-bottom:.25rem}
+input{width:100%;font:inherit;padding:.5rem .75rem;border-radius:.5rem;color:inherit;
  background:light-dark(#fff,#22221f);border:1px solid light-dark(#8d8a82,#77746c)}
-button{width:100%;margin-top:1rem;padding:.65rem 1rem;font:inherit;font-weight:600;border:0;border-radius:.5rem;
+button{width:100%;margin-top:1rem;padding:.75rem 1rem;font:inherit;font-weight:600;border:0;border-radius:.5rem;
  cursor:pointer;background:light-dark(#005a8e,#4aa3d8);color:light-dark(#fff,#161614)}
 button:hover{background:light-dark(#00466e,#6fb9e6)}
 :is(input,button):focus-visible{outline:3px solid light-dark(#4aa3d8,#6fb9e6);outline-offset:2px}
-.wrong{margin:0 0 1.1rem;padding:.65rem .8rem;border-radius:.5rem;
+.wrong{margin:0 0 1rem;padding:.75rem;border-radius:.5rem;
  background:light-dark(#fdecea,#3b1f1c);color:light-dark(#8c1d13,#ffb4a9)}
-small{display:block;margin-top:1.4rem;font-size:.86rem;color:light-dark(#5e5b55,#a8a59c)}
+small{display:block;margin-top:1.5rem;font-size:var(--type-text);line-height:var(--type-text-line);color:light-dark(#5e5b55,#a8a59c)}
 """
+)
 
 
 def page(then: str, problem: str = "") -> str:

@@ -54,7 +54,7 @@ PLACES = (
         (
             PageOf("memory", "Memory", ":material/neurology:"),
             PageOf("recall", "Recall", ":material/search:", "Recall bench"),
-            PageOf("long_term", "Long-term", ":material/timeline:", "Timeline"),
+            PageOf("long_term", "Long-term", ":material/timeline:"),
             PageOf("short_term", "Short-term", ":material/bolt:"),
             PageOf("relive", "Re-live", ":material/replay:"),
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection
 
 import pytest
@@ -9,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
 from dashboard.data import deciding
+from dashboard.views import PAGES
 from memory_system import AgentMemory, Kind, Tier
 from memory_system.world import Matter
 from tests import sample_world
@@ -200,9 +202,20 @@ def test_everybody_is_counted_and_a_character_opens(inbox: Callable[..., AppTest
     assert page.session_state["agent-next"] == "oswin"
 
 
+def test_the_number_beside_the_inbox_is_that_of_its_list(workbench: Callable[..., AppTest]) -> None:
+    def number(app: AppTest) -> list[str]:
+        looks = [str(one.proto.body) for one in app.get("html")]
+        return [found for look in looks for found in re.findall(r"content:'(\d+\+?)'/''", look)]
+
+    elsewhere = number(workbench(agent="edda"))
+    app = workbench(next(page for page in PAGES if page.name == "inbox"), agent="edda")
+    accepted = [one for one in app.button if str(one.key).startswith("inbox-accept-contradiction")]
+    assert accepted, "edda's memories contradict each other"
+    assert {*elsewhere, *number(app)} == {str(len(accepted))}
+
+
 def test_overview_tells_in_one_line_what_waits(open_page: OpenPage) -> None:
-    page = open_page("overview")
-    assert words.OPEN_THE_INBOX not in [one.label for one in page.button]
+    assert words.OPEN_THE_INBOX not in [one.label for one in open_page("overview", agent="juno").button]
     remember(TWICE, rating=None)
     page = open_page("overview")
     assert f"{deciding.CHIPS[Matter.RATE]} 1" in shown(page)

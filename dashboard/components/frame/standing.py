@@ -43,7 +43,7 @@ def visitor() -> None:
         if locked:
             st.html(
                 f"<form method='post' action='{sign_in.OUT}'><button type='submit' style='all:unset;cursor:pointer;"
-                "text-decoration:underline;font-size:.875rem'>Sign out</button></form>"
+                "text-decoration:underline;font-size:var(--type-text)'>Sign out</button></form>"
             )
 
 

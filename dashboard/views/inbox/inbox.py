@@ -3,15 +3,14 @@
 import streamlit as st
 
 from dashboard import session, words
-from dashboard.components import bulk, compared, widgets
+from dashboard.components import bulk, compared, places, widgets
 from dashboard.data import deciding
 from dashboard.views.inbox import lines
-from memory_system import Tier
-from memory_system.world import Inbox, Matter, sorted_out, suspected
+from memory_system.world import Matter
 
 _STYLE = (
-    "<style>[class*='st-key-inbox-line-']{border-bottom:1px solid light-dark(#e4e4de,#33332f);padding:.375rem 0}"
-    ".inbox-why{font-size:.875rem;line-height:1.4;color:light-dark(#5c5c56,#a9a9a1);overflow-wrap:anywhere}"
+    "<style>[class*='st-key-inbox-line-']{border-bottom:1px solid light-dark(#e4e4de,#33332f);padding:.5rem 0}"
+    ".inbox-why{font-size:var(--type-text);line-height:var(--type-text-line);color:light-dark(#5c5c56,#a9a9a1);overflow-wrap:anywhere}"
     ".inbox-why b{font-weight:600;color:light-dark(#161513,#efeee8)}"
     ".st-key-inbox-plan{margin:.5rem 0}"
     ".st-key-inbox-list{gap:0!important}"
@@ -42,11 +41,9 @@ if len(session.world().characters()) > 1 and st.toggle(words.EVERYBODY, key=_EVE
     st.stop()
 
 head, listed = st.container(), st.container(key="inbox-list")  # above what says how far comparing is
-known = compared.found(agent)
-complete = (known is not None and known.complete) or sum(map(len, map(agent.entries, (Tier.STM, Tier.LTM)))) < 2
-pairs = suspected(agent.duplicates.still(known.look)) if known else []
-cheap, doubted = session.waiting(agent), sorted_out(agent, pairs)
-found = Inbox(cheap.now, (*cheap.decisions, *doubted.decisions), (*cheap.put_off, *doubted.put_off))
+compared.found(agent)
+found, complete = compared.waiting(agent)
+places.count()  # which knows now what comparing has found
 counts = deciding.counts(found.decisions)
 linked = session.from_link("kind")
 if linked != st.session_state.get("inbox-linked", ""):

@@ -12,7 +12,7 @@ from memory_system.core import ago, stamp
 from memory_system.world import Decision, Inbox, Matter, morning_after
 
 from ... import session, words
-from ...components import bulk, widgets
+from ...components import bulk, compared, widgets
 from ...data import deciding, diffs, tables
 from . import accepting
 
@@ -122,11 +122,14 @@ def everybody() -> None:
     """How much waits of each character, the most first; each leads to its own list."""
     names = session.world().characters()
     rows: list[tuple[AgentMemory, Inbox]] = []
+    complete = True
     with st.spinner(f"Looking at {tables.counted(len(names), 'character', 'characters')} …"):
         for name in names:
             try:
                 one = session.character(name)
-                rows.append((one, session.waiting(one)))
+                found, all_compared = compared.waiting(one)
+                rows.append((one, found))
+                complete = complete and all_compared
             except MemorySystemError as error:
                 widgets.problem(error)
     rows.sort(key=lambda row: (-len(row[1].decisions), row[0].name))
@@ -144,4 +147,7 @@ def everybody() -> None:
                 session.choose_next(agent.name)
                 st.session_state["inbox-everybody-next"] = False
                 st.rerun()
-    st.caption("Duplicates and contradictions are counted in the list of each character.")
+    if not complete:
+        st.caption(
+            "Of many memories, duplicates and contradictions count once the list of their character has been open."
+        )

@@ -27,7 +27,7 @@ _HOURS = 4
 _CHOSEN = "lane-chosen"
 _STYLE = (
     "<style>.st-key-ask [data-testid='stTextInputRootElement']{height:3rem}"
-    ".st-key-ask input{font-size:1.125rem}.st-key-ask button{min-height:3rem}"
+    ".st-key-ask input{font-size:var(--type-lead)}.st-key-ask button{min-height:3rem}"
     ".st-key-ask>[data-testid='stElementContainer']:has(input){flex:1 1 20rem!important;min-width:0}"
     ".st-key-ask-more{overflow-x:auto;scrollbar-width:none;padding-right:2rem;"
     "mask-image:linear-gradient(to right,#000 calc(100% - 2rem),transparent)}"

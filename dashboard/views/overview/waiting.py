@@ -7,13 +7,13 @@ import streamlit as st
 from memory_system import AgentMemory
 
 from ... import session, words
-from ...components import widgets
+from ...components import compared, widgets
 from ...data import deciding, tables
 
 
 def line(agent: AgentMemory) -> None:
     """What waits of a character, counted; nothing where nothing does, and of the past."""
-    if session.moment() is not None or not (waits := session.waiting(agent).decisions):
+    if session.moment() is not None or not (waits := compared.waiting(agent)[0].decisions):
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="waiting"):
         many = tables.counted(len(waits), "decision waits", "decisions wait")
