@@ -75,8 +75,11 @@ def _restore(agent: AgentMemory, entry: MemoryEntry) -> None:
         bulk.do(agent, lambda: agent.restore(entry.id))
 
 
-def links(agent: AgentMemory, entry: MemoryEntry) -> None:
-    """What a memory rests on, what was built on it, what is near to it in meaning, and its id."""
+def links(agent: AgentMemory, entry: MemoryEntry, *, narrow: bool = False) -> None:
+    """What a memory rests on, what was built on it, what is near to it in meaning, and its id.
+
+    Where it is ``narrow``, what it rests on is listed at first, and drawn only when one asks for it.
+    """
     sources, unknown = _sources(agent, entry)
     built = agent.built_on(entry.id)
     lineage = agent.lineage(entry.id)
@@ -86,13 +89,14 @@ def links(agent: AgentMemory, entry: MemoryEntry) -> None:
     labels |= {name: name for name in ("Similar", "When forgotten")}
     if entry.source is Source.TOLD and entry.people:
         labels["trail"] = words.WHO_TOLD_WHOM
-    shown = tabs.show(labels | {"Changes": "Changes"}, f"card-{entry.id}")
+    first = next(iter(groups), None) if narrow else None
+    shown = tabs.show(labels | {"Changes": "Changes"}, f"{'drawer' if narrow else 'card'}-{entry.id}", first)
     if "Lineage" in shown and shown["Lineage"].open:
         with shown["Lineage"]:
             _lineage(agent, lineage)
     for name, linked in groups.items():
         with shown[name]:
-            for other in linked[:50]:
+            for other in linked[:50] if shown[name].open else ():
                 link(agent, other, other.kind.value, entry.id)
             if linked is sources and unknown:
                 st.caption(f"{tables.counted(unknown, 'more is', 'more are')} not known to this character.")

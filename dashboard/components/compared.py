@@ -101,9 +101,13 @@ def waiting(agent: AgentMemory) -> tuple[Inbox, bool]:
         _keep(looks, agent, THRESHOLD, made)
         known = _known(looks, agent, THRESHOLD)
     cheap = session.waiting(agent)
-    pairs = suspected(agent.duplicates.still(known.look)) if known else []
-    doubted = sorted_out(agent, pairs)
-    both = Inbox(cheap.now, (*cheap.decisions, *doubted.decisions), (*cheap.put_off, *doubted.put_off))
+
+    def with_pairs(one: AgentMemory) -> Inbox:
+        doubted = sorted_out(one, suspected(one.duplicates.still(known.look)) if known else [])
+        return Inbox(cheap.now, (*cheap.decisions, *doubted.decisions), (*cheap.put_off, *doubted.put_off))
+
+    seen = known and (known.revision, known.asked, len(known.look.suspicions), len(known.look.calls))
+    both = session.kept("waiting", agent, with_pairs, cheap.now, seen)
     return both, held <= 1 or (known is not None and known.complete)
 
 

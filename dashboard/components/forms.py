@@ -307,8 +307,15 @@ def actions(agent: AgentMemory, entry: MemoryEntry) -> None:
         for label, (icon, act) in acts.items():
             if st.button(label, key=f"{label}-{entry.id}", icon=f":material/{icon}:"):
                 bulk.do(agent, act)
-    with st.expander(words.EDIT_THIS_MEMORY):
-        edit_event(agent, entry)
+    box = st.expander(words.EDIT_THIS_MEMORY, key=edit_box(entry.id), on_change="rerun")
+    if box.open or drafts.unsaved(f"edit/{agent.name}/{entry.id}"):  # a form that nobody sees takes a click's half
+        with box:
+            edit_event(agent, entry)
+
+
+def edit_box(entry_id: str) -> str:
+    """The key of what opens the form to edit a memory."""
+    return f"edit-box-{entry_id}"
 
 
 def _words(text: str) -> list[str]:

@@ -15,6 +15,7 @@ from memory_system.operations.rederivation import DERIVED_AGAIN
 from tests.conftest import NOW
 
 from . import change_sets
+from .test_pages import open_form
 
 OpenPage = Callable[..., AppTest]
 EVIL = "<b>bold</b> [link](http://x.invalid) $x$ :red[no]"
@@ -201,7 +202,7 @@ def test_what_is_protected_can_only_be_unprotected(open_page: OpenPage) -> None:
 def test_an_edited_text_is_by_a_person_and_marks_are_set_with_it(open_page: OpenPage) -> None:
     open_page("overview")
     held = next(one for one in mira().entries(Tier.LTM) if not one.authored)
-    page = open_page("long_term", memory=held.id)
+    page = open_form(open_page("long_term", memory=held.id), held.id)
     next(area for area in page.text_area if area.label == "Text").set_value("Another text.")
     next(group for group in page.button_group if group.label == words.MARK_IT_AS).set_value(["Pinned"])
     press(page, words.SAVE_CHANGES)

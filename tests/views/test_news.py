@@ -15,7 +15,7 @@ from tests.waiting import LAST_RESORT
 from . import change_sets
 from .comparing import compared
 from .test_entering_events import field
-from .test_pages import as_json, editor, mira, press
+from .test_pages import as_json, editor, mira, open_form, press
 
 OpenPage = Callable[..., AppTest]
 Save = Callable[[OpenPage], AppTest]
@@ -66,7 +66,8 @@ def by_a_table(open_page: OpenPage) -> AppTest:
 
 def by_an_edit(open_page: OpenPage) -> AppTest:
     open_page("overview")
-    page = open_page("long_term", memory=mira().entries(Tier.LTM)[0].id)
+    held = mira().entries(Tier.LTM)[0].id
+    page = open_form(open_page("long_term", memory=held), held)
     field(page.text_area, "Text").set_value("In other words.")
     return press(page, words.SAVE_CHANGES)
 

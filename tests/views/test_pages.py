@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
+from dashboard.components import forms
 from dashboard.views import PAGES
 from memory_system import AgentMemory, DecayForm, Tier
 from memory_system.interfaces.operations import BESIDE, OPERATIONS
@@ -34,6 +35,12 @@ def open_tab(page: AppTest, label: str) -> None:
     """Open a tab of the Recall page, of which nothing is drawn until then."""
     page.session_state["recall-tab"] = label
     page.run()
+
+
+def open_form(page: AppTest, entry_id: str) -> AppTest:
+    """Open what holds the form to edit a memory, which is drawn from then on."""
+    page.session_state[forms.edit_box(entry_id)] = True
+    return page.run()
 
 
 def press(page: AppTest, label: str) -> AppTest:

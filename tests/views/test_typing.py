@@ -12,11 +12,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session, words
-from dashboard.components import drafts
+from dashboard.components import drafts, forms
 from memory_system import AgentMemory, Tier
 from tests.waiting import LAST_RESORT
 
 from .conftest import FOLDER
+from .test_pages import open_form
 
 DASHBOARD = FOLDER.parent
 Open = Callable[..., AppTest]
@@ -268,9 +269,24 @@ def test_memories_whose_ids_end_like_fields_have_drafts_of_their_own(open_page: 
     mira().add_short_term([{"document": f"Text of {one}.", "id": one, "rating": 5} for one in ids], rate=False)
     for one in [*ids, *reversed(ids)]:
         page.query_params["memory"] = one
-        page.run()
+        open_form(page.run(), one)
         assert not page.exception, page.exception
         assert page.text_area(key=f"draft-edit/mira/{one}-document").value == f"Text of {one}."
+
+
+def test_what_was_written_into_a_form_that_is_closed_stands_there_still(open_page: Open) -> None:
+    open_page("overview")
+    entry_id = mira().entries(Tier.LTM)[0].id
+    page = open_page("long_term", memory=entry_id)
+    at = f"draft-edit/mira/{entry_id}-document"
+    assert at not in [one.key for one in page.text_area], "what is closed is not sent"
+    open_form(page, entry_id).text_area(key=at).set_value("Half a sentence").run()
+    page.session_state[forms.edit_box(entry_id)] = False
+    page.run()
+    page.query_params["memory"] = mira().entries(Tier.LTM)[1].id
+    page.run()
+    page.query_params["memory"] = entry_id
+    assert page.run().text_area(key=at).value == "Half a sentence"
 
 
 def test_what_is_chosen_are_memories_and_not_rows(open_page: Open) -> None:

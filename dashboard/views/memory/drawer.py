@@ -49,7 +49,7 @@ def show(agent: AgentMemory, at: looking.Looking, found: Explanation | None, own
         if found is not None and own is not None and candidate is not None:
             _why(agent, found.query, candidate)
             _ways(agent, own, candidate)
-        card.links(agent, entry)
+        card.links(agent, entry, narrow=True)
 
 
 def _rest(agent: AgentMemory, found: Explanation | None) -> None:
