@@ -244,7 +244,8 @@ MANY_EVENTS = "Many events"
 A_CONVERSATION = "A conversation"
 
 # pages/tidy/tidy.py
-NO_LANGUAGE_MODEL = "No language model is connected"
+NEEDS_A_LANGUAGE_MODEL = "Needs a language model"
+CHOOSE_A_LANGUAGE_MODEL = "Choose a language model"
 
 # widgets.py
 A_VIEWER = "You are here as a viewer"

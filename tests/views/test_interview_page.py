@@ -20,7 +20,6 @@ from memory_system.conversation.documents import documents
 from memory_system.conversation.interview import sittings
 from memory_system.conversation.people import people, trust_over_time
 from memory_system.conversation.talk import Strategy, TalkSettings
-from memory_system.llm.offline.model import OfflineModel
 from memory_system.llm.openai.errors import KEY_REFUSED
 from tests.fake_server import FakeServer, calling, error, pieces, says, streamed, talks
 from tests.waiting import LAST_RESORT, until
@@ -89,7 +88,7 @@ def choose(page: AppTest, option: str) -> AppTest:
 def test_an_interview_answers_from_memory_and_leaves_no_trace(open_page: OpenPage) -> None:
     before, touched = mira().stamp, {entry.id: entry.last_access for entry in mira().entries(Tier.LTM)}
     page = open_page("interview")
-    assert OfflineModel.label in shown(page)
+    assert words.NEEDS_A_LANGUAGE_MODEL in shown(page)
     assert f"{words.WITHOUT_A_TRACE}." in shown(page)
     press(page, KEY)
     told = shown(page)

@@ -73,7 +73,7 @@ def test_the_same_words_many_times_become_one_memory(open_page: OpenPage) -> Non
 
 
 def test_without_a_language_model_the_page_says_what_it_misses(open_page: OpenPage) -> None:
-    assert words.NO_LANGUAGE_MODEL in shown(compared(open_page("tidy")))
+    assert words.NEEDS_A_LANGUAGE_MODEL in shown(compared(open_page("tidy")))
 
 
 def test_a_language_model_is_asked_when_somebody_wants_it(open_page: OpenPage, server: FakeServer) -> None:
@@ -81,7 +81,7 @@ def test_a_language_model_is_asked_when_somebody_wants_it(open_page: OpenPage, s
     mira().model = server.model()
     server.on("compare", says({"verdicts": [{"pair": 1, "relation": "same", "why": "*So* it is."}]}))
     page = compared(open_page("tidy"))
-    assert words.NO_LANGUAGE_MODEL not in shown(page)
+    assert words.NEEDS_A_LANGUAGE_MODEL not in shown(page)
     assert server.requests == []
     press(page, "Ask fake")
     assert "fake: *So* it is." in shown(page)

@@ -15,7 +15,7 @@ from memory_system.operations import Progress
 from memory_system.world import Decision, Matter
 
 from ... import words
-from ...components import bulk, change_set, widgets, working
+from ...components import bulk, change_set, needs_model, widgets, working
 from ...data import change_rows, deciding, tables
 
 PAIRS = (Matter.CONTRADICTION, Matter.DUPLICATE)
@@ -23,6 +23,11 @@ TOGETHER = (*PAIRS, Matter.STALE)
 """Kinds of which several can be accepted at once."""
 _AT_ONCE = 100
 """Memories that are rated in one change set, and decisions that are accepted in one."""
+_NEEDS = {
+    Matter.REFLECT: "reflect", Matter.PERSON: "reflect", Matter.STALE: "reflect", Matter.SUMMARISE: "summarise",
+    Matter.PLAN: "plan",
+}  # fmt: skip
+"""What of it is done well by a language model only."""
 _DERIVE, _KEEP, _FORGET = words.DERIVE_AGAIN, words.KEEP_AS_IT_IS, "Forget it"
 _OPEN, _ALL = "inbox-open", "all"
 _PLANS = "inbox-plans"
@@ -48,6 +53,7 @@ def is_open(agent: AgentMemory, kind: Matter, of: str | None) -> bool:
 def panel(agent: AgentMemory, one: Decision) -> None:
     """What accepting one decision would change, with what there is to choose, and the button that applies it."""
     with st.container(border=True, gap="small", key="inbox-plan"):
+        needs_model.note(agent, _NEEDS.get(one.kind, ""))
         choice = _choice(agent, one)
         planned = _planned(choice, partial(_plan, agent, one, choice))
         if planned is None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from dashboard import session, words
-from dashboard.components import bulk, tabs, widgets
+from dashboard.components import bulk, needs_model, tabs, widgets
 from dashboard.views.interview import ablation, documents, duet, people, questions, room, strategies
 from memory_system import AgentMemory, MemorySystemError
 
@@ -18,8 +18,11 @@ SHOWN = {  # by its word in the link
 }
 
 agent = session.agent()
-widgets.heading("Interview", f"Talk, and watch the memory work · {widgets.plain(agent.model.label)}", agent)
+model = "" if needs_model.offline(agent) else f" · {widgets.plain(agent.model.label)}"
+about = f"Talk, and watch the memory work{model}"
+widgets.heading("Interview", about, agent)
 bulk.last()
+needs_model.note(agent, "talk")
 shown, opened = tabs.linked(SHOWN, "talk-shown", "show")
 SHOW: dict[str, Callable[[AgentMemory], None]] = {
     "talk": room.show,

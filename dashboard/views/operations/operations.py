@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from dashboard import session, words
-from dashboard.components import bulk, change_set, declared_form, spending, unrated, widgets, working
+from dashboard.components import bulk, change_set, declared_form, needs_model, spending, unrated, widgets, working
 from memory_system import ChangeSet, MemorySystemError, Retention
 from memory_system.interfaces.operations import BESIDE, OPERATIONS, Operation
 from memory_system.interfaces.reads import READS, Read
@@ -110,7 +110,9 @@ else:
         asked_with = body.model_dump_json(exclude_unset=True)
         plan = partial(operation.planned, agent, body)
 
-st.caption(widgets.plain(f"Language model: {agent.model.label}"))
+if not needs_model.offline(agent):
+    st.caption(widgets.plain(f"Language model: {agent.model.label}"))
+needs_model.note(agent, operation.name)
 key = f"plan-{agent.name}-{operation.name}-{asked_with}"  # with another value it is another plan
 if st.button("Preview", type="primary", icon=":material/visibility:", disabled=plan is None) and plan is not None:
     try:

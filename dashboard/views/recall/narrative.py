@@ -8,7 +8,7 @@ from memory_system import AgentMemory, MemorySystemError
 from memory_system.recall import Recall
 
 from ... import words
-from ...components import widgets
+from ...components import needs_model, widgets
 from ...data import tables
 
 
@@ -17,6 +17,7 @@ def show(agent: AgentMemory, found: Recall) -> None:
     st.caption(
         "The language model tells the recalled memories as one text, keeps their times, and may not add anything."
     )
+    needs_model.note(agent, "narrative")
     asked = (agent.name, agent.stamp, found.query)
     if st.button(words.TELL_IT_AS_A_NARRATIVE, icon=":material/auto_stories:", disabled=not found.hits):
         try:

@@ -2,12 +2,11 @@
 
 import streamlit as st
 
-from dashboard import session, words
-from dashboard.components import bulk, compared, widgets
+from dashboard import session
+from dashboard.components import bulk, compared, needs_model, widgets
 from dashboard.data import tables
 from dashboard.views.tidy import suspects
 from memory_system import Tier
-from memory_system.llm.offline import OfflineModel
 from memory_system.operations.duplicates import RELATED, THRESHOLD, Sort
 
 AT_ONCE = 10  # suspicions that are shown before one asks for more
@@ -44,8 +43,7 @@ threshold = left.slider(
     persist_state="session",
     help="The cosine similarity above which two memories may be duplicates. In Python: AgentMemory.suspicions",
 )
-offline = agent.model.name == OfflineModel.name
-asks = not offline and right.button(
+asks = not needs_model.offline(agent) and right.button(
     widgets.plain(f"Ask {agent.model.name}"),
     icon=":material/smart_toy:",
     help="The language model reads the similar pairs. In Python: AgentMemory.suspicions(ask_model=True)",
@@ -56,11 +54,7 @@ if known is None:
     st.stop()
 
 found = agent.duplicates.still(known.look)
-if offline:
-    st.caption(
-        f"{words.NO_LANGUAGE_MODEL}: contradictions are found by negations, numbers, times and opposites; those in "
-        "other words are missed."
-    )
+needs_model.note(agent, "contradictions")
 for note in found.notes:
     st.info(widgets.plain(note), icon=":material/info:")
 suspects.unfinished(agent, found.suspicions)
