@@ -422,8 +422,7 @@ class AgentMemory:
     ) -> Recall:
         """The memories that answer a cue, by the agent's rule of seats: the best of all tiers, or tier after tier.
 
-        It is logged with its answer, so that it can be lived through again; see ``queries`` and ``relive``. What is
-        only viewed, or past, is neither logged nor touched.
+        It is logged, to be lived through again (``queries``, ``relive``); what is only viewed, or past, is not touched.
 
         Args:
             prompt: the cue, 1 to 32,000 characters.
@@ -431,10 +430,11 @@ class AgentMemory:
             threshold: the confidence to exceed, 0 to 1 (0.4), or the score, 0 to 30, as ``scoring.passing`` says.
             touch: whether what is recalled counts as accessed now, which renews its recency.
             options: ``now``, the world's time; ``static_threshold``, what static memory has to exceed, 0 to 1 (0.4);
-                ``static_share``, the share of the seats that static memory may take while others wait, 0 to 1
-                (0.4); ``scoring``, weights, decay, measure and rules (the preset ``balanced``); ``facets``, which
-                memories may be found at all (all); ``requery``, how many of the best hits become cues of a second
-                round for the seats left free, 0 to 20 (0).
+                ``static_share``, the share of seats that static memory may take while others wait, 0 to 1 (0.4);
+                ``scoring``, weights, decay, measure and rules (the preset ``balanced``); ``facets``, which memories
+                may be found at all (all); ``requery``, how many hits become cues of a second round for free seats, 0
+                to 20 (0); ``instances`` of the cue, asked too, at most 20 (none); ``expand``, for how many of them the
+                language model is asked, 0 to 20 (0).
 
         Returns:
             The recalled memories with their scores and parts; ``context`` is a text for a prompt.

@@ -41,13 +41,16 @@ def _weights() -> Path:
 
 
 @contextlib.contextmanager
-def small_model() -> Iterator[str]:
+def small_model(answer: int = ANSWER) -> Iterator[str]:
     """Start it, and answer its address; it is gone at the end.
+
+    Args:
+        answer: tokens of an answer, at most.
 
     Raises:
         RuntimeError: it did not start.
     """
-    command = [sys.executable, "-m", "tests.small_model"]
+    command = [sys.executable, "-m", "tests.small_model", str(answer)]
     with subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as serving:
@@ -67,14 +70,14 @@ def small_model() -> Iterator[str]:
             serving.kill()
 
 
-def _serve() -> None:
+def _serve(answer: int) -> None:
     import xllamacpp
 
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(_weights())
     parameters.hostnames, parameters.port = ["127.0.0.1"], 0
     parameters.api_keys = [KEY]
-    parameters.n_ctx, parameters.n_predict, parameters.n_parallel = CONTEXT, ANSWER, 1
+    parameters.n_ctx, parameters.n_predict, parameters.n_parallel = CONTEXT, answer, 1
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = (
         1  # two wait for each other when all is busy
     )
@@ -86,4 +89,4 @@ def _serve() -> None:
 
 
 if __name__ == "__main__":
-    _serve()
+    _serve(int(sys.argv[1]))

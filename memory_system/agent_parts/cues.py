@@ -29,10 +29,11 @@ from ..recall.cues import (
     with_cue,
     with_verdict,
 )
+from ..recall.expansion import Measured, Relevancy
 from ..recall.forecast import Asker
 from ..recall.measures import Hybrid
 from ..recall.query import Query, checked_cue
-from ..recall.rank import Measured, Relevancy, by_vectors
+from ..recall.rank import by_vectors
 from ..recall.table import Table
 from ..recall.versus import Versus, versus
 from .context import Part

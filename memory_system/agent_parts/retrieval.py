@@ -13,16 +13,18 @@ import numpy as np
 from ..core.entry import MemoryEntry, Tier
 from ..core.memory import Vectors
 from ..core.scoring import Measure, whole
-from ..errors import EntryNotFound, InvalidParameter, shown
+from ..errors import EntryNotFound, InvalidParameter, ModelError, shown
+from ..llm import tasks
 from ..operations import edit
 from ..operations.context import Bare, Ground, Progress, no_progress
 from ..operations.migration import MIGRATE
 from ..operations.narrative import Hits, Narrative, tell
+from ..recall.expansion import Measured
 from ..recall.forecast import YEAR, Asker, Forecast, forecasts
 from ..recall.hybrid import Evidence
 from ..recall.measures import Hybrid
-from ..recall.query import OF_SETTINGS, Facets, Query, QueryOptions, query_of
-from ..recall.rank import Explanation, Measured, Recall, answer
+from ..recall.query import MAX_INSTANCES, OF_SETTINGS, Facets, Query, QueryOptions, query_of
+from ..recall.rank import Explanation, Recall, answer
 from ..recall.table import Table
 from ..recall.verdicts import Candidate
 from ..recall.why import Way, ways
@@ -31,6 +33,7 @@ from ..store.journal.journal import content_hash
 from .context import Context, Part
 
 MOST_GONE = 1_000
+WITHOUT_INSTANCES = "It was asked without instances."
 Asked = str | Query | Recall
 """A cue, asked now with the agent's settings; a query that is complete; or an answer, whose query is asked again."""
 
@@ -48,10 +51,28 @@ class Retrieval(Part):
         Raises:
             InvalidParameter: a parameter is out of its range.
         """
-        now = self.context.time(options.pop("now", None))
+        now, most = self.context.time(options.pop("now", None)), options.pop("expand", 0)
+        whole("expand", most, 0, MAX_INSTANCES)
         if (facets := options.get("facets")) is not None:
             options["facets"] = self._climbing(facets)
-        return query_of(cue, self.context.settings, now, {"top_k": top_k, "threshold": threshold, **options})
+        query = query_of(cue, self.context.settings, now, {"top_k": top_k, "threshold": threshold, **options})
+        return self._expanded(query, most) if most else query
+
+    def _expanded(self, query: Query, most: int) -> Query:
+        """The same query, asked by at most so many instances that the language model names; without, if it does not."""
+        context = self.context
+        try:
+            answered = context.model.complete(tasks.expand(context.display_name, query.cue, most)).answer
+        except ModelError as error:
+            return dataclasses.replace(query, unexpanded=f"{WITHOUT_INSTANCES} {error}")
+        told = [*query.instances, *(" ".join(one.split()) for one in answered.instances[:most])]
+        fresh: dict[str, str] = {}
+        for one in told:
+            if one.casefold() != query.cue.casefold():
+                fresh.setdefault(one.casefold(), one)
+        if not fresh:
+            return dataclasses.replace(query, unexpanded="The language model names no instances of this cue.")
+        return dataclasses.replace(query, instances=tuple(fresh.values())[:MAX_INSTANCES])
 
     def _climbing(self, facets: Facets) -> Facets:
         """The same facets, which admit what happened in a place that lies in one that is asked for."""
@@ -119,7 +140,7 @@ class Retrieval(Part):
         """The cue's vector, what it is asked of, and how its relevancy is measured, while the tables are held still."""
         self.context.refresh()
         self.context.ledger.refuse_other_embedder()
-        cue = self.context.embedder.embed([query.cue])[0]
+        cue = self.context.embedder.embed([query.cue, *query.instances])[0]
         with self.context.ledger.reading():
             lived = self._lived(query)
             yield cue, lived, self._measure(query, cue, lived)
@@ -127,9 +148,11 @@ class Retrieval(Part):
     def _lived(self, query: Query) -> Mapping[Tier, Table]:
         return self.context.lived(query.now)
 
-    def _measure(self, query: Query, cue: Vectors, lived: Mapping[Tier, Table]) -> Measured | None:
-        is_hybrid = query.scoring.measure is Measure.HYBRID
-        return self.context.hybrid.measure(query, cue, lived) if is_hybrid else None
+    def _measure(
+        self, query: Query, cue: Vectors, lived: Mapping[Tier, Table], hybrid: Hybrid | None = None
+    ) -> Measured | None:
+        vectors = [cue, *self.context.embedder.embed(query.instances)] if query.instances else [cue]
+        return (hybrid or self.context.hybrid).measured(query, vectors, lived)
 
     def touch(self, ids: str | Sequence[str], *, now: datetime | None = None) -> None:
         """Let memories of STM and LTM count as recalled, which renews their recency; others are passed over.
@@ -195,7 +218,7 @@ class Retrieval(Part):
             if not gone:
                 return ()
             tables, hybrid = self._unforgotten([one.entry for one in gone], lived)
-            measured = hybrid.measure(query, cue, tables) if query.scoring.measure is Measure.HYBRID else None
+            measured = self._measure(query, cue, tables, hybrid)
             found = answer(query, cue, tables, self.context.display_name, explain=False, measured=measured)
         ids = {one.entry.id for one in gone}
         return tuple(hit for hit in found if hit.entry.id in ids)

@@ -105,10 +105,10 @@ class TierRanker:
         return self.answered(Query(cue, now, top_k=DEPTH, threshold=0.0, static_threshold=0.0, scoring=scoring))
 
     def answered(self, query: Query) -> list[str]:
-        """The ids of what answers a query whose cue is known, best first."""
-        vector, hybrid = self._cues[query.cue], query.scoring.measure is Measure.HYBRID
-        measured = self._hybrid.measure(query, vector, self._tables) if hybrid else None
-        found = answer(query, vector, self._tables, "", explain=False, measured=measured)
+        """The ids of what answers a query whose cue, and instances, are known, best first."""
+        vectors = [self._cues[cue] for cue in (query.cue, *query.instances)]
+        measured = self._hybrid.measured(query, vectors, self._tables)
+        found = answer(query, vectors[0], self._tables, "", explain=False, measured=measured)
         return [hit.entry.id for hit in found.hits]
 
 

@@ -20,7 +20,7 @@ from ..core.kinds import MAX_ID, MAX_PEOPLE, Source
 from ..core.names import MAX_NAME
 from ..core.scoring import Measure, Passing, Scoring, Seats
 from ..core.settings import AgentSettings, RatedBy, Replan, Retention
-from ..recall.query import MAX_CUE, MAX_REQUERY, MAX_TOP_K, Facets, Query
+from ..recall.query import MAX_CUE, MAX_INSTANCES, MAX_REQUERY, MAX_TOP_K, Facets, Query
 
 
 def problem_words(problem: Mapping[str, Any]) -> str:
@@ -454,6 +454,14 @@ class Asked(Body):
         Annotated[int, Field(strict=True, ge=0, le=MAX_REQUERY)],
         Says("How many of the best hits become cues of a second round."),
     ] = 0
+    instances: Annotated[
+        Annotated[list[Cue], Field(max_length=MAX_INSTANCES)],
+        Says("What the cue stands for, asked too, such as “kayaking” for “hobbies”."),
+    ] = Field(default_factory=list)
+    expand: Annotated[
+        Annotated[int, Field(strict=True, ge=0, le=MAX_INSTANCES)],
+        Says("How many instances of the cue the language model is asked for."),
+    ] = 0
     now: Annotated[AwareDatetime | None, _NOW] = None
     as_of: Annotated[MomentBody | None, Says('Ask the agent as it was, such as {"revision": 7}.')] = None
 
@@ -473,6 +481,8 @@ class Asked(Body):
             "scoring": self.scoring and self.scoring.over(own.scoring),
             "facets": self.facets and self.facets.meant(),
             "requery": self.requery,
+            "instances": self.instances,
+            "expand": self.expand,
         }
 
     def query(self, view: View) -> Query:

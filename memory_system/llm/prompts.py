@@ -99,6 +99,16 @@ _ALL = (
         "not overlapping; each action has a place, and under 'because_of' the numbers of the records it rests on.",
     ),
     Prompt(
+        "expand",
+        "Ask by instances",
+        "Sent with a cue that is asked by instances too.",
+        "A character's memory is asked the cue, and holds single events, each in words of its own. Where the cue asks "
+        "for one thing, answer an empty list. Where it asks for a sort of thing (hobbies) or for several things, name "
+        "up to {count} single ones that people often have (kayaking, painting, a choir), each as a short cue of at "
+        "most 10 words that names whom the cue is about; all of them different, the likeliest first.",
+        ("count",),
+    ),
+    Prompt(
         "narrate",
         "Tell as one story",
         "Sent on the Recall page when what was recalled is joined into one text.",

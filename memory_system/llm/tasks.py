@@ -18,6 +18,7 @@ from ..core.change_set import RATE
 from ..core.entry import MAX_EXPLANATION, MemoryEntry
 from .prompts import PROMPTS, Prompts, filled, shipped
 
+EXPAND = "expand"
 MAX_TEXT = 8000
 """Characters that a text of an answer may have."""
 
@@ -52,6 +53,12 @@ class Questions(AnswerForm):
     """The most salient high-level questions."""
 
     questions: list[Text] = Field(min_length=1, max_length=10)
+
+
+class Instances(AnswerForm):
+    """What a cue stands for, one thing each; none where it asks for one thing."""
+
+    instances: list[Annotated[Text, Field(max_length=200)]] = Field(max_length=20)
 
 
 class Insight(AnswerForm):
@@ -207,6 +214,17 @@ def find_insights(who: str, question: str, entries: Sequence[MemoryEntry], count
         Insights,
         shipped("insights"),
         {"character": who, "question": question, "count": count, "records": records(entries)},
+        {"count": str(count)},
+    )
+
+
+def expand(who: str, cue: str, count: int) -> Task[Instances]:
+    """What a cue may stand for, as cues of their own: a list is remembered one thing at a time."""
+    return Task(
+        EXPAND,
+        Instances,
+        shipped(EXPAND),
+        {"character": who, "cue": cue, "count": count},
         {"count": str(count)},
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import overload
 
@@ -14,14 +14,17 @@ from ..core.scoring import Floats, Parts
 from .query import Query
 from .seats import Seated, Synopses
 from .table import Rows
-from .verdicts import VERDICTS, Candidate, Verdict, because
+from .verdicts import VERDICTS, Candidate, Verdict, because, met_by
 
 TIERS = LIVED
 
 
 @dataclass(frozen=True)
 class Judged:
-    """One tier, judged: entries, parts, totals, ranks (1 = highest) and verdicts (numbers of ``VERDICTS``) by row."""
+    """One tier, judged: entries, parts, totals, ranks (1 = highest) and verdicts (numbers of ``VERDICTS``) by row.
+
+    ``instance`` tells which instance of the cue met a row better than the cue, where it was asked by instances too.
+    """
 
     tier: Tier
     entries: Rows
@@ -30,6 +33,7 @@ class Judged:
     totals: Floats
     ranks: NDArray[np.intp]
     verdicts: NDArray[np.uint8]
+    instance: Callable[[int], str] | None = None
 
 
 class Candidates(Sequence[Candidate]):
@@ -103,7 +107,8 @@ class Candidates(Sequence[Candidate]):
         tier = self._tiers[place]
         verdict, rank, score = VERDICTS[tier.verdicts[row]], int(tier.ranks[row]), tier.parts.one(row)
         words = because(verdict, tier.tier, score, rank, self._given, self._query, int(self._seat[number]))
-        return Candidate(tier.entries[row], score, rank, verdict, words)
+        instance = tier.instance(row) if tier.instance else ""
+        return Candidate(tier.entries[row], score, rank, verdict, met_by(words, instance), instance=instance)
 
     @property
     def hits(self) -> tuple[Candidate, ...]:

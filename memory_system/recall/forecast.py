@@ -35,8 +35,9 @@ from ..core.entry import MemoryEntry, Tier
 from ..core.memory import Vectors
 from ..core.scoring import FRESH_SECONDS, Measure, Score, Seats, recency
 from ..errors import InvalidParameter
+from .expansion import Measured
 from .query import Query
-from .rank import Explanation, Measured, Recall, answer
+from .rank import Explanation, Recall, answer
 from .table import Table, WhatIf
 from .verdicts import Candidate, Verdict
 

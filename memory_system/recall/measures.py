@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime, time, tzinfo
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
 from ..core.entry import LIVED, Tier
 from ..core.memory import Vectors
-from ..core.scoring import Seats
+from ..core.scoring import Measure, Seats
 from . import hybrid as relevancy
+from .expansion import Expanded, Measured, Relevancy
 from .hybrid import Cue, Evidence, Joint, Kept, Texts, TokenStates, evidence, hybrid
 from .query import Query
-from .rank import Measured, Relevancy
+from .rank import by_vectors
 from .table import Table
 
 _SHORT = 500
@@ -72,6 +74,24 @@ class Hybrid:
 
         return together
 
+    def measured(self, query: Query, vectors: Sequence[Vectors], tables: Mapping[Tier, Table]) -> Measured | None:
+        """How a query's relevancy is measured, whatever its measure; ``None`` where the cue's vector says all.
+
+        Args:
+            query: what is asked.
+            vectors: the cue's, shape (d,), and those of the query's instances, in their order.
+            tables: one table a tier.
+        """
+        measure = query.scoring.measure
+        if measure is Measure.SIMILARITY and not query.instances:
+            return None
+        cues = [replace(query, cue=cue, instances=()) for cue in (query.cue, *query.instances)]
+        found = [
+            self.measure(cue, vector, tables) if measure is Measure.HYBRID else partial(_by_vector, measure, vector)
+            for cue, vector in zip(cues, vectors, strict=True)
+        ]
+        return Expanded(query, tables, found[0], found[1:]) if query.instances else found[0]
+
     def evidence(self, query: Query, vector: Vectors, tables: Mapping[Tier, Table], entry_id: str) -> Evidence | None:
         """Which words, tokens, names and times of a memory met the cue; ``None`` for one that is not held.
 
@@ -119,6 +139,10 @@ class Hybrid:
             found = hybrid(cue, similarity, texts, self._tokens)
             self._kept.put(key, version, found, found.size + 4 * len(cue.text))
         return found
+
+
+def _by_vector(measure: Measure, vector: Vectors, _tier: Tier, table: Table) -> Relevancy:
+    return by_vectors(measure, table, vector)
 
 
 def _read(query: Query, tables: Mapping[Tier, Table]) -> Cue:

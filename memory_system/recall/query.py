@@ -6,7 +6,7 @@ Facets: which memories a query may find at all, by kind, tag, time, importance a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypedDict
@@ -151,6 +151,7 @@ _EVERYTHING = Facets()
 MAX_TOP_K = 10_000
 MAX_CUE = 32_000
 MAX_REQUERY = 20
+MAX_INSTANCES = 20
 EMPTY_CUE = "The cue is empty: ask something."
 
 
@@ -191,6 +192,9 @@ class Query:
         scoring: weights, decay and measure of relevancy.
         facets: which memories may be found at all.
         requery: how many of the best hits become cues of a second round for the seats left free, 0 to 20.
+        instances: what the cue stands for, such as “kayaking” for “hobbies”, at most 20: asked too, and their finds
+            compete.
+        unexpanded: why a language model that was asked for instances gave none; empty if it was not asked, or did.
 
     Raises:
         InvalidParameter: one is out of its range.
@@ -205,9 +209,14 @@ class Query:
     scoring: Scoring = _CLASSIC.scoring
     facets: Facets = _FACETS
     requery: int = 0
+    instances: tuple[str, ...] = ()
+    unexpanded: str = ""
 
     def __post_init__(self) -> None:
         checked_cue(self.cue)
+        object.__setattr__(self, "instances", tuple(_listed("instances", self.instances, MAX_INSTANCES)))
+        for instance in self.instances:
+            checked_cue(instance)
         whole("top_k", self.top_k, 0, MAX_TOP_K)
         whole("requery", self.requery, 0, MAX_REQUERY)
         in_range("The threshold", self.threshold, 0, 30)
@@ -261,6 +270,9 @@ class QueryOptions(TypedDict, total=False):
     scoring: Scoring | None
     facets: Facets | None
     requery: int
+    instances: Sequence[str]
+    expand: int
+    """How many instances of the cue the language model is asked for, 0 to 20."""
 
 
 def query_of(cue: str, settings: AgentSettings, now: datetime, given: Mapping[str, Any]) -> Query:

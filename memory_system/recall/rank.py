@@ -15,7 +15,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Literal, overload
@@ -30,12 +30,13 @@ from ..core.memory import Vectors
 from ..core.scoring import Floats, Measure, Parts, Score, Seats, Weights
 from ..core.times import ago, stamp
 from .candidates import Candidates, Judged
-from .hybrid import UNKNOWN, Odds, confidences
+from .expansion import Expanded, Measured, Relevancy
+from .hybrid import UNKNOWN, confidences
 from .query import Query
 from .seats import Synopses, behind_turns, seated, synopses_of
 from .table import Table, WhatIf
 from .top_k import Sought, best_of, top_measured, top_rows
-from .verdicts import Candidate, Verdict, because, below, gap, verdicts_of
+from .verdicts import Candidate, Verdict, because, below, gap, met_by, verdicts_of
 
 
 def second_round(
@@ -95,11 +96,6 @@ FEW = 512
 """Up to this many rows every score is computed; estimating them first would cost more."""
 
 _NOTHING = Parts(np.zeros(0), np.zeros(0), np.zeros(0), Weights())
-
-Relevancy = tuple[Floats, Mapping[str, Floats], Odds]
-"""The relevancies of a tier's rows, shape (n,), what they are made of, by name, and the odds of an answer."""
-Measured = Callable[[Tier, Table], Relevancy]
-"""Measures the relevancies of one tier."""
 
 
 def by_vectors(measure: Measure, table: Table, cue: Vectors) -> Relevancy:
@@ -273,8 +269,9 @@ class _Asked:
         for seat, (tier, place) in enumerate(given.order, start=1):
             score, rank = ranked[tier].parts.one(place), place + 1
             words = because(Verdict.RECALLED, tier, score, rank, given, self.query, seat)
-            entry = ranked[tier].table.entries[ranked[tier].best[place]]
-            found.append(Candidate(entry, score, rank, Verdict.RECALLED, words))
+            row = ranked[tier].best[place]
+            entry, by = ranked[tier].table.entries[row], self._instance(tier, row)
+            found.append(Candidate(entry, score, rank, Verdict.RECALLED, met_by(words, by), instance=by))
         return (*found, *self._guided(found, behind))
 
     def _behind(self, ranked: Mapping[Tier, _Ranked]) -> list[tuple[Tier, int]]:
@@ -343,9 +340,9 @@ class _Asked:
             ranks[orders[tier]] = np.arange(1, len(table) + 1)
             passed = admitted[tier], above[tier], behind[tier]
             verdicts = verdicts_of(tier, totals[tier], ranks, *passed, given, self.query)
-            judged.append(
-                Judged(tier, table.entries.copied(), list(table.ids), scored[tier], totals[tier], ranks, verdicts)
-            )
+            met_by_row = partial(self._instance, tier) if self.query.instances else None
+            columns = scored[tier], totals[tier], ranks, verdicts, met_by_row
+            judged.append(Judged(tier, table.entries.copied(), list(table.ids), *columns))
         everyone = Candidates(judged, given, self.query, synopses)
         left_out = {tier: np.flatnonzero(rows).tolist() for tier, rows in behind.items()}
         guided = self._guided(everyone.hits, left_out) if self.query.requery else ()
@@ -383,6 +380,10 @@ class _Asked:
         if self.measured is None:
             return by_vectors(Measure.SIMILARITY, self.tables[tier], self.cue)
         return self.measured(tier, self.held[tier])
+
+    def _instance(self, tier: Tier, row: int) -> str:
+        """The instance of the cue that met a row better than the cue; empty where none did."""
+        return self.measured.lender(tier, row) if isinstance(self.measured, Expanded) else ""
 
     @cached_property
     def _sure(self) -> dict[Tier, Floats | None]:

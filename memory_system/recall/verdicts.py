@@ -41,7 +41,8 @@ class Verdict(StrEnum):
 class Candidate:
     """One memory beside its score, its rank within its tier (1 = highest), its verdict, and the verdict in words.
 
-    ``via`` is the id of the hit that led to it, where it was found by a second round.
+    ``via`` is the id of the hit that led to it, where it was found by a second round; ``instance`` the instance of the
+    cue that met it better than the cue itself.
     """
 
     entry: MemoryEntry
@@ -50,6 +51,7 @@ class Candidate:
     verdict: Verdict
     because: str
     via: str = ""
+    instance: str = ""
 
     @property
     def recalled(self) -> bool:
@@ -155,6 +157,11 @@ def because(
                     return f"{seats} higher scores, or to equal ones whose ids come first."
                 return f"{seats} higher scores; the last is {gap(lacking)} higher."
             return f"Number {rank} of {name} memory, and {given.of[tier]} had a seat."
+
+
+def met_by(words: str, instance: str) -> str:
+    """A verdict in words, and the instance of the cue that met the memory, if one did better than the cue itself."""
+    return f"{words} “{instance}” met it better than the cue." if instance else words
 
 
 def gap(size: float) -> str:

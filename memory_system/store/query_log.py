@@ -135,6 +135,8 @@ def query_to_json(query: Query) -> dict[str, Any]:
         "scoring": {**vars(query.scoring), "weights": dict(vars(query.scoring.weights))},
         "facets": facets,
         "requery": query.requery,
+        "instances": list(query.instances),
+        "unexpanded": query.unexpanded,
     }
 
 

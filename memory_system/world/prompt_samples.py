@@ -104,6 +104,11 @@ def _narrate(agent: AgentMemory) -> str:
     return "The cue and the memories are examples: what happened last."
 
 
+def _expand(agent: AgentMemory) -> str:
+    agent.query(_CUE, expand=_TOLD)
+    return "The cue is an example."
+
+
 def _synopsis(agent: AgentMemory) -> str:
     turns, note = _said(agent)
     agent.remember_conversation([{"speaker": who, "text": text} for who, text in turns], preview=True)
@@ -158,6 +163,7 @@ _OPERATIONS: Mapping[str, Callable[[AgentMemory], str]] = {
     "insights": _reflect,
     "summarise": _summarise,
     "plan": _plan,
+    "expand": _expand,
     "narrate": _narrate,
     "synopsis": _synopsis,
     "compare": _compare,

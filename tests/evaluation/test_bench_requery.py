@@ -1,4 +1,4 @@
-"""The benchmarks of the second round and of suspicions, in small."""
+"""The benchmarks of the second round, of instances and of suspicions, in small."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from datetime import timedelta
 
 import numpy as np
 
-from benchmarks import requery, suspicions
+from benchmarks import expansion, requery, suspicions
+from benchmarks.instances import scripted
 from memory_system import Kind, MemoryEntry, World
 from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.evaluation.data import DataSet, Form, Question, remembered
@@ -41,6 +42,16 @@ def test_a_second_round_takes_no_seat_from_the_first(embedder: CachedEmbedder) -
     assert values.shape == (1, len(requery.ASKED), len(requery.ROUNDS), 2)
     assert np.all(np.diff(values, axis=2) >= 0), "neither recall nor the seats that are taken become fewer"
     assert values[0, 0, 0, 0] == 1
+
+
+def test_the_script_names_instances_of_what_asks_for_several_and_their_recall_is_told(embedder: CachedEmbedder) -> None:
+    assert scripted("What books has Ada read?", 2) == ("Ada: finished a book", "Ada: a novel")
+    assert scripted("Which book did Ada read on Sunday?", 2) == ()
+    rows = list(
+        expansion.measured(told(), embedder, lambda cue, most: ("the grey mare",)[: most * ("sold" in cue)], 1, "")
+    )
+    assert [count for _, count, _ in rows] == [0, 1]
+    assert {found for _, _, values in rows for found in values} == {1.0}
 
 
 def test_what_is_said_twice_is_suspected(world: World) -> None:

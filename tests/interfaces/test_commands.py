@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from memory_system import AgentMemory, MemoryEntry, Tier, World
+from memory_system.agent_parts.retrieval import WITHOUT_INSTANCES
 from memory_system.conversation import Conversation
 from memory_system.interfaces.cli import shapes
 from memory_system.interfaces.operations import BESIDE, OPERATIONS
@@ -20,6 +21,7 @@ from tests.conversing import answers, calls, script, sent, talking
 from tests.fake_server import FakeServer
 
 Remember = Callable[..., str]
+HIDING = "Which hiding places are there?"
 CUE = "Where is the key of the tide mill?"
 README = (ROOT / "memory_system" / "interfaces" / "cli" / "README.md").read_text(encoding="utf-8")
 SHAPE = r"<!-- ([a-z-]+) -->\n```json\n(.*?)```"
@@ -125,6 +127,17 @@ def test_explain_tells_what_would_recall_one_memory(cli: CommandLine, remember: 
     unknown = cli("explain", "mira", CUE, "--memory", "nothing")
     assert (unknown.code, unknown.out) == (1, "")
     assert unknown.err == "There is no memory 'nothing'.\n"
+
+
+def test_a_cue_asked_by_instances_says_by_which_and_why_by_none(cli: CommandLine, remember: Remember) -> None:
+    remember("Hid the key of the tide mill under the flour bin.", id="key")
+    remember("Which hiding places there are, nobody knows.")
+    found = cli("recall", "mira", HIDING, "--threshold", "0", "--instance", "the flour bin", "--json").value
+    assert {one["memory"]["id"]: one["instance"] for one in found["recalled"]}["key"] == "the flour bin"
+    assert found["query"]["instances"] == ["the flour bin"]
+    asked = cli("explain", "mira", CUE, "--instance", "a coat", "--expand", "2")
+    assert "Asked too: “a coat”." in asked.out
+    assert WITHOUT_INSTANCES in asked.out
 
 
 def test_nothing_recalled_is_said_and_ends_with_0(cli: CommandLine) -> None:

@@ -21,7 +21,8 @@ THE_SHORT_WAY = {"Content-Type": "application/json"}
 BODIES: list[Any] = [
     {"cue": "Who has the key?"},
     {"cue": "Who has the key?", "touch": False, "top_k": 2, "threshold": 0},
-    {"cue": "yesterday", "now": "2026-03-27T18:00:00+05:30", "requery": 2},
+    {"cue": "yesterday", "now": "2026-03-27T18:00:00+05:30", "requery": 2, "instances": ["Friday"]},
+    {"cue": "Who has the key?", "expand": 2},
     {
         "cue": "key",
         "scoring": {"measure": "similarity", "weights": {"recency": 0}},

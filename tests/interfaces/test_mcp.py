@@ -286,6 +286,26 @@ def test_a_recall_too_long_for_a_client_leaves_out_what_has_no_room(
         run(lambda: session(url))
 
 
+def test_a_recall_by_instances_tells_them_or_why_there_are_none(
+    agent: AgentMemory, world: World, remember: Remember
+) -> None:
+    remember("Paddled down to the weir.", id="weir")
+    remember("Was asked about hobbies.")
+
+    async def session(url: str) -> None:
+        async with over_http(url) as client:
+            asked = {"agent": "mira", "cue": "hobbies", "threshold": 0, "instances": ["paddling"], "expand": 2}
+            answer = await client.call_tool("recall", asked)
+            told = answer.structured_content
+            assert told["instances"] == ["paddling"]
+            assert "“paddling” met it better" in next(one for one in told["memories"] if one["id"] == "weir")["because"]
+            assert told["unexpanded"]
+            assert text(answer).endswith(told["unexpanded"])
+
+    with served(world) as url:
+        run(lambda: session(url))
+
+
 def test_reflecting_tells_how_far_it_is(agent: AgentMemory, world: World, remember: Remember) -> None:
     for event in (KEY, "Baked forty loaves.", "Tobias came without the key."):
         remember(event)

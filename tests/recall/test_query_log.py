@@ -43,7 +43,11 @@ def rows(world: World) -> list[tuple[Any, ...]]:
     [
         {},
         {"top_k": 3, "threshold": 0.2, "static_threshold": 1, "static_share": 0.1, "touch": False},
-        {"scoring": Scoring(Weights(1, 2, 3), 0.9, Measure.HYBRID, normalise=True), "requery": 3, "threshold": 0.1},
+        {
+            "scoring": Scoring(Weights(1, 2, 3), 0.9, Measure.HYBRID, normalise=True),
+            "requery": 3,
+            "instances": ["a", "b"],
+        },
         {"facets": Facets((Kind.PLAN, Kind.OBSERVATION), ("a",), NOW - HOUR, NOW, 0.1, 0.9, "e"), "top_k": 0},
         {"now": datetime(2026, 3, 30, 9, tzinfo=NOW.astimezone(None).tzinfo), "scoring": CLASSIC},
     ],
@@ -63,7 +67,7 @@ def test_a_query_is_kept_with_all_its_parameters_and_its_answer(
     assert [(hit.entry_id, hit.tier, hit.rank, hit.score, hit.via) for hit in logged.hits] == told
     assert [hit.score.total for hit in logged.hits] == [hit.score.total for hit in found]
     assert (logged.number, logged.recalled, logged.author, logged.revision) == (1, len(found), "game", 4)
-    assert set(logged.given) == asked.keys() - {"touch", "facets", "requery", "now"}
+    assert set(logged.given) == asked.keys() - {"touch", "facets", "requery", "instances", "now"}
     assert logged.touched is asked.get("touch", True)
     assert before <= logged.asked_at <= datetime.now(UTC)
     assert agent.relive(1).faithful

@@ -37,6 +37,7 @@ def recall_python(agent: str, query: Query, wanted: Wanted | None, settings: Set
         ),
         "facets": _facets(query.facets) if query.facets else "",
         "requery": repr(query.requery) if query.requery else "",
+        "instances": repr(query.instances) if query.instances else "",
         "now": _time(query.now),
         "touch": "False",
     }
@@ -86,6 +87,8 @@ def recall_curl(agent: str, query: Query, wanted: Wanted | None, settings: Setti
         body["facets"] = {name: _plain(value) for name, value in _set(facets).items()}
     if query.requery:
         body["requery"] = query.requery
+    if query.instances:
+        body["instances"] = list(query.instances)
     if wanted is not None:
         body["as_of"] = {name: _plain(value) for name, value in wanted.arguments().items()}
     return _curl(f"agents/{quote(agent, safe='')}/query", settings, body)

@@ -89,9 +89,11 @@ def controls(agent: AgentMemory, text: str) -> Asked:
             with st.expander(words.DECAY_AND_TIME):
                 scoring, static_threshold, static_share = _scoring(agent, weights)
                 requery, now = _second_round_and_time(agent)
+                instances, unexpanded = _instances(agent, text)
             with st.expander(words.ONLY_MEMORIES_OF):
                 facets = _facets(agent)
-    query = Query(text, now, int(top_k), threshold, static_threshold, static_share, scoring, facets, requery)
+    more = requery, instances, unexpanded
+    query = Query(text, now, int(top_k), threshold, static_threshold, static_share, scoring, facets, *more)
     return Asked(query, str(shown))
 
 
@@ -109,6 +111,8 @@ def take_over(agent: AgentMemory, query: Query, at: datetime | None) -> None:
         "top_k": min(query.top_k, 100),
         "ss": query.static_share,
         "requery": query.requery,
+        "expand": len(query.instances),
+        "instances": (query.cue, len(query.instances), query.instances, ""),
         "kinds": [kind.value for kind in facets.kinds],
         "tags": [tag for tag in facets.tags if tag in session.tags(agent)],
         "sources": list(facets.sources),
@@ -237,6 +241,24 @@ def _second_round_and_time(agent: AgentMemory) -> tuple[int, datetime]:
     )  # fmt: skip
     asked_at = datetime.combine(day, hour or minute.time(), UTC)
     return int(requery), world_now if asked_at == minute else asked_at
+
+
+def _instances(agent: AgentMemory, text: str) -> tuple[tuple[str, ...], str]:
+    """What the cue is asked by too, and why by nothing; the language model is asked once for each cue."""
+    most = st.number_input(
+        words.INSTANCES, 0, 20, 0, key=f"expand-{session.place()}", persist_state="session",
+        help="A language model names so many things that the cue may mean, such as kayaking for hobbies; what they "
+        "find competes for the seats. 0 asks the cue alone.",
+    )  # fmt: skip
+    if not most:
+        return (), ""
+    key = f"instances-{session.place()}"
+    held = st.session_state.get(key)
+    if held is None or held[:2] != (text, most):
+        with st.spinner("Asking the language model…"):
+            asked = agent.query(text, expand=int(most))
+        held = st.session_state[key] = text, most, asked.instances, asked.unexpanded
+    return held[2:]
 
 
 def _facets(agent: AgentMemory) -> Facets:

@@ -93,6 +93,10 @@ def _picture(agent: AgentMemory, found: Explanation, wanted: str) -> list[int]:
         return []
     summary = f"{len(found)} recalled of {found.considered} candidates · {found.milliseconds:.1f} ms"
     st.caption(widgets.plain(f"{summary} · asked {tables.exact(query.now)}"), help=_rule(query))
+    if query.instances:
+        st.caption(widgets.plain(f"{words.ASKED_TOO} {', '.join(f'“{one}”' for one in query.instances)}."))
+    if query.unexpanded:
+        st.caption(widgets.plain(query.unexpanded))
     if found.nearest is not None:
         st.caption(
             widgets.plain(f"Nothing passed the threshold. “{found.nearest.entry.document}” {found.nearest.because}")

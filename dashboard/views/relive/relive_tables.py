@@ -98,6 +98,7 @@ _PARAMETERS: dict[str, Callable[[Query], str]] = {
     "seats by": lambda query: query.scoring.seats.value,
     "threshold of the": lambda query: query.scoring.passing.value,
     "hits for a second round": lambda query: f"{query.requery}",
+    "asked too": lambda query: visible(", ".join(query.instances)),
 }
 
 

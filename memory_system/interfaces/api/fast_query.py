@@ -79,6 +79,7 @@ def _plain(read: list[Message]) -> QueryBody | None:
     if read[-1]["type"] != "http.request":
         return None
     try:
-        return QueryBody.model_validate(json.loads(b"".join(one.get("body", b"") for one in read)))
+        body = QueryBody.model_validate(json.loads(b"".join(one.get("body", b"") for one in read)))
+        return None if body.expand else body  # a language model keeps nobody else waiting here
     except (ValueError, RecursionError, ValidationError):
         return None

@@ -121,6 +121,13 @@ People = Annotated[list[str] | None, typer.Option("--person", help="Only memorie
 Places = Annotated[list[str] | None, typer.Option("--place", help="Only what happened at this place; may be repeated.")]
 Contains = Annotated[str, typer.Option(help="Only memories with these words, in any case.")]
 Requery = Annotated[int, typer.Option(min=0, max=20, help="How many of the best hits become cues of a second round.")]
+Instances = Annotated[
+    list[str] | None,
+    typer.Option("--instance", help="What the cue stands for, such as kayaking: asked too; may be repeated."),
+]
+Expand = Annotated[
+    int, typer.Option(min=0, max=20, help="How many instances of the cue the language model is asked for.")
+]
 EmbedderName = Annotated[
     str | None,
     typer.Option(

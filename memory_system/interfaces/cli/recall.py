@@ -25,6 +25,8 @@ from .arguments import (
     Contains,
     Cue,
     DryRun,
+    Expand,
+    Instances,
     Json,
     Kinds,
     Limit,
@@ -84,6 +86,8 @@ class Asking:
     since: Since = None
     until: Until = None
     requery: Requery = 0
+    instances: Instances = None
+    expand: Expand = 0
     now: Now = None
 
     def given(self) -> dict[str, Any]:
@@ -104,6 +108,8 @@ class Asking:
             "scoring": chosen.scoring if chosen else None,
             "facets": Facets(since=self.since, until=self.until, contains=self.contains, **several),
             "requery": self.requery,
+            "instances": tuple(self.instances or ()),
+            "expand": self.expand,
             "now": self.now,
         }
 
@@ -167,6 +173,7 @@ def explain(
             head = {"agent": agent, "query": plain(found.query), "considered": found.considered}
             show_json({**head, "candidates": told, "ways": words})
             return
+        say_how_expanded(found)
         show_table(_EXPLAINED, [_explained(each) for each in shown])
         if memory is None and len(shown) < found.considered:
             say(f"{len(shown)} of {found.considered:,}; --limit 0 shows all.")
@@ -174,9 +181,18 @@ def explain(
             say(f"It would be recalled: {one_line(way, 300)}")
 
 
+def say_how_expanded(found: Recall) -> None:
+    """By which instances a cue was asked too, or why by none; nothing where nobody wanted any."""
+    if found.query.instances:
+        say(f"Asked too: {', '.join(f'“{one_line(one, _SHORT)}”' for one in found.query.instances)}.")
+    if found.query.unexpanded:
+        say(one_line(found.query.unexpanded, 300))
+
+
 def show_recalled(found: Recall) -> None:
     """What was recalled, for people."""
     hits = found.hits
+    say_how_expanded(found)
     if not hits:
         say(f"Nothing is recalled, of {found.considered:,} memories. explain tells why.")
         if found.nearest is not None:

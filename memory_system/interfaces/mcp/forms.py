@@ -11,6 +11,7 @@ from ...conversation.gathering import Where
 from ...conversation.tool import Form
 from ...core.entry import MAX_DOCUMENT, Kind, Source, Tier
 from ...core.known import known_to
+from ...recall.query import MAX_INSTANCES
 from ...recall.verdicts import Candidate
 from .tool import Answer, Arguments, Cue
 
@@ -46,6 +47,14 @@ class RecallArguments(Arguments):
     sources: list[Source] = Field(default_factory=list, description="Only what became known in one of these ways.")
     people: list[Tag] = Field(default_factory=list, max_length=100, description="Only memories of one of these people.")
     places: list[Tag] = Field(default_factory=list, max_length=100, description="Only what happened at one of these.")
+    instances: list[Cue] = Field(
+        default_factory=list,
+        max_length=MAX_INSTANCES,
+        description="What the cue stands for, asked too: kayaking, painting for hobbies.",
+    )
+    expand: int = Field(
+        0, ge=0, le=MAX_INSTANCES, description="How many instances of the cue the agent's language model is asked for."
+    )
     since: AwareDatetime | None = Field(None, description="Only what happened then or later; a time with its zone.")
     until: AwareDatetime | None = Field(None, description="Only what happened before; a time with its zone.")
     touch: bool = Field(True, description="Whether what is recalled counts as accessed now, which renews its recency.")
@@ -97,7 +106,8 @@ class Remembered(BaseModel):
 class Recalled(Answer):
     """What was recalled, of how many memories, and the same as a text for a prompt.
 
-    ``left_out`` says how many were recalled and had no room in the answer.
+    ``left_out`` says how many were recalled and had no room in the answer; ``instances`` are those that were asked too,
+    and ``unexpanded`` says why the language model gave none.
     """
 
     memories: list[Remembered]
@@ -105,12 +115,16 @@ class Recalled(Answer):
     left_out: int
     now: AwareDatetime
     context: str
+    instances: list[str]
+    unexpanded: str
 
     def told(self) -> str:
         """The memories as a text for a prompt."""
+        more = [self.unexpanded] if self.unexpanded else []
         if not self.memories:
-            return f"Nothing was recalled; {self.considered} memories were considered."
-        more = [f"{self.left_out} more were recalled and are too long to be answered."] if self.left_out else []
+            return " ".join([f"Nothing was recalled; {self.considered} memories were considered.", *more])
+        if self.left_out:
+            more.insert(0, f"{self.left_out} more were recalled and are too long to be answered.")
         return "\n".join([self.context, *more])
 
 

@@ -10,7 +10,7 @@ from ...agent import AgentMemory
 from ...conversation import tool as searching
 from ...conversation.tool import memory_search
 from ...operations.importing.events import Added
-from ...recall.query import Facets
+from ...recall.query import Facets, QueryOptions
 from .forms import (
     MOST,
     Agents,
@@ -57,7 +57,8 @@ def _recall(_caller: Caller, agent: AgentMemory, given: RecallArguments) -> Reca
     listed: dict[str, Any] = {name: tuple(getattr(given, name)) for name in names}
     facets = Facets(since=given.since, until=given.until, **listed)
     most = min(agent.settings.top_k, MOST) if given.top_k is None else given.top_k
-    found = agent.query_memory(given.cue, most, given.threshold, facets=facets, touch=given.touch)
+    wider: QueryOptions = {"facets": facets, "instances": given.instances, "expand": given.expand}
+    found = agent.query_memory(given.cue, most, given.threshold, touch=given.touch, **wider)
     sizes = accumulate(len(hit.entry.document) for hit in found)
     kept = tuple(hit for hit, size in zip(found, sizes, strict=True) if size <= _ROOM)
     return Recalled(
@@ -65,6 +66,8 @@ def _recall(_caller: Caller, agent: AgentMemory, given: RecallArguments) -> Reca
         considered=found.considered,
         left_out=len(found) - len(kept),
         now=found.query.now,
+        instances=list(found.query.instances),
+        unexpanded=found.query.unexpanded,
         context=dataclasses.replace(found, candidates=kept).context,
     )
 

@@ -1,0 +1,89 @@
+"""Expansion: a cue that asks for several things is asked by instances too, such as “kayaking” for “hobbies”.
+
+An instance competes for seats by what it lends: a memory that it meets better than the cue does rises a share of the
+way there, and never above what the cue itself meets best. So relevancy stays on its scale, nothing falls, whether there
+is an answer at all is for the cue to say, and its best find stays the best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.entry import LIVED, Tier
+from ..core.scoring import Floats
+from .hybrid import Odds
+from .query import Query
+from .table import Table
+
+LENT = 0.2
+"""How far a memory rises from what the cue finds of it to what its best instance does. Measured on LoCoMo, see
+``benchmarks/relevancy.md``."""
+
+Relevancy = tuple[Floats, Mapping[str, Floats], Odds]
+"""The relevancies of a tier's rows, shape (n,), what they are made of, by name, and the odds of an answer."""
+Measured = Callable[[Tier, Table], Relevancy]
+"""Measures the relevancies of one tier."""
+
+
+class Expanded:
+    """Measures relevancy by a cue and its instances.
+
+    Args:
+        query: what is asked, with at least one instance.
+        tables: one table a tier, of which it is asked.
+        cue: measures by the cue.
+        instances: measure by each instance, in the order of the query's.
+    """
+
+    def __init__(
+        self, query: Query, tables: Mapping[Tier, Table], cue: Measured, instances: Sequence[Measured]
+    ) -> None:
+        self._query, self._tables, self._cue, self._instances = query, tables, cue, instances
+        self._held: dict[Tier, tuple[Relevancy, NDArray[np.intp]]] = {}
+
+    def __call__(self, tier: Tier, table: Table) -> Relevancy:
+        """As every measure."""
+        return self._of(tier, table)[0]
+
+    def lender(self, tier: Tier, row: int) -> str:
+        """The instance that lends to a row; empty where the cue itself meets it best."""
+        number = self._of(tier, self._tables[tier])[1][row]
+        return self._query.instances[number] if number >= 0 else ""
+
+    def _of(self, tier: Tier, table: Table) -> tuple[Relevancy, NDArray[np.intp]]:
+        if tier not in self._held:
+            own, others = self._cue(tier, table), [one(tier, table) for one in self._instances]
+            self._held[tier] = _lent(own, others, self._best)
+        return self._held[tier]
+
+    @cached_property
+    def _best(self) -> float:
+        """The highest relevancy by the cue of all that may be found; 0 where there is none."""
+        best = 0.0
+        for tier in LIVED:
+            found, admitted = self._cue(tier, self._tables[tier])[0], self._query.admitted(self._tables[tier])
+            best = float(np.fmax.reduce(found if admitted is None else found[admitted], initial=best))
+        return best
+
+
+def _lent(own: Relevancy, others: Sequence[Relevancy], best: float) -> tuple[Relevancy, NDArray[np.intp]]:
+    """The relevancies of one tier, and which of the others lends to each row; -1 for none."""
+    values, parts, odds = own
+    if not len(values):
+        return own, np.zeros(0, np.intp)
+    offered = np.stack([one[0] for one in others])
+    chosen, rows = np.where(np.isnan(offered), -np.inf, offered).argmax(axis=0), np.arange(len(values))
+    met = offered[chosen, rows]
+    share = LENT * np.fmax(np.fmin(met, best) - values, 0.0) / np.where(met > values, met - values, 1.0)
+    lends = share > 0  # never where there is no vector
+    mixed = {
+        name: np.where(lends, part + share * (np.stack([one[1][name] for one in others])[chosen, rows] - part), part)
+        for name, part in parts.items()
+    }
+    # added in the order of the parts, so that what is shown adds up to the last bit
+    raised = sum(mixed.values(), np.zeros(len(values))) if mixed else values + share * (met - values)
+    return (np.where(lends, raised, values), mixed, odds), np.where(lends, chosen, -1)
