@@ -9,7 +9,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -53,7 +53,10 @@ _ANNOUNCED = re.compile(r'"?sep=([^"\r\n])"?[^\S\t\r\n]*(?:\r\n|\r|\n|$)', re.IG
 _BEGINNING = 1_000_000
 """Characters in which a header and its first row are looked for, before it is known whether there is a table."""
 _NAMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "document": (("document", "text", "memory", "event"), ("content", "observation", "description", "message", "note")),
+    "document": (
+        ("document", "text", "memory", "event"),
+        ("page_content", "content", "observation", "description", "message", "note"),
+    ),
     "timestamp": (
         ("timestamp", "time", "when"),
         ("datetime", "date_time", "date", "day", "created_at", "created", "happened_at", "happened", "occurred_at"),
@@ -77,6 +80,22 @@ _DAYS, _HOURS = ("date", "day"), ("time", "hour")
 _TRUE, _FALSE = ("true", "yes", "y", "1", "x"), ("false", "no", "n", "0")
 _OWN = ("document", "metadata", "tier", *TYPED)
 _MARKS = ("chroma:", "memory_system:", "$", "#")
+
+
+def taken_for(names: Iterable[str], chosen: Mapping[str, str] | None = None) -> dict[str, str]:
+    """By the name of a field of a memory, the name that is taken for it of those that somebody else has given.
+
+    Args:
+        names: the names, such as those of columns or of an object's values.
+        chosen: what is chosen instead of guessed: by the name of a field one of the names, or empty for none.
+    """
+    held = {_key(name): name for name in reversed(list(names))}
+    found = {taken: name for taken, name in (chosen or {}).items() if name in held.values()}
+    for taken, groups in _NAMES.items():
+        named = next((held[name] for group in groups for name in group if name in held), None)
+        if taken not in (chosen or {}) and named is not None and named not in found.values():
+            found[taken] = named
+    return found
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,176 @@
+"""Character cards of Tavern, V1 to V3, and lorebooks: who somebody is, and what they know of their world.
+
+By the specifications of malfoyslastname/character-card-spec-v2 and kwaroran/character-card-spec-v3. What is written for
+a language model is a stranger's instruction, and is never taken as something that the character knows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from .material import MAX_LINE, Gathering, refusal
+
+MAX_ENTRIES = 10_000
+"""Entries of a lorebook that are taken."""
+_SPECS = ("chara_card_v2", "chara_card_v3")
+_OF_V1 = frozenset({"description", "personality", "scenario", "first_mes", "mes_example"})
+_CHARACTER = re.compile(r"\{\{\s*char\s*\}\}|<(?:char|bot)>", re.IGNORECASE)
+_USER = re.compile(r"\{\{\s*user\s*\}\}|<user>", re.IGNORECASE)
+_DECORATOR = re.compile(r"^@@@?[A-Za-z_].*(?:\n|$)", re.MULTILINE)
+_EXAMPLE = re.compile(r"<START>", re.IGNORECASE)
+_TRAITS = re.compile(r"[,;\n]+")
+_MOST_WORDS = 8
+"""Words of a trait; a longer one is a sentence."""
+_OTHER_PERSON = "the other person"
+_KEPT = "it is kept with the card"
+_LEFT = {
+    "first_mes": f"A greeting begins a talk; it has not happened. {_KEPT.capitalize()}.",
+    "system_prompt": f"An instruction to a language model, not something that a character knows; {_KEPT}.",
+    "post_history_instructions": f"An instruction to a language model, not something that a character knows; {_KEPT}.",
+    "creator_notes": f"It is about the card, not about the character; {_KEPT}.",
+    "creator": f"It is about the card, not about the character; {_KEPT}.",
+    "character_version": f"It is about the card, not about the character; {_KEPT}.",
+    "tags": f"It is about the card, not about the character; {_KEPT}.",
+    "alternate_greetings": f"A greeting begins a talk; it has not happened. {_KEPT.capitalize()}.",
+    "group_only_greetings": f"A greeting begins a talk; it has not happened. {_KEPT.capitalize()}.",
+    "assets": f"Pictures and sounds are not memories; {_KEPT}.",
+}
+_TAKEN = {"name", "nickname", "character_book", "extensions", *_OF_V1}
+_OF_FILES = frozenset({"creation_date", "modification_date", "source", "creator_notes_multilingual"})
+
+
+def is_card(value: Mapping[str, Any]) -> bool:
+    """Whether an object is a character card, of whatever version."""
+    if value.get("spec") in _SPECS and isinstance(value.get("data"), dict):
+        return True
+    held = value.get("data") if isinstance(value.get("data"), dict) else value
+    assert isinstance(held, Mapping), "one of the two"
+    return "name" in held and len(_OF_V1 & set(held)) >= 2
+
+
+def is_lorebook(value: Mapping[str, Any]) -> bool:
+    """Whether an object is a lorebook by itself."""
+    if value.get("spec") == "lorebook_v3" and isinstance(value.get("data"), dict):
+        return True
+    entries = value.get("entries")
+    first = next(iter(entries.values() if isinstance(entries, dict) else entries or ()), None) if entries else None
+    return isinstance(first, dict) and "content" in first and bool({"key", "keys", "insertion_order"} & set(first))
+
+
+def read_card(value: Mapping[str, Any], into: Gathering) -> None:
+    """Read a card.
+
+    Raises:
+        InvalidFile: it has no name, or too large a lorebook.
+    """
+    within = isinstance(value.get("data"), dict)
+    data: Mapping[str, Any] = value["data"] if within else value
+    at = "data." if within else ""
+    name = data.get("name")
+    if not isinstance(name, str) or not name.strip():
+        raise refusal("the card has no name")
+    said = _Said(name.strip(), data)
+    spec = str(value.get("spec", ""))
+    into.note(f"The card is of version {str(value.get('spec_version') or spec[-1:] or '1')[:10]}.")
+    into.identity(f"{at}name", "name", name)
+    into.identity(f"{at}nickname", "nickname", said.plain(data.get("nickname")))
+    into.identity(f"{at}description", "description", said.plain(data.get("description")))
+    _personality(f"{at}personality", said.plain(data.get("personality")), into)
+    into.lines(f"{at}scenario", "facts", said.plain(data.get("scenario")))
+    if isinstance(examples := said.plain(data.get("mes_example")), str):
+        for number, example in enumerate(_EXAMPLE.split(examples), start=1):
+            if example.strip():
+                into.lines(f"{at}mes_example.{number}", "facts", f"How {said.name} speaks:\n{example.strip()}")
+    for field, held in data.items():
+        if field in _LEFT:
+            for place, text in _texts(f"{at}{field}", held):
+                into.drop(place, text, _LEFT[field])
+        elif within and field not in _TAKEN | _OF_FILES and held not in (None, "", [], {}):
+            into.drop(f"{at}{field}", held, f"No specification says what this is; {_KEPT}.")
+    if data.get("extensions"):
+        names = ", ".join(map(str, list(data["extensions"])[:5])) if isinstance(data["extensions"], dict) else ""
+        into.note(f"Kept with the card for when it is exported: extensions ({names})."[:300])
+    if isinstance(data.get("character_book"), dict):
+        _read_book(data["character_book"], f"{at}character_book", said, into)
+
+
+def read_lorebook(value: Mapping[str, Any], into: Gathering) -> None:
+    """Read a lorebook by itself, also one in the form of SillyTavern's own.
+
+    Raises:
+        InvalidFile: it has too many entries.
+    """
+    data = value["data"] if value.get("spec") == "lorebook_v3" else value
+    _read_book(data, "lorebook", _Said(into.who or "the character", data), into)
+
+
+class _Said:
+    """Texts of a card with the names that stand in them for the character and for who talks with it."""
+
+    def __init__(self, name: str, data: Mapping[str, Any]) -> None:
+        self.name = name
+        nickname = data.get("nickname")
+        self._called = nickname.strip() if isinstance(nickname, str) and nickname.strip() else name
+
+    def plain(self, text: object) -> object:
+        if not isinstance(text, str):
+            return text
+        return _USER.sub(lambda _: _OTHER_PERSON, _CHARACTER.sub(lambda _: self._called, text)).strip()
+
+
+def _personality(place: str, text: object, into: Gathering) -> None:
+    """Traits where it is a list of them, a sentence each otherwise."""
+    if not isinstance(text, str):
+        into.lines(place, "traits", text)
+        return
+    parts = [one.strip(" .\t") for one in _TRAITS.split(text) if one.strip(" .\t")]
+    listed = len(parts) > 1 and all(len(one.split()) <= _MOST_WORDS for one in parts)
+    for one in parts if listed else [text]:
+        into.lines(place, "traits", one)
+
+
+def _read_book(book: Mapping[str, Any], at: str, said: _Said, into: Gathering) -> None:
+    entries = book.get("entries")
+    listed = list(entries.items()) if isinstance(entries, dict) else list(enumerate(entries or (), start=1))
+    if len(listed) > MAX_ENTRIES:
+        raise refusal(f"the lorebook has {len(listed):,} entries; at most {MAX_ENTRIES:,} are taken")
+    for number, entry in listed:
+        place = f"{at}.entries.{number}"
+        if not isinstance(entry, dict):
+            into.drop(place, entry, "It is no entry of a lorebook.")
+            continue
+        content = said.plain(entry.get("content"))
+        if not isinstance(content, str):
+            into.drop(place, content, "It has no text.")
+            continue
+        text = _DECORATOR.sub("", content).strip()
+        if entry.get("enabled") is False or entry.get("disable") is True:
+            into.drop(place, text, "It is switched off in the lorebook.")
+        elif not text:
+            into.drop(place, content or _title(entry), "It has no text.")
+        else:
+            into.lines(place, "facts", _about(entry, text, said))
+
+
+def _about(entry: Mapping[str, Any], text: str, said: _Said) -> str:
+    """What an entry says, with what it is about where it does not say so itself."""
+    keys = entry.get("keys", entry.get("key"))
+    named = [] if entry.get("use_regex") else [one for one in keys or () if isinstance(one, str) and one.strip()]
+    title = _title(entry)
+    told = [str(said.plain(one)) for one in (title, *named) if one]
+    if not told or any(one.casefold() in text.casefold() for one in told) or len(told[0]) > MAX_LINE // 10:
+        return text
+    return f"{told[0]}: {text}"
+
+
+def _title(entry: Mapping[str, Any]) -> str:
+    return next((one.strip() for one in (entry.get("name"), entry.get("comment")) if isinstance(one, str)), "")
+
+
+def _texts(place: str, held: object) -> Iterator[tuple[str, object]]:
+    if isinstance(held, list):
+        yield from ((f"{place}.{number}", one) for number, one in enumerate(held, start=1) if one not in (None, ""))
+    elif held not in (None, "", {}):
+        yield place, held

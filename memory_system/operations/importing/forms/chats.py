@@ -1,0 +1,274 @@
+"""Conversations from elsewhere: SillyTavern's, ChatGPT's, Claude's, and plain logs; each turn is a memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from ....core.entry import Kind, Source
+from ..dates import Order, Written, at_start, order_of
+from ..turns import MAX_SPEAKER
+from .material import Gathering, made_id
+
+_SPOKEN = re.compile(r"\s*(?P<speaker>[^\W_][^:\n]{0,59}?)\s*:(?:\s+(?P<text>.*))?$", re.DOTALL)
+_NAME_WORDS = 5
+_NOTICE = "A notice of the program, which nobody said."
+_OTHER_BRANCH = "It was replaced by another answer; the conversation goes on elsewhere."
+
+
+@dataclass
+class _Talk:
+    """A conversation on its way to memories."""
+
+    into: Gathering
+    key: tuple[object, ...]
+    title: str = ""
+    turns: int = 0
+    held: datetime | None = None
+
+    def turn(self, place: str, speaker: str, text: object, when: datetime | None, *, own: bool = False) -> None:
+        """Something that was said; without a time, when the turn before it was."""
+        if not isinstance(text, str) or not text.strip():
+            self.into.drop(place, text or "", "Nothing is said in it.")
+            return
+        name = " ".join(speaker.split())[:MAX_SPEAKER] or "Somebody"
+        self.held = when or self.held
+        talk = made_id("talk", *self.key)
+        metadata: dict[str, Any] = {"conversation": talk.removeprefix("in:"), "turn": self.turns, "speaker": name}
+        metadata |= {"conversation_title": self.title[:MAX_SPEAKER]} if self.title else {}
+        own = own or name.casefold() == self.into.who.casefold()
+        self.into.memory(
+            place, f"{name}: {text.strip()}", metadata=metadata, id=f"{talk}-{self.turns:05}", kind=Kind.CONVERSATION,
+            timestamp=self.held, people=(name,), source=None if own else Source.TOLD,
+        )  # fmt: skip
+        self.turns += 1
+
+
+# -- SillyTavern ----------------------------------------------------------------------------------------------
+
+
+def is_sillytavern(rows: Sequence[Any]) -> bool:
+    """Whether the objects of some lines are a chat of SillyTavern's."""
+    first = rows[0] if rows else None
+    header = isinstance(first, dict) and ("chat_metadata" in first or {"user_name", "character_name"} <= set(first))
+    return header or any(isinstance(one, dict) and {"mes", "is_user"} <= set(one) for one in rows[:5])
+
+
+def read_sillytavern(rows: Sequence[tuple[int, Any]], into: Gathering) -> None:
+    """Read the lines of a chat: a header, and then a message each; what was swiped away is left out."""
+    header = next((one for _, one in rows if isinstance(one, dict) and "mes" not in one), {})
+    begun = next((one.get("send_date") for _, one in rows if isinstance(one, dict) and "mes" in one), "")
+    talk = _Talk(into, ("sillytavern", header.get("character_name"), header.get("create_date"), begun))
+    for line, message in rows:
+        place = f"line {line}"
+        if not isinstance(message, dict):
+            into.drop(place, message, "It is no message.")
+        elif "mes" not in message:
+            if message is not header:
+                into.drop(place, message, "It is no message.")
+        elif message.get("is_system") or message.get("role") == "system":
+            into.drop(place, message["mes"], _NOTICE)
+        else:
+            user = bool(message.get("is_user"))
+            called = message.get("name") or header.get("user_name" if user else "character_name")
+            name = called if isinstance(called, str) and called else "User" if user else into.who
+            talk.turn(place, name, message["mes"], into.moment(message.get("send_date")), own=not user)
+            for swipe in message.get("swipes") or () if isinstance(message.get("swipes"), list) else ():
+                if isinstance(swipe, str) and swipe.strip() and swipe.strip() != str(message["mes"]).strip():
+                    into.drop(place, swipe, "An answer that was swiped away.")
+
+
+# -- ChatGPT --------------------------------------------------------------------------------------------------
+
+
+def is_chatgpt(value: object) -> bool:
+    """Whether this is a conversation of ChatGPT's, or a list of them."""
+    first = value[0] if isinstance(value, list) and value else value
+    return isinstance(first, dict) and isinstance(first.get("mapping"), dict)
+
+
+def read_chatgpt(value: object, into: Gathering) -> None:
+    """Read conversations along the path that ends in ``current_node``; other branches are left out."""
+    for number, talk in enumerate(value if isinstance(value, list) else [value], start=1):
+        place = f"conversation {number}"
+        if not is_chatgpt(talk):
+            into.drop(place, talk, "It is no conversation.")
+            continue
+        nodes = {key: node for key, node in talk["mapping"].items() if isinstance(node, dict)}
+        path = _path(nodes, talk.get("current_node"), "parent", _sent)
+        held = _Talk(into, ("chatgpt", talk.get("conversation_id") or talk.get("id"), talk.get("create_time")))
+        held.title = _said(talk.get("title"))
+        held.held = into.moment(talk.get("create_time"))
+        for step, key in enumerate(path, start=1):
+            message = nodes[key].get("message")
+            if isinstance(message, dict):
+                _chatgpt_turn(f"{place}, message {step}", message, held)
+        on_it = set(path)
+        for key, node in nodes.items():
+            if key not in on_it and isinstance(node.get("message"), dict) and (text := _parts(node["message"])[0]):
+                into.drop(f"{place}, message {key}", text, _OTHER_BRANCH)
+
+
+def _chatgpt_turn(place: str, message: Mapping[str, Any], talk: _Talk) -> None:
+    author = message.get("author")
+    role = author.get("role") if isinstance(author, dict) else None
+    metadata = message.get("metadata")
+    text, others = _parts(message)
+    for other in others:
+        talk.into.drop(place, other, "It is no text.")
+    hidden = isinstance(metadata, dict) and metadata.get("is_visually_hidden_from_conversation")
+    if role not in ("user", "assistant") or hidden or message.get("recipient", "all") not in ("all", None):
+        if text:
+            why = "What a tool did." if role in ("tool", "assistant") and not hidden else _NOTICE
+            talk.into.drop(place, text, why)
+        return
+    if text or not others:
+        own = role == "assistant"
+        name = (talk.into.who or "Assistant") if own else "User"
+        talk.turn(place, name, text, talk.into.moment(message.get("create_time")), own=own)
+
+
+def _parts(message: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """The text of a message, and the kinds of what is no text."""
+    content = message.get("content")
+    if not isinstance(content, dict):
+        return _said(content), []
+    parts = content.get("parts")
+    if not isinstance(parts, list):
+        return _said(content.get("text") or content.get("result")), []
+    texts = [one for one in parts if isinstance(one, str)]
+    texts += [_said(one.get("text")) for one in parts if isinstance(one, dict) and one.get("text")]
+    others = [_said(one.get("content_type")) or "a file" for one in parts if isinstance(one, dict)]
+    return "\n".join(texts).strip(), [one for one in others if one != "audio_transcription"]
+
+
+def _sent(node: Mapping[str, Any]) -> float:
+    message = node.get("message")
+    at = message.get("create_time") if isinstance(message, dict) else None
+    return float(at) if isinstance(at, int | float) and not isinstance(at, bool) else float("-inf")
+
+
+# -- Claude ---------------------------------------------------------------------------------------------------
+
+
+def is_claude(value: object) -> bool:
+    """Whether this is a conversation of Claude's, or a list of them."""
+    first = value[0] if isinstance(value, list) and value else value
+    return isinstance(first, dict) and isinstance(first.get("chat_messages"), list)
+
+
+def read_claude(value: object, into: Gathering) -> None:
+    """Read conversations, along the newest branch where a message has several answers."""
+    for number, talk in enumerate(value if isinstance(value, list) else [value], start=1):
+        place = f"conversation {number}"
+        if not is_claude(talk):
+            into.drop(place, talk, "It is no conversation.")
+            continue
+        held = _Talk(into, ("claude", talk.get("uuid"), talk.get("created_at")), _said(talk.get("name")))
+        held.held = into.moment(talk.get("created_at"))
+        messages = talk["chat_messages"]
+        nodes = {str(one.get("uuid", row)): one for row, one in enumerate(messages) if isinstance(one, dict)}
+        parents = [one.get("parent_message_uuid") for one in nodes.values()]
+        branched = len({str(one) for one in parents if one}) < len([one for one in parents if one])
+        path = list(nodes)
+        if branched or str(talk.get("current_leaf_message_uuid")) in nodes:
+            path = _path(nodes, talk.get("current_leaf_message_uuid"), "parent_message_uuid", _written(into)) or path
+        for step, (key, message) in enumerate(nodes.items(), start=1):
+            where = f"{place}, message {step}"
+            if key not in set(path):
+                into.drop(where, _blocks(message), _OTHER_BRANCH)
+                continue
+            own = message.get("sender") == "assistant"
+            name = (into.who or "Assistant") if own else "User"
+            held.turn(where, name, _blocks(message), into.moment(message.get("created_at")), own=own)
+            for beside in (*(message.get("attachments") or ()), *(message.get("files") or ())):
+                into.drop(where, beside.get("file_name", "") if isinstance(beside, dict) else beside, "It is a file.")
+
+
+def _written(into: Gathering) -> Any:
+    def at(message: Mapping[str, Any]) -> float:
+        moment = into.moment(message.get("created_at"))
+        return float("-inf") if moment is None else moment.timestamp()
+
+    return at
+
+
+def _blocks(message: Mapping[str, Any]) -> str:
+    content = message.get("content")
+    if isinstance(content, list):
+        told = [_said(one.get("text")) for one in content if isinstance(one, dict) and one.get("type") == "text"]
+        if joined := "\n".join(filter(None, told)):
+            return joined
+    return _said(message.get("text"))
+
+
+# -- logs -----------------------------------------------------------------------------------------------------
+
+
+def is_log(lines: Sequence[tuple[int, str]]) -> bool:
+    """Whether most lines say who says something, and somebody speaks twice."""
+    spoken = [found[1] for _, line in lines[:500] if (found := _spoken(line)) is not None]
+    return len(spoken) >= 2 and len(spoken) * 5 >= len(lines[:500]) * 3 and len(set(spoken)) * 2 <= len(spoken) + 1
+
+
+def read_log(lines: Sequence[tuple[int, str]], into: Gathering, asked: Order | None) -> None:
+    """Read lines ``Name: what was said``, with or without their dates; other lines go on with the last."""
+    found = [(number, line, _spoken(line)) for number, line in lines]
+    order, open_ = order_of([one[0] for _, _, one in found if one and one[0]], asked)
+    if open_:
+        into.note(open_)
+    talk = _Talk(into, ("log", *(line for _, line in lines[:3])))
+    waiting: tuple[str, str, str, datetime | None] | None = None
+    for number, line, one in found:
+        place = f"line {number}"
+        if one is not None:
+            if waiting is not None:
+                talk.turn(*waiting)
+            written, speaker, text = one
+            waiting = (place, speaker, text, None if written is None else written.moment(order))
+            if written is not None and written.zone is None:
+                into.moment("2000-01-01T00:00:00")
+        elif waiting is not None:
+            waiting = (waiting[0], waiting[1], f"{waiting[2]}\n{line.strip()}".strip(), waiting[3])
+        else:
+            into.drop(place, line, "Nobody says it.")
+    if waiting is not None:
+        talk.turn(*waiting)
+
+
+def _spoken(line: str) -> tuple[Written | None, str, str] | None:
+    """The date, the speaker and the words of a line; ``None`` where nobody speaks in it."""
+    written = at_start(line)
+    if written is not None and written.problem is not None:
+        return None
+    found = _SPOKEN.match(line if written is None else written.rest)
+    if found is None or len(found["speaker"].split()) > _NAME_WORDS:
+        return None
+    return written, found["speaker"].strip(), found["text"] or ""
+
+
+def _said(value: object) -> str:
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _path(nodes: Mapping[str, Mapping[str, Any]], leaf: object, up: str, sent: Any) -> list[str]:
+    """From the first message to a leaf, or to the newest of all where it is not known; no message twice."""
+    if not isinstance(leaf, str) or leaf not in nodes:
+        with_children = {str(node.get(up)) for node in nodes.values()}
+        leaves = [key for key in nodes if key not in with_children]
+        leaf = max(leaves, key=lambda key: sent(nodes[key]), default=None)
+    found: dict[str, None] = {}
+    for key in _upward(nodes, leaf, up):
+        if key in found:
+            break
+        found[key] = None
+    return [*reversed(found)]
+
+
+def _upward(nodes: Mapping[str, Mapping[str, Any]], leaf: object, up: str) -> Iterator[str]:
+    while isinstance(leaf, str) and leaf in nodes:
+        yield leaf
+        leaf = nodes[leaf].get(up)

@@ -1,0 +1,339 @@
+"""Material from elsewhere, in the one form that all readers give: who somebody is, memories, and what is left out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from ....core.entry import MemoryEntry
+from ....core.kinds import MAX_EXTRAS, MAX_ID, MAX_PEOPLE, MAX_TAGS
+from ....errors import InvalidEntry, InvalidFile, Problem
+from ..dates import READ_AS_UTC, Order, in_cell
+
+MAX_LINE = 2000
+"""Characters of one fact of a personality."""
+MAX_NAME = 200
+MAX_DROPPED = 100_000
+_SHORT = 200
+
+
+class Origin(StrEnum):
+    """What a file is, found out by what stands in it."""
+
+    CARD = "card"
+    LOREBOOK = "lorebook"
+    SILLYTAVERN = "sillytavern"
+    CHATGPT = "chatgpt"
+    CLAUDE = "claude"
+    CHAT = "chat"
+    TABLE = "table"
+    RECORDS = "records"
+    PERSONA = "persona"
+    GRAPH = "graph"
+    STORE = "store"
+    PERSONALITY = "personality"
+    LINES = "lines"
+    PROSE = "prose"
+
+
+TITLES: Mapping[Origin, str] = {
+    Origin.CARD: "a Tavern character card (V1 to V3: JSON, PNG or CHARX)",
+    Origin.LOREBOOK: "a lorebook",
+    Origin.SILLYTAVERN: "a SillyTavern chat",
+    Origin.CHATGPT: "ChatGPT's conversations.json",
+    Origin.CLAUDE: "an export of Claude's conversations",
+    Origin.CHAT: "a chat log of lines “Name: what was said”",
+    Origin.TABLE: "a table (CSV)",
+    Origin.RECORDS: "JSON or JSON lines of memories (also mem0, LangChain and LlamaIndex)",
+    Origin.PERSONA: "a generative-agents persona (nodes.json, scratch.json, its folder as a ZIP, or one node a line)",
+    Origin.GRAPH: "the memory.jsonl of the MCP reference server",
+    Origin.STORE: "the JSON of a store: documents, metadatas and ids",
+    Origin.PERSONALITY: "the JSON of a personality",
+    Origin.LINES: "lines, each an event, with or without its date",
+    Origin.PROSE: "a chapter of prose, each sentence a memory",
+}
+"""What each form is called, for people."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something that a personality says.
+
+    Args:
+        place: where it stands in the material, such as "line 3" or "character_book.entries.2".
+        section: the section of the personality, such as ``traits`` or ``facts``.
+        value: what is written there: a text, or for ``identity`` a pair of key and value, and for sections of objects
+            an object.
+    """
+
+    place: str
+    section: str
+    value: Any
+
+    @property
+    def text(self) -> str:
+        """What it says, for people."""
+        if isinstance(self.value, tuple):
+            return f"{self.value[0]}: {self.value[1]}"
+        if isinstance(self.value, Mapping):
+            return ", ".join(str(one) for one in self.value.values())
+        return str(self.value)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A memory, and where it stands in the material; one without a time happens when it is taken in."""
+
+    place: str
+    entry: MemoryEntry
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """Something that is left out: where it stands, what it says, cut short, and why."""
+
+    place: str
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Material:
+    """What a file holds.
+
+    Args:
+        origin: its form.
+        parts: what it says of who somebody is, facts included.
+        pieces: the memories, in their order.
+        dropped: what is left out.
+        notes: sentences on how it was read.
+        card: the JSON of a character card as it came, whose unknown parts are kept for when it is exported.
+    """
+
+    origin: Origin
+    parts: tuple[Part, ...]
+    pieces: tuple[Piece, ...]
+    dropped: tuple[Dropped, ...] = ()
+    notes: tuple[str, ...] = ()
+    card: str | None = None
+
+    @property
+    def name(self) -> str:
+        """Who it is about; empty if it does not say."""
+        named = (one.value[1] for one in self.parts if one.section == "identity" and one.value[0] == "name")
+        return str(next(named, ""))
+
+
+@dataclass
+class Gathering:
+    """Material while it is read.
+
+    Args:
+        origin: its form.
+        now: the world's time.
+        who: whom it is read for, as far as that is known: their own words are not something that they were told.
+    """
+
+    origin: Origin
+    now: datetime
+    who: str = ""
+    parts: list[Part] = field(default_factory=list)
+    pieces: list[Piece] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
+    notes: dict[str, None] = field(default_factory=dict)
+    card: str | None = None
+    _said: dict[tuple[str, str], str] = field(default_factory=dict)
+    _seen: dict[tuple[Any, ...], int] = field(default_factory=dict)
+
+    def note(self, sentence: str) -> None:
+        """Tell how it was read, once."""
+        self.notes[sentence] = None
+
+    def drop(self, place: str, text: object, reason: str) -> None:
+        """Leave something out.
+
+        Raises:
+            InvalidFile: too much is left out for this to be material.
+        """
+        if len(self.dropped) >= MAX_DROPPED:
+            raise refusal(f"more than {MAX_DROPPED:,} things in it cannot be taken; this is something else")
+        said = " ".join(str(text).split())
+        self.dropped.append(Dropped(place, said if len(said) <= _SHORT else f"{said[: _SHORT - 1]}…", reason))
+
+    def identity(self, place: str, key: str, value: object) -> None:
+        """Something of who it is, such as its age; what is empty is passed over."""
+        if isinstance(value, bool) or value in (None, ""):
+            return
+        if isinstance(value, int | float):
+            self.parts.append(Part(place, "identity", (key, value)))
+        elif (text := self._text(place, value)) is not None:
+            if key == "name" and (len(text) > MAX_NAME or not text.isprintable()):
+                self.drop(place, text, f"A name is one line of at most {MAX_NAME} characters.")
+            elif len(text) > MAX_LINE:
+                first, *rest = pieces_of(text)
+                self.parts.append(Part(place, "identity", (key, first)))
+                self.lines(place, "facts", "\n\n".join(rest))
+            else:
+                self.parts.append(Part(place, "identity", (key, text)))
+
+    def lines(self, place: str, section: str, value: object) -> None:
+        """One fact, trait or goal, in pieces where it is too long; what is said twice is left out."""
+        if value in (None, ""):
+            return
+        text = self._text(place, value)
+        for piece in [] if text is None else pieces_of(text):
+            if (first := self._said.get((section, piece.casefold()))) is not None:
+                self.drop(place, piece, f"It says the same as {first}.")
+            else:
+                self._said[section, piece.casefold()] = place
+                self.parts.append(Part(place, section, piece))
+
+    def part(self, place: str, section: str, value: Mapping[str, Any]) -> None:
+        """A relationship, a place or something of the day."""
+        self.parts.append(Part(place, section, dict(value)))
+
+    def memory(self, where: str, document: object, /, **fields: Any) -> str | None:
+        """A memory by its fields; answers its id, or ``None`` where it cannot be one, which is then left out."""
+        if not isinstance(document, str):
+            self.drop(where, document, "It has no text.")
+            return None
+        try:
+            entry = MemoryEntry(document.strip(), **_fitting(fields))
+        except InvalidEntry as error:
+            self.drop(where, document, error.sentence)
+            return None
+        return self.take(where, entry)
+
+    def take(self, place: str, entry: MemoryEntry) -> str:
+        """A memory; answers its id, or that of the one that has said the same before, at the same time."""
+        key = (same_words(entry.document), entry.timestamp, entry.extras.get("conversation"), entry.extras.get("turn"))
+        if (at := self._seen.get(key)) is None:
+            self._seen[key] = len(self.pieces)
+            self.pieces.append(Piece(place, entry))
+            return entry.id
+        first = self.pieces[at]
+        why = f"It says the same as {first.place}{', at the same time' if entry.timestamp else ''}."
+        if beside := [one for one in entry.evidence if one not in first.entry.evidence]:
+            rests = first.entry.evolve(
+                evidence=(*first.entry.evidence, *beside), depth=max(entry.depth, first.entry.depth)
+            )
+            self.pieces[at] = Piece(first.place, rests)
+            why += " What it rests on stands there."
+        self.drop(place, entry.document, why)
+        return first.entry.id
+
+    def moment(self, value: object, order: Order = Order.DAY_FIRST) -> datetime | None:
+        """When something happened, in any of the ways in which programs write it; ``None`` = it does not say."""
+        found, zoned = _moment(value, order)
+        if found is not None and not zoned:
+            self.note(READ_AS_UTC)
+        return found
+
+    def material(self) -> Material:
+        """What was read.
+
+        Raises:
+            InvalidFile: there is nothing in it.
+        """
+        if not self.parts and not self.pieces:
+            why = f": {self.dropped[0].place}: {self.dropped[0].reason}" if self.dropped else ""
+            raise refusal(f"there is nothing in it that can be taken{why}")
+        return Material(
+            self.origin, tuple(self.parts), tuple(self.pieces), tuple(self.dropped), tuple(self.notes), self.card
+        )
+
+    def _text(self, place: str, value: object) -> str | None:
+        if not isinstance(value, str):
+            self.drop(place, value, f"It must be text, not a {type(value).__name__}.")
+            return None
+        if "\x00" in value:
+            self.drop(place, value.replace("\x00", ""), "It holds a control character.")
+            return None
+        return value.strip() or None
+
+
+def refusal(message: str, line: int | None = None) -> InvalidFile:
+    """The error for a file that cannot be taken, of half a sentence."""
+    return InvalidFile((Problem("", message, line),), "the material")
+
+
+def same_words(text: str) -> str:
+    """A text as it is compared with others: without regard to case and white space."""
+    return " ".join(text.casefold().split())
+
+
+def made_id(*of: object) -> str:
+    """An id that is the same whenever the same comes in."""
+    return f"in:{hashlib.sha256(json.dumps([str(one) for one in of]).encode()).hexdigest()[:24]}"
+
+
+def pieces_of(text: str, most: int = MAX_LINE) -> list[str]:
+    """A text in pieces of at most so many characters, cut between paragraphs, sentences or words where that can be."""
+    left, found = text.strip(), list[str]()
+    while len(left) > most:
+        ends = [max((one.end() for one in re.finditer(sign, left[:most])), default=0) for sign in _CUTS]
+        cut = next((end for end in ends if end > most // 4), most)
+        found.append(left[:cut].strip())
+        left = left[cut:].strip()
+    return [*found, left] if left else found
+
+
+_CUTS = (r"\n\s*\n", r"[.!?…。！？]['\"”’)]*\s", r"\s")
+_HUMANISED = re.compile(
+    r"(\d{4})-(\d{1,2})-(\d{1,2})\s*@\s*(\d{1,2})h\s*(\d{1,2})m\s*(\d{1,2})s(?:\s*(\d{1,3})ms)?", re.ASCII
+)
+_NUMBER = re.compile(r"\d{9,16}(?:\.\d+)?", re.ASCII)
+_MILLISECONDS = 100_000_000_000
+
+
+def _moment(value: object, order: Order) -> tuple[datetime | None, bool]:
+    """A moment, and whether its zone was written."""
+    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+        value = float(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        seconds = value / 1000 if abs(value) >= _MILLISECONDS else value
+        try:
+            return (datetime.fromtimestamp(seconds, UTC) if seconds > 0 else None), True
+        except (OverflowError, OSError, ValueError):
+            return None, True
+    if not isinstance(value, str) or not value.strip():
+        return None, True
+    text = value.strip()
+    if found := _HUMANISED.fullmatch(text):
+        year, month, day, hour, minute, second, milli = (int(one or 0) for one in found.groups())
+        try:
+            return datetime(year, month, day, hour, minute, second, milli * 1000, UTC), False
+        except ValueError:
+            return None, True
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        written = in_cell(text)
+        usable = written.problem is None and (written.day_first or written.month_first) is not None
+        return (written.moment(order), written.zone is not None) if usable else (None, True)
+    zoned = moment.utcoffset() is not None
+    return (moment if zoned else moment.replace(tzinfo=UTC)), zoned
+
+
+def _fitting(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields with as many tags, people and values of its own as a memory has; what is empty is left out."""
+    found = {name: value for name, value in fields.items() if value not in (None, "", (), [], {})}
+    for name, most in (("tags", MAX_TAGS), ("people", MAX_PEOPLE)):
+        if name in found:
+            found[name] = tuple(_words(found[name]))[:most]
+    if "metadata" in found:
+        found["metadata"] = dict(list(found["metadata"].items())[:MAX_EXTRAS])
+    return found
+
+
+def _words(value: object) -> Iterator[str]:
+    items = value.split(",") if isinstance(value, str) else value if isinstance(value, list | tuple | set) else ()
+    for one in items:
+        if isinstance(one, str) and one.strip() and len(one) <= MAX_ID:
+            yield one.strip()

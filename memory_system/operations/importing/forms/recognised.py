@@ -1,0 +1,329 @@
+"""What a file is, found out by its content and not by its name, and read by the reader of that form."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from ....core.json_source import parse_strict
+from ....errors import InvalidFile, InvalidParameter, Problem
+from ..columns import begins_a_table
+from ..dates import Order, at_start
+from ..events import MAX_BATCH, MAX_FILE
+from ..text import decoded
+from . import cards, chats, personas, prose, tables
+from .containers import PNG, ZIP, Archive, card_of_picture
+from .material import TITLES, Gathering, Material, Origin, refusal
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_EXPORT = "it is an export of this program; “memory-system import” takes it back in, with its tiers"
+
+
+def read_material(
+    raw: bytes | str,
+    now: datetime,
+    *,
+    file_name: str = "",
+    origin: Origin | str | None = None,
+    who: str = "",
+    order: Order | str | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> Material:
+    """What a file holds, in whichever of the known forms it is.
+
+    Args:
+        raw: the file's bytes, or its text; at most 50 MB.
+        now: the world's time.
+        file_name: what it is called, for messages.
+        origin: its form; found out from its content if not given.
+        who: the name of whom it is read for: their own words are not what they were told, and of several personas
+            in an archive theirs is taken.
+        order: what comes first in dates such as 03/04/2026; found out from the others if not given.
+        columns: of a table or of objects, by the name of a field (``document``, ``timestamp``, ``rating``, ``tags``,
+            ``people``, ``place``, ``source``), which name is taken for it, empty for none; guessed for the others.
+
+    Raises:
+        InvalidFile, InvalidPersonality: it cannot be taken, in a sentence; nothing was changed.
+        InvalidParameter: there is no such form or order.
+    """
+    asked = _one_of(Origin, origin, "form")
+    dates = _one_of(Order, order, "order of dates")
+    reading, source = _Reading(now, who, asked, dates, dict(columns or {})), file_name[:100] or "the material"
+    try:
+        into = reading.read(raw, source)
+        if len(into.pieces) > MAX_BATCH:
+            raise refusal(f"it has more than {MAX_BATCH:,} memories; split it")
+        return into.material()
+    except InvalidFile as error:
+        raise InvalidFile(error.problems, source) from error
+    except (TypeError, KeyError, AttributeError, IndexError, OverflowError, RecursionError) as error:
+        named = TITLES.get(reading.found, "what it seems to be") if reading.found else "what it seems to be"
+        problem = Problem("", f"it is not written as {named} is: {error!s:.100}")
+        raise InvalidFile((problem,), source) from error
+
+
+class _Reading:
+    """One file on its way to material."""
+
+    def __init__(
+        self, now: datetime, who: str, asked: Origin | None, order: Order | None, columns: Mapping[str, str]
+    ) -> None:
+        self.now, self.who, self.asked, self.order, self.columns = now, who, asked, order, columns
+        self.found: Origin | None = None
+
+    def read(self, raw: bytes | str, name: str) -> Gathering:
+        if isinstance(raw, str):
+            raw = raw.encode("utf-8", "surrogatepass")
+        if len(raw) > MAX_FILE:
+            raise refusal(f"it has {len(raw):,} bytes; at most {MAX_FILE:,} are taken")
+        if not raw.strip():
+            raise refusal("it is empty")
+        if raw.startswith(PNG):
+            return self._card(card_of_picture(raw))
+        if raw.startswith(ZIP):
+            return self._archive(Archive(raw))
+        if b"\x00" in raw[:4096] and not raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+            raise refusal(f"it is a binary file of no known form. Known are: {_known()}")
+        return self._text(decoded(raw, name))
+
+    def _card(self, raw: bytes) -> Gathering:
+        value, text = _json(raw)
+        if not isinstance(value, dict) or not cards.is_card(value):
+            raise refusal("what it holds is no character card")
+        into = self._begin(Origin.CARD)
+        into.card = text
+        cards.read_card(value, into)
+        return into
+
+    def _archive(self, archive: Archive) -> Gathering:
+        if "card.json" in archive.names:
+            return self._card(archive.read("card.json"))
+        if found := archive.named("nodes.json", "scratch.json", "spatial_memory.json"):
+            return self._persona(archive, found)
+        if found := archive.named("conversations.json"):
+            return self._text(decoded(archive.read(found[0], MAX_FILE), found[0]))
+        raise refusal(f"the archive holds nothing of a known form. Known are: {_known()}")
+
+    def _persona(self, archive: Archive, names: Sequence[str]) -> Gathering:
+        """One persona of an archive: the only one, or the one for whom it is read."""
+        people = sorted({_persona_of(name) for name in names})
+        if len(people) > 1:
+            wanted = [one for one in people if one.casefold() == self.who.casefold()]
+            if not wanted:
+                told = ", ".join(people[:10])
+                raise refusal(f"the archive holds {len(people)} personas ({told:.300}); bring the folder of one")
+            people = wanted
+        of_one = [name for name in names if _persona_of(name) == people[0]]
+        into = self._begin(Origin.PERSONA)
+        for name in of_one:
+            end = name.rpartition("/")[2].lower()
+            value, _ = _json(archive.read(name, MAX_FILE))
+            if not isinstance(value, dict):
+                into.drop(name, value, "It is not an object.")
+            elif end == "scratch.json":
+                personas.read_scratch(value, into, "scratch.")
+                into.who = into.who or str(value.get("name", ""))
+            elif end == "spatial_memory.json":
+                personas.read_places(value, into, "spatial_memory.")
+        for name in of_one:
+            if name.rpartition("/")[2].lower() == "nodes.json":
+                self._nodes(_json(archive.read(name, MAX_FILE))[0], into)
+        return into
+
+    def _nodes(self, value: object, into: Gathering) -> None:
+        rows = value.items() if isinstance(value, dict) else ()
+        good = [(key, str(key), one) for key, one in rows if personas.is_node(one)]
+        for key, one in rows:
+            if not personas.is_node(one):
+                into.drop(str(key), one, "It is no event, thought or chat.")
+        personas.read_nodes(good, into)
+
+    def _text(self, text: str) -> Gathering:
+        begins = text.lstrip()[:1]
+        if self.asked in _OF_TEXT:
+            return self._plain(text, self.asked)
+        if begins == "{" or (begins == "[" and at_start(text.lstrip()) is None and _is_list(text)):
+            return self._of_json(text)
+        if self.asked is not None and self.asked not in _OF_TEXT:
+            raise refusal(f"it is not written as {TITLES[self.asked]} is: it is no JSON")
+        return self._plain(text, None)
+
+    def _of_json(self, text: str) -> Gathering:
+        lines = [(number, line) for number, line in enumerate(_LINE_END.split(text), start=1) if line.strip()]
+        whole = sum(line.lstrip().startswith("{") and line.rstrip().endswith("}") for _, line in lines)
+        if len(lines) > 1 and whole * 2 > len(lines):
+            return self._of_lines(lines)
+        value, _ = _json(text)
+        return self._of_value(value, text)
+
+    def _of_value(self, value: object, text: str) -> Gathering:
+        """A JSON value, by the first of the forms that it is in, or by the one that was asked for."""
+        for origin, fits, read in _VALUES:
+            if (self.asked is None or self.asked is origin) and fits(value):
+                into = self._begin(origin)
+                if origin is Origin.CARD:
+                    into.card = text
+                read(self, value, text, into)
+                return into
+        rows = tables.listed(value)
+        if rows is not None and self.asked in (None, Origin.RECORDS, Origin.GRAPH, Origin.PERSONA):
+            return self._of_rows([(number, one) for number, one in enumerate(rows, start=1)], "item")
+        known = TITLES[self.asked] if self.asked else None
+        if known:
+            raise refusal(f"it is not written as {known} is")
+        raise refusal(f"it is JSON of no known form. Known are: {_known()}")
+
+    def _of_lines(self, lines: Sequence[tuple[int, str]]) -> Gathering:
+        """JSON lines; those that are none are left out."""
+        rows: list[tuple[int, Any]] = []
+        bad: list[tuple[int, str, str]] = []
+        for number, line in lines:
+            try:
+                rows.append((number, _json(line)[0]))
+            except InvalidFile as error:
+                said = error.problems[0].message
+                bad.append((number, line, f"{said[:1].upper()}{said[1:]}."))
+        if not rows:
+            raise refusal(f"no line of it is JSON: line {bad[0][0]}: {bad[0][2].rstrip('.')}")
+        first = rows[0][1]
+        if isinstance(first, dict) and "format" in first and "agent" in first:
+            raise refusal(_EXPORT)
+        into = self._of_rows(rows, "line")
+        for number, line, why in bad:
+            into.drop(f"line {number}", line, why)
+        return into
+
+    def _of_rows(self, rows: Sequence[tuple[int, Any]], called: str) -> Gathering:
+        values = [one for _, one in rows]
+        placed = [(f"{called} {number}", one) for number, one in rows]
+        if self.asked in (None, Origin.SILLYTAVERN) and chats.is_sillytavern(values):
+            into = self._begin(Origin.SILLYTAVERN)
+            chats.read_sillytavern(rows, into)
+        elif self.asked in (None, Origin.GRAPH) and tables.is_graph(values):
+            into = self._begin(Origin.GRAPH)
+            tables.read_graph(placed, into)
+        elif self.asked in (None, Origin.PERSONA) and any(map(personas.is_node, values[:3])):
+            into = self._begin(Origin.PERSONA)
+            nodes = [(place, str(one.get("id", place)), one) for place, one in placed if personas.is_node(one)]
+            for place, one in placed:
+                if not personas.is_node(one):
+                    into.drop(place, one, "It is no event, thought or chat.")
+            personas.read_nodes(nodes, into)
+        else:
+            into = self._begin(Origin.RECORDS)
+            tables.read_records(placed, into, self.order, self.columns)
+        return into
+
+    def _plain(self, text: str, asked: Origin | None) -> Gathering:
+        """Text that is no JSON."""
+        lines = [(number, line) for number, line in enumerate(_LINE_END.split(text), start=1) if line.strip()]
+        if asked is None:
+            dated = sum(at_start(line) is not None for _, line in lines[:500])
+            asked = (
+                Origin.TABLE if begins_a_table(text)
+                else Origin.CHAT if chats.is_log(lines)
+                else Origin.LINES if dated * 2 >= len(lines[:500])
+                else Origin.PROSE if prose.is_prose(lines)
+                else Origin.LINES
+            )  # fmt: skip
+        into = self._begin(asked)
+        if asked is Origin.TABLE:
+            tables.read_table(text, self.now, into, self.order, self.columns)
+        elif asked is Origin.CHAT:
+            chats.read_log(lines, into, self.order)
+        elif asked is Origin.PROSE:
+            prose.read_prose(text, into)
+        else:
+            tables.read_lines(text, self.now, into, self.order)
+        return into
+
+    def _begin(self, origin: Origin) -> Gathering:
+        if self.asked is not None and self.asked is not origin:
+            raise refusal(f"it is not written as {TITLES[self.asked]} is; it seems to be {TITLES[origin]}")
+        self.found = origin
+        return Gathering(origin, self.now, self.who)
+
+
+_OF_TEXT = (Origin.TABLE, Origin.CHAT, Origin.LINES, Origin.PROSE)
+_Read = Callable[[_Reading, Any, str, Gathering], None]
+_VALUES: tuple[tuple[Origin, Callable[[Any], bool], _Read], ...] = (
+    (
+        Origin.PERSONALITY,
+        tables.is_personality,
+        lambda _, _value, text, into: tables.read_personality(text, into),
+    ),
+    (
+        Origin.CARD,
+        lambda value: isinstance(value, dict) and cards.is_card(value),
+        lambda _, value, _text, into: cards.read_card(value, into),
+    ),
+    (
+        Origin.LOREBOOK,
+        lambda value: isinstance(value, dict) and cards.is_lorebook(value),
+        lambda _, value, _text, into: cards.read_lorebook(value, into),
+    ),
+    (Origin.CHATGPT, chats.is_chatgpt, lambda _, value, _text, into: chats.read_chatgpt(value, into)),
+    (Origin.CLAUDE, chats.is_claude, lambda _, value, _text, into: chats.read_claude(value, into)),
+    (Origin.STORE, tables.is_store, lambda _, value, _text, into: tables.read_store(value, into)),
+    (
+        Origin.PERSONA,
+        lambda value: isinstance(value, dict) and personas.is_scratch(value),
+        lambda _, value, _text, into: personas.read_scratch(value, into),
+    ),
+    (
+        Origin.PERSONA,
+        lambda value: isinstance(value, dict) and personas.is_nodes(value),
+        lambda reading, value, _text, into: reading._nodes(value, into),
+    ),
+    (
+        Origin.SILLYTAVERN,
+        lambda value: isinstance(value, list) and chats.is_sillytavern(value),
+        lambda _, value, _text, into: chats.read_sillytavern(list(enumerate(value, start=1)), into),
+    ),
+)
+"""The forms that a whole JSON value can be in, in the order in which they are tried."""
+
+
+def _one_of(kind: Any, given: object, what: str) -> Any:
+    """A word as one of those that there are.
+
+    Raises:
+        InvalidParameter: there is none of the kind.
+    """
+    if given is None or given == "":
+        return None
+    try:
+        return kind(given)
+    except ValueError as error:
+        raise InvalidParameter(f"There is no {what} {given!r:.60}; there are: {', '.join(kind)}.") from error
+
+
+def _json(text: str | bytes) -> tuple[Any, str]:
+    if isinstance(text, bytes):
+        text = decoded(text, "the material")
+    return parse_strict(text.removeprefix("\ufeff"), "the material", MAX_FILE, InvalidFile)
+
+
+def _is_list(text: str) -> bool:
+    """Whether a text that begins with a bracket is JSON, and no line with its date in brackets."""
+    inside = text.lstrip()[1:].lstrip()[:1]
+    if inside in ("{", "[", "]", '"'):
+        return True
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _persona_of(name: str) -> str:
+    """Whose folder a file of an archive is in; empty at the top."""
+    parts = [one for one in name.split("/")[:-1] if one not in ("associative_memory", "bootstrap_memory")]
+    return parts[-1] if parts else ""
+
+
+def _known() -> str:
+    return "; ".join(TITLES.values())
