@@ -75,6 +75,10 @@ REMEMBER_THESE = "Remember these"
 SAVE_CHANGES = "Save changes"
 EDIT_THIS_MEMORY = "Edit this memory"
 
+# material.py
+BRING_A_FILE = "Bring a file of another program"
+TAKE_IT_IN = "Take it in"
+
 # head.py
 CHARACTER = "Character"
 NEW_CHARACTER = "New character"

@@ -17,6 +17,7 @@ from .agent_parts.cues import Cues
 from .agent_parts.curation import Curation
 from .agent_parts.duplicates import Duplicates
 from .agent_parts.history import History, as_of
+from .agent_parts.importing import Importing
 from .agent_parts.knowledge import Knowledge, Knows, alone
 from .agent_parts.plans import Plans
 from .agent_parts.provenance import Provenance
@@ -626,6 +627,9 @@ class AgentMemory:
     put_off = _of(Curation, Curation.put_off)
     save_personality = _of(Curation, Curation.save_personality)
     set_portrait = _of(Curation, Curation.set_portrait)
+    read_material = _of(Importing, Importing.read_material)
+    import_material = _of(Importing, Importing.import_material)
+    embed_ahead = _of(Importing, Importing.embed_ahead)
     rate_again = _of(Rating, Rating.rate_again)
     rate_unrated = _of(Rating, Rating.rate_unrated)
     unrated = _of(Rating, Rating.unrated)
@@ -759,12 +763,7 @@ class AgentMemory:
         return self._context.done(migration.plan(planned_on, rule, chosen), preview)
 
     def summarize_and_forget(
-        self,
-        k: int = 10,
-        *,
-        now: datetime | None = None,
-        preview: bool = False,
-        progress: Progress = no_progress,
+        self, k: int = 10, *, now: datetime | None = None, preview: bool = False, progress: Progress = no_progress
     ) -> ChangeSet:
         """Replace the ``k`` (2 to 500) least important LTM entries by one summary that keeps their ids and dates.
 

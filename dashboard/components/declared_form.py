@@ -11,6 +11,7 @@ import streamlit as st
 from pydantic import AwareDatetime, BaseModel, ValidationError
 
 from memory_system import AgentMemory, Tier
+from memory_system.agent_parts import as_address
 from memory_system.interfaces.operations import FormField, Turn, fields, problem_words
 
 from ..data import tables
@@ -73,6 +74,9 @@ def _widget(field: FormField, agent: AgentMemory | None, key: str) -> Any:
         ends = {"min_value": field.least, "max_value": field.most, "value": value}
         more |= {end: None if at is None else kind(at) for end, at in ends.items()}
         return st.number_input(label, key=key, persist_state="session", **more)
+    if field.said.filed:
+        held = st.file_uploader(label, key=key, max_upload_size=50, help=more["help"])
+        return None if held is None else as_address(held.getvalue())
     long = kind is Turn or field.is_json or field.said.piped
     hint = _HINTS.get(kind, "{}" if field.is_json else None)
     if long:

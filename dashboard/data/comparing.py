@@ -21,6 +21,7 @@ TEXTS = {
     "later": "Decisions put off",
     "interviews": "Kept interviews",
     "portrait": "Portrait",
+    "card": "Imported card",
 }
 _MOST = 160
 """Characters of a value in a line that tells what it was and is."""

@@ -6,6 +6,7 @@ that comes while the page is drawn asks for a file that is gone.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from urllib.parse import urlencode
 
@@ -14,14 +15,27 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from memory_system import MemorySystemError, World
-from memory_system.errors import NotAllowed
+from memory_system.errors import NotAllowed, NotFound
 from memory_system.maintenance import backup_reading
 from memory_system.world import Role
 
 from ..data import moments
 from .visitors import COOKIE, Visitors
 
-BACKUP, JUDGMENTS = "/downloads/backup", "/downloads/judgments"
+BACKUP, JUDGMENTS, OFFERED = "/downloads/backup", "/downloads/judgments", "/downloads/offered"
+_MOST_OFFERED = 100
+_offered: dict[str, tuple[str, str]] = {}
+"""The texts that pages offer as files, and what the files are called, by what is in them; the newest last."""
+
+
+def offered(text: str, name: str) -> str:
+    """The address of a text as a file; it is the same for the same text, and holds until many others are offered."""
+    of = hashlib.sha256(f"{name}\0{text}".encode()).hexdigest()
+    _offered.pop(of, None)
+    _offered[of] = text, name
+    while len(_offered) > _MOST_OFFERED:
+        _offered.pop(next(iter(_offered)), None)
+    return link(OFFERED, of=of)
 
 
 def link(path: str, **names: str) -> str:
@@ -52,7 +66,15 @@ def routes(world: World, visitors: Visitors) -> list[Route]:
         attached = {"Content-Disposition": f'attachment; filename="{agent.name}-judgments.jsonl"'}
         return Response(shown.cues.judgments_jsonl(memories=True), media_type="application/x-ndjson", headers=attached)
 
-    return [Route(BACKUP, _told(backup)), Route(JUDGMENTS, _told(judgments))]
+    def text(request: Request) -> Response:
+        """A text that a page offers, for whoever has seen its address."""
+        held = _offered.get(request.query_params.get("of", ""))
+        if held is None:
+            raise NotFound("This file is not held any more: open the page again.")
+        attached = {"Content-Disposition": f'attachment; filename="{held[1]}"'}
+        return Response(held[0], media_type="text/csv; charset=utf-8", headers=attached)
+
+    return [Route(BACKUP, _told(backup)), Route(JUDGMENTS, _told(judgments)), Route(OFFERED, _told(text))]
 
 
 def _told(answer: Callable[[Request], Response]) -> Callable[[Request], Response]:

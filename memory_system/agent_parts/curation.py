@@ -9,7 +9,7 @@ from typing import Any
 
 from ..core import personality as static_memory
 from ..core.change_set import Change, ChangeSet, ModelCall, TextChange
-from ..core.entry import Tier
+from ..core.entry import MemoryEntry, Tier
 from ..core.files import as_store_errors
 from ..core.times import moment_given
 from ..errors import Conflict, InvalidParameter, StaleChange
@@ -145,13 +145,23 @@ class Curation(Part):
                     file.write_if_missing(text)
         return self.context.done(plan, preview)
 
-    def begin(self, text: str, events: Events, progress: Progress = no_progress) -> ChangeSet:
+    def begin(
+        self,
+        text: str,
+        events: Events,
+        progress: Progress = no_progress,
+        *,
+        kept: Sequence[MemoryEntry] = (),
+        card: str | None = None,
+    ) -> ChangeSet:
         """Let an agent that has nothing yet have a personality and what happened before, in one change set.
 
         Args:
             text: the personality, as JSON.
             events: as ``AgentMemory.add_short_term`` takes them; those without a rating are rated as this one's.
             progress: told how far it is.
+            kept: memories that are stored as they are, such as those of LTM.
+            card: the character card that it was made from, as JSON.
 
         Raises:
             InvalidPersonality, InvalidEntry: it cannot be taken. Nothing was changed.
@@ -168,13 +178,14 @@ class Curation(Part):
             model=self.context.model_of(lambda: static_memory.personal(personality)),
         )
         added, _ = edit.add(planned_on, entries, self.context.ledger.find, overwrite=False, rate=rate)
-        counted = f"{len(added.changes):,} memor{'ies' if len(added.changes) != 1 else 'y'}"
+        lived = (*added.changes, *(Change(None, one, "It came in with the character.") for one in kept))
+        counted = f"{len(lived):,} memor{'ies' if len(lived) != 1 else 'y'}"
         plan = dataclasses.replace(
             added,
             operation=CREATE,
             title=f"Create {personality.identity.name} with {counted}",
-            changes=(*born.changes, *added.changes),
-            texts=born.texts,
+            changes=(*born.changes, *lived),
+            texts=(*born.texts, *([TextChange("card", None, card)] if card else [])),
         )
         return self.context.done(plan, False)
 

@@ -48,7 +48,7 @@ class Change:
         return Change(before=self.after, after=self.before, reason=reason)
 
 
-TEXTS = ("personality", "settings", "cues", "judgments", "dismissed", "interviews", "later", "portrait")
+TEXTS = ("personality", "settings", "cues", "judgments", "dismissed", "interviews", "later", "portrait", "card")
 """What the journal keeps beside memories of every agent, by name."""
 CONVERSATION, CORE, HELD, PERSON = "conversation:", "core:", "talk:", "person:"
 """How the names of the texts begin that a conversation is kept by, before its id: how far it is, which changes with
@@ -94,6 +94,7 @@ _TEXT_WORDS = {
     "personality": "personality's words",
     "cues": "saved cues",
     "later": "decisions put off",
+    "card": "imported card",
     CONVERSATION: "conversation's state",
     CORE: "core memory",
     HELD: "conversation's settings",

@@ -311,6 +311,26 @@ def refuse_no_portrait(text: str | None) -> None:
         )
 
 
+MAX_CARD = 20_000_000
+"""Characters of a character card that is kept."""
+
+
+def refuse_no_card(text: str | None) -> None:
+    """Do nothing for the JSON of a character card, and for none.
+
+    Raises:
+        InvalidParameter: it is something else.
+    """
+    if text is None:
+        return
+    try:
+        held = json.loads(text) if len(text) <= MAX_CARD else None
+    except (ValueError, RecursionError):
+        held = None
+    if not isinstance(held, dict):
+        raise InvalidParameter(f"A card is a JSON object of at most {MAX_CARD:,} characters.")
+
+
 def read(path: Path) -> str | None:
     """The text of a personality file, or ``None`` where there is none.
 

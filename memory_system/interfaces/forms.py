@@ -20,6 +20,10 @@ from ..core.kinds import MAX_ID, MAX_PEOPLE, Source
 from ..core.names import MAX_NAME
 from ..core.scoring import Measure, Passing, Scoring, Seats
 from ..core.settings import AgentSettings, RatedBy, Replan, Retention
+from ..operations.importing.dates import Order
+from ..operations.importing.events import MAX_FILE
+from ..operations.importing.forms import Origin
+from ..operations.importing.taking_in import Take
 from ..recall.query import MAX_CUE, MAX_INSTANCES, MAX_REQUERY, MAX_TOP_K, Facets, Query
 
 
@@ -87,6 +91,7 @@ class Says:
         option: what the option is called, such as ``--tag`` for ``tags``; the field's name with dashes if not given.
         empties: whether ``null``, on the command line ``none``, empties it.
         piped: whether ``-`` reads it from a pipe.
+        filed: whether it is a file; what is sent is its text, or an address that holds it.
         words: the words for its values, where these have none of their own.
         label: what the page calls it; the field's name if not given.
     """
@@ -95,6 +100,7 @@ class Says:
     option: str = ""
     empties: bool = False
     piped: bool = False
+    filed: bool = False
     words: Mapping[str, Any] = field(default_factory=dict)
     label: str = ""
 
@@ -207,6 +213,36 @@ class Body(BaseModel):
     """What all bodies have in common: an unknown field is refused, not passed over."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+class MaterialBody(Body):
+    """A file of another program, and how it is read."""
+
+    material: Annotated[
+        Annotated[str, StringConstraints(min_length=1, max_length=MAX_FILE * 4 // 3 + 200)],
+        Says("A file: its text, or any file as data:;base64,...", filed=True),
+    ]
+    file_name: Annotated[
+        Annotated[str, StringConstraints(max_length=300)], Says("What the file is called, for messages.")
+    ] = ""
+    form: Annotated[Origin | None, Says("Its form; found out from its content if not given.")] = None
+    take: Annotated[
+        list[Take], Says("What is wanted of it: personality, facts, memories; all if not given.", option="--take")
+    ] = Field(default_factory=lambda: list(Take))
+    columns: Annotated[
+        Annotated[dict[str, str], Field(max_length=50)] | None,
+        Says('Which name is taken for what, such as {"document": "note"}; guessed for the others.'),
+    ] = None
+    dates: Annotated[Order | None, Says("How dates such as 03/04/2026 are read; by the other dates if not given.")] = (
+        None
+    )
+    now: Annotated[
+        AwareDatetime | None, Says("The time of what has none, with its zone; the world's if not given.")
+    ] = None
+
+    def given(self) -> dict[str, Any]:
+        """What reading and importing are to be called with."""
+        return {name: getattr(self, name) for name in MaterialBody.model_fields}
 
 
 class WeightsBody(Body):

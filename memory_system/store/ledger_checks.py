@@ -108,6 +108,8 @@ def _refuse_unreadable(text: TextChange) -> None:
                 personalities.parse(text.after)
         case "portrait":
             personalities.refuse_no_portrait(text.after)
+        case "card":
+            personalities.refuse_no_card(text.after)
         case _:
             refuse_no_state(text.name, text.after)
 

@@ -17,7 +17,7 @@ from ..agent_parts.knowledge import Knowledge
 from ..core import personality as static_memory
 from ..core.authors import running_script
 from ..core.change_set import ChangeSet
-from ..core.entry import LIVED
+from ..core.entry import LIVED, MemoryEntry
 from ..core.files import as_store_errors, refuse_links
 from ..core.kinds import Tier
 from ..core.known import EVERYBODY, WORLD_AGENT, Fact, Group
@@ -320,8 +320,7 @@ class World(Stage):
 
         Raises:
             InvalidParameter: the time has no zone, lies before the world's time, or cannot be reached by its clock.
-            InvalidEntry, AgentNotFound: an event cannot be taken or has no id, or there is nobody of that name. Nothing
-                was changed.
+            InvalidEntry, AgentNotFound: an event cannot be taken or has no id, or nobody is so called; nothing changed.
         """
         if preview:
             return foresee(self, to, self.life.state.waiting, events)
@@ -439,8 +438,7 @@ class World(Stage):
 
         Args:
             text: what happened, 1 to 32,000 characters.
-            at: where; the characters whose plan or routine has them there, or in a place that lies in it, saw it, if
-                nobody is named.
+            at: where; if nobody is named, whoever a plan or routine has there, or in a place that lies in it, saw it.
             seen_by: the characters who saw it, by their names.
             heard_by: those who heard it from somewhere near; who saw it, too, saw it.
             told: those who were told of it, each with by whom (``{"ana": "Tobias"}``), or their names alone.
@@ -479,8 +477,7 @@ class World(Stage):
         """Let everybody in the world know a fact, or a group of characters; it is kept once, for all of them.
 
         ``query_memory`` of each who knows it finds it as it finds static memory, while it is known: it is scored by
-        relevancy alone and does not decay. It is a change set of the agent ``world.knowledge``, which keeps it, and is
-        undone there.
+        relevancy alone and does not decay. A change set of the agent ``world.knowledge`` keeps it, and is undone there.
 
         Args:
             text: what is known, 1 to 32,000 characters.
@@ -648,6 +645,8 @@ class World(Stage):
         *,
         author: str = "",
         progress: Progress = no_progress,
+        kept: Sequence[MemoryEntry] = (),
+        card: str | None = None,
     ) -> AgentMemory:
         """A new agent with what happened to it before, as one change set: its first.
 
@@ -659,6 +658,8 @@ class World(Stage):
             events: as ``AgentMemory.add_short_term`` takes them.
             author: who is behind it, as the history tells it; the world's author if not given.
             progress: told how far it is.
+            kept: memories that are stored as they are, such as thoughts of long-term memory that came with a file.
+            card: the character card that it is made from, as JSON; it is kept for when the character is exported.
 
         Raises:
             InvalidAgentName, InvalidParameter, InvalidPersonality, InvalidEntry: nothing was made.
@@ -674,7 +675,7 @@ class World(Stage):
                 place.folder.mkdir(parents=True)
         with self._making(checked, place):
             agent = self.agent(checked)
-            agent.acting_as(author or self.author).curation.begin(text, events, progress)
+            agent.acting_as(author or self.author).curation.begin(text, events, progress, kept=kept, card=card)
             return agent
 
     def duplicate_agent(self, name: str, to: str) -> AgentMemory:

@@ -11,12 +11,14 @@ from pydantic import SecretStr
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from dashboard.components import material
 from dashboard.server import downloads
 from dashboard.server.downloads import BACKUP, JUDGMENTS, link
 from dashboard.server.visitors import COOKIE, Visitors
 from memory_system import AgentMemory, Settings, World
 from memory_system.maintenance import backup
 from memory_system.world.auth import Door
+from tests import materials
 
 PASSWORD, VIEWERS = "a long password of one's own", "another one for those who look"
 
@@ -82,3 +84,14 @@ def test_judgments_are_those_of_the_moment_in_the_link(
     assert cues(revision=str(then)) == ["Who has the key?"]
     for names, status in (({"agent": "nobody"}, 404), ({"agent": agent.name, "revision": "soon"}, 422)):
         assert client.get(link(JUDGMENTS, **names), headers=headers).status_code == status
+
+
+def test_what_is_left_out_can_be_downloaded_by_who_has_its_address(client: TestClient, agent: AgentMemory) -> None:
+    text = material.left_out(agent.read_material(materials.LANGCHAIN.replace("broken", "=broken")).dropped)
+    address = downloads.offered(text, "left-out.csv")
+    assert address == downloads.offered(text, "left-out.csv")
+    got = client.get(address)
+    assert got.text.splitlines()[0] == "where,why,text"
+    assert "line 2" in got.text
+    assert "attachment" in got.headers["content-disposition"]
+    assert client.get(downloads.link(downloads.OFFERED, of="other")).status_code == 404

@@ -4,7 +4,7 @@ import streamlit as st
 
 from dashboard import session, words
 from dashboard.components import bulk, widgets
-from dashboard.views.new_character import happened, trying, who
+from dashboard.views.new_character import brought, happened, trying, who
 from dashboard.views.new_character.life import Life
 from memory_system import MemorySystemError
 
@@ -14,13 +14,14 @@ if session.viewing():
     st.caption(f":material/lock: Nothing can be changed here. {words.A_VIEWER}.")
     st.stop()
 life = Life.current()
-kept = (*who.KEPT, *happened.KEPT, *trying.KEPT)
+kept = (*brought.KEPT, *who.KEPT, *happened.KEPT, *trying.KEPT)
 life.keep(*kept)
 if life.lost:
     st.info(
         "What was written under this link is not held any more: it became a character, or the server was restarted."
     )
 st.header("1 Who", anchor=False)
+came = brought.show(life, session.world().clock())
 document = who.show(life)
 st.header("2 What happened", anchor=False)
 events = happened.show(life, session.world().clock())
@@ -30,7 +31,7 @@ life.keep(*kept)
 named = bool(str(document["identity"].get("name", "")).strip())
 try:
     if asked and named:
-        trying.answer(life, document, events or [], asked)
+        trying.answer(life, document, [*(came.lived if came else ()), *(events or [])], asked)
     with st.container(horizontal=True, vertical_alignment="center"):
         wanted = st.button(
             words.CREATE_IT, type="primary", icon=":material/person_add:", disabled=not named or events is None,
@@ -44,6 +45,6 @@ try:
         elif events is None:
             st.caption("What happened cannot be read yet: see above.")
     if wanted:
-        trying.create(life, document, events or [], asked)
+        trying.create(life, document, events or [], asked, came)
 except MemorySystemError as error:
     widgets.problem(error)

@@ -16,6 +16,7 @@ from memory_system.errors import AlreadyExists, InvalidAgentName
 from ... import session, words
 from ...components import bars, cast, widgets, working
 from ...data import tables
+from .brought import Brought
 from .life import Life
 
 KEPT = ("cue",)
@@ -82,20 +83,25 @@ def _bars(agent: AgentMemory, asked: str) -> None:
         bars.show(tables.candidates(found.candidates[:_BARS]), query, key="new-bars")
 
 
-def create(life: Life, document: dict[str, Any], events: Sequence[MemoryEntry], asked: str) -> None:
+def create(
+    life: Life, document: dict[str, Any], events: Sequence[MemoryEntry], asked: str, came: Brought | None = None
+) -> None:
     """Make the character, in one change set, and lead to its memories with the cue asked.
 
     Raises:
         MemorySystemError: nothing was made.
     """
+    whole = [*(came.lived if came else ()), *events]
     made = session.world().create_with_events(
-        free_name(str(document["identity"]["name"])), json.dumps(document, ensure_ascii=False), rated(life, events),
+        free_name(str(document["identity"]["name"])), json.dumps(document, ensure_ascii=False), rated(life, whole),
+        kept=came.kept if came else (), card=came.card if came else None,
         author=f"{st.session_state.get('page', 'dashboard')} page",
         progress=working.shown_in(st.empty()),
     )  # fmt: skip
     first = made.history(1)[0].change_set
     session.own_changes().add(first.id)
-    cast.made(made, f"{made.display_name} was created with {tables.counted(len(events), 'memory', 'memories')}")
+    counted = tables.counted(len(whole) + len(came.kept if came else ()), "memory", "memories")
+    cast.made(made, f"{made.display_name} was created with {counted}")
     life.end()
     session.look_at(None)
     st.switch_page("views/memory/memory.py", query_params={"agent": made.name, **({"cue": asked} if asked else {})})

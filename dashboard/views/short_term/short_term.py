@@ -5,7 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from dashboard import session, words
-from dashboard.components import bulk, card, drafts, edits, forms, widgets
+from dashboard.components import bulk, card, drafts, edits, forms, material, widgets
 from dashboard.data import tables
 from dashboard.views.short_term import conversation_form, happening_form
 from memory_system import ChangeSet, Tier
@@ -18,8 +18,8 @@ widgets.heading("Short-term memory", "Recent events. When more than fit, migrati
 bulk.last()
 
 if not widgets.closed(agent):
-    one, many, talk, several = st.tabs(
-        ["One event", words.MANY_EVENTS, words.A_CONVERSATION, "Shared"],
+    one, many, talk, file, several = st.tabs(
+        ["One event", words.MANY_EVENTS, words.A_CONVERSATION, "A file", "Shared"],
         key=f"add-{agent.name}",
         on_change="rerun",
     )
@@ -29,6 +29,8 @@ if not widgets.closed(agent):
         forms.many_events(agent)
     with talk:
         conversation_form.show(agent)
+    with file:
+        material.show(agent)
     with several:
         happening_form.show(agent)
 

@@ -90,8 +90,10 @@ def _without_port(host: str) -> str:
 
 
 MAX_BODY = 2_000_000
-FILES = ("/events.ndjson", "/documents")
+FILES = ("/events.ndjson", "/documents", "/material", "/operations/import-material")
 """How the addresses end that take as much as a file may have."""
+AS_BASE64 = ("/material", "/operations/import-material")
+"""Those of them whose file is a part of the body, which makes it a third larger."""
 PATIENCE, SLOWEST = 10.0, 10_000
 """Seconds within which a body has to begin to come in, and the bytes a second that it has to keep up afterwards."""
 _POLICY_VIOLATION = 1008
@@ -102,7 +104,7 @@ _READ_ON, _PAUSE = 16_000_000, 1.0
 
 def largest_body(path: str) -> int:
     """How many bytes the API takes at an address: 2 MB, and 50 MB of a stream of events or a document."""
-    return MAX_FILE if path.endswith(FILES) else MAX_BODY
+    return MAX_FILE * 4 // 3 + MAX_BODY if path.endswith(AS_BASE64) else MAX_FILE if path.endswith(FILES) else MAX_BODY
 
 
 class _Refused(Exception):

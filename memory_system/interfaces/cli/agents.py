@@ -5,18 +5,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from shlex import quote
 from typing import Annotated, Any
 
 import typer
 
+from ...agent_parts.importing import preview_of
 from ...core.personality import parse
 from ...core.times import stamp
 from ...errors import AgentNotFound, MemorySystemError
 from ...world.world import World
 from .arguments import Agent, DryRun, Json, the_world
 from .progress import quiet_progress
-from .remembering import lines_of, read_text_file
+from .remembering import lines_of, read_text_file, whole_file
 from .terminal import Column, one_line, say, show_json, show_table
 
 _AGENTS = (
@@ -60,13 +62,24 @@ def create(
         str | None,
         typer.Option(metavar="FILE", help="What happened to it before, as import reads it; - reads a pipe."),
     ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--from", metavar="FILE", help="A character card, a persona or another file of another program; - a pipe."
+        ),
+    ] = None,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
     """Make an agent. Example: python -m memory_system create tobias --personality tobias.json --events days.txt."""
     with the_world(json=json) as world:
-        text = None if personality is None else read_text_file(personality)
         free = world.free_name(name)
+        if source is not None:
+            if personality is not None or events is not None:
+                raise typer.BadParameter("--from brings who it is and what happened; leave the others out")
+            _from_file(world, free, source, json=json, dry_run=dry_run)
+            return
+        text = None if personality is None else read_text_file(personality)
         if text is not None:
             parse(text, f"{free}.json")
         lived = [] if events is None else lines_of(free, events, world.clock(), json=json)
@@ -76,6 +89,23 @@ def create(
         elif not dry_run:
             world.create_agent(free, text)
         _say_done(world, free, f"The agent {free!r} is made.", json=json, dry_run=dry_run)
+
+
+def _from_file(world: World, free: str, source: str, *, json: bool, dry_run: bool) -> None:
+    """Make an agent of a file of another program."""
+    file_name = Path(source).resolve().name
+    looked, found, material = preview_of(whole_file(source), world.clock(), file_name=file_name)
+    for note in looked.notes:
+        say(note, err=True)
+    if not dry_run:
+        with quiet_progress() as progress:
+            lived, kept = ([piece.entry for piece in some] for some in (found.pieces, found.kept))
+            told = found.document or {"identity": {"name": free}}
+            if told["identity"]["name"] == "Nobody":
+                told["identity"]["name"] = free
+            world.create_with_events(free, told, lived, progress=progress, kept=kept, card=material.card)
+    done = f"The agent {free!r} is made of {looked.title}."
+    _say_done(world, free, done, json=json, dry_run=dry_run)
 
 
 def rename(agent: Agent, to: NewName, dry_run: DryRun = False, json: Json = False) -> None:

@@ -20,6 +20,7 @@ import typer
 from pydantic import AwareDatetime, BaseModel, ValidationError
 
 from ...agent import AgentMemory
+from ...agent_parts.importing import as_address
 from ...core.authors import COMMAND_LINE
 from ...core.change_set import ChangeSet
 from ...core.known import WORLD_AGENT
@@ -33,7 +34,7 @@ from ..reads import READS, Read
 from ..serialize import plain
 from .arguments import FAILED, Agent, DryRun, Json, errors_told, moment, opened, the_world
 from .progress import STOPPED, ProgressLine, quiet_progress, stopped_by_ctrl_c
-from .remembering import piped, spoken
+from .remembering import STDIN, piped, spoken, whole_file
 from .terminal import Column, one_line, say, show_change_set, show_json, show_table, show_told
 
 Form = TypeVar("Form", bound=BaseModel)
@@ -141,6 +142,9 @@ def _body(form: type[Form], asked: Mapping[str, _Asked], given: Mapping[str, Any
         typer.BadParameter: it cannot be; the option is named.
     """
     values = {name: asked[name].value(value) for name, value in given.items() if asked[name].is_given(value)}
+    named = next((str(given[name]) for name, one in asked.items() if one.said.filed and name in given), "")
+    if named and "file_name" in asked and not values.get("file_name"):
+        values["file_name"] = "the pipe" if named == STDIN else Path(named).resolve().name
     try:
         return form.model_validate(values)
     except ValidationError as error:
@@ -190,6 +194,9 @@ class _Asked:
         if kind is Turn:
             told = f"{self.said.help} JSON, JSON lines, or lines 'Name: what was said'; - reads from a pipe."
             return Annotated[str, typer.Argument(metavar="FILE", help=told)]
+        if self.said.filed:
+            told = "The file, in any of the known forms; a folder with a persona; - reads from a pipe."
+            return Annotated[str, typer.Argument(metavar="FILE", help=told)]
         if self.said.words:
             told = f"{self.said.help} One of {', '.join(self.said.words)}."
             return Annotated[self._choice(self.said.words), typer.Argument(metavar=self._metavar(), help=told)]
@@ -237,6 +244,8 @@ class _Asked:
             return not self.field.default
         if self.said.piped:
             return piped(given)
+        if self.said.filed:
+            return as_address(whole_file(given))
         if self.field.kind is Turn:
             return spoken(given)
         if isinstance(given, list):

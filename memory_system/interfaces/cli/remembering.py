@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
+from io import BytesIO
 from json import loads
 from pathlib import Path
 from typing import Annotated, Any
+from zipfile import ZipFile
 
 import typer
 
@@ -19,6 +21,7 @@ from ...errors import InvalidFile, Problem
 from ...maintenance import export
 from ...operations.importing.dates import Order
 from ...operations.importing.events import MAX_FILE, Added
+from ...operations.importing.forms import PERSONA_FILES
 from ...operations.importing.text import IMPORTERS, Reading, Row, decoded, guess, read_text
 from ...operations.importing.turns import spoken as turns_of
 from ..serialize import plain
@@ -278,6 +281,27 @@ def read_text_file(file: str) -> str:
         InvalidFile: it cannot be read.
     """
     return decoded(_piped(), "the pipe") if file == STDIN else decoded(_read(Path(file)), Path(file).name)
+
+
+def whole_file(file: str) -> bytes:
+    """The bytes of a file, or of a pipe where it is ``-``; a folder with a persona as an archive.
+
+    Raises:
+        InvalidFile: it cannot be read.
+    """
+    if file == STDIN:
+        return _piped()
+    return _packed(Path(file)) if Path(file).is_dir() else _read(Path(file))
+
+
+def _packed(folder: Path) -> bytes:
+    """The files of a persona in a folder, as an archive; all else in it is left."""
+    held = BytesIO()
+    with ZipFile(held, "w") as archive:
+        for path in sorted(folder.rglob("*.json")):
+            if path.name in PERSONA_FILES and not path.is_symlink():
+                archive.writestr(path.relative_to(folder).as_posix(), _read(path))
+    return held.getvalue()
 
 
 def spoken(file: str) -> list[dict[str, Any]]:

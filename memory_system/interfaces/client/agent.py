@@ -24,6 +24,7 @@ from ...operations.context import Progress, by_age, no_progress
 from ...operations.edit import listed
 from ...operations.importing import events as intake
 from ...operations.importing.events import Added, Events
+from ...operations.importing.taking_in import Preview
 from ...operations.narrative import Hits, Narrative
 from ...operations.reembed import Reembedded
 from ...recall.cues import Judgment, SavedCue
@@ -70,6 +71,7 @@ class RemoteAgent(RemoteView):
     forget = planned(AgentMemory.forget)
     put_off = planned(AgentMemory.put_off)
     set_portrait = planned(AgentMemory.set_portrait)
+    import_material = planned(AgentMemory.import_material)
     restore = planned(AgentMemory.restore)
     purge = planned(AgentMemory.purge)
     tune = planned(AgentMemory.tune)
@@ -352,6 +354,10 @@ class RemoteAgent(RemoteView):
         body = given(cue=cue, presets=None if presets is None else listed(presets), now=now, top_k=top_k)
         told = self._wire.ask(f"{self._of}/precision", body)["items"]
         return {one["preset"]: Precision(one["right"], one["wrong"], one["unjudged"], one["top_k"]) for one in told}
+
+    def read_material(self, material: bytes | str, **how: Any) -> Preview:
+        """As ``AgentMemory.read_material``, with the same parameters."""
+        return read(Preview, self._wire.ask(f"{self._of}/material", given(material=material, **how)))
 
     def versus(self, first: str, second: str, *, now: datetime | None = None, top_k: int | None = None) -> Versus:
         """As ``AgentMemory.versus``."""

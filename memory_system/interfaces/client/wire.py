@@ -19,6 +19,7 @@ from urllib.parse import quote
 
 import httpx
 
+from ...agent_parts.importing import as_address
 from ...core.change_set import ChangeSet
 from ...core.entry import MemoryEntry
 from ...errors import InvalidDocument, InvalidParameter, MemorySystemError, Problem, ServerUnavailable, shown
@@ -214,6 +215,8 @@ def plain(value: Any) -> Any:
     """
     if isinstance(value, datetime):
         return value.isoformat()
+    if isinstance(value, bytes):
+        return as_address(value)
     if isinstance(value, Enum):
         return value.value
     if value is None or isinstance(value, str | int | float | bool):

@@ -27,7 +27,7 @@ from ...operations.importing.turns import MAX_SPEAKER, MAX_TURNS
 from ...store.put_off import Matter
 from ...world import knowing
 from ...world.world import World
-from ..forms import RETENTION, Body, EditBody, Id, Ids, Name, Says, SettingsBody, Share
+from ..forms import RETENTION, Body, EditBody, Id, Ids, MaterialBody, Name, Says, SettingsBody, Share
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_DOCUMENT)]
 GroupName = Annotated[str, StringConstraints(min_length=1, max_length=MAX_GROUP)]
@@ -163,6 +163,12 @@ class Conversation(Timed):
         Annotated[list[Turn], Field(max_length=MAX_TURNS)], Says("What was said, in order, each by its speaker.")
     ]
     rate: Annotated[StrictBool, Says("Rate each turn for how poignant it is.")] = True
+
+
+class ImportMaterial(MaterialBody):
+    """A file of another program, how it is read, and whether what is unrated is rated."""
+
+    rate: Annotated[StrictBool, Says("Rate what has no rating for how poignant it is.")] = True
 
 
 class Whisper(Timed):
@@ -441,6 +447,19 @@ OPERATIONS = (
         "talk.txt --no-rate",
         slow=True,
         kind="conversation",
+    ),
+    Operation(
+        "import-material",
+        "Import a file",
+        "Take in a file of another program: who the character is, facts, and memories with their dates.",
+        ImportMaterial,
+        lambda agent, body, progress: agent.import_material(
+            **body.given(), rate=body.rate, preview=True, progress=progress
+        ),
+        "card.png --dry-run",
+        slow=True,
+        kind="import",
+        label="Import",
     ),
     Operation(
         "whisper",

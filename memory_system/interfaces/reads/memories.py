@@ -15,6 +15,7 @@ from ...errors import EntryNotFound, shown
 from ...llm.usage import Spent, total
 from ...operations.day import PlanNow
 from ...operations.duplicates.suspicions import RELATED, THRESHOLD, Look
+from ...operations.importing.taking_in import Preview
 from ...operations.provenance import Lineage
 from ...operations.undo import Clash
 from ...store.journal.history import Applied, HistoryKinds
@@ -23,6 +24,7 @@ from ...store.staleness import Stale
 from .. import cursors
 from ..forms import (
     Id,
+    MaterialBody,
     Says,
     View,
 )
@@ -182,6 +184,19 @@ def _spent(agent: AgentMemory, _form: Form) -> Json:
 
 
 READS = (
+    Read(
+        "material",
+        "What a file would become",
+        "What would become of a file of another program, line by line, and what is left out and why; changes nothing.",
+        MaterialBody,
+        lambda agent, form: agent.read_material(**form.given()),
+        Preview,
+        "material",
+        "card.png",
+        asks=True,
+        slow=True,
+        call="read_material",
+    ),
     Read(
         "stats",
         "How an agent stands",

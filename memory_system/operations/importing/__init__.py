@@ -2,14 +2,18 @@
 
 from .columns import as_cell, from_cell
 from .dates import Order
+from .taking_in import Becomes, Preview, Take
 from .text import NOW, Form, Reading, Row, columns_of, decoded, guess, read_text
 
 __all__ = [
     "NOW",
+    "Becomes",
     "Form",
     "Order",
+    "Preview",
     "Reading",
     "Row",
+    "Take",
     "as_cell",
     "columns_of",
     "decoded",

@@ -19,6 +19,8 @@ from .containers import PNG, ZIP, Archive, card_of_picture
 from .material import TITLES, Gathering, Material, Origin, refusal
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
+PERSONA_FILES = ("nodes.json", "scratch.json", "spatial_memory.json")
+"""What is read of a persona's folder."""
 _EXPORT = "it is an export of this program; “memory-system import” takes it back in, with its tiers"
 
 
@@ -101,7 +103,7 @@ class _Reading:
     def _archive(self, archive: Archive) -> Gathering:
         if "card.json" in archive.names:
             return self._card(archive.read("card.json"))
-        if found := archive.named("nodes.json", "scratch.json", "spatial_memory.json"):
+        if found := archive.named(*PERSONA_FILES):
             return self._persona(archive, found)
         if found := archive.named("conversations.json"):
             return self._text(decoded(archive.read(found[0], MAX_FILE), found[0]))

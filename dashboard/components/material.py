@@ -1,0 +1,184 @@
+"""A file of another program: brought in, looked at line by line, and taken in as a change set."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from memory_system import AgentMemory, ChangeSet, MemorySystemError
+from memory_system.core import stamp
+from memory_system.operations.importing import Becomes, Order, Preview, Take, as_cell
+from memory_system.operations.importing.forms import TITLES, Origin
+
+from .. import words
+from ..data import tables
+from ..server import downloads
+from . import bulk, change_set, drafts, widgets, working
+
+_MOST_SHOWN = 2000
+_TAKES = {Take.PERSONALITY: "Who it is", Take.FACTS: "Facts", Take.MEMORIES: "Memories"}
+_DATES = {None: "as the other dates show", Order.DAY_FIRST: "the day first", Order.MONTH_FIRST: "the month first"}
+_FIELDS = {"document": "Text", "timestamp": "When", "rating": "Importance", "people": "People", "tags": "Tags"}
+_BECOMES = {"personality": "who it is", "fact": "a fact", "memory": "a memory", "dropped": "left out"}
+_READINGS = "material-readings"
+TYPES = ["png", "json", "charx", "jsonl", "csv", "tsv", "txt", "md", "zip", "log"]
+"""The endings of the files that are offered; what a file is, is found out by its content."""
+
+
+def show(agent: AgentMemory) -> None:
+    """Bring a file, see what each line becomes, and take it in; nothing is stored before."""
+    batch = f"material/{agent.name}"
+    number = drafts.turn(batch)
+    upload = st.file_uploader(
+        words.BRING_A_FILE, type=TYPES, key=f"material-{number}", max_upload_size=50, help=known(),
+    )  # fmt: skip
+    if upload is None:
+        st.caption(
+            "Character cards, chats, tables, personas, knowledge graphs, prose. What a file is, is found out by what "
+            "stands in it; what it says of the character is filled in only where nothing is said yet."
+        )
+        return
+    raw, name = upload.getvalue(), upload.name
+    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
+        form = st.selectbox(
+            "Read it as", [None, *Origin], format_func=lambda one: "what it is" if one is None else TITLES[one],
+            key=f"material-form-{number}",
+        )  # fmt: skip
+        dates = st.selectbox(
+            words.DATES_HAVE, list(_DATES), format_func=_DATES.__getitem__, key=f"material-dates-{number}"
+        )
+    take = st.pills(
+        "Take", list(_TAKES), selection_mode="multi", default=list(_TAKES), format_func=_TAKES.__getitem__,
+        key=f"material-take-{number}",
+    )  # fmt: skip
+    how: dict[str, Any] = {"file_name": name, "form": form, "dates": dates, "take": list(take)}
+    if not take:
+        st.caption("Choose what is taken of it.")
+        return
+    how["columns"] = _columns(number)
+    held = f"material-plan-{agent.name}"
+    try:
+        looked = _looked(agent, raw, how, number)
+    except MemorySystemError as error:
+        widgets.problem(error)
+        return
+    rows(looked, f"material-{number}")
+    rate = st.checkbox("Rate those without a rating", value=True, key=f"material-rate-{number}")
+    asked = (upload.file_id, str(how), rate, agent.stamp[0])
+    if st.button("Preview the import", icon=":material/visibility:", key=f"material-preview-{number}"):
+        try:
+            with working.beside() as show_progress:
+                plan = agent.import_material(raw, **how, rate=rate, preview=True, progress=show_progress)
+        except MemorySystemError as error:
+            st.session_state.pop(held, None)
+            widgets.problem(error)
+        else:
+            st.session_state[held] = asked, plan
+    was, plan = st.session_state.get(held, (None, None))
+    if plan is None or was != asked:
+        return
+    st.markdown(f"**{widgets.plain(plan.title)}**")
+
+    def take_in(accepted: ChangeSet) -> None:
+        try:
+            with working.beside() as show_progress:
+                agent.embed_ahead(accepted, progress=show_progress)
+        except MemorySystemError as error:
+            widgets.problem(error)
+            return
+        bulk.apply(agent, held, accepted, "", lambda: drafts.next_turn(batch))
+
+    change_set.offer(agent, plan, take_in, label=words.TAKE_IT_IN, several=not plan.texts)
+
+
+def known() -> str:
+    """Which forms are known, for a help."""
+    return widgets.plain(f"At most 50 MB. Known are: {'; '.join(TITLES.values())}.")
+
+
+def _columns(number: str) -> dict[str, str]:
+    """Which names are taken for what, where a person corrects the guess."""
+    with st.expander("Columns, where they are guessed wrong", icon=":material/view_column:"):
+        cells = st.columns(len(_FIELDS))
+        typed = {
+            field: cell.text_input(
+                label, key=f"material-column-{field}-{number}", placeholder="guessed", max_chars=100
+            ).strip()
+            for cell, (field, label) in zip(cells, _FIELDS.items(), strict=True)
+        }
+    return {field: name for field, name in typed.items() if name}
+
+
+def _looked(agent: AgentMemory, raw: bytes, how: dict[str, Any], number: str) -> Preview:
+    """What would become of it, held while nothing is changed: a page is drawn again at each click."""
+    key = (number, agent.name, agent.stamp[0], len(raw), hash(raw), str(how))
+    held: tuple[Any, Preview] | None = st.session_state.get(_READINGS)
+    if held is None or held[0] != key:
+        with st.spinner("Reading it …"):
+            held = key, agent.read_material(raw, **how)
+        st.session_state[_READINGS] = held
+    return held[1]
+
+
+def rows(looked: Preview, key: str) -> None:
+    """What was recognised, what becomes of each line, and a file of what is left out."""
+    counts = Counter(row.becomes for row in looked.rows)
+    told = [f"{counts[one]:,} {called}" for one, called in _COUNTED.items() if counts[one]]
+    st.caption(widgets.plain(f"This is {looked.title}. {' · '.join(told)}."))
+    if looked.notes:
+        st.caption(widgets.plain(" ".join(looked.notes)))
+    wanted = st.segmented_control(
+        "Show", ["all", *(one for one in _BECOMES if counts[one])], default="all", required=True,
+        format_func=lambda one: _BECOMES.get(one, one), key=f"{key}-show",
+    )  # fmt: skip
+    shown = [row for row in looked.rows if wanted in (None, "all", row.becomes)]
+    widgets.table(
+        [_line(row) for row in shown[:_MOST_SHOWN]], hide_index=True, key=f"{key}-rows",
+        height=min(420, 38 + 35 * max(1, min(len(shown), _MOST_SHOWN))),
+        column_config={
+            "where": st.column_config.TextColumn("Where", width=150),
+            "becomes": st.column_config.TextColumn("Becomes", width=90),
+            "text": st.column_config.TextColumn("What it says", width=380),
+            "why": st.column_config.TextColumn("As what, or why not", width=260),
+            "when": st.column_config.TextColumn("When", width=175),
+            "people": st.column_config.TextColumn("People", width=140),
+            "importance": st.column_config.TextColumn("Importance", width=90),
+        },
+    )  # fmt: skip
+    if len(shown) > _MOST_SHOWN:
+        st.caption(f"The first {_MOST_SHOWN:,} of {len(shown):,} are shown.")
+    if looked.dropped:
+        st.link_button(
+            "Download what is left out", downloads.offered(left_out(looked.dropped), "left-out.csv"),
+            icon=":material/download:",
+        )  # fmt: skip
+
+
+_COUNTED = {"personality": "parts of who it is", "fact": "facts", "memory": "memories", "dropped": "left out"}
+
+
+def left_out(dropped: Sequence[Becomes]) -> str:
+    """What is left out as a table: where it stands, why, and what it says."""
+    held = io.StringIO()
+    writer = csv.writer(held)
+    writer.writerow(["where", "why", "text"])
+    writer.writerows([as_cell(one) for one in (row.place, row.why, row.text)] for row in dropped)
+    return held.getvalue()
+
+
+def _line(row: Becomes) -> dict[str, object]:
+    rated = "" if row.becomes != "memory" else "to be rated" if row.rating is None else f"{row.rating:g}"
+    return {
+        "where": tables.visible(row.place),
+        "becomes": _BECOMES[row.becomes],
+        "text": tables.short(row.text, 200),
+        "why": tables.visible(row.why.replace("_", " ")),
+        "when": stamp(row.when) if row.when else "now" if row.becomes == "memory" else "",
+        "people": tables.visible(", ".join(row.people)),
+        "importance": rated,
+    }

@@ -1,0 +1,82 @@
+"""A file of another program that the character is made from: a card, a persona, a chat; beside what is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import streamlit as st
+
+from memory_system import MemoryEntry, MemorySystemError
+from memory_system.agent_parts import preview_of
+from memory_system.operations.importing import Preview
+
+from ... import words
+from ...components import material, widgets
+from .life import Life
+
+KEPT = ("brought",)
+"""What of this step outlives a reload."""
+
+
+@dataclass(frozen=True)
+class Brought:
+    """What came with a file.
+
+    Args:
+        looked: what becomes of each line.
+        document: who it is.
+        lived: what happened, for short-term memory.
+        kept: what goes to long-term memory as it is.
+        card: the card's JSON, if it was one.
+    """
+
+    looked: Preview
+    document: dict[str, Any] | None
+    lived: tuple[MemoryEntry, ...]
+    kept: tuple[MemoryEntry, ...]
+    card: str | None
+
+
+def show(life: Life, now: datetime) -> Brought | None:
+    """Draw it; answers what was brought, if anything was."""
+    with st.expander(words.BRING_A_FILE, icon=":material/upload_file:", expanded=life.get("brought") is not None):
+        st.file_uploader(
+            "A character card, a persona, a chat or another file", type=material.TYPES, key=life.key("brought-file"),
+            on_change=_bring, args=(life, now), max_upload_size=50, help=material.known(),
+        )  # fmt: skip
+        if problem := life.get("brought-problem"):
+            st.error(widgets.plain(problem), icon=":material/error:")
+        held: Brought | None = life.get("brought")
+        if held is None:
+            st.caption("Who it is goes into the form below, its memories go with it. Nothing is stored before.")
+            return None
+        material.rows(held.looked, life.key("brought-rows"))
+        if st.button("Leave the file out", icon=":material/close:", type="tertiary", key=life.key("brought-drop")):
+            life.put("brought", None)
+            st.rerun()
+    return held
+
+
+def _bring(life: Life, now: datetime) -> None:
+    """Read the file, and let the form begin with who it says that the character is."""
+    upload = life.get("brought-file")
+    life.put("brought-problem", "")
+    if upload is None:
+        return
+    try:
+        looked, found, read = preview_of(upload.getvalue(), now, file_name=upload.name)
+    except MemorySystemError as error:
+        life.put("brought-problem", error.sentence)
+        return
+    document = found.document
+    if document is not None:
+        named = document["identity"]
+        document = {**document, "identity": {**named, "name": looked.name or ""}}
+        for name in ("base", "read", "document"):
+            life.put(name, document)
+        life.put("read-by", f"Read from {upload.name}.")
+        life.put("turn", int(life.get("turn", 0)) + 1)
+    lived, kept = (tuple(piece.entry for piece in some) for some in (found.pieces, found.kept))
+    life.put("brought", Brought(looked, document, lived, kept, read.card))

@@ -1,0 +1,257 @@
+"""Importing: what other programs wrote of a character, recognised, looked at line by line, and taken in."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import dataclasses
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+
+from ..core.change_set import Change, ChangeSet, TextChange
+from ..core.entry import MemoryEntry, Tier
+from ..errors import InvalidFile, InvalidParameter, Problem
+from ..operations import edit
+from ..operations.context import Progress, no_progress, within
+from ..operations.importing.dates import Order
+from ..operations.importing.forms import TITLES, Material, Origin, read_material
+from ..operations.importing.taking_in import Held, Preview, Take, Taken, taken, words_of
+from .context import Part
+from .rating import arriving
+from .retrieval import ground
+
+IMPORT = "import"
+"""The operation under which the history tells what was taken in."""
+ALL = tuple(Take)
+_ADDRESS = "data:"
+_AT_ONCE = 256
+"""Texts that are embedded between two questions whether to stop."""
+
+
+def as_address(raw: bytes) -> str:
+    """A file as a text that can be sent: an address that holds it whole."""
+    return f"{_ADDRESS};base64,{base64.b64encode(raw).decode('ascii')}"
+
+
+def from_address(material: bytes | str) -> bytes | str:
+    """The file that an address holds; any other text as it is.
+
+    Raises:
+        InvalidFile: it is no such address.
+    """
+    if isinstance(material, bytes) or not material.startswith(_ADDRESS) or "," not in material[:200]:
+        return material
+    head, _, body = material.partition(",")
+    if not head.endswith(";base64"):
+        return material
+    try:
+        return base64.b64decode(body, validate=True)
+    except binascii.Error as error:
+        raise InvalidFile((Problem("", f"it is not base64: {error}"),), "the material") from error
+
+
+def preview_of(
+    raw: bytes | str,
+    now: datetime,
+    *,
+    file_name: str = "",
+    form: str | None = None,
+    who: str = "",
+    dates: str | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> tuple[Preview, Taken, Material]:
+    """What would become of some material for a character who is not there yet; as ``Importing.read_material``."""
+    material = read_material(
+        from_address(raw), now, file_name=file_name, origin=form, who=who, order=dates, columns=columns
+    )
+    found = taken(material, Held(), now, ALL)
+    return _told(material, found), found, material
+
+
+class Importing(Part):
+    """Reading material, and taking it in."""
+
+    def read_material(
+        self,
+        material: bytes | str,
+        *,
+        file_name: str = "",
+        form: Origin | str | None = None,
+        take: str | Sequence[str] = ALL,
+        columns: Mapping[str, str] | None = None,
+        dates: Order | str | None = None,
+        now: datetime | None = None,
+    ) -> Preview:
+        """What would become of a file of another program, line by line; changes nothing and asks no model.
+
+        Args:
+            material: its bytes or its text, or an address ``data:;base64,...`` that holds it; at most 50 MB.
+            file_name: what it is called, for messages.
+            form: its form, see ``Origin``; found out from its content if not given.
+            take: what is wanted of it: ``personality``, ``facts`` and ``memories``; all if not given.
+            columns: of a table or of objects, by the name of a field (``document``, ``timestamp``, ``rating``, ...),
+                which name is taken for it, empty for none; guessed for the others.
+            dates: what comes first in dates such as 03/04/2026; found out from the others if not given.
+            now: the time of what has none.
+
+        Raises:
+            InvalidFile, InvalidPersonality: it cannot be taken; the message says why.
+            InvalidParameter: there is no such form, order or choice.
+        """
+        read, found = self._weighed(material, file_name, form, take, columns, dates, now)
+        return _told(read, found)
+
+    def import_material(
+        self,
+        material: bytes | str,
+        *,
+        file_name: str = "",
+        form: Origin | str | None = None,
+        take: str | Sequence[str] = ALL,
+        columns: Mapping[str, str] | None = None,
+        dates: Order | str | None = None,
+        rate: bool = True,
+        now: datetime | None = None,
+        preview: bool = False,
+        progress: Progress = no_progress,
+    ) -> ChangeSet:
+        """Take in a file of another program as one change set: who the character is, facts, and memories.
+
+        What is held already is not changed: of who the character is only what is missing is filled in, and the same
+        words at the same time are left out. What was worked out elsewhere from its evidence goes to long-term memory,
+        all else to short-term memory; the notes say what was left out.
+
+        Args:
+            material: see ``read_material``, as for the next five.
+            file_name: what it is called.
+            form: its form.
+            take: what is wanted of it.
+            columns: which names are taken for what.
+            dates: what comes first in dates.
+            rate: whether the language model is asked about memories without a rating.
+            now: the time of what has none.
+            preview: whether to plan only.
+            progress: told how far it is; it may raise to cancel, and nothing is changed then.
+
+        Raises:
+            InvalidFile, InvalidPersonality, InvalidParameter: it cannot be taken. Nothing was changed.
+        """
+        progress(0.0, "Reading it")
+        read, found = self._weighed(material, file_name, form, take, columns, dates, now)
+        share = 0.9 if rate else 0.1
+        planned_on = ground(self.context, now, within(progress, 0.1, share))
+        entries, asked = self._rated([piece.entry for piece in found.pieces], rate=rate)
+        added, outcomes = edit.add(planned_on, entries, self.context.ledger.find, overwrite=False, rate=asked)
+        of_stm = {one.id: one.entry for one in outcomes if one.action == "added"}
+        source = file_name[:100] or "the material"
+        changes = [
+            Change(None, of_stm.get(one.entry.id, one.entry), f"From {source}, {one.place}.")
+            for one in (*found.pieces, *found.kept)
+        ]
+        texts: list[TextChange] = []
+        if found.document is not None:
+            text = json.dumps(found.document, ensure_ascii=False, indent=2) + "\n"
+            born = self._personality(text)
+            changes = [*born.changes, *changes]
+            texts += born.texts
+        if read.card is not None and (held := self.context.ledger.text("card")) != read.card and found.document:
+            texts.append(TextChange("card", held, read.card))
+        plan = dataclasses.replace(
+            added, operation=IMPORT, title=_title(read, found, source), changes=tuple(changes), texts=tuple(texts),
+            notes=(f"Read as {TITLES[read.origin]}.", *found.notes, *added.notes),
+        )  # fmt: skip
+        if preview:
+            return plan
+        self.embed_ahead(plan, progress=within(progress, share, 1.0))
+        return self.context.apply(plan)
+
+    def embed_ahead(
+        self,
+        change_set: ChangeSet,
+        *,
+        progress: Progress = no_progress,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> bool:
+        """Make the vectors that a change set will need, in pieces; answers whether all are made.
+
+        What was made stays made, so that after a cancel it goes on from there, and applying is quick.
+
+        Args:
+            change_set: the plan.
+            progress: told how far it is; it may raise to cancel.
+            cancelled: asked between pieces whether to stop.
+
+        Raises:
+            NotAllowed, ReadOnlyPast, ReadOnly: nothing may be changed.
+            EmbedderError: a text could not be embedded.
+        """
+        ledger = self.context.writer()
+        texts = list(dict.fromkeys(one.after.document for one in change_set.changes if one.after is not None))
+        if len(texts) <= _AT_ONCE:
+            return True
+        for begin in range(0, len(texts), _AT_ONCE):
+            progress(begin / len(texts), f"Embedding {begin:,} of {len(texts):,}")
+            if cancelled():
+                return False
+            ledger.keep_vectors(ledger.vectors(texts[begin : begin + _AT_ONCE]))
+        return True
+
+    def _weighed(
+        self,
+        material: bytes | str,
+        file_name: str,
+        form: Origin | str | None,
+        take: str | Sequence[str],
+        columns: Mapping[str, str] | None,
+        dates: Order | str | None,
+        now: datetime | None,
+    ) -> tuple[Material, Taken]:
+        wanted = _wanted(take)
+        if not isinstance(material, bytes | str):
+            raise InvalidParameter(f"Material is bytes or text, not a {type(material).__name__}.")
+        at, context = self.context.time(now), self.context
+        context.refresh()
+        who = context.display_name
+        read = read_material(
+            from_address(material), at, file_name=file_name, origin=form, who=who, order=dates, columns=columns
+        )
+        held = context.ledger.text("personality")
+        with context.ledger.reading():
+            words = words_of(entry for tier in (Tier.STM, Tier.LTM) for entry in context.ledger.tables[tier].entries)
+        document = json.loads(held) if held else {}
+        holding = Held(document, who.casefold() == context.name.casefold(), context.ledger.find, words)
+        return read, taken(read, holding, at, wanted)
+
+    def _rated(self, entries: Sequence[MemoryEntry], *, rate: bool) -> tuple[Sequence[MemoryEntry], bool]:
+        return arriving(self.context, entries, None) if rate else (entries, False)
+
+    def _personality(self, text: str) -> ChangeSet:
+        held = self.context.ledger.text("personality")
+        static = self.context.entries(Tier.STATIC)
+        return edit.personality(self.context.plan, held, text, static, "the material")
+
+
+def _wanted(take: str | Sequence[str]) -> tuple[Take, ...]:
+    found = []
+    for one in edit.listed(take, "What is taken"):
+        try:
+            found.append(Take(one))
+        except ValueError as error:
+            raise InvalidParameter(f"There is no {one!r:.60} to take; there are: {', '.join(Take)}.") from error
+    return tuple(found) or ALL
+
+
+def _told(material: Material, found: Taken) -> Preview:
+    return Preview(material.origin.value, TITLES[material.origin], material.name, found.rows, found.notes)
+
+
+def _title(material: Material, found: Taken, source: str) -> str:
+    counts = {
+        word: sum(row.becomes == kind for row in found.rows)
+        for kind, word in (("personality", "part"), ("fact", "fact"), ("memory", "memor"))
+    }
+    endings = {"memor": ("y", "ies")}
+    told = [f"{count:,} {word}{endings.get(word, ('', 's'))[count != 1]}" for word, count in counts.items() if count]
+    who = material.name or source
+    return f"Import {who}: {', '.join(told)}" if told else f"Nothing new in {source}"

@@ -1,0 +1,312 @@
+"""What of some material an agent takes: what is new to it becomes a personality and memories, the rest says why not."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from ...core import personality as static_memory
+from ...core.entry import MemoryEntry
+from ...core.kinds import Kind, Tier
+from ...errors import InvalidPersonality
+from .forms import Material, Part, Piece
+from .forms.material import made_id, same_words
+
+MOST_FACTS = 400
+"""Facts that a personality is given by material; those beyond are timeless memories, which are kept as they are."""
+MOST_OTHERS = 500
+_KEYED = {"relationships": "name", "environment": "place", "routine": "time"}
+_TWICE = "The same words are held already."
+_ROUNDS = 5
+
+
+class Take(StrEnum):
+    """What is taken of material."""
+
+    PERSONALITY = "personality"
+    """Who it is: name, traits, goals, relationships, places and the routine of a day."""
+    FACTS = "facts"
+    MEMORIES = "memories"
+
+
+@dataclass(frozen=True)
+class Becomes:
+    """What becomes of one thing in some material.
+
+    Args:
+        place: where it stands, such as "line 3".
+        becomes: ``personality``, ``fact``, ``memory`` or ``dropped``.
+        text: what it says.
+        why: why it is dropped; else the section of the personality, or the kind and the tier of the memory.
+        when: when it happened; ``None`` = it has no time of its own.
+        people: who is in it.
+        source: how it became known.
+        rating: 1 to 10; ``None`` = it is still to be rated.
+        id: the memory's id; empty for all else.
+    """
+
+    place: str
+    becomes: str
+    text: str
+    why: str = ""
+    when: datetime | None = None
+    people: tuple[str, ...] = ()
+    source: str = ""
+    rating: float | None = None
+    id: str = ""
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What would become of some material, line by line.
+
+    Args:
+        form: the form it was recognised as.
+        title: what that is called.
+        name: who it is about; empty if it does not say.
+        rows: all that is in it, in its order.
+        notes: sentences on how it was read.
+    """
+
+    form: str
+    title: str
+    name: str
+    rows: tuple[Becomes, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def dropped(self) -> tuple[Becomes, ...]:
+        """What is left out."""
+        return tuple(row for row in self.rows if row.becomes == "dropped")
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What an agent takes.
+
+    Args:
+        rows: what becomes of each thing.
+        document: the personality that it has then; ``None`` = it stays.
+        pieces: the memories for STM.
+        kept: the memories that go to LTM as they are: what was worked out elsewhere, and facts without a time.
+        notes: sentences about the whole.
+    """
+
+    rows: tuple[Becomes, ...]
+    document: dict[str, Any] | None
+    pieces: tuple[Piece, ...]
+    kept: tuple[Piece, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Held:
+    """What the agent holds, as far as it matters to what is new.
+
+    Args:
+        document: its personality.
+        named_by_file: whether its name is only that of its file, so that another may take its place.
+        find: the memory of an id, or ``None``.
+        words: by the words of each memory, in one spelling, when it happened.
+    """
+
+    document: Mapping[str, Any] = field(default_factory=dict)
+    named_by_file: bool = True
+    find: Callable[[str], MemoryEntry | None] = lambda _entry_id: None
+    words: Mapping[str, Sequence[datetime | None]] = field(default_factory=dict)
+
+
+def words_of(entries: Iterable[MemoryEntry]) -> dict[str, list[datetime | None]]:
+    """The words of memories, in one spelling, with the times at which they happened."""
+    found: dict[str, list[datetime | None]] = {}
+    for entry in entries:
+        found.setdefault(same_words(entry.document), []).append(entry.timestamp)
+    return found
+
+
+def taken(material: Material, held: Held, now: datetime, take: Iterable[Take]) -> Taken:
+    """What of some material is taken, by what is held; nothing that is held is changed or overwritten.
+
+    Args:
+        material: what was read.
+        held: what the agent holds.
+        now: the world's time, at which happens what has no time of its own.
+        take: what of it is wanted.
+    """
+    wanted = frozenset(take)
+    rows = [Becomes(one.place, "dropped", one.text, one.reason) for one in material.dropped]
+    merging = _Personality(held)
+    lore: list[Part] = []
+    for part in material.parts:
+        of = Take.FACTS if part.section == "facts" else Take.PERSONALITY
+        if of not in wanted:
+            rows.append(Becomes(part.place, "dropped", part.text, f"The {of.value} of it were not wanted."))
+        elif (why := merging.add(part)) == _FULL:
+            lore.append(part)
+        elif why:
+            rows.append(Becomes(part.place, "dropped", part.text, why))
+    refused = merging.settle()
+    for part in merging.taken:
+        if (why := refused.get(id(part), "")) == "":
+            becomes = "fact" if part.section == "facts" else "personality"
+            rows.append(Becomes(part.place, becomes, part.text, part.section))
+        else:
+            rows.append(Becomes(part.place, "dropped", part.text, why))
+    again = 0
+    pieces: list[Piece] = []
+    kept: list[Piece] = []
+    of_lore = [(_lore(part), True) for part in lore]
+    for piece, timeless in (*((one, False) for one in material.pieces), *of_lore):
+        if Take.MEMORIES not in wanted and not timeless:
+            rows.append(Becomes(piece.place, "dropped", piece.entry.document, "The memories of it were not wanted."))
+        elif why := _is_held(piece.entry, held):
+            rows.append(Becomes(piece.place, "dropped", piece.entry.document, why))
+        else:
+            again += same_words(piece.entry.document) in held.words
+            entry = piece.entry if timeless else piece.entry.evolve(timestamp=piece.entry.timestamp or now)
+            (pieces if entry.tier is Tier.STM else kept).append(Piece(piece.place, entry))
+            rows.append(_row(piece.place, piece.entry))
+    notes = list(material.notes)
+    undated = sum(piece.entry.timestamp is None for piece in material.pieces) if Take.MEMORIES in wanted else 0
+    if undated:
+        notes.append(f"Without a time of their own, and so now: {undated:,}.")
+    if lore:
+        notes.append(f"A personality is given {MOST_FACTS} facts; {len(lore):,} more become timeless memories.")
+    if again:
+        notes.append(f"Said at another time already: {again:,}. They can be merged on the page Tidy.")
+    notes += _counted(row for row in rows if row.becomes == "dropped")
+    return Taken(tuple(rows), merging.document(refused), tuple(pieces), tuple(kept), tuple(notes))
+
+
+def _row(place: str, entry: MemoryEntry) -> Becomes:
+    tier = "long-term" if entry.tier is Tier.LTM else "short-term"
+    return Becomes(
+        place, "memory", entry.document, f"{entry.kind.value}, {tier}", entry.timestamp, entry.people,
+        entry.source.value if entry.source else "", entry.rating, entry.id,
+    )  # fmt: skip
+
+
+def _lore(part: Part) -> Piece:
+    """A fact for which the personality has no room, as a memory that no operation forgets or rewrites."""
+    entry = MemoryEntry(
+        part.text, id=made_id("fact", same_words(part.text)), tier=Tier.LTM, kind=Kind.FACT, authored=True
+    )
+    return Piece(part.place, entry)
+
+
+def _is_held(entry: MemoryEntry, held: Held) -> str:
+    """Why a memory is not taken, in a sentence; empty if it is."""
+    if (same := held.find(entry.id)) is not None:
+        if same_words(same.document) == same_words(entry.document):
+            return _TWICE
+        return "Its id is that of another memory."
+    times = held.words.get(same_words(entry.document), ())
+    return _TWICE if times and (entry.timestamp is None or entry.timestamp in times) else ""
+
+
+def _counted(dropped: Iterable[Becomes]) -> list[str]:
+    """How much is left out, by reason; what says the same as something else is one reason."""
+    reasons = Counter("It stands twice." if row.why.startswith("It says the same as") else row.why for row in dropped)
+    told = [f"{count:,} ({reason.rstrip('.')[:120]})" for reason, count in reasons.most_common(5)]
+    more = sum(reasons.values()) - sum(count for _, count in reasons.most_common(5))
+    told += [f"{more:,} for other reasons"] if more else []
+    return [f"Left out: {'; '.join(told)}."] if told else []
+
+
+_FULL = "full"
+
+
+class _Personality:
+    """A personality that parts are added to."""
+
+    def __init__(self, held: Held) -> None:
+        self._before = json.loads(json.dumps(held.document)) if held.document else {}
+        self._named_by_file = held.named_by_file
+        self._name = str(self._before.get("identity", {}).get("name", ""))
+        self.taken: list[Part] = []
+        self._said: dict[str, set[str]] = {}
+        for section, items in self._before.items():
+            if isinstance(items, list):
+                self._said[section] = {_key(section, one) for one in items}
+        self._identity = {key: value for key, value in self._before.get("identity", {}).items() if value is not None}
+
+    def add(self, part: Part) -> str:
+        """Take a part, or say why not; ``_FULL`` where there is no room for another fact."""
+        if part.section == "identity":
+            return self._add_identity(part)
+        said = self._said.setdefault(part.section, set())
+        if (key := _key(part.section, part.value)) in said:
+            return f"{'One of this name' if part.section in _KEYED else 'The same'} is known already."
+        if part.section == "facts" and len(said) >= MOST_FACTS:
+            return _FULL
+        if len(said) >= MOST_OTHERS:
+            return f"A personality has at most {MOST_OTHERS} of these."
+        said.add(key)
+        self.taken.append(part)
+        return ""
+
+    def _add_identity(self, part: Part) -> str:
+        key, value = part.value
+        held = self._identity.get(key)
+        if held is not None and not (key == "name" and self._named_by_file):
+            same = str(held).casefold() == str(value).casefold()
+            return "The same is known already." if same else f"The character has another: {str(held)[:60]}."
+        self._identity[key] = value
+        self.taken.append(part)
+        return ""
+
+    def settle(self) -> dict[int, str]:
+        """Why parts that were taken cannot be kept, by the identity of each; empty where all can."""
+        refused: dict[int, str] = {}
+        for _ in range(_ROUNDS):
+            document = self.document(refused)
+            if document is None:
+                break
+            try:
+                static_memory.parse(json.dumps(document, ensure_ascii=False), "the material")
+            except InvalidPersonality as error:
+                found = {id(part): why for part, why in self._blamed(error, refused)}
+                if not found:
+                    raise
+                refused |= found
+            else:
+                break
+        return refused
+
+    def _blamed(self, error: InvalidPersonality, refused: Mapping[int, str]) -> Iterable[tuple[Part, str]]:
+        for problem in error.problems:
+            section, _, rest = problem.field.partition(".")
+            why = f"{problem.message[:1].upper()}{problem.message[1:]}."
+            parts = [one for one in self.taken if one.section == section and id(one) not in refused]
+            if section == "identity":
+                yield from ((one, why) for one in parts if one.value[0] == rest.partition(".")[0])
+                continue
+            number = rest.partition(".")[0]
+            before = len(self._before.get(section, ()))
+            if number.isdecimal() and 0 <= int(number) - 1 - before < len(parts):
+                yield parts[int(number) - 1 - before], why
+
+    def document(self, refused: Mapping[int, str]) -> dict[str, Any] | None:
+        """The whole personality with all that was taken and not refused; ``None`` where that is nothing."""
+        good = [part for part in self.taken if id(part) not in refused]
+        if not good:
+            return None
+        found: dict[str, Any] = json.loads(json.dumps(self._before))
+        identity = found.setdefault("identity", {})
+        identity.setdefault("name", self._name or "Nobody")
+        for part in good:
+            if part.section == "identity":
+                identity[part.value[0]] = part.value[1]
+            else:
+                found.setdefault(part.section, []).append(part.value)
+        return found
+
+
+def _key(section: str, value: Any) -> str:
+    named = value.get(_KEYED.get(section, ""), value) if isinstance(value, Mapping) else value
+    return same_words(str(named))

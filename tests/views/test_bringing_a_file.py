@@ -1,0 +1,54 @@
+"""A file of another program on the Short-term page: what each line becomes is seen before anything is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+from streamlit.testing.v1 import AppTest
+
+from dashboard import words
+from memory_system import Tier
+from tests import materials
+
+from .test_pages import mira, press, shown
+
+OpenPage = Callable[..., AppTest]
+
+
+def bring(page: AppTest, name: str, raw: bytes | str) -> None:
+    """Choose a file."""
+    uploader = next(one for one in page.file_uploader if one.label == words.BRING_A_FILE)
+    content = raw.encode() if isinstance(raw, str) else raw
+    uploader.set_value((name, content, "application/octet-stream")).run()
+    assert not page.exception, page.exception
+
+
+def table(page: AppTest) -> pd.DataFrame:
+    return next(one.value for one in page.dataframe if "becomes" in one.value and "where" in one.value)
+
+
+def test_a_chat_is_looked_at_line_by_line_taken_in_and_undone(open_page: OpenPage) -> None:
+    page = open_page("short_term")
+    before = mira().revision
+    bring(page, "talk.jsonl", materials.SILLYTAVERN)
+    told = table(page)
+    assert list(told["becomes"]) == ["left out", "left out", "a memory", "a memory"]
+    assert "Mon 2 Mar 2026, 21:10 UTC" in set(told["when"])
+    assert "This is a SillyTavern chat." in shown(page)
+    assert mira().revision == before
+    press(page, "Preview the import")
+    assert mira().revision == before
+    press(page, words.TAKE_IT_IN)
+    assert "Tobias: Edda has had it since Wednesday." in {one.document for one in mira().entries(Tier.STM)}
+    assert mira().history(1)[0].change_set.operation == "import"
+    mira().undo(mira().revision)
+
+
+def test_a_file_that_is_refused_says_so_and_stores_nothing(open_page: OpenPage) -> None:
+    page = open_page("short_term")
+    before = mira().revision
+    bring(page, "bomb.png", materials.png(width=60_000, height=60_000))
+    assert any("60,000 by 60,000 pixels" in one.value for one in page.error)
+    assert not any(one.label == words.TAKE_IT_IN for one in page.button)
+    assert mira().revision == before
