@@ -1,7 +1,7 @@
 """What a world knows: facts that everybody in it knows, or a group, each while its condition of time holds.
 
 A fact and a group are memories of the world's own agent, ``WORLD_AGENT``; what they say beside their text stands in
-their metadata.
+their metadata. So are labels, by which a person said of a character whether it knows something.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Self
 
 from ..errors import Conflict, InvalidParameter, shown
 from .change_set import ChangeSet
+from .dismissed import fingerprint
 from .entry import MemoryEntry
 from .kinds import Kind, Scalar, Tier, new_id
 from .times import moment_given, parse_time
@@ -23,8 +24,11 @@ EVERYBODY = "everybody"
 MAX_GROUP = 64
 OF_GROUP = "group:"
 """What the ids of groups begin with, and those of facts do not."""
+OF_LABEL = "label:"
+"""What the ids of labels begin with."""
 _TEXTS = frozenset({"settings"})
 _TO, _FROM, _UNTIL, _GROUP, _MEMBERS = "known_to", "known_from", "known_until", "group", "members"
+_ABOUT, _VERDICT, _RESTS = "label_of", "verdict", "rests_on"
 
 
 @dataclass(frozen=True)
@@ -115,14 +119,56 @@ class Group:
         return cls(str(said[_GROUP]), tuple(filter(None, str(said.get(_MEMBERS, "")).split("\n"))))
 
 
+@dataclass(frozen=True)
+class Label:
+    """What a person said of a character and a fact.
+
+    Args:
+        agent: the character's name.
+        fact: the sentence that it is about.
+        verdict: how the character stands to it, in the words of ``Verdict``.
+        memory: the id of the memory that it rests on; empty where there is none.
+    """
+
+    agent: str
+    fact: str
+    verdict: str
+    memory: str = ""
+
+    @property
+    def id(self) -> str:
+        """The id of the memory that it is kept as: the same for the same character and fact."""
+        return f"{OF_LABEL}{fingerprint(self.fact)[:16]}:{self.agent}"
+
+    @property
+    def entry(self) -> MemoryEntry:
+        """The memory that it is kept as.
+
+        Raises:
+            InvalidEntry: the fact cannot be taken.
+        """
+        said: dict[str, Scalar] = {_ABOUT: self.agent, _VERDICT: self.verdict, _RESTS: self.memory}
+        return MemoryEntry(self.fact, said, self.id, tier=Tier.LTM, kind=Kind.FACT, authored=True)
+
+    @classmethod
+    def of(cls, entry: MemoryEntry) -> Self | None:
+        """The label that a memory of the world's agent is; ``None`` for anything else."""
+        said = entry.extras
+        if _ABOUT not in said or _VERDICT not in said or entry.tier is not Tier.LTM:
+            return None
+        return cls(str(said[_ABOUT]), entry.document, str(said[_VERDICT]), str(said.get(_RESTS, "")))
+
+
 def refuse_others(plan: ChangeSet) -> None:
-    """Let the agent that keeps what a world knows hold nothing but facts, groups and its settings.
+    """Let the agent that keeps what a world knows hold nothing but facts, groups, labels and its settings.
 
     Raises:
         Conflict: the plan would store something else there, as a talk with it would.
     """
     after = [change.after for change in plan.changes if change.after is not None]
-    if all(Fact.of(one) or Group.of(one) for one in after) and all(text.name in _TEXTS for text in plan.texts):
+    if all(Fact.of(one) or Group.of(one) or Label.of(one) for one in after) and all(
+        text.name in _TEXTS for text in plan.texts
+    ):
         return
     raise Conflict(
         f"{WORLD_AGENT} is no character: it keeps what the world knows, and can take nothing else. Use 'know', "

@@ -148,6 +148,16 @@ _ALL = (
         "another, is neither.",
     ),
     Prompt(
+        "knows",
+        "Tell who knows what",
+        "Sent for each character and fact where the grid on the World page asks the language model.",
+        "The records are what a character remembers that comes nearest to 'fact'. Say in one sentence why, then how "
+        "the character stands to the fact by these records alone: 'knows' if a record says it, or so much that the "
+        "fact would be no news; 'half knows' if who, when, how many or what is missing; 'has it wrong' if a record "
+        "says something else in its place, such as another number or another person; 'does not know' if none says "
+        "anything of it, however near its words come. 'record' is the number of the one it rests on, 0 if none.",
+    ),
+    Prompt(
         "fold",
         "Summarise a talk",
         "Sent when a talk grows longer than its prompt; a template of the talk's own goes before it.",

@@ -17,6 +17,7 @@ from ..core.entry import MemoryEntry, Source, Tier
 from ..llm import Completion, Task, comparing, summarise
 from ..llm.base import Answer, Hearing, Reply
 from ..llm.introduce import introduce
+from ..llm.knowing import knows
 from ..llm.narrate import reflect_on_person as reflecting
 from ..llm.offline.model import OfflineModel
 from ..llm.prompted import prompted
@@ -29,6 +30,7 @@ _CUE = "What has been on your mind?"
 _SITUATION = "It is Monday, 09:00. The market opens at 10:00, and the boat leaves at 15:00. Plan the day."
 _EXAMPLE = (("John", "Do you still have the key?"), ("", "I gave it back on Sunday."))
 _PARAGRAPH = "Rosa Quill, 34, baker. She is stubborn. She wants to buy back the mill. She gets up at 4 every morning."
+_FACT = "John has the key."
 _WORDS = 100
 _TOLD = 5
 _SAID = 20
@@ -137,6 +139,13 @@ def _compare(agent: AgentMemory) -> str:
     return "The pair is an example: the two oldest memories."
 
 
+def _knows(agent: AgentMemory) -> str:
+    assert isinstance(agent.model, _Listening), "it was put there above"
+    task = knows(agent.display_name, _FACT, _lived(agent)[-_TOLD:]).worded(agent.model.prompts)
+    agent.model.heard.append(task)
+    return "The fact is an example, and the memories are what happened last."
+
+
 def _retell(agent: AgentMemory) -> str:
     agent.model.complete(retelling(agent, _EXAMPLE[1][1], Source.TOLD, "", _EXAMPLE[0][0]))
     return "What happened is an example; a game sends its own."
@@ -168,6 +177,7 @@ _OPERATIONS: Mapping[str, Callable[[AgentMemory], str]] = {
     "synopsis": _synopsis,
     "compare": _compare,
     "introduce": _introduce,
+    "knows": _knows,
     "fold": _fold,
     "retell": _retell,
     "person": _person,

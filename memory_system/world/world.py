@@ -77,6 +77,7 @@ from .folders import Binned, Place, agent_names
 from .happening import Happened, Told, happened
 from .hour import Room, room
 from .inbox import Inbox, inbox
+from .knows import Asking
 from .living import Living
 from .places import Located, lies_in, places_of
 from .rerating import Rerater
@@ -87,7 +88,7 @@ TOKENS = "token-states.sqlite3"
 """Beside the agents; derived from their texts, at most 1 GB, and made anew if it is lost."""
 
 
-class World(Stage):
+class World(Stage, Asking):
     """All agents of one world. Thread-safe; an agent is opened at its first use and stays open.
 
     Args:

@@ -1,0 +1,20 @@
+"""Who knows what: a fact and a character, judged by what the character remembers; and tests of a story by it."""
+
+from .asking import Asking
+from .cell import PERSON, RULES, Cell, Verdict
+from .running import TestResult, chain_in_words, junit
+from .story import FILE, Sort, StoryTest
+
+__all__ = [
+    "FILE",
+    "PERSON",
+    "RULES",
+    "Asking",
+    "Cell",
+    "Sort",
+    "StoryTest",
+    "TestResult",
+    "Verdict",
+    "chain_in_words",
+    "junit",
+]

@@ -1,0 +1,282 @@
+"""One character and one fact: which memories come near it, what each has of it, and what follows from all of them.
+
+Changes and touches nothing: memories are looked at where they lie, and no query is asked.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cache, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...agent import AgentMemory
+from ...core.entry import MemoryEntry, Source, Tier
+from ...core.kinds import Kind
+from ...core.memory import Vectors
+from ...errors import ModelError
+from ...llm.knowing import knows as asked_of
+from ...llm.prompts import prompts_of
+from ...operations.grounding import names
+from ...recall.hybrid.states import PackedStates
+from .cell import Cell, Verdict
+from .rules import Found, Remembered, Soft, may_say, own_words, weigh
+from .sentence import Claim, Part, name_words
+
+_NEAREST = {Tier.STM: 20, Tier.LTM: 28, Tier.STATIC: 10}
+"""Of each tier how many memories are read, those nearest in meaning."""
+_READ_CLOSELY = 14
+_SHOWN = 10
+"""Memories that a language model is shown."""
+_COSINE = 0.6
+_HOPELESS = 0.25
+"""The share of a fact that stands in a memory in its own words at least, if it is read closely."""
+_AS_GOOD = 0.1
+"""How much less of the fact a later memory may have that says otherwise, to be believed."""
+_CALENDAR = frozenset(
+    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "  # noqa: SIM905
+    "september october november december christmas sundays mondays thursdays".split()
+)
+_TELLING = re.compile(
+    r"(?P<who>[A-Z][\w’']+(?: [A-Z][\w’']+)?)(?: \w+){0,2}? (?:(?:told|tells|informed|informs) (?:me|us)|owned up|"
+    r"confessed|admitted)\b|\bheard (?:it )?from (?P<from>[A-Z]\w+)"
+)
+_READING = re.compile(
+    r"\b(?:letter|note|book|log|newspaper|paper) (?:from|says?|said|of)\b|\bI? ?[Rr]ead (?:in|it|the|a)\b"
+)
+_DERIVED = frozenset({Kind.REFLECTION, Kind.SUMMARY, Kind.PLAN})
+_RANK = {Verdict.KNOWS: 3, Verdict.WRONG: 2, Verdict.HALF: 1, Verdict.UNAWARE: 0}
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """A memory, and what it has of the fact."""
+
+    entry: MemoryEntry
+    found: Found
+
+    @property
+    def order(self) -> tuple[int, float, str]:
+        """Where it stands among others: what says more comes later, and of two the one that was there first."""
+        return _RANK[self.found.verdict], self.found.share, self.entry.id
+
+
+def known_names(personalities: Iterable[str | None]) -> frozenset[str]:
+    """The words, in small letters, that are names in the personalities of a cast, given as JSON texts."""
+    found = frozenset[str]().union(*(_names_of(text) for text in personalities if text))
+    return found - _CALENDAR
+
+
+@lru_cache(maxsize=2_000)
+def _names_of(text: str) -> frozenset[str]:
+    try:
+        told = json.loads(text)
+    except ValueError:
+        return frozenset()
+    people = [told.get("identity", {})] if isinstance(told, dict) else []
+    people += [one for one in told.get("relationships", ()) if isinstance(one, dict)] if isinstance(told, dict) else []
+    called = [str(one["name"]) for one in people if isinstance(one, dict) and "name" in one]
+    return names(_texts(told)) | frozenset(word for name in called for word in name_words(name))
+
+
+def _texts(told: object) -> Iterator[str]:
+    if isinstance(told, str):
+        yield told
+    elif isinstance(told, dict):
+        for one in told.values():
+            yield from _texts(one)
+    elif isinstance(told, list):
+        for one in told:
+            yield from _texts(one)
+
+
+@dataclass(frozen=True)
+class View:
+    """An agent as it is looked at.
+
+    Args:
+        agent: the agent, now or as of then.
+        until: only what happened by this time of the world; ``None`` = all of it.
+        then: whether the agent is as it was then, so that what has no time counts too.
+    """
+
+    agent: AgentMemory
+    until: datetime | None = None
+    then: bool = False
+
+    def shows(self, entry: MemoryEntry, *, static: bool) -> bool:
+        """Whether a memory is looked at."""
+        if self.until is None:
+            return True
+        return static if entry.timestamp is None else entry.timestamp <= self.until
+
+
+def near(views: Sequence[View], claim: Claim, cue: Vectors, more: Sequence[MemoryEntry] = ()) -> list[MemoryEntry]:
+    """The memories of a character that come nearest to a fact, the nearest first.
+
+    Args:
+        views: the character, as it was and as it is: what was lived through by then may have been told to it later,
+            and what it knew then may be forgotten now. Of two versions of a memory the first view's counts.
+        claim: the fact.
+        cue: its vector, shape (d,).
+        more: what it knows beside, as of its world.
+    """
+    own = own_words(views[-1].agent.display_name, views[-1].agent.name)
+    scored: dict[str, tuple[float, MemoryEntry]] = {}
+    for view in views:
+        for tier, most in _NEAREST.items():
+            for cosine, entry in _nearest(view, tier, cue, most):
+                if entry.id not in scored:
+                    scored[entry.id] = _COSINE * cosine + may_say(claim, entry.document, own), entry
+    for entry in more:
+        scored.setdefault(entry.id, (may_say(claim, entry.document, own), entry))
+    ordered = sorted(scored.values(), key=lambda one: (-one[0], one[1].id))
+    return [entry for _, entry in ordered[:_READ_CLOSELY]]
+
+
+def _nearest(view: View, tier: Tier, cue: Vectors, most: int) -> list[tuple[float, MemoryEntry]]:
+    with view.agent.contents.shelf(tier) as table:
+        vectors, count = table.vectors[: len(table)], len(table)
+        if not count:
+            return []
+        fits = vectors.ndim == 2 and vectors.shape[1] == len(cue)
+        cosines = np.nan_to_num(vectors @ cue, nan=0.0) if fits else np.zeros(count)
+        if view.until is not None and tier is not Tier.STATIC:
+            times = table.columns["timestamp"][:count]
+            cosines = np.where(times <= view.until.timestamp(), cosines, -2.0)
+        rows = np.argpartition(-cosines, min(most, count) - 1)[:most].tolist()
+        held = [(float(cosines[row]), table.entries[int(row)]) for row in rows if cosines[row] > -2.0]
+    held = [(cosine, entry) for cosine, entry in held if entry.kind is not Kind.PLAN]  # it has not happened
+    return [(cosine, entry) for cosine, entry in held if view.shows(entry, static=tier is Tier.STATIC or view.then)]
+
+
+def weighed(
+    agent: AgentMemory, claim: Claim, entries: Sequence[MemoryEntry], cast: frozenset[str], now: datetime
+) -> list[Weighed]:
+    """What each of some memories has of a fact, by rules; the one that decides first."""
+    own = own_words(agent.display_name, agent.name)
+    tokens = agent.contents.tokens
+    states = tokens.get([claim.text, *(one.document for one in entries)]) if tokens.available and entries else []
+    found = []
+    for place, entry in enumerate(entries):
+        if place and may_say(claim, entry.document, own) < _HOPELESS:
+            continue
+        soft = _softness(states[0], states[place + 1]) if states else _hard
+        found.append(Weighed(entry, weigh(claim, Remembered(entry.document, entry.timestamp, own, cast, now), soft)))
+    found.sort(key=lambda one: one.order, reverse=True)
+    return _decided(found)
+
+
+def _hard(_part: Part) -> float:
+    return 0.0
+
+
+def _softness(asked: PackedStates, held: PackedStates) -> Soft:
+    @cache
+    def best() -> NDArray[np.float32]:
+        theirs, mine = held.vectors, asked.vectors
+        return (mine @ theirs.T).max(axis=1) if len(theirs) else np.zeros(len(mine), np.float32)
+
+    def soft(part: Part) -> float:
+        inside = (asked.spans[:, 0] >= part.start) & (asked.spans[:, 0] < part.end)
+        return float(best()[inside].mean()) if inside.any() else 0.0
+
+    return soft
+
+
+def _decided(found: list[Weighed]) -> list[Weighed]:
+    """The same, with what decides first: of what is believed and what is known, what came to be remembered last.
+
+    What somebody else is told to believe decides only where nothing is remembered against it.
+    """
+    says = [one for one in found if one.found.verdict is Verdict.KNOWS]
+    sure = [one for one in says if not one.found.doubted]
+    wrong = [one for one in found if one.found.verdict is Verdict.WRONG]
+    first = found[0] if found else None
+    if (wrong and not sure) or (
+        wrong and sure and _when(sure) < _when(wrong) and sure[0].found.share <= wrong[0].found.share + _AS_GOOD
+    ):
+        first = wrong[0]
+    elif sure:
+        first = sure[0]
+    return found if first is None else [first, *(one for one in found if one is not first)]
+
+
+def _when(some: Sequence[Weighed]) -> float:
+    return max((one.entry.timestamp.timestamp() if one.entry.timestamp else float("inf") for one in some), default=0.0)
+
+
+def by_rules(agent: AgentMemory, claim: Claim, found: Sequence[Weighed]) -> Cell:
+    """What follows from what the memories have of a fact."""
+    if not found or found[0].found.verdict is Verdict.UNAWARE:
+        share = max((one.found.share for one in found), default=0.0)
+        nearest = f" The nearest memory, {found[0].entry.id}, is about something else." if found else ""
+        return Cell(
+            agent.name,
+            claim.text,
+            Verdict.UNAWARE,
+            sure=round(1 - share, 3),
+            why=f"Nothing of it is remembered.{nearest}",
+        )
+    first = found[0]
+    cell = resting_on(Cell(agent.name, claim.text, first.found.verdict), first.entry)
+    others = [one.entry for one in found[1:] if one.found.verdict is first.found.verdict]
+    return replace(cell, sure=round(first.found.share, 3), why=first.found.why, others=_earliest_first(others))
+
+
+def by_model(agent: AgentMemory, claim: Claim, entries: Sequence[MemoryEntry]) -> Cell | None:
+    """What the language model says; ``None`` where it does not help."""
+    shown = list(entries[:_SHOWN])
+    task = asked_of(agent.display_name, claim.text, shown).worded(prompts_of(agent.model))
+    try:
+        done = agent.model.complete(task).answer
+    except ModelError:
+        return None
+    verdict = Verdict(done.verdict)
+    cell = Cell(agent.name, claim.text, verdict, why=" ".join(done.why.split()), judge=agent.model.name, sure=1.0)
+    if verdict is Verdict.UNAWARE:
+        return cell
+    if not 1 <= done.record <= len(shown):  # it cites nothing, so that nothing is known by it
+        return None
+    return resting_on(cell, shown[done.record - 1])
+
+
+def resting_on(cell: Cell, entry: MemoryEntry) -> Cell:
+    """A cell that rests on a memory: since when, and how the character came to know of it."""
+    how, told_by = how_known(entry)
+    return replace(cell, memory=entry.id, text=entry.document, since=entry.timestamp, how=how, told_by=told_by)
+
+
+def how_known(entry: MemoryEntry) -> tuple[str, str]:
+    """How a character came to know of something, and by whom it was told, if it was.
+
+    That is the memory's source; where nobody said it, what its text says, and what sort of memory it is.
+    """
+    if entry.source is not None:
+        by = entry.people[0] if entry.source is Source.TOLD and entry.people else ""
+        return str(entry.source), by
+    if entry.tier is Tier.STATIC:
+        return "personality" if "known_to" not in entry.extras else "world", ""
+    if entry.kind in _DERIVED:
+        return str(Source.DERIVED), ""
+    if entry.kind is Kind.CONVERSATION and entry.people:
+        return str(Source.TOLD), entry.people[0]
+    if match := _TELLING.search(entry.document):
+        return str(Source.TOLD), match["who"] or match["from"]
+    if _READING.search(entry.document):
+        return str(Source.READ), ""
+    return str(Source.SAW), ""
+
+
+def _earliest_first(entries: Iterable[MemoryEntry]) -> tuple[str, ...]:
+    return tuple(one.id for one in sorted(entries, key=lambda one: (_time_of(one), one.id)))
+
+
+def _time_of(entry: MemoryEntry) -> float:
+    moment: datetime | None = entry.timestamp
+    return moment.timestamp() if moment is not None else float("-inf")

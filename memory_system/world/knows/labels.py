@@ -1,0 +1,62 @@
+"""What a person says of a cell: planned here, kept by the world's agent, and heard before any judge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...core.change_set import Change, ChangeSet, short
+from ...core.dismissed import fingerprint
+from ...core.known import Label
+from ...errors import InvalidParameter, shown
+from ..knowing import Kept
+from .cell import Verdict
+
+LABEL = "label"
+"""What the change sets are called in the history."""
+MOST_FACT = 1000
+"""Characters of a sentence that is asked about."""
+
+
+def checked_fact(fact: object) -> str:
+    """A sentence that can be asked about.
+
+    Raises:
+        InvalidParameter: it is no text of 1 to 1,000 characters.
+    """
+    if not isinstance(fact, str) or not fact.strip() or len(fact.strip()) > MOST_FACT or "\x00" in fact:
+        raise InvalidParameter(f"The fact is a sentence of 1 to {MOST_FACT:,} characters, not {shown(fact)}.")
+    return " ".join(fact.split())
+
+
+def checked_verdict(verdict: object) -> Verdict:
+    """A verdict, as it is or by its words.
+
+    Raises:
+        InvalidParameter: there is none of these words.
+    """
+    try:
+        return Verdict(str(verdict).strip().casefold())
+    except ValueError:
+        told = ", ".join(f"“{one}”" for one in Verdict)
+        raise InvalidParameter(f"There is no verdict {shown(verdict)}; there are {told}.") from None
+
+
+def labels(kept: Kept) -> tuple[Label, ...]:
+    """All labels, by id."""
+    return tuple(label for entry in kept.entries if (label := Label.of(entry)) is not None)
+
+
+def label_of(held: Sequence[Label], agent: str, fact: str) -> Label | None:
+    """What was said of a character and a fact; capitals and spaces tell no two facts apart."""
+    mark = fingerprint(fact)
+    return next((one for one in held if one.agent == agent and fingerprint(one.fact) == mark), None)
+
+
+def correct(kept: Kept, agent: str, fact: str, verdict: Verdict | None, memory: str) -> ChangeSet:
+    """Plan to say how a character stands to a fact, or to take that back (``None``); see ``World.correct``."""
+    held = label_of(labels(kept), agent, fact)
+    before = None if held is None else kept.find(held.id)
+    after = None if verdict is None else Label(agent, fact, str(verdict), memory).entry
+    changes = [] if before == after else [Change(before, after, "A person looked at it.")]
+    what = f"{agent} {verdict}" if verdict is not None else f"What was said of {agent} is taken back"
+    return kept.plan(LABEL, f"{what}: “{short(fact)}”" if changes else "Nothing to change", changes)

@@ -1,0 +1,402 @@
+"""How a memory stands to a fact, by rules: does it say it, a part of it, something else in its place, or nothing. Pure.
+
+A score of likeness says what a sentence is about, not what it says. What is asked here of each clause of a memory is
+which parts of the fact it has: who, what was done, with what, how many, when. The rules know no grammar and no world:
+who tells the same in wholly other words is not found, and a language model reads better, where there is one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from ...operations.duplicates.contradictions import OPPOSITES
+from .cell import Verdict
+from .sentence import Claim, Clause, Part, Sort, bare_name, clauses, denies_before, forms_of, hours_of, name_words
+
+KNOWS_FROM = 0.7
+"""The share of a fact that a memory has at least if it says it."""
+WRONG_FROM = 0.7
+"""The share that it has at least, besides what it says otherwise."""
+HALF_FROM = 0.55
+"""The share that it has at least if it says a part of it."""
+SOFT_FROM = 0.7
+"""The cosine of two words' states from which on one may stand for the other."""
+_SOFTLY = 0.8
+_ELSEWHERE = 0.5
+"""How much a part counts that stands in another clause of the same memory."""
+_BESIDE = 0.75
+"""How much it counts in the clause right before or after; it counts wholly where but a colon stands between."""
+_DIGIT = re.compile(r"\d")
+NOBODY, ITSELF = "", "the character itself"
+"""Who does what a verb says, where nobody is told, and where it is whoever remembers it."""
+_DOUBTING = re.compile(
+    r"\b(?:swears?|swore|claims?|claimed|insists?|insisted|maintains?|maintained|pretends?|pretended|will have it"
+    r"|(?:she|he|they) makes?)\b",
+    re.IGNORECASE,
+)
+"""How it is told what somebody else believes."""
+_AS_EVER = re.compile(r"\bas (?:it should|it ought|ever|usual|always)\b", re.IGNORECASE)
+_THIRD = re.compile(r"\b(?:he|she|they|him|her|them|his|their)\b", re.IGNORECASE)
+_OTHERS = frozenset({"he", "she", "they", "his", "her", "their"})
+_OWNS = re.compile(r"['’]s?$")
+_SUBORDINATE = re.compile(r"\b(?:that|who|whom|which|how|if|whether)\b", re.IGNORECASE)
+_THINGS = frozenset({"it", "which", "that"})
+_BREAKS = re.compile(r",|\b(?:and|but|while|when|where|after|before|until|that|who|as|so)\b", re.IGNORECASE)
+
+Soft = Callable[[Part], float]
+"""The best cosine of a part's words with a memory's words, -1 to 1."""
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """A memory as it is compared.
+
+    Args:
+        text: what it says.
+        at: its time, aware of its zone; ``None`` where it has none.
+        now: the time from which the days it names count where it has none.
+        own: the words of the character's own name, in small letters: what is told without a name is told of them.
+        cast: words of the names of all that are known, in small letters.
+    """
+
+    text: str
+    at: datetime | None
+    own: frozenset[str]
+    cast: frozenset[str]
+    now: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a memory has of a fact.
+
+    Args:
+        verdict: how it stands to it.
+        share: how much of the fact it has, 0 to 1, by the weight of its parts.
+        why: in a sentence.
+        doubted: whether it tells what somebody else believes.
+    """
+
+    verdict: Verdict
+    share: float
+    why: str
+    doubted: bool = False
+
+
+def weigh(claim: Claim, memory: Remembered, soft: Soft = lambda _part: 0.0) -> Found:
+    """How one memory stands to a fact.
+
+    Args:
+        claim: the fact.
+        memory: the memory.
+        soft: how near a part that does not stand in it comes to some word of it.
+    """
+    if not claim.parts:
+        return Found(Verdict.UNAWARE, 0.0, "The sentence says nothing that could be known.")
+    read = clauses(memory.text, memory.at or memory.now)
+    best: Found | None = None
+    for place in range(len(read)):
+        found = _of_clause(claim, memory, read, place, soft)
+        if best is None or _order(found) > _order(best):
+            best = found
+    return best or Found(Verdict.UNAWARE, 0.0, "The memory is empty.")
+
+
+def _order(found: Found) -> tuple[int, float]:
+    rank = {Verdict.KNOWS: 3, Verdict.WRONG: 2, Verdict.HALF: 1, Verdict.UNAWARE: 0}[found.verdict]
+    return rank, found.share
+
+
+def may_say(claim: Claim, text: str, own: Collection[str]) -> float:
+    """A first, quick measure of how much of a fact stands in a text, 0 to 1."""
+    stems = {form for clause in clauses(text, None) for form in clause.stems}
+    names = {name for clause in clauses(text, None) for name, _ in clause.names}
+    met = sum(
+        part.weight
+        for part in claim.parts
+        if part.forms & stems or (part.sort is Sort.NAME and part.forms & (names | set(own)))
+    )
+    return met / sum(part.weight for part in claim.parts) if claim.parts else 0.0
+
+
+def _of_clause(claim: Claim, memory: Remembered, read: Sequence[Clause], place: int, soft: Soft) -> Found:
+    clause = read[place]
+    met: dict[Part, float] = {}
+    against: list[str] = []
+    for part in claim.parts:
+        value, problem = _met(part, clause, memory, read, place)
+        if not value:
+            there = [(_met(part, one, memory, read, at)[0], at) for at, one in enumerate(read) if at != place]
+            elsewhere = max((one for one, _ in there), default=0.0)
+            if part.sort in (Sort.NAME, Sort.WORD, Sort.WHEN):
+                value = max((one * _joined(read, at, place, part) for one, at in there), default=0.0)
+            if part.sort in (Sort.NUMBER, Sort.DAY, Sort.CLOCK) and elsewhere and not problem:
+                value = elsewhere
+        if not value and part.sort in (Sort.WORD, Sort.VERB) and soft(part) >= SOFT_FROM:
+            value = _SOFTLY
+        met[part] = value
+        against += [problem] if problem else []
+    total = sum(part.weight for part in claim.parts)
+    share = sum(part.weight * met[part] for part in claim.parts) / total
+    doubted = _DOUBTING.search(clause.text) is not None
+    stands = _verb_place(claim, clause)
+    agent = _agent(clause, stands, memory) if stands is not None else NOBODY
+    other = _by_another(claim, memory, met, agent)
+    if other:
+        if not _is_that_thing(claim, met):
+            return Found(Verdict.UNAWARE, share, "It tells of something else that somebody did.", doubted)
+        against.insert(0, other)
+        share = min(share, 1 - 1 / total)
+    lacks = _lacks(claim, met)
+    if stands is not None and denies_before(clause.text, stands) != claim.denied:
+        if share < KNOWS_FROM or lacks:
+            return Found(Verdict.UNAWARE, share, "It denies something else.", doubted)
+        against.append("One says it, the other denies it.")
+    if not against and (told := _otherwise(claim, clause, met, memory)):
+        against.append(told)
+    if against and (other or _is_about_it(claim, met)):
+        return Found(Verdict.WRONG, share, against[0], doubted)
+    if share >= KNOWS_FROM and not against and not lacks:
+        return Found(Verdict.KNOWS, share, "It says all that matters of it.", doubted)
+    if share >= HALF_FROM and _has_something(claim, met, memory, agent):
+        lacking = ", ".join(f"“{part.said}”" for part in claim.parts if met[part] < _ELSEWHERE)
+        return Found(
+            Verdict.HALF, share, f"It says nothing of {lacking}." if lacking else "It says a part of it.", doubted
+        )
+    return Found(Verdict.UNAWARE, share, "It is about something else.", doubted)
+
+
+def _is_about_it(claim: Claim, met: Mapping[Part, float]) -> bool:
+    """Whether what a clause says otherwise is said of the same: it has the names, and most of the words."""
+    words = [part for part in claim.parts if part.sort not in (Sort.NUMBER, Sort.CLOCK, Sort.DAY)]
+    names = [part for part in words if part.sort is Sort.NAME]
+    weight = sum(part.weight for part in words)
+    if 2 * sum(met[part] >= _ELSEWHERE for part in names) < len(names) or not _has_subject(claim, met):
+        return False
+    content = any(part.sort is not Sort.NAME and met[part] >= _ELSEWHERE for part in claim.parts)
+    return content and sum(part.weight * met[part] for part in words) >= WRONG_FROM * weight
+
+
+def _has_subject(claim: Claim, met: Mapping[Part, float]) -> bool:
+    """Whether some word before the verb is there, where that is who or what the fact is about."""
+    verb = claim.of(Sort.VERB)
+    before = [part for part in claim.of(Sort.WORD) if verb and part.start < verb[0].start]
+    return claim.subject is not None or not before or any(met[part] >= _ELSEWHERE for part in before)
+
+
+def _has_something(claim: Claim, met: Mapping[Part, float], memory: Remembered, agent: str) -> bool:
+    """Whether a clause has something of the fact that is its own: more than names, and more than a verb."""
+    there = [part for part in claim.parts if met[part] >= _ELSEWHERE and not _is_own(part, memory)]
+    things = [part for part in claim.parts if part.sort not in (Sort.NAME, Sort.VERB, Sort.WHEN)]
+    verb = claim.of(Sort.VERB)
+    does = bool(verb) and met[verb[0]] >= _SOFTLY
+    if does and claim.subject is not None and met[claim.subject] >= 1.0 and len(there) > _is_own(claim.subject, memory):
+        return True
+    if len(there) < 2 or (things and not any(part in there for part in things)):
+        return False
+    if not does:
+        return True
+    if not _has_subject(claim, met) and agent != NOBODY:
+        return False
+    if claim.subject is not None and met[claim.subject] < _ELSEWHERE:
+        return any(part.exact for part in things) and sum(met[part] for part in things) >= 0.75 * len(things)
+    return True
+
+
+def _joined(read: Sequence[Clause], at: int, place: int, part: Part) -> float:
+    """How much it counts in one clause that a part stands in another."""
+    if abs(at - place) > 1:
+        return _ELSEWHERE
+    first = read[min(at, place)].text.rstrip()
+    return 1.0 if first.endswith(":") and part.sort is not Sort.NAME else _BESIDE
+
+
+def _is_own(part: Part, memory: Remembered) -> bool:
+    return part.sort is Sort.NAME and (part.forms <= memory.own or (bool(memory.own) and memory.own <= part.forms))
+
+
+def _lacks(claim: Claim, met: Mapping[Part, float]) -> bool:
+    """Whether something is missing without which it is not known."""
+    for part in claim.parts:
+        least = {Sort.NAME: 0.25, Sort.VERB: _SOFTLY}.get(part.sort)
+        if part is claim.subject:
+            least = 1.0
+        if part.sort in (Sort.NUMBER, Sort.CLOCK, Sort.DAY):
+            least = 1.0
+        if least is not None and met[part] < least:
+            return True
+    words = claim.of(Sort.WORD)
+    if 2 * sum(met[part] >= _SOFTLY for part in words) < len(words) or not _has_subject(claim, met):
+        return True
+    return any(len(phrase) > 1 and all(met[part] < _ELSEWHERE for part in phrase) for phrase in claim.phrases)
+
+
+def _met(part: Part, clause: Clause, memory: Remembered, read: Sequence[Clause], place: int) -> tuple[float, str]:
+    """How much of a part a clause has, 0 to 1; and what it says in its place."""
+    match part.sort:
+        case Sort.NAME:
+            return _named(part, clause, memory, read, place), ""
+        case Sort.VERB | Sort.WORD:
+            return float(bool(part.forms & clause.stems) or _derived(part, clause)), ""
+        case Sort.WHEN:
+            return float(bool(part.forms & clause.stems) or _at_that_hour(part, memory.at)), ""
+        case Sort.CLOCK:
+            return _one_of(part, clause.clocks, "time")
+        case Sort.DAY:
+            return _on_the_day(part, clause, memory.at)
+    (form,) = part.forms
+    if form.startswith("span:"):
+        value, told = _one_of(part, frozenset(f"span:{one}" for one in clause.spans), "length of time")
+        return value, told
+    number, _, unit = form.partition(" ")
+    if any(one == number and (not unit or not of or of == unit) for one, of in clause.numbers):
+        return 1.0, ""
+    others = sorted(one for one, of in clause.numbers if unit and of == unit)
+    return 0.0, f"One says {part.said}, the other {others[0]}." if others else ""
+
+
+def _one_of(part: Part, there: Collection[str], what: str) -> tuple[float, str]:
+    if part.forms & set(there):
+        return 1.0, ""
+    return 0.0, f"The memory gives another {what} than {part.said}." if there else ""
+
+
+def _on_the_day(part: Part, clause: Clause, at: datetime | None) -> tuple[float, str]:
+    assert part.day is not None
+    said = part.day.words.casefold()
+    if any(part.day.overlaps(one) or said == one.words.casefold() for one in clause.days):
+        return 1.0, ""
+    if at is not None and part.day.start <= at.timestamp() < part.day.end and not clause.days:
+        return 1.0, ""
+    fixed = [one for one in clause.days if not one.relative and _DIGIT.search(one.words)]
+    return 0.0, f"One says {part.day.words}, the other {fixed[0].words}." if fixed and _DIGIT.search(said) else ""
+
+
+def _at_that_hour(part: Part, at: datetime | None) -> bool:
+    hours = hours_of(part.said)
+    if at is None or hours is None:
+        return False
+    first, last = hours
+    return first <= at.hour < last if first < last else at.hour >= first or at.hour < last
+
+
+def _derived(part: Part, clause: Clause) -> bool:
+    """Whether a word of the clause is made of the part's: "owner" of "own"."""
+    return any(
+        len(form) >= 3 and found.startswith(form) and found[len(form) :] in ("er", "r", "or")
+        for form in part.forms
+        if not form.startswith("=") and part.sort is Sort.VERB
+        for found in clause.stems
+    )
+
+
+def _named(part: Part, clause: Clause, memory: Remembered, read: Sequence[Clause], place: int) -> float:
+    if _is_own(part, memory):
+        return 1.0
+    ends = {bare_name(word) for word in (part.said.split()[0], part.said.split()[-1])}
+    best = 0.0
+    for run, at, owns in clause.runs:
+        called = set(run) if len(run) == 1 or at or run[0] in memory.cast else set(run[1:])
+        if part.forms <= called or (called and called <= part.forms and called & ends):
+            best = max(best, _ELSEWHERE if owns and not _OWNS.search(part.said) else 1.0)
+    if best:
+        return best
+    if place and _THIRD.search(clause.text) and not ({name for name, _ in clause.names} & memory.cast):
+        before = [name for name, _ in read[place - 1].names if name in memory.cast]
+        return float(bool(before) and before[0] in part.forms)
+    return 0.0
+
+
+# -- who did it ----------------------------------------------------------------------------------------
+
+
+def _verb_place(claim: Claim, clause: Clause) -> int | None:
+    """Where the fact's verb stands in a clause."""
+    verbs = claim.of(Sort.VERB)
+    if not verbs:
+        return None
+    return next((start for bare, _, start in clause.words if forms_of(bare) & verbs[0].forms), None)
+
+
+def _agent(clause: Clause, stands: int, memory: Remembered) -> str:
+    """Who does what the verb says: a name, "he" or "she", ``ITSELF``, or ``NOBODY`` where nobody is told."""
+    if clause.begins_with(stands):
+        return ITSELF
+    ends = [*(match.start() for match in _BREAKS.finditer(clause.text, 0, stands)), stands]
+    begins = [0, *(match.end() for match in _BREAKS.finditer(clause.text, 0, stands))]
+    for begin, end in zip(reversed(begins), reversed(ends), strict=True):
+        held = [word for word, _, at in clause.words if begin <= at < end]
+        if not held or held[-1] in _THINGS:  # of "before it broke" the words before it tell more
+            continue
+        if "i" in held:
+            return ITSELF
+        runs = [run for run, at, owns in clause.runs if begin <= at < end and not owns]
+        named = [word for run in runs for word in run if word in memory.cast]
+        if found := named or [word for word in held if word in _OTHERS]:
+            return found[0]
+        break
+    told = _SUBORDINATE.search(clause.text, 0, stands) or re.match(r"\w+ing\b", clause.text[stands:])
+    return ITSELF if not told and clause.words and clause.begins_with(clause.words[0][2]) else NOBODY
+
+
+def _by_another(claim: Claim, memory: Remembered, met: Mapping[Part, float], agent: str) -> str:
+    """What is said where somebody else than the fact's subject does the same; empty where not."""
+    subject = claim.subject
+    verbs = claim.of(Sort.VERB)
+    if agent == NOBODY or not verbs or met[verbs[0]] < _ELSEWHERE:
+        return ""
+    if subject is None:
+        before = [part for part in claim.of(Sort.WORD) if part.start < verbs[0].start]
+        missing = before and not any(met[part] >= _ELSEWHERE for part in before)
+        return f"There it is {agent}." if missing and agent == ITSELF else ""
+    told = f"There it is {agent}, not {subject.said}."
+    if _is_own(subject, memory):
+        return "" if agent == ITSELF or agent in memory.own else told
+    if agent == ITSELF:
+        return told
+    if agent in memory.cast:
+        return "" if agent in subject.forms else told
+    return told if met[subject] < 1.0 else ""  # "she" may stand for the subject
+
+
+def _is_that_thing(claim: Claim, met: Mapping[Part, float]) -> bool:
+    """Whether a clause tells of the very thing that the fact is about, and not of another such thing."""
+    verb = claim.of(Sort.VERB)[0]
+    rest = [part for part in claim.parts if part.start > verb.start]
+    things = [part for part in rest if part.sort is not Sort.NAME]
+    return any(part.exact for part in things) and sum(met[part] for part in rest) >= 0.75 * len(rest)
+
+
+# -- what is said in its place ---------------------------------------------------------------------------
+
+
+def _otherwise(claim: Claim, clause: Clause, met: Mapping[Part, float], memory: Remembered) -> str:
+    """What a clause says against a word of the fact: its opposite, or that all was as it should be."""
+    lacking = [part for part in claim.of(Sort.WORD, Sort.VERB) if met[part] < _ELSEWHERE]
+    said = {form for part in claim.parts for form in part.forms}
+    there = {found: (bare, at) for bare, found, at in clause.words if found}
+    for part in lacking:
+        for form in sorted(part.forms):
+            for opposite in sorted(OPPOSITES.get(form, ())):
+                if opposite in there and opposite not in said:
+                    bare, at = there[opposite]
+                    if part.sort is Sort.WORD or _is_subject(claim, _agent(clause, at, memory), memory):
+                        return f"One says “{part.said}”, the other “{bare}”."
+    names = [part for part in claim.of(Sort.NAME) if met[part] >= 1.0]
+    if lacking and names and (match := _AS_EVER.search(clause.text)):
+        return f"The memory says that it was “{match[0]}”."
+    return ""
+
+
+def _is_subject(claim: Claim, agent: str, memory: Remembered) -> bool:
+    if claim.subject is None:
+        return agent == NOBODY
+    return agent in claim.subject.forms or (_is_own(claim.subject, memory) and agent in (ITSELF, *memory.own))
+
+
+def own_words(display: str, name: str) -> frozenset[str]:
+    """The words by which a character is called."""
+    return name_words(display) or name_words(name)

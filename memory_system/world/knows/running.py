@@ -1,0 +1,250 @@
+"""Tests of a story, run: what each found, and by which memory it is red. Changes and touches nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import combinations
+from typing import Protocol
+from xml.etree import ElementTree as ET
+
+from ...agent import AgentMemory
+from ...core.entry import MemoryEntry, Tier
+from ...core.times import stamp
+from ...errors import MemorySystemError
+from ...operations.context import Progress
+from ...operations.duplicates.contradictions import against, told
+from ..trail import Hop
+from .cell import Cell, Verdict
+from .judging import View, how_known, near, resting_on
+from .rules import may_say
+from .sentence import claim, name_words
+from .story import Sort, StoryTest
+
+_ABOUT = 0.5
+"""The share of a topic that stands in a memory at least, if it is compared with others'."""
+_DAY = timedelta(days=1)
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(frozen=True)
+class TestResult:
+    """What became of a test of a story.
+
+    Args:
+        test: the test.
+        passed: whether it is so.
+        why: in a sentence what was found, or why it could not be told.
+        cell: what it rests on: of a red test the memory that leaked or is missing.
+        chain: how that memory came to the character, back to who knew of it first; empty where nobody told it.
+        broken: whether it could not be run at all, such as for a name that nobody has.
+    """
+
+    __test__ = False  # pytest is not meant
+
+    test: StoryTest
+    passed: bool
+    why: str
+    cell: Cell | None = None
+    chain: tuple[Hop, ...] = ()
+    broken: bool = False
+
+    def __str__(self) -> str:
+        """In lines for people: name, why, memory, revision, author and chain."""
+        lines = [f"{'passed' if self.passed else 'FAILED'}: {self.test.name}. {self.why}"]
+        if not self.passed and self.cell is not None and self.cell.memory:
+            lines.append(f"  memory {self.cell.memory} of {self.cell.agent}: {self.cell.text}")
+            lines.append(f"  brought by revision {self.cell.revision}, author {self.cell.author or 'unknown'}")
+        if not self.passed and self.chain:
+            lines.append(f"  chain: {chain_in_words(self.chain)}")
+        return "\n".join(lines)
+
+
+def chain_in_words(chain: Sequence[Hop]) -> str:
+    """How a memory came to a character, on one line."""
+    return " ← ".join(f"{hop.agent} ({hop.entry.id}{f', told by {hop.teller}' if hop.teller else ''})" for hop in chain)
+
+
+class OfWorld(Protocol):
+    """What a world is asked."""
+
+    @property
+    def clock(self) -> Callable[[], datetime]:
+        """The world's time."""
+
+    def characters(self) -> list[str]:
+        """The names of the characters."""
+
+    def agent(self, name: str) -> AgentMemory:
+        """An agent by its name."""
+
+    def knows(self, name: str, fact: str, *, at: datetime | None = None, ask_model: bool = True) -> Cell:
+        """Whether a character knows a fact."""
+
+    def with_author(self, cell: Cell) -> Cell:
+        """A cell with the change set that brought its memory."""
+
+    def trail(self, name: str, entry_id: str, about: str = "") -> tuple[Hop, ...]:
+        """How a memory came to a character."""
+
+
+def run(world: OfWorld, tests: Sequence[StoryTest], progress: Progress) -> tuple[TestResult, ...]:
+    """What became of each of some tests, in their order.
+
+    Args:
+        world: whose characters.
+        tests: what must be so.
+        progress: told how far it is; it may raise to cancel.
+    """
+    begins = _first_day(world)
+    found = []
+    for number, test in enumerate(tests):
+        progress(number / len(tests), f"{test.name}, {number + 1} of {len(tests)}")
+        try:
+            result = _RUN[test.sort](world, test, _moment(test, begins))
+        except MemorySystemError as error:
+            result = TestResult(test, False, error.sentence, broken=True)
+        found.append(result)
+    return tuple(found)
+
+
+def _first_day(world: OfWorld) -> datetime:
+    """The midnight with which the first day of the story begins."""
+    first: list[datetime] = []
+    for name in world.characters():
+        for tier in (Tier.STM, Tier.LTM):
+            with world.agent(name).contents.shelf(tier) as table:
+                if len(table):
+                    row = int(table.columns["timestamp"][: len(table)].argmin())
+                    first += [one for one in (table.entries[row].timestamp,) if one is not None]
+    begin = min(first, default=world.clock()).astimezone(world.clock().tzinfo)
+    return begin.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def _moment(test: StoryTest, begins: datetime) -> datetime | None:
+    if isinstance(test.by, int):
+        return begins + test.by * _DAY - timedelta(seconds=1)
+    return test.by
+
+
+def _knows(world: OfWorld, test: StoryTest, at: datetime | None) -> TestResult:
+    cell = world.knows(test.agent, test.fact, at=at, ask_model=False)
+    when = f" by {stamp(at)}" if at is not None else ""
+    if cell:
+        return TestResult(test, True, f"{test.agent} knows it{when}.", cell)
+    return _red(world, test, cell, f"{test.agent} {cell.verdict}{when}. {cell.why}")
+
+
+def _must_not(world: OfWorld, test: StoryTest, at: datetime | None) -> TestResult:
+    cell = world.knows(test.agent, test.fact, at=at, ask_model=False)
+    if not cell:
+        return TestResult(test, True, f"{test.agent} {cell.verdict}.", cell)
+    agent = world.agent(test.agent)
+    held = [one for one in map(agent.find, (cell.memory, *cell.others)) if one is not None]
+    earliest = min(held, key=lambda one: (one.timestamp.timestamp() if one.timestamp else 0.0, one.id), default=None)
+    if earliest is None:
+        return _red(world, test, cell, f"{test.agent} knows it.")
+    if test.told_by and _told_by(world, earliest, test.told_by):
+        return TestResult(test, True, f"{test.agent} knows it from {test.told_by}.", cell)
+    leak = world.with_author(resting_on(replace(cell, revision=0, author=""), earliest))
+    since = f" since {stamp(leak.since)}" if leak.since is not None else ""
+    before = f", before {test.told_by} told it" if test.told_by else ""
+    return _red(world, test, leak, f"{test.agent} knows it{since}{before}.")
+
+
+def _told_by(world: OfWorld, entry: MemoryEntry, teller: str) -> bool:
+    _, by = how_known(entry)
+    called = world.agent(teller).display_name if teller in world.characters() else teller
+    return bool(by) and bool(name_words(by) & (name_words(called) | name_words(teller)))
+
+
+def _agree(world: OfWorld, test: StoryTest, at: datetime | None) -> TestResult:
+    names = test.among or tuple(world.characters())
+    about = [(name, one) for name in names for one in _on_topic(world, name, test.fact, at)]
+    read = {(name, one.id): told(one.document, one.timestamp) for name, one in about}
+    for (first, one), (second, other) in combinations(about, 2):
+        if first == second:
+            continue
+        if reasons := against(read[first, one.id], read[second, other.id]):
+            cell = world.with_author(resting_on(Cell(second, test.fact, Verdict.WRONG, why=reasons[0]), other))
+            why = f"{first} and {second} contradict each other: {reasons[0]} {first} has {one.id}: {one.document}"
+            return _red(world, test, cell, why)
+    return TestResult(test, True, f"No two of {', '.join(names)} contradict each other on it.")
+
+
+def _on_topic(world: OfWorld, name: str, topic: str, at: datetime | None) -> list[MemoryEntry]:
+    agent = world.agent(name)
+    asked = claim(topic, world.clock(), ())
+    cue = agent.contents.embedded([topic])[0]
+    found = near([View(agent, at)], asked, cue)
+    return [one for one in found if one.tier is not Tier.STATIC and may_say(asked, one.document, ()) >= _ABOUT]
+
+
+def _recalls(world: OfWorld, test: StoryTest, at: datetime | None) -> TestResult:
+    agent = world.agent(test.agent)
+    hits = list(agent.answer(agent.query(test.fact, now=at or world.clock())))
+    wanted = test.recalls.casefold()
+    for hit in hits:
+        if hit.entry.id == test.recalls or wanted in hit.entry.document.casefold():
+            cell = resting_on(Cell(agent.name, test.fact, Verdict.KNOWS), hit.entry)
+            return TestResult(test, True, f"{agent.name} recalls {hit.entry.id}.", cell)
+    told_ = ", ".join(hit.entry.id for hit in hits[:3]) or "nothing"
+    held = agent.find(test.recalls)
+    cell = Cell(agent.name, test.fact, Verdict.UNAWARE)
+    cell = world.with_author(resting_on(cell, held)) if held is not None else cell
+    return TestResult(test, False, f"{agent.name} recalls {told_} instead of “{test.recalls}”.", cell)
+
+
+_RUN: Mapping[Sort, Callable[[OfWorld, StoryTest, datetime | None], TestResult]] = {
+    Sort.KNOWS: _knows,
+    Sort.MUST_NOT: _must_not,
+    Sort.AGREE: _agree,
+    Sort.RECALLS: _recalls,
+}
+
+
+def _red(world: OfWorld, test: StoryTest, cell: Cell, why: str) -> TestResult:
+    chain: tuple[Hop, ...] = ()
+    if cell.memory and cell.how in ("told", "derived"):
+        chain = world.trail(cell.agent, cell.memory, test.fact)
+    return TestResult(test, False, why, cell, chain)
+
+
+# -- for machines --------------------------------------------------------------------------------------
+
+
+def junit(results: Sequence[TestResult], world: str) -> str:
+    """The results as JUnit's XML: a red test names its memory, revision, author and chain.
+
+    Args:
+        results: what became of the tests.
+        world: the world's name.
+    """
+    red = sum(not one.passed and not one.broken for one in results)
+    counts = {"tests": len(results), "failures": red, "errors": sum(one.broken for one in results), "skipped": 0}
+    suite = ET.Element("testsuite", {"name": _plain(world), **{name: str(count) for name, count in counts.items()}})
+    for one in results:
+        case = ET.SubElement(suite, "testcase", {"classname": _plain(world), "name": _plain(one.test.name)})
+        if one.test.line:
+            case.set("line", str(one.test.line))
+        if one.passed:
+            continue
+        cell = one.cell
+        if cell is not None and cell.memory:
+            told_ = {"agent": cell.agent, "memory": cell.memory, "revision": str(cell.revision), "author": cell.author}
+            held = ET.SubElement(case, "properties")
+            for name, value in (told_ | {"chain": chain_in_words(one.chain)}).items():
+                ET.SubElement(held, "property", {"name": name, "value": _plain(value)})
+        sort = "error" if one.broken else "failure"
+        ET.SubElement(case, sort, {"message": _plain(one.why)}).text = _plain(str(one))
+    root = ET.Element("testsuites", {name: str(count) for name, count in counts.items()})
+    root.append(suite)
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _plain(text: str) -> str:
+    """A text without the signs that XML cannot hold."""
+    return _NO_XML.sub("\ufffd", text)

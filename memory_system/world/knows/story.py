@@ -1,0 +1,264 @@
+"""Tests of a story: what is kept in a file beside a world, in YAML that people write and read.
+
+Each test is a mapping with a name and one of four things that it says:
+
+- ``knows: "..."`` with ``agent:`` and, if it is to be so by then, ``by:`` a day of the story or a time;
+- ``must_not_know: "..."`` with ``agent:`` and, if that ends once it was told, ``before: {told_by: juno}``, or a time;
+- ``no_contradiction: "..."``, about which no two of ``among:`` (everybody if left out) contradict each other;
+- ``asked: "..."`` with ``agent:`` and ``recalls:``, the id of a memory or words that it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ...core.files import as_store_errors, read_at_most, replace_text
+from ...core.times import moment_given, parse_time
+from ...errors import InvalidDocument, InvalidInput, InvalidParameter, Problem, shown
+from .labels import checked_fact
+
+FILE = "world-tests.yaml"
+"""Beside the agents of a world."""
+MOST = 2_000
+"""Tests in a file."""
+_MAX_BYTES = 2_000_000
+_MAX_NAME = 120
+_HEAD = """# What must be true of this story; see docs/story_tests.md. Run it with: memory-system test
+"""
+
+
+class Sort(StrEnum):
+    """What a test says; the key that it is told by in the file."""
+
+    KNOWS = "knows"
+    MUST_NOT = "must_not_know"
+    AGREE = "no_contradiction"
+    RECALLS = "asked"
+
+
+_KEYS = {
+    Sort.KNOWS: frozenset({"agent", "by"}),
+    Sort.MUST_NOT: frozenset({"agent", "before"}),
+    Sort.AGREE: frozenset({"among", "by"}),
+    Sort.RECALLS: frozenset({"agent", "recalls", "by"}),
+}
+
+
+@dataclass(frozen=True)
+class StoryTest:
+    """One thing that must be true of a story.
+
+    Args:
+        name: what it is called, 1 to 120 characters.
+        sort: what it says.
+        fact: the sentence that is known or not, that none contradicts, or that is asked.
+        agent: the character's name; empty where it is about several.
+        among: whose memories must agree; everybody's if empty.
+        recalls: the id of a memory that must be recalled, or words that it has.
+        by: by when it must be so; the present if ``None``. A day of the story counts from its first, from 1.
+        told_by: until this one tells it nothing may be known; empty where it never may.
+        line: where it stands in its file, from 1; 0 = in none.
+    """
+
+    name: str
+    sort: Sort
+    fact: str
+    agent: str = ""
+    among: tuple[str, ...] = ()
+    recalls: str = ""
+    by: datetime | int | None = None
+    told_by: str = ""
+    line: int = field(default=0, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sort", Sort(self.sort))
+        object.__setattr__(self, "fact", checked_fact(self.fact))
+        name = self.name
+        if not isinstance(name, str) or not name.strip() or len(name) > _MAX_NAME or not name.isprintable():
+            raise InvalidParameter(f"A test needs a name of 1 to {_MAX_NAME} characters, not {shown(name)}.")
+        if self.sort is not Sort.AGREE and not self.agent:
+            raise InvalidParameter(f"The test {shown(name)} needs “agent”: the name of a character.")
+        if self.sort is Sort.RECALLS and not self.recalls.strip():
+            raise InvalidParameter(f"The test {shown(name)} needs “recalls”: the id of a memory, or words that it has.")
+        if isinstance(self.by, int) and not 1 <= self.by <= 100_000:
+            raise InvalidParameter(f"A day of the story is a number from 1 to 100,000, not {self.by}.")
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """As it stands in a file."""
+        told: dict[str, Any] = {"name": self.name}
+        if self.agent:
+            told["agent"] = self.agent
+        told[str(self.sort)] = self.fact
+        if self.among:
+            told["among"] = list(self.among)
+        if self.recalls:
+            told["recalls"] = self.recalls
+        when = self.by.isoformat() if isinstance(self.by, datetime) else self.by
+        if self.sort is Sort.MUST_NOT:
+            if self.told_by or when is not None:
+                told["before"] = {"told_by": self.told_by} if self.told_by else when
+        elif when is not None:
+            told["by"] = when if isinstance(self.by, datetime) else f"day {when}"
+        return told
+
+
+def parse(text: str, source: str = FILE) -> tuple[StoryTest, ...]:
+    """The tests of a file.
+
+    Args:
+        text: YAML: a list of tests, or a mapping with one under ``tests``.
+        source: what the file is called where something is wrong.
+
+    Raises:
+        InvalidDocument: it is no such file; each problem says its line and what to do.
+    """
+    if len(text.encode("utf-8", "surrogatepass")) > _MAX_BYTES:
+        raise InvalidDocument((Problem("", f"it has more than {_MAX_BYTES:,} bytes; split it"),), source)
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        at = error.problem_mark or error.context_mark
+        problem = Problem("", f"this is no YAML: {error.problem}; look at its spaces", at.line + 1 if at else None)
+        raise InvalidDocument((problem,), source) from error
+    except (yaml.YAMLError, RecursionError) as error:
+        raise InvalidDocument((Problem("", "this is no YAML; look for signs that cannot be seen"),), source) from error
+    if root is None:
+        return ()
+    listed = _list_of(root, source)
+    if len(listed) > MOST:
+        raise InvalidDocument((Problem("", f"there are {len(listed):,} tests; at most {MOST:,} are run"),), source)
+    found: list[StoryTest] = []
+    problems: list[Problem] = []
+    seen: dict[str, int] = {}
+    for node in listed:
+        line = node.start_mark.line + 1
+        try:
+            test = _read(node, line)
+        except InvalidInput as error:
+            problems.append(Problem("", error.sentence, line))
+            continue
+        if test.name in seen:
+            problems.append(Problem("", f"the name “{test.name}” stands on line {seen[test.name]} too", line))
+        seen.setdefault(test.name, line)
+        found.append(test)
+    if problems:
+        raise InvalidDocument(tuple(problems), source)
+    return tuple(found)
+
+
+def _list_of(root: yaml.Node, source: str) -> Sequence[yaml.Node]:
+    if isinstance(root, yaml.MappingNode):
+        held = {key.value: value for key, value in root.value if isinstance(key, yaml.ScalarNode)}
+        root = held.get("tests", root)
+    if not isinstance(root, yaml.SequenceNode):
+        problem = Problem(
+            "", "a list of tests is wanted: lines that begin with “- name: ...”", root.start_mark.line + 1
+        )
+        raise InvalidDocument((problem,), source)
+    return list(root.value)
+
+
+def _read(node: yaml.Node, line: int) -> StoryTest:
+    if not isinstance(node, yaml.MappingNode) or any(not isinstance(key, yaml.ScalarNode) for key, _ in node.value):
+        raise InvalidParameter("A test is a mapping: “name:”, “agent:” and what it says.")
+    given: dict[str, Any] = {key.value: _plain(value) for key, value in node.value}
+    sorts = [sort for sort in Sort if str(sort) in given]
+    if len(sorts) != 1:
+        wanted = ", ".join(f"“{sort}:”" for sort in Sort)
+        raise InvalidParameter(f"A test says exactly one of {wanted}; this one says {len(sorts)} of them.")
+    (sort,) = sorts
+    known = {"name", str(sort), *_KEYS[sort]}
+    if strange := sorted(set(given) - known):
+        raise InvalidParameter(f"“{sort}:” has no {shown(strange[0])}; it has {', '.join(sorted(known))}.")
+    before = given.get("before")
+    told_by, by = "", given.get("by")
+    if isinstance(before, Mapping):
+        if set(before) != {"told_by"} or not isinstance(before["told_by"], str):
+            raise InvalidParameter("“before:” is a time, or {told_by: the name of a character}.")
+        told_by = before["told_by"]
+    elif before is not None:
+        by = before
+    among = given.get("among", [])
+    if not isinstance(among, list) or not all(isinstance(one, str) for one in among):
+        raise InvalidParameter("“among:” is a list of names, such as [mira, tobias].")
+    texts = {name: given.get(name, "") for name in ("name", str(sort), "agent", "recalls")}
+    if wrong := next((name for name, one in texts.items() if not isinstance(one, str)), None):
+        raise InvalidParameter(f"“{wrong}:” is a text; put it in quotation marks.")
+    return StoryTest(
+        texts["name"],
+        sort,
+        texts[str(sort)],
+        texts["agent"],
+        tuple(among),
+        texts["recalls"],
+        _when(by),
+        told_by,
+        line,
+    )
+
+
+def _plain(node: yaml.Node) -> Any:
+    """What a node says, its scalars as they are written: a time stays a text."""
+    if isinstance(node, yaml.ScalarNode):
+        return node.value
+    if isinstance(node, yaml.SequenceNode):
+        return [_plain(one) for one in node.value]
+    return {str(key.value): _plain(value) for key, value in node.value}
+
+
+def _when(said: object) -> datetime | int | None:
+    if said is None or said == "":
+        return None
+    bare = str(said).strip().casefold().removeprefix("day").strip()
+    if bare.isdecimal():
+        return int(bare)
+    try:
+        return moment_given("'by'", parse_time(str(said)))
+    except ValueError:
+        problem = f"{shown(said)} is no time: write “day 3”, or a time with its zone such as 2026-03-05T18:00:00+00:00."
+        raise InvalidParameter(problem) from None
+
+
+def dumped(tests: Sequence[StoryTest]) -> str:
+    """The tests as a file."""
+    if not tests:
+        return _HEAD + "[]\n"
+    return _HEAD + str(yaml.safe_dump([test.told for test in tests], allow_unicode=True, sort_keys=False, width=110))
+
+
+def read(file: Path) -> tuple[StoryTest, ...]:
+    """The tests of a file; none where there is no such file.
+
+    Raises:
+        InvalidDocument: something in it is wrong.
+        StoreError: it cannot be read.
+    """
+    if not file.exists():
+        return ()
+    with as_store_errors(f"The file {file}"):
+        text = read_at_most(file, _MAX_BYTES + 1)
+    try:
+        return parse(text.decode("utf-8"), file.name)
+    except UnicodeDecodeError as error:
+        raise InvalidDocument((Problem("", "it is not in UTF-8; save it so"),), file.name) from error
+
+
+def write(file: Path, tests: Sequence[StoryTest]) -> None:
+    """Keep these tests in the place of the former ones.
+
+    Raises:
+        InvalidParameter: there are too many.
+        StoreError: the file cannot be written.
+    """
+    if len(tests) > MOST:
+        raise InvalidParameter(f"There are {len(tests):,} tests; at most {MOST:,} are kept.")
+    with as_store_errors(f"The file {file}"):
+        replace_text(file, dumped(tests))
