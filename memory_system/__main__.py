@@ -40,6 +40,7 @@ from .interfaces.cli.operating import advance, clock, commands, looks, rate, spe
 from .interfaces.cli.recall import check, explain, recall
 from .interfaces.cli.remembering import add, happened, import_
 from .interfaces.cli.run import demo, run
+from .interfaces.cli.story import run_story
 from .interfaces.cli.talking import talk
 from .interfaces.cli.terminal import say, show_json
 from .interfaces.mcp.command import mcp
@@ -155,6 +156,7 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
         "recall": recall,
         "explain": explain,
         "check": check,
+        "test": run_story,
         "evaluate": evaluate,
         "experiment": experiment,
         "talk": talk,
@@ -168,7 +170,7 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
             name: _MADE.pop(name)
             for name in (
                 *("remember-conversation", "whisper", "describe-person", "reflect-on-person"),
-                *("know", "unknow", "group"),
+                *("know", "unknow", "group", "correct"),
             )
         },
         **{name: _MADE.pop(name) for name in ("migrate", "reflect", "summarise", "plan")},

@@ -49,7 +49,7 @@ from ..conversation.tool import Found
 from ..core.change_set import Change, ChangeSet, Kept, ModelCall, TextChange
 from ..core.dismissed import Dismissed
 from ..core.entry import MemoryEntry, Scalar
-from ..core.known import Fact, Group
+from ..core.known import Fact, Group, Label
 from ..core.scoring import Score, Scoring, Weights
 from ..core.settings import AgentSettings
 from ..llm.prices import Price
@@ -78,6 +78,7 @@ from ..world.due import Step as DueStep
 from ..world.folders import Binned
 from ..world.happening import Happened, Known
 from ..world.inbox import Decision, Inbox
+from ..world.knows import Cell, StoryTest, TestResult
 from ..world.places import Located
 from ..world.rerating import Rerating
 from ..world.trail import Hop
@@ -691,6 +692,10 @@ _json(
 )
 _json(Happened, "HappenedTold", "Something that happened, and what each of those who know of it remembers.")
 _json(Fact, "FactTold", "A fact that everybody knows, or a group; ``known_from`` and ``known_until`` say when.")
+_json(Label, "LabelTold", "What a person said of a character and a fact, and the memory that shows it.")
+_json(Cell, "CellTold", "How a character stands to a fact, by which memory, since when, how it came; who judged.")
+_json(StoryTest, "StoryTestTold", "What must be true of a story: ``by`` is a time, or a day counted from its first.")
+_json(TestResult, "TestResultTold", "What became of a test; ``cell`` and ``chain`` lead to the memory that leaked.")
 _json(Group, "GroupTold", "A group, and the characters who are in it.")
 _json(Located, "PlaceTold", "A place, and the one that it lies in; empty where no personality says so.")
 _json(Hop, "HopTold", "One of those through whom something came: what they remember of it, and who told it to them.")

@@ -10,7 +10,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from ...core.change_set import ChangeSet
 from ...core.findings import Finding
-from ...core.known import EVERYBODY, WORLD_AGENT, Fact, Group
+from ...core.known import EVERYBODY, WORLD_AGENT, Fact, Group, Label
 from ...core.personality import as_text
 from ...core.settings import Settings
 from ...errors import InvalidParameter, MemorySystemError, shown
@@ -30,6 +30,7 @@ from ...world.branches.merge import Fit
 from ...world.folders import Binned
 from ...world.happening import Happened, Told
 from ...world.inbox import Inbox
+from ...world.knows import Cell, StoryTest, TestResult, Verdict
 from ...world.places import Located
 from ...world.rerating import Rerating
 from ...world.trail import Hop
@@ -388,6 +389,48 @@ class RemoteWorld:
     def groups(self) -> tuple[Group, ...]:
         """The groups of characters to whom facts can be known, by name."""
         return tuple(read(Group, one) for one in self._wire.get("/v1/groups")["items"])
+
+    def who_knows(
+        self,
+        fact: str,
+        names: str | Sequence[str] = (),
+        *,
+        at: datetime | None = None,
+        ask_model: bool = True,
+        progress: Progress = no_progress,
+    ) -> tuple[Cell, ...]:
+        """As ``World.who_knows``."""
+        asked = given(fact=fact, names=listed(names, "'names'"), at=at, ask_model=str(ask_model).lower())
+        told = long(self._wire, "GET", "/v1/who-knows", None, progress, **asked)
+        return tuple(read(Cell, one) for one in told["items"])
+
+    def correct(
+        self,
+        name: str,
+        fact: str,
+        verdict: Verdict | str | None,
+        memory: str = "",
+        *,
+        author: str | None = None,
+        preview: bool = False,
+    ) -> RemoteChangeSet:
+        """As ``World.correct``."""
+        said = None if verdict is None else str(verdict)
+        body = given(name=name, fact=fact, verdict=said, memory=memory)
+        return self._changed("correct", body, author, preview=preview)
+
+    def labels(self) -> tuple[Label, ...]:
+        """As ``World.labels``."""
+        return tuple(read(Label, one) for one in self._wire.get("/v1/labels")["items"])
+
+    def story_tests(self) -> tuple[StoryTest, ...]:
+        """As ``World.story_tests``."""
+        return tuple(read(StoryTest, one) for one in self._wire.get("/v1/story-tests")["items"])
+
+    def run_tests(self, *, progress: Progress = no_progress) -> tuple[TestResult, ...]:
+        """As ``World.run_tests``, of the tests that are kept with the world."""
+        told = long(self._wire, "GET", "/v1/story-tests/results", None, progress)
+        return tuple(read(TestResult, one) for one in told["items"])
 
     def query_many(self, queries: Iterable[Mapping[str, Any]]) -> list[Answered[Recall]]:
         """Ask many agents, or one of them many cues; one that cannot be asked costs no other its answer.

@@ -26,6 +26,8 @@ from ...operations.context import Progress
 from ...operations.importing.turns import MAX_SPEAKER, MAX_TURNS
 from ...store.put_off import Matter
 from ...world import knowing
+from ...world.knows import Verdict
+from ...world.knows.labels import LABEL, MOST_FACT
 from ...world.world import World
 from ..forms import RETENTION, Body, EditBody, Id, Ids, MaterialBody, Name, Says, SettingsBody, Share
 
@@ -699,6 +701,18 @@ BESIDE = (
 """What is planned and carried out in the same way, and has an address of its own over HTTP."""
 
 
+class Correct(Body):
+    """Which character, how it stands to which fact, and the memory that shows it."""
+
+    name: Annotated[Name, Says("The character's name.")]
+    fact: Annotated[
+        Annotated[str, StringConstraints(min_length=1, max_length=MOST_FACT)],
+        Says("The sentence that is known or not."),
+    ]
+    verdict: Annotated[Verdict | None, Says("How the character stands to it; none takes it back.")] = None
+    memory: Annotated[str, Says("The id of the memory that shows it, if one does.")] = ""
+
+
 def _know(world: World, body: Know, author: str) -> ChangeSet:
     times = {"known_from": body.known_from, "known_until": body.known_until}
     return world.know(body.text, to=body.to, rating=body.rating, fact_id=body.id, author=author, preview=True, **times)
@@ -732,6 +746,18 @@ OF_WORLD = (
         lambda world, body, author: world.group(body.name, body.members, author=author, preview=True),
         "'the guard' tobias edda",
         label="World: a group",
+    ),
+    Operation(
+        "correct",
+        "Correct who knows what",
+        "Say how a character stands to a fact, which is heard before any judge from then on.",
+        Correct,
+        lambda world, body, author: world.correct(
+            body.name, body.fact, body.verdict, body.memory, author=author, preview=True
+        ),
+        "tobias 'Juno stole the mill key.' --verdict 'half knows'",
+        kind=LABEL,
+        label="World: who knows what",
     ),
 )
 """What changes what the world knows, and no agent: planned by the world, the form, and who is behind it."""

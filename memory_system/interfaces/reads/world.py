@@ -7,11 +7,11 @@ from datetime import datetime
 from functools import partial
 from typing import Annotated
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, Field, StringConstraints
 
 from ...agent import AgentMemory
 from ...core.findings import Finding, State
-from ...core.known import Fact, Group
+from ...core.known import Fact, Group, Label
 from ...core.names import checked_name
 from ...errors import InvalidAgentName
 from ...llm import prices
@@ -26,12 +26,14 @@ from ...world.auth import Role
 from ...world.branches.diff import Apart
 from ...world.folders import Binned
 from ...world.inbox import Inbox
+from ...world.knows import Cell, StoryTest, TestResult
+from ...world.knows.labels import MOST_FACT
 from ...world.places import Located
 from ...world.rerating import Rerating
 from ...world.trail import Hop
 from ...world.world import World
 from .. import cursors
-from ..forms import Says
+from ..forms import Name, Says
 from ..serialize import Json, Shape, items, pages
 from .read import Form, OfMemory, Read, Some, Text
 
@@ -176,6 +178,20 @@ class OfInbox(Form):
     compare: Annotated[bool, Says("Compare all memories for duplicates and contradictions, too.")] = False
 
 
+class WhoKnows(Form):
+    """What is known or not, by whom, when, and who judges."""
+
+    fact: Annotated[
+        Annotated[str, StringConstraints(min_length=1, max_length=MOST_FACT)],
+        Says("One sentence that is known or not, such as: Juno has the key."),
+    ]
+    names: Annotated[list[Name], Says("Of whom; of all characters if nobody is named.", option="--of")] = Field(
+        default_factory=list
+    )
+    at: Annotated[AwareDatetime | None, Says("At which time of the world, with its zone; now if not given.")] = None
+    ask_model: Annotated[bool, Says("Whether the language model judges, where one is set.")] = True
+
+
 _of_rehearsals = partial(Read, tag="rehearsals", of_world=True)
 """One of rehearsals, which the world is asked."""
 
@@ -270,6 +286,47 @@ READS = (
         lambda world, _form: {"items": world.groups()},
         items("Groups", "The groups by name.", Group),
         "groups",
+    ),
+    _of_the_world(
+        "who-knows",
+        "Who knows what",
+        "How each character stands to a fact: knows it, half, has it wrong or not at all, and by which memory.",
+        WhoKnows,
+        lambda world, form, progress: {
+            "items": world.who_knows(form.fact, form.names, at=form.at, ask_model=form.ask_model, progress=progress)
+        },
+        items("WhoKnows", "A cell for each character, in their order.", Cell),
+        "who-knows",
+        "'Juno stole the mill key.' --of tobias",
+        told=True,
+    ),
+    _of_the_world(
+        "labels",
+        "What was said of who knows what",
+        "What people said by hand of who knows what, which is heard before any judge.",
+        Form,
+        lambda world, _form: {"items": world.labels()},
+        items("Labels", "The labels by id.", Label),
+        "labels",
+    ),
+    _of_the_world(
+        "story-tests",
+        "Tests of the story",
+        "The tests of the story that are kept with the world, in the order of their file.",
+        Form,
+        lambda world, _form: {"items": world.story_tests()},
+        items("StoryTests", "The tests in the order of their file.", StoryTest),
+        "story-tests",
+    ),
+    _of_the_world(
+        "run-tests",
+        "Run the tests of the story",
+        "What becomes of each test of the story: whether it is so, and by which memory it is not; nothing is changed.",
+        Form,
+        lambda world, _form, progress: {"items": world.run_tests(progress=progress)},
+        items("TestResults", "What became of each test, in their order.", TestResult),
+        "story-tests/results",
+        told=True,
     ),
     Read(
         "agents",

@@ -1,0 +1,41 @@
+"""The pytest plugin: ``def test_secret(world): assert not world.knows("tobias", "...")``.
+
+``--memory-world`` or, in the ini file, ``memory_world`` names the world, ``memory_database`` and
+``memory_personalities`` the folders; what is not said is as the environment has it. Looking touches nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from ..world.world import World
+
+_SAID = {
+    "world": "the world that tests of a story are run against",
+    "database": "the folder of all worlds",
+    "personalities": "the folder of the personality files",
+}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let the world be named on the command line and in the ini file."""
+    group = parser.getgroup("memory-system")
+    for name, about in _SAID.items():
+        group.addoption(f"--memory-{name}", default=None, help=f"memory-system: {about}.")
+        parser.addini(f"memory_{name}", f"memory-system: {about}.", default="")
+
+
+@pytest.fixture(scope="session")
+def world(request: pytest.FixtureRequest) -> Iterator[World]:
+    """The world that a story is tested against; ask it, and let it be."""
+    from ..core.settings import Settings  # whoever does not test a story does not load it
+    from ..world.world import World
+
+    config = request.config
+    said = {name: config.getoption(f"memory_{name}") or config.getini(f"memory_{name}") for name in _SAID}
+    with World(Settings(**{name: value for name, value in said.items() if value})) as opened:
+        yield opened
