@@ -48,7 +48,13 @@ class Place:
 
 
 PLACES = (
-    Place("World", (PageOf("overview", "World", ":material/home:"),)),
+    Place(
+        "World",
+        (
+            PageOf("overview", "World", ":material/home:"),
+            PageOf("who_knows", "Who knows what", ":material/grid_on:"),
+        ),
+    ),
     Place(
         "Memory",
         (

@@ -1,0 +1,155 @@
+"""The grid: a row for each fact, a cell for each character, and what a cell rests on."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import streamlit as st
+
+from memory_system import AgentMemory, MemorySystemError, Tier, World
+from memory_system.core import WORLD_AGENT, stamp
+from memory_system.world.knows import PERSON, Cell, Sort, StoryTest, Verdict
+
+from ... import session, words
+from ...components import bulk, widgets
+from ...data import tables
+
+_FACTS, _OPEN = "who-knows-facts", "who-knows-open"
+_MOST = 12
+"""Facts and characters that are shown at once."""
+_ICONS = {
+    Verdict.KNOWS: ":material/check_circle:",
+    Verdict.HALF: ":material/contrast:",
+    Verdict.WRONG: ":material/error:",
+    Verdict.UNAWARE: ":material/circle:",
+}
+_NAME = 80
+
+
+def add(fact: str) -> None:
+    """Ask about one more fact; it comes first."""
+    bare = " ".join(fact.split())
+    st.session_state[_FACTS] = [bare, *(one for one in st.session_state.get(_FACTS, ()) if one != bare)][:_MOST]
+
+
+def facts(world: World) -> list[str]:
+    """What is asked about: what was typed here, and what somebody has said or tested of this story before."""
+    try:
+        tested = [test.fact for test in world.story_tests() if test.sort in (Sort.KNOWS, Sort.MUST_NOT)]
+    except MemorySystemError:  # the tests below tell what is wrong with their file
+        tested = []
+    before = [label.fact for label in world.labels()]
+    return list(dict.fromkeys([*st.session_state.get(_FACTS, ()), *before, *tested]))[:_MOST]
+
+
+def span(world: World) -> tuple[datetime, datetime]:
+    """From when to when the story goes, in UTC, without the zone: as the slider has it."""
+    first = [
+        entry.timestamp
+        for name in world.characters()[:_MOST]
+        for tier in (Tier.STM, Tier.LTM)
+        for entry in session.character(name).entries(tier)
+        if entry.timestamp is not None
+    ]
+    end = world.clock().astimezone(UTC).replace(tzinfo=None)
+    begin = min(first).astimezone(UTC).replace(tzinfo=None) if first else end
+    begin = begin.replace(minute=0, second=0, microsecond=0) - timedelta(hours=1)
+    return begin, end
+
+
+def row(agent: AgentMemory, number: int, fact: str, at: datetime | None) -> None:
+    """A fact, and how each character stands to it; a click on one shows what that rests on."""
+    world = session.world()
+    cells = world.who_knows(fact, world.characters()[:_MOST], at=at, ask_model=False)
+    with st.container(border=True, gap="small", key=f"fact-{number}"):
+        st.text(tables.visible(fact))
+        with st.container(horizontal=True, gap="small"):
+            for cell in cells:
+                st.button(
+                    widgets.plain(f"{session.shown_name(cell.agent)}: {cell.verdict}"),
+                    icon=_ICONS[cell.verdict],
+                    key=f"cell-{number}-{cell.agent}",
+                    width=210,
+                    type="secondary" if cell.verdict is not Verdict.UNAWARE else "tertiary",
+                    on_click=_open,
+                    args=(fact, cell.agent),
+                )
+        chosen = st.session_state.get(_OPEN)
+        if chosen is not None and chosen[0] == fact:
+            for opened in (one for one in cells if one.agent == chosen[1]):
+                _evidence(agent, number, world.with_author(opened), at)
+
+
+def _open(fact: str, name: str) -> None:
+    held = st.session_state.get(_OPEN)
+    st.session_state[_OPEN] = None if held == (fact, name) else (fact, name)
+
+
+def _evidence(agent: AgentMemory, number: int, cell: Cell, at: datetime | None) -> None:
+    st.divider()
+    st.text(tables.visible(f"{session.shown_name(cell.agent)} {cell.verdict}. {cell.why}"))
+    if cell.memory:
+        st.text(tables.visible(f"“{cell.text}”"))
+        since = stamp(cell.since) if cell.since is not None else "always"
+        how = f"{cell.how} by {cell.told_by}" if cell.told_by else cell.how
+        brought = f" · revision {cell.revision}, {cell.author}" if cell.revision else ""
+        st.caption(
+            widgets.plain(f"Since {since} · {how} · {cell.sure:.0%} of the fact · judged by {cell.judge}{brought}")
+        )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if cell.memory and st.button(words.OPEN_MEMORY, icon=":material/open_in_new:", key=f"memory-{number}"):
+            open_memory(cell.agent, cell.memory)
+        verdict = st.selectbox(
+            words.IT_IS,
+            [str(one) for one in Verdict],
+            index=list(Verdict).index(cell.verdict),
+            key=f"is-{number}-{cell.agent}",
+        )
+        closed = agent.read_only is not None
+        if st.button(
+            words.SAY_SO, icon=":material/edit:", key=f"say-{number}", disabled=closed, help="In Python: World.correct"
+        ):
+            _correct(agent, cell, Verdict(str(verdict)))
+        if cell.judge == PERSON and st.button("Take it back", key=f"back-{number}", disabled=closed):
+            _correct(agent, cell, None)
+        if st.button(
+            words.KEEP_AS_TEST,
+            icon=":material/verified:",
+            key=f"keep-{number}",
+            disabled=closed or cell.verdict in _UNCLEAR,
+        ):
+            _keep(cell, at)
+
+
+_UNCLEAR = (Verdict.HALF, Verdict.WRONG)
+
+
+def open_memory(name: str, memory: str) -> None:
+    """Go to a memory in its drawer."""
+    st.switch_page("views/memory/memory.py", query_params={"agent": name, "memory": memory})
+
+
+def _correct(agent: AgentMemory, cell: Cell, verdict: Verdict | None) -> None:
+    world = session.world()
+    try:
+        made = world.correct(cell.agent, cell.fact, verdict, cell.memory if verdict else "", author=agent.author)
+    except MemorySystemError as error:
+        widgets.problem(error)
+        return
+    bulk.done(world.agent(WORLD_AGENT), made, "It is kept, and heard before any judge.")
+    st.rerun()
+
+
+def _keep(cell: Cell, at: datetime | None) -> None:
+    world = session.world()
+    sort = Sort.KNOWS if cell else Sort.MUST_NOT
+    what = "knows" if cell else "must not know"
+    named = f"{cell.agent} {what}: {cell.fact}"
+    test = StoryTest(named if len(named) <= _NAME else f"{named[: _NAME - 1]}…", sort, cell.fact, cell.agent, by=at)
+    try:
+        world.keep_tests([*(one for one in world.story_tests() if one.name != test.name), test])
+    except MemorySystemError as error:
+        widgets.problem(error)
+        return
+    widgets.say_next(words.TEST_KEPT)
+    st.rerun()

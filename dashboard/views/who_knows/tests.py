@@ -1,0 +1,73 @@
+"""The tests of the story on its page: run, and what a red one leaked, with the way back."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memory_system import AgentMemory, MemorySystemError
+from memory_system.world.knows import FILE, StoryTest, TestResult, chain_in_words
+
+from ... import session, words
+from ...components import bulk, widgets
+from ...data import tables
+from . import grid
+
+_RESULTS = "who-knows-results"
+
+
+def show(agent: AgentMemory) -> None:
+    """The tests that are kept, a button to run them, and what became of them."""
+    world = session.world()
+    st.header(words.STORY_TESTS, anchor=False)
+    widgets.said()
+    try:
+        held = world.story_tests()
+    except MemorySystemError as error:
+        widgets.problem(error)
+        return
+    if not held:
+        widgets.empty("No tests yet.", f"Open a cell above and keep it as a test. They stand in {FILE}.")
+        return
+    if st.button(words.RUN_TESTS, icon=":material/play_arrow:", help="In Python: World.run_tests"):
+        with st.spinner("Running"):
+            st.session_state[_RESULTS] = world.run_tests()
+    results: tuple[TestResult, ...] = st.session_state.get(_RESULTS, ())
+    of = {result.test: result for result in results}
+    for number, test in enumerate(held):
+        _line(agent, number, test, of.get(test))
+
+
+def _line(agent: AgentMemory, number: int, test: StoryTest, result: TestResult | None) -> None:
+    with st.container(border=True, gap="small", key=f"story-test-{number}"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if result is not None:
+                st.badge(words.PASSED if result.passed else words.RED, color="green" if result.passed else "red")
+            with st.container(width="stretch"):
+                st.text(tables.visible(test.name))
+            if st.button("Remove", key=f"remove-test-{number}", type="tertiary", disabled=agent.read_only is not None):
+                _remove(test)
+        if result is None or result.passed:
+            return
+        st.text(tables.visible(result.why))
+        cell = result.cell
+        if cell is None or not cell.memory:
+            return
+        st.text(tables.visible(f"“{cell.text}”"))
+        chain = f" · {chain_in_words(result.chain)}" if result.chain else ""
+        st.caption(widgets.plain(f"{cell.memory} · revision {cell.revision} · {cell.author}{chain}"))
+        with st.container(horizontal=True):
+            if st.button(words.OPEN_MEMORY, icon=":material/open_in_new:", key=f"leak-{number}"):
+                grid.open_memory(cell.agent, cell.memory)
+            if cell.revision and st.button(
+                words.UNDO_THIS, icon=":material/undo:", key=f"undo-leak-{number}",
+                disabled=agent.read_only is not None, help="In Python: AgentMemory.undo",
+            ):  # fmt: skip
+                st.session_state.pop(_RESULTS, None)
+                whose = session.world().agent(cell.agent).acting_as(agent.author)
+                bulk.do(whose, lambda: whose.undo(cell.revision))
+
+
+def _remove(test: StoryTest) -> None:
+    world = session.world()
+    world.keep_tests([one for one in world.story_tests() if one.name != test.name])
+    st.rerun()
