@@ -64,6 +64,13 @@ def took(serving: subprocess.Popen[str]) -> float:
     return float(serving.stdout.readline())
 
 
+def ended(serving: subprocess.Popen[str]) -> None:
+    """Let a process end by itself, which it does once nobody can ask any more."""
+    assert serving.stdin is not None
+    serving.stdin.close()
+    serving.wait()
+
+
 def main() -> None:
     """Measure and print."""
     if sys.argv[1:2] == ["--serve"]:
@@ -82,7 +89,7 @@ def main() -> None:
                 both = [stack.enter_context(started(one, kind, size)) for one in (given.before.resolve(), ROOT)]
                 rounds = [[took(one) for one in both] for _ in range(given.rounds)]
                 for one in both:
-                    one.terminate()
+                    ended(one)
             before, now = (statistics.median(times) for times in zip(*rounds, strict=True))
             print(f"| {kind} | {size:,} | {before:.2f} | {now:.2f} | {now / before:.2f} |", flush=True)
 

@@ -214,9 +214,10 @@ class Query:
 
     def __post_init__(self) -> None:
         checked_cue(self.cue)
-        object.__setattr__(self, "instances", tuple(_listed("instances", self.instances, MAX_INSTANCES)))
-        for instance in self.instances:
-            checked_cue(instance)
+        if self.instances != ():
+            object.__setattr__(self, "instances", tuple(_listed("instances", self.instances, MAX_INSTANCES)))
+            for instance in self.instances:
+                checked_cue(instance)
         whole("top_k", self.top_k, 0, MAX_TOP_K)
         whole("requery", self.requery, 0, MAX_REQUERY)
         in_range("The threshold", self.threshold, 0, 30)
@@ -247,7 +248,7 @@ class Query:
         for: what was intended then is not what is to be done now.
         """
         found = self.facets.admit(table) if self.facets else None
-        if Kind.PLAN in self.facets.kinds or _PLANNED in self.facets.tags:
+        if not len(table) or Kind.PLAN in self.facets.kinds or _PLANNED in self.facets.tags:
             return found
         plans: NDArray[np.bool_] = table.kinds == _PLAN
         if not plans.any():

@@ -95,7 +95,8 @@ def second_round(
 FEW = 512
 """Up to this many rows every score is computed; estimating them first would cost more."""
 
-_NOTHING = Parts(np.zeros(0), np.zeros(0), np.zeros(0), Weights())
+_NO_TOTALS = np.zeros(0)
+_NOTHING = Parts(_NO_TOTALS, _NO_TOTALS, _NO_TOTALS, Weights())
 
 
 def by_vectors(measure: Measure, table: Table, cue: Vectors) -> Relevancy:
@@ -264,14 +265,18 @@ class _Asked:
                 behind[tier].append(row)
             ranked |= {tier: self._ranked(tier, behind[tier]) for tier in {tier for tier, _ in new}}
         ids = {tier: [one.table.ids[row] for row in one.best] for tier, one in ranked.items()}
-        given = seated(self.query, {tier: one.parts.totals for tier, one in ranked.items()}, ids)
+        totals = {tier: one.parts.totals if one.best else _NO_TOTALS for tier, one in ranked.items()}
+        given = seated(self.query, totals, ids)
         found = []
         for seat, (tier, place) in enumerate(given.order, start=1):
             score, rank = ranked[tier].parts.one(place), place + 1
             words = because(Verdict.RECALLED, tier, score, rank, given, self.query, seat)
             row = ranked[tier].best[place]
-            entry, by = ranked[tier].table.entries[row], self._instance(tier, row)
-            found.append(Candidate(entry, score, rank, Verdict.RECALLED, met_by(words, by), instance=by))
+            entry, by = ranked[tier].table.entries[row], ""
+            if self.query.instances:
+                by = self._instance(tier, row)
+                words = met_by(words, by)
+            found.append(Candidate(entry, score, rank, Verdict.RECALLED, words, instance=by))
         return (*found, *self._guided(found, behind))
 
     def _behind(self, ranked: Mapping[Tier, _Ranked]) -> list[tuple[Tier, int]]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,8 +64,8 @@ def seated(query: Query, scores: Mapping[Tier, Floats], ids: Mapping[Tier, Seque
     counts = [len(scores[tier]) for tier in LIVED]
     if query.scoring.seats is Seats.CASCADE:
         of = seats_of(query, *counts)
-        ends = np.cumsum([of[tier] for tier in LIVED])
-        numbers = {tier: np.arange(end - of[tier], end) + 1 for tier, end in zip(LIVED, ends.tolist(), strict=True)}
+        ends = accumulate(of[tier] for tier in LIVED)
+        numbers = {tier: np.arange(end - of[tier] + 1, end + 1) for tier, end in zip(LIVED, ends, strict=True)}
         return Seated(of, numbers, static_most(query, *counts[1:]), math.nan)
     most = static_most(query, *counts[1:])
     able = {tier: most if tier is Tier.STATIC else query.top_k for tier in LIVED}

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import recall
+from benchmarks import before, recall
 from benchmarks.peers import base, corpus, ours, scans
 from benchmarks.peers.generative_agents import Node, cosine, retrieve, scaled
 
@@ -138,3 +138,13 @@ def test_every_system_has_a_name_of_its_own() -> None:
     names = [system.name for system in base.SYSTEMS]
     assert len(set(names)) == len(names)
     assert names[0] == base.OURS.name
+
+
+def test_a_version_is_asked_beside_an_earlier_one() -> None:
+    both = [before.started(before.ROOT, "answer", 300) for _ in range(2)]
+    try:
+        assert all(before.took(one) > 0 for one in both)
+    finally:
+        for one in both:
+            before.ended(one)
+    assert [one.returncode for one in both] == [0, 0]
