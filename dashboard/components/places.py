@@ -61,7 +61,7 @@ def count() -> None:
         st.html(
             f"<style>:is(.st-key-place-inbox,.st-key-place-here) a[href*='inbox']::after{{content:'{waits}'/'';"
             "margin-left:auto;padding:0 .5rem;font-size:var(--type-small);line-height:1.25rem;border-radius:1rem;"
-            "font-variant-numeric:tabular-nums;"
+            "font-variant-numeric:tabular-nums;color:light-dark(#161513,#efeee8);"
             "background:color-mix(in srgb,light-dark(#161513,#efeee8) 10%,transparent)}</style>"
         )
 

@@ -95,7 +95,7 @@ def _why(agent: AgentMemory, query: Query, candidate: Candidate) -> None:
 
 _TABLE = (
     "<style>.why{width:100%;border-collapse:collapse;font-size:var(--type-text);line-height:1.5rem;"
-    "font-variant-numeric:tabular-nums}.why th{font-weight:400;opacity:.75;text-align:right}"
+    "font-variant-numeric:tabular-nums}.why th{font-weight:400;opacity:.75;text-align:right;padding:0 0 0 .5rem}"
     ".why td{text-align:right;white-space:nowrap;padding:0 0 0 .5rem}.why :is(th,td):first-child{text-align:left;"
     "padding:0}.why td:nth-child(4){width:40%}.why i{display:inline-block;width:.5rem;height:.5rem;border-radius:2px;"
     "margin-right:.5rem}.why b{display:block;height:.5rem;border-radius:2px}.why .sum td{text-align:left;"
