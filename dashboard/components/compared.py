@@ -112,8 +112,8 @@ def waiting(agent: AgentMemory) -> tuple[Inbox, bool]:
 
 
 def _held(agent: AgentMemory) -> int:
-    """How many memories there are to compare."""
-    return sum(len(agent.entries(tier)) for tier in (Tier.STM, Tier.LTM))
+    """How many memories there are to compare; counted once, since the number beside the inbox is on every page."""
+    return session.kept("held", agent, lambda one: sum(len(one.entries(tier)) for tier in (Tier.STM, Tier.LTM)))
 
 
 def _dismissed(agent: AgentMemory) -> frozenset[Hashable]:
