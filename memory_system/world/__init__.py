@@ -4,6 +4,7 @@ from ..store.put_off import Matter
 from . import swap
 from .advancing import Advanced
 from .auth import Door, Role, is_this_machine, refuse_unsafe
+from .bringing import create_from_file
 from .due import Step
 from .inbox import Decision, Inbox, morning_after, sorted_out, suspected
 from .prompt_samples import sample
@@ -24,6 +25,7 @@ __all__ = [
     "Rerating",
     "Role",
     "Step",
+    "create_from_file",
     "for_role",
     "is_this_machine",
     "morning_after",

@@ -17,7 +17,7 @@ from ..agent_parts.knowledge import Knowledge
 from ..core import personality as static_memory
 from ..core.authors import running_script
 from ..core.change_set import ChangeSet
-from ..core.entry import LIVED, MemoryEntry
+from ..core.entry import LIVED
 from ..core.files import as_store_errors, refuse_links
 from ..core.kinds import Tier
 from ..core.known import EVERYBODY, WORLD_AGENT, Fact, Group
@@ -646,8 +646,6 @@ class World(Stage, Asking):
         *,
         author: str = "",
         progress: Progress = no_progress,
-        kept: Sequence[MemoryEntry] = (),
-        card: str | None = None,
     ) -> AgentMemory:
         """A new agent with what happened to it before, as one change set: its first.
 
@@ -659,8 +657,6 @@ class World(Stage, Asking):
             events: as ``AgentMemory.add_short_term`` takes them.
             author: who is behind it, as the history tells it; the world's author if not given.
             progress: told how far it is.
-            kept: memories that are stored as they are, such as thoughts of long-term memory that came with a file.
-            card: the character card that it is made from, as JSON; it is kept for when the character is exported.
 
         Raises:
             InvalidAgentName, InvalidParameter, InvalidPersonality, InvalidEntry: nothing was made.
@@ -668,6 +664,13 @@ class World(Stage, Asking):
         """
         text = static_memory.as_text(personality)
         static_memory.parse(text, "the personality")
+        with self.newborn(name) as agent:
+            agent.acting_as(author or self.author).curation.begin(text, events, progress)
+            return agent
+
+    @contextmanager
+    def newborn(self, name: str) -> Iterator[AgentMemory]:
+        """A new agent that has nothing yet, which whoever asks gives something within; if that fails, it is gone."""
         with self._lock:
             checked = self.free_name(name)
             place = self._place(checked)
@@ -675,9 +678,7 @@ class World(Stage, Asking):
                 place.refuse_taken()
                 place.folder.mkdir(parents=True)
         with self._making(checked, place):
-            agent = self.agent(checked)
-            agent.acting_as(author or self.author).curation.begin(text, events, progress, kept=kept, card=card)
-            return agent
+            yield self.agent(checked)
 
     def duplicate_agent(self, name: str, to: str) -> AgentMemory:
         """A copy of an agent, its whole history included, under another name.

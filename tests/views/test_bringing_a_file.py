@@ -17,7 +17,9 @@ OpenPage = Callable[..., AppTest]
 
 
 def bring(page: AppTest, name: str, raw: bytes | str) -> None:
-    """Choose a file."""
+    """Choose a file, in the tab that is drawn when it is opened."""
+    page.session_state["add-mira"] = "A file"
+    page.run()
     uploader = next(one for one in page.file_uploader if one.label == words.BRING_A_FILE)
     content = raw.encode() if isinstance(raw, str) else raw
     uploader.set_value((name, content, "application/octet-stream")).run()

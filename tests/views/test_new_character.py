@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import session, words
 from dashboard.views.new_character import trying
 from memory_system import Tier
+from tests import materials
 from tests.dashboard.test_portraits import file
 from tests.views.test_looking_back import app, picker, press, shown
 
@@ -128,3 +129,21 @@ def test_names_of_files_are_free_and_can_be_used(open_page: OpenPage) -> None:
     assert trying.free_name("Mira") == "mira 2"
     assert trying.free_name("../..") == "character"
     assert trying.free_name("Con") == "character"
+
+
+def test_a_card_fills_the_form_and_what_it_holds_goes_with_the_character(open_page: OpenPage) -> None:
+    page = open_page("new_character")
+    chooser = next(one for one in page.file_uploader if one.label.startswith("A character card"))
+    chooser.set_value(("quill.png", materials.card_png(materials.CARD), "image/png")).run()
+    assert not page.exception, page.exception
+    assert "Rosa Quill · 3 traits · 4 facts" in shown(page)
+    assert "Read from quill.png." in shown(page)
+    area(page, words.PASTE_A_LIFE, "2026-03-01 09:00 Bought flour from Edda")
+    assert "rosa" not in session.world().agents()
+    press(page, words.CREATE_IT)
+    rosa = session.world().agent("rosa")
+    assert rosa.revision == 1
+    assert rosa.personality is not None
+    assert "stubborn" in rosa.personality.traits
+    assert rosa.text("card")
+    assert len(rosa.entries(Tier.STM)) == 1

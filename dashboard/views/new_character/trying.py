@@ -12,6 +12,7 @@ import streamlit as st
 from memory_system import AgentMemory, MemoryEntry, Tier, World
 from memory_system.core import checked_name
 from memory_system.errors import AlreadyExists, InvalidAgentName
+from memory_system.world import create_from_file
 
 from ... import session, words
 from ...components import bars, cast, widgets, working
@@ -92,9 +93,10 @@ def create(
         MemorySystemError: nothing was made.
     """
     whole = [*(came.lived if came else ()), *events]
-    made = session.world().create_with_events(
-        free_name(str(document["identity"]["name"])), json.dumps(document, ensure_ascii=False), rated(life, whole),
-        kept=came.kept if came else (), card=came.card if came else None,
+    name, text = free_name(str(document["identity"]["name"])), json.dumps(document, ensure_ascii=False)
+    made = create_from_file(
+        session.world(), name, text, rated(life, whole),
+        came.kept if came else (), came.card if came else None,
         author=f"{st.session_state.get('page', 'dashboard')} page",
         progress=working.shown_in(st.empty()),
     )  # fmt: skip

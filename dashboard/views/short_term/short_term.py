@@ -30,7 +30,8 @@ if not widgets.closed(agent):
     with talk:
         conversation_form.show(agent)
     with file:
-        material.show(agent)
+        if file.open:
+            material.show(agent)
     with several:
         happening_form.show(agent)
 

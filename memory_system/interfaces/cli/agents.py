@@ -15,6 +15,7 @@ from ...agent_parts.importing import preview_of
 from ...core.personality import parse
 from ...core.times import stamp
 from ...errors import AgentNotFound, MemorySystemError
+from ...world.bringing import create_from_file
 from ...world.world import World
 from .arguments import Agent, DryRun, Json, the_world
 from .progress import quiet_progress
@@ -103,7 +104,7 @@ def _from_file(world: World, free: str, source: str, *, json: bool, dry_run: boo
             told = found.document or {"identity": {"name": free}}
             if told["identity"]["name"] == "Nobody":
                 told["identity"]["name"] = free
-            world.create_with_events(free, told, lived, progress=progress, kept=kept, card=material.card)
+            create_from_file(world, free, told, lived, kept, material.card, progress=progress)
     done = f"The agent {free!r} is made of {looked.title}."
     _say_done(world, free, done, json=json, dry_run=dry_run)
 

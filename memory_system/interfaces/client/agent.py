@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Self
 
 from ...agent import AgentMemory
 from ...agent_parts.cues import Precision
+from ...agent_parts.importing import ALL
 from ...agent_parts.rating import Rerated
 from ...agent_parts.retrieval import Asked
 from ...core import personality as static_memory
@@ -23,7 +24,9 @@ from ...llm.usage import Spent
 from ...operations.context import Progress, by_age, no_progress
 from ...operations.edit import listed
 from ...operations.importing import events as intake
+from ...operations.importing.dates import Order
 from ...operations.importing.events import Added, Events
+from ...operations.importing.forms import Origin
 from ...operations.importing.taking_in import Preview
 from ...operations.narrative import Hits, Narrative
 from ...operations.reembed import Reembedded
@@ -355,9 +358,20 @@ class RemoteAgent(RemoteView):
         told = self._wire.ask(f"{self._of}/precision", body)["items"]
         return {one["preset"]: Precision(one["right"], one["wrong"], one["unjudged"], one["top_k"]) for one in told}
 
-    def read_material(self, material: bytes | str, **how: Any) -> Preview:
-        """As ``AgentMemory.read_material``, with the same parameters."""
-        return read(Preview, self._wire.ask(f"{self._of}/material", given(material=material, **how)))
+    def read_material(
+        self,
+        material: bytes | str,
+        *,
+        file_name: str = "",
+        form: Origin | str | None = None,
+        take: str | Sequence[str] = ALL,
+        columns: Mapping[str, str] | None = None,
+        dates: Order | str | None = None,
+        now: datetime | None = None,
+    ) -> Preview:
+        """As ``AgentMemory.read_material``."""
+        how = given(file_name=file_name, form=form, take=listed(take), columns=columns, dates=dates, now=now)
+        return read(Preview, self._wire.ask(f"{self._of}/material", given(material=material) | how))
 
     def versus(self, first: str, second: str, *, now: datetime | None = None, top_k: int | None = None) -> Versus:
         """As ``AgentMemory.versus``."""

@@ -18,8 +18,8 @@ Turns = str | Sequence[Mapping[str, Any] | Sequence[str]]
 or one text of lines ``Name: what is said``, where a line that names nobody goes on with what was being said."""
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
-_SPOKEN = re.compile(r"\s*(?P<speaker>[^\W_][^:\n]{0,59}?)\s*:(?:\s+(?P<text>.*))?$", re.DOTALL)
-_NAME_WORDS = 5
+SPOKEN = re.compile(r"\s*(?P<speaker>[^\W_][^:\n]{0,59}?)\s*:(?:\s+(?P<text>.*))?$", re.DOTALL)
+NAME_WORDS = 5
 """Words that may stand before the colon; more are a sentence."""
 _KEYS = ("speaker", "text", "timestamp")
 _MEANT = {
@@ -76,8 +76,8 @@ def spoken(text: str) -> list[tuple[str, str]]:
     for number, line in enumerate(_LINE_END.split(text), start=1):
         if not line.strip():
             continue
-        spoken = _SPOKEN.match(line)
-        if spoken is not None and len(spoken["speaker"].split()) <= _NAME_WORDS:
+        spoken = SPOKEN.match(line)
+        if spoken is not None and len(spoken["speaker"].split()) <= NAME_WORDS:
             turns.append((spoken["speaker"], spoken["text"] or ""))
         elif turns:
             speaker, said = turns[-1]

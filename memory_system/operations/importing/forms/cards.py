@@ -82,7 +82,8 @@ def read_card(value: Mapping[str, Any], into: Gathering) -> None:
     if isinstance(examples := said.plain(data.get("mes_example")), str):
         for number, example in enumerate(_EXAMPLE.split(examples), start=1):
             if example.strip():
-                into.lines(f"{at}mes_example.{number}", "facts", f"How {said.name} speaks:\n{example.strip()}")
+                spoken = " / ".join(line.strip() for line in example.splitlines() if line.strip())
+                into.lines(f"{at}mes_example.{number}", "facts", f"How {said.name} speaks: {spoken}")
     for field, held in data.items():
         if field in _LEFT:
             for place, text in _texts(f"{at}{field}", held):

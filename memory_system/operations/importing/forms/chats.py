@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,11 +9,9 @@ from typing import Any
 
 from ....core.entry import Kind, Source
 from ..dates import Order, Written, at_start, order_of
-from ..turns import MAX_SPEAKER
+from ..turns import MAX_SPEAKER, NAME_WORDS, SPOKEN
 from .material import Gathering, made_id
 
-_SPOKEN = re.compile(r"\s*(?P<speaker>[^\W_][^:\n]{0,59}?)\s*:(?:\s+(?P<text>.*))?$", re.DOTALL)
-_NAME_WORDS = 5
 _NOTICE = "A notice of the program, which nobody said."
 _OTHER_BRANCH = "It was replaced by another answer; the conversation goes on elsewhere."
 
@@ -28,6 +25,7 @@ class _Talk:
     title: str = ""
     turns: int = 0
     held: datetime | None = None
+    talk: str = ""
 
     def turn(self, place: str, speaker: str, text: object, when: datetime | None, *, own: bool = False) -> None:
         """Something that was said; without a time, when the turn before it was."""
@@ -36,7 +34,7 @@ class _Talk:
             return
         name = " ".join(speaker.split())[:MAX_SPEAKER] or "Somebody"
         self.held = when or self.held
-        talk = made_id("talk", *self.key)
+        talk = self.talk = self.talk or made_id("talk", *self.key)
         metadata: dict[str, Any] = {"conversation": talk.removeprefix("in:"), "turn": self.turns, "speaker": name}
         metadata |= {"conversation_title": self.title[:MAX_SPEAKER]} if self.title else {}
         own = own or name.casefold() == self.into.who.casefold()
@@ -176,9 +174,10 @@ def read_claude(value: object, into: Gathering) -> None:
         path = list(nodes)
         if branched or str(talk.get("current_leaf_message_uuid")) in nodes:
             path = _path(nodes, talk.get("current_leaf_message_uuid"), "parent_message_uuid", _written(into)) or path
+        on_path = set(path)
         for step, (key, message) in enumerate(nodes.items(), start=1):
             where = f"{place}, message {step}"
-            if key not in set(path):
+            if key not in on_path:
                 into.drop(where, _blocks(message), _OTHER_BRANCH)
                 continue
             own = message.get("sender") == "assistant"
@@ -244,8 +243,8 @@ def _spoken(line: str) -> tuple[Written | None, str, str] | None:
     written = at_start(line)
     if written is not None and written.problem is not None:
         return None
-    found = _SPOKEN.match(line if written is None else written.rest)
-    if found is None or len(found["speaker"].split()) > _NAME_WORDS:
+    found = SPOKEN.match(line if written is None else written.rest)
+    if found is None or len(found["speaker"].split()) > NAME_WORDS:
         return None
     return written, found["speaker"].strip(), found["text"] or ""
 

@@ -178,9 +178,10 @@ class Gathering:
             elif len(text) > MAX_LINE:
                 first, *rest = pieces_of(text)
                 self.parts.append(Part(place, "identity", (key, first)))
-                self.lines(place, "facts", "\n\n".join(rest))
+                for one in rest:
+                    self.lines(place, "facts", one)
             else:
-                self.parts.append(Part(place, "identity", (key, text)))
+                self.parts.append(Part(place, "identity", (key, " ".join(text.split()))))
 
     def lines(self, place: str, section: str, value: object) -> None:
         """One fact, trait or goal, in pieces where it is too long; what is said twice is left out."""
@@ -274,14 +275,16 @@ def made_id(*of: object) -> str:
 
 
 def pieces_of(text: str, most: int = MAX_LINE) -> list[str]:
-    """A text in pieces of at most so many characters, cut between paragraphs, sentences or words where that can be."""
-    left, found = text.strip(), list[str]()
-    while len(left) > most:
-        ends = [max((one.end() for one in re.finditer(sign, left[:most])), default=0) for sign in _CUTS]
-        cut = next((end for end in ends if end > most // 4), most)
-        found.append(left[:cut].strip())
-        left = left[cut:].strip()
-    return [*found, left] if left else found
+    """A text in lines of at most so many characters, cut between paragraphs, sentences or words where that can be."""
+    found, begin = list[str](), 0
+    while begin < len(text):
+        window = text[begin : begin + most]
+        ends = [max((one.end() for one in re.finditer(sign, window)), default=0) for sign in _CUTS]
+        cut = next((end for end in ends if end > most // 4), most) if begin + most < len(text) else most
+        if line := " ".join(window[:cut].split()):
+            found.append(line)
+        begin += cut
+    return found
 
 
 _CUTS = (r"\n\s*\n", r"[.!?…。！？]['\"”’)]*\s", r"\s")

@@ -36,8 +36,10 @@ def read_prose(text: str, into: Gathering) -> None:
             chapter = paragraph.strip("# \t")[:100]
             into.drop(f"line {line}", paragraph, "It is a heading; it stands with the sentences beneath it.")
             continue
+        at, counted = line, 0
         for number, (offset, sentence) in enumerate(_sentences(paragraph), start=1):
-            where = f"line {line + paragraph.count(chr(10), 0, offset)}, sentence {number}"
+            at, counted = at + paragraph.count("\n", counted, offset), offset
+            where = f"line {at}, sentence {number}"
             for piece in pieces_of(" ".join(sentence.split()), _LONGEST):
                 into.memory(where, piece, metadata={"chapter": chapter} if chapter else {})
 
