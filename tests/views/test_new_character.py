@@ -132,7 +132,8 @@ def test_names_of_files_are_free_and_can_be_used(open_page: OpenPage) -> None:
 
 
 def test_a_card_fills_the_form_and_what_it_holds_goes_with_the_character(open_page: OpenPage) -> None:
-    page = open_page("new_character")
+    open_page("overview")
+    page = picker(app(agent="mira")).select(session.NEW).run()
     chooser = next(one for one in page.file_uploader if one.label.startswith("A character card"))
     chooser.set_value(("quill.png", materials.card_png(materials.CARD), "image/png")).run()
     assert not page.exception, page.exception

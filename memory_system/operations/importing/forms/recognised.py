@@ -21,6 +21,7 @@ from .material import TITLES, Gathering, Material, Origin, refusal
 _LINE_END = re.compile(r"\r\n|\r|\n")
 PERSONA_FILES = ("nodes.json", "scratch.json", "spatial_memory.json")
 """What is read of a persona's folder."""
+_MOST_LINES = 1_000_000
 _EXPORT = "it is an export of this program; “memory-system import” takes it back in, with its tiers"
 
 
@@ -144,6 +145,8 @@ class _Reading:
         personas.read_nodes(good, into)
 
     def _text(self, text: str) -> Gathering:
+        if (count := text.count("\n") + text.count("\r")) > _MOST_LINES:
+            raise refusal(f"it has {count:,} lines; at most {_MOST_LINES:,} are taken")
         begins = text.lstrip()[:1]
         if self.asked in _OF_TEXT:
             return self._plain(text, self.asked)
