@@ -659,8 +659,7 @@ class World(Stage, Asking):
             progress: told how far it is.
 
         Raises:
-            InvalidAgentName, InvalidParameter, InvalidPersonality, InvalidEntry: nothing was made.
-            AlreadyExists: there is an agent of this name, or one that differs only in upper and lower case.
+            InvalidAgentName, InvalidParameter, InvalidPersonality, InvalidEntry, AlreadyExists: nothing was made.
         """
         text = static_memory.as_text(personality)
         static_memory.parse(text, "the personality")

@@ -96,8 +96,9 @@ def test_a_client_sends_bytes_and_is_told_what_the_agent_is_told(world: World, a
         done = remote.import_material(raw)
         assert done.revision == agent.revision
         remote.undo(done.revision)
-        long = materials.PROSE + "The tide went out again. " * 90_000
-        assert remote.read_material(long).form == "prose"
+        long = "\n".join(json.dumps({"text": f"Crate {n}: {'flour ' * 2000}"}) for n in range(200))
+        assert len(long) > 2_000_000
+        assert len(remote.read_material(long).rows) == 200
     assert GULL not in {entry.document for entry in agent.entries(Tier.STATIC)}
 
 
