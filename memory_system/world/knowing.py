@@ -8,7 +8,7 @@ from datetime import datetime
 
 from ..core.change_set import Change, ChangeSet, short
 from ..core.entry import MemoryEntry
-from ..core.known import EVERYBODY, OF_GROUP, WORLD_AGENT, Fact, Group, group_name, new_fact_id
+from ..core.known import EVERYBODY, OF_GROUP, WORLD_AGENT, Fact, Group, Label, group_name, new_fact_id
 from ..core.times import stamp
 from ..errors import AgentNotFound, Conflict, EntryNotFound, InvalidEntry, InvalidParameter, shown
 from ..operations.edit import listed
@@ -42,6 +42,11 @@ class Kept:
     def groups(self) -> tuple[Group, ...]:
         """Who knows the same, by name."""
         return tuple(group for entry in self.entries if (group := Group.of(entry)) is not None)
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """What was said by hand of who knows what, by id."""
+        return tuple(label for entry in self.entries if (label := Label.of(entry)) is not None)
 
     def find(self, entry_id: str) -> MemoryEntry | None:
         """The memory of this id, without when it was accessed."""
@@ -144,22 +149,27 @@ def group(kept: Kept, characters: Collection[str], name: str, members: str | Seq
 
 
 def renamed(kept: Kept, name: str, to: str) -> ChangeSet:
-    """Plan to let the groups that a character is in know it by its new name."""
+    """Plan to let the groups that a character is in, and what was said of it, know it by its new name."""
     changes = []
     for one in kept.groups:
         after = replace(one, members=tuple(to if member == name else member for member in one.members))
         if after != one:
             changes.append(Change(one.entry, after.entry, f"{name} was renamed."))
+    for label in (label for label in kept.labels if label.agent == name):
+        said = replace(label, agent=to).entry
+        changes += [Change(label.entry, None, f"{name} was renamed."), Change(None, said, f"{name} was renamed.")]
     return kept.plan(GROUP, f"{name} is called {to}", changes)
 
 
 def newcomer(kept: Kept, name: str) -> ChangeSet:
-    """Plan to take a name, which a character has that is new, out of the groups that another one of it was in."""
+    """Plan to take a name, which a character has that is new, from the groups and labels of another one of it."""
     changes = []
     for one in kept.groups:
         if name in one.members:
             after = replace(one, members=tuple(member for member in one.members if member != name))
             changes.append(Change(one.entry, after.entry, f"{name} is another character now."))
+    gone = [label for label in kept.labels if label.agent == name]
+    changes += [Change(label.entry, None, f"{name} is another character now.") for label in gone]
     return kept.plan(GROUP, f"{name} is new, and in no group", changes)
 
 

@@ -182,6 +182,17 @@ def test_a_correction_can_name_the_memory_that_shows_it(pair: World) -> None:
     assert (cell.verdict, cell.memory, cell.how) == (Verdict.HALF, "saw", "saw")
 
 
+def test_a_correction_follows_its_character_and_no_other_of_that_name(pair: World) -> None:
+    pair.correct("bo", CUP, "knows")
+    pair.rename_agent("bo", "cy")
+    assert pair.knows("cy", CUP).judge == PERSON
+    pair.create_agent("bo")
+    assert pair.knows("bo", CUP).judge == RULES
+    pair.delete_agent("cy")
+    pair.create_agent("cy")
+    assert not pair.labels()
+
+
 @pytest.mark.parametrize(
     ("name", "fact", "verdict", "memory", "error"),
     [

@@ -2,7 +2,7 @@
 
 from .asking import Asking
 from .cell import PERSON, RULES, Cell, Verdict
-from .running import TestResult, chain_in_words, junit
+from .running import TestResult, began, chain_in_words, junit
 from .story import FILE, Sort, StoryTest
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "StoryTest",
     "TestResult",
     "Verdict",
+    "began",
     "chain_in_words",
     "junit",
 ]

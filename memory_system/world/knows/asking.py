@@ -115,7 +115,7 @@ class Asking:
         cast_ = self.characters()
         wanted = listed(names, "'names'") or cast_
         agents = [self.agent(name) for name in wanted]
-        held = labels.labels(self._kept())
+        held = self._kept().labels
         known = known_names(
             [*(self.agent(one).personality_text for one in cast_), *(one.personality_text for one in agents)]
         )
@@ -167,7 +167,7 @@ class Asking:
 
     def labels(self) -> tuple[Label, ...]:
         """What was said by hand of who knows what, by ``correct``."""
-        return labels.labels(self._kept())
+        return self._kept().labels
 
     # -- one cell --------------------------------------------------------------------------------------
 
@@ -194,7 +194,8 @@ class Asking:
         if not ask_model or agent.model.name == OfflineModel.name:
             return cell
         read = [one.entry for one in found]
-        return by_model(agent, asked, read) or replace(cell, why=f"{cell.why} The language model did not help.")
+        said = by_model(agent, asked, read)
+        return replace(cell, why=f"{cell.why} The language model did not help.") if said is None else said
 
     def _known_of_world(self, name: str, at: datetime | None) -> list[MemoryEntry]:
         then = None if at is None or at >= self.clock() else Then(world_time=at)

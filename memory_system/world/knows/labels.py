@@ -41,11 +41,6 @@ def checked_verdict(verdict: object) -> Verdict:
         raise InvalidParameter(f"There is no verdict {shown(verdict)}; there are {told}.") from None
 
 
-def labels(kept: Kept) -> tuple[Label, ...]:
-    """All labels, by id."""
-    return tuple(label for entry in kept.entries if (label := Label.of(entry)) is not None)
-
-
 def label_of(held: Sequence[Label], agent: str, fact: str) -> Label | None:
     """What was said of a character and a fact; capitals and spaces tell no two facts apart."""
     mark = fingerprint(fact)
@@ -54,7 +49,7 @@ def label_of(held: Sequence[Label], agent: str, fact: str) -> Label | None:
 
 def correct(kept: Kept, agent: str, fact: str, verdict: Verdict | None, memory: str) -> ChangeSet:
     """Plan to say how a character stands to a fact, or to take that back (``None``); see ``World.correct``."""
-    held = label_of(labels(kept), agent, fact)
+    held = label_of(kept.labels, agent, fact)
     before = None if held is None else kept.find(held.id)
     after = None if verdict is None else Label(agent, fact, str(verdict), memory).entry
     changes = [] if before == after else [Change(before, after, "A person looked at it.")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import combinations
 from typing import Protocol
@@ -80,8 +80,10 @@ class OfWorld(Protocol):
     def agent(self, name: str) -> AgentMemory:
         """An agent by its name."""
 
-    def knows(self, name: str, fact: str, *, at: datetime | None = None, ask_model: bool = True) -> Cell:
-        """Whether a character knows a fact."""
+    def who_knows(
+        self, fact: str, names: Sequence[str] = (), *, at: datetime | None = None, ask_model: bool = True
+    ) -> tuple[Cell, ...]:
+        """How each of some characters stands to a fact."""
 
     def with_author(self, cell: Cell) -> Cell:
         """A cell with the change set that brought its memory."""
@@ -98,7 +100,7 @@ def run(world: OfWorld, tests: Sequence[StoryTest], progress: Progress) -> tuple
         tests: what must be so.
         progress: told how far it is; it may raise to cancel.
     """
-    begins = _first_day(world)
+    begins = began(world).replace(hour=0, minute=0, second=0, microsecond=0)  # day 1
     found = []
     for number, test in enumerate(tests):
         progress(number / len(tests), f"{test.name}, {number + 1} of {len(tests)}")
@@ -110,8 +112,8 @@ def run(world: OfWorld, tests: Sequence[StoryTest], progress: Progress) -> tuple
     return tuple(found)
 
 
-def _first_day(world: OfWorld) -> datetime:
-    """The midnight with which the first day of the story begins."""
+def began(world: OfWorld) -> datetime:
+    """When the first thing happened that any character remembers; the world's time where nothing has."""
     first: list[datetime] = []
     for name in world.characters():
         for tier in (Tier.STM, Tier.LTM):
@@ -119,8 +121,8 @@ def _first_day(world: OfWorld) -> datetime:
                 if len(table):
                     row = int(table.columns["timestamp"][: len(table)].argmin())
                     first += [one for one in (table.entries[row].timestamp,) if one is not None]
-    begin = min(first, default=world.clock()).astimezone(world.clock().tzinfo)
-    return begin.replace(hour=0, minute=0, second=0, microsecond=0)
+    now = world.clock()
+    return min([now, *first]).astimezone(now.tzinfo)
 
 
 def _moment(test: StoryTest, begins: datetime) -> datetime | None:
@@ -130,7 +132,7 @@ def _moment(test: StoryTest, begins: datetime) -> datetime | None:
 
 
 def _knows(world: OfWorld, test: StoryTest, at: datetime | None) -> TestResult:
-    cell = world.knows(test.agent, test.fact, at=at, ask_model=False)
+    (cell,) = world.who_knows(test.fact, [test.agent], at=at, ask_model=False)
     when = f" by {stamp(at)}" if at is not None else ""
     if cell:
         return TestResult(test, True, f"{test.agent} knows it{when}.", cell)
@@ -138,7 +140,7 @@ def _knows(world: OfWorld, test: StoryTest, at: datetime | None) -> TestResult:
 
 
 def _must_not(world: OfWorld, test: StoryTest, at: datetime | None) -> TestResult:
-    cell = world.knows(test.agent, test.fact, at=at, ask_model=False)
+    (cell,) = world.who_knows(test.fact, [test.agent], at=at, ask_model=False)
     if not cell:
         return TestResult(test, True, f"{test.agent} {cell.verdict}.", cell)
     agent = world.agent(test.agent)
@@ -148,7 +150,7 @@ def _must_not(world: OfWorld, test: StoryTest, at: datetime | None) -> TestResul
         return _red(world, test, cell, f"{test.agent} knows it.")
     if test.told_by and _told_by(world, earliest, test.told_by):
         return TestResult(test, True, f"{test.agent} knows it from {test.told_by}.", cell)
-    leak = world.with_author(resting_on(replace(cell, revision=0, author=""), earliest))
+    leak = resting_on(cell, earliest)
     since = f" since {stamp(leak.since)}" if leak.since is not None else ""
     before = f", before {test.told_by} told it" if test.told_by else ""
     return _red(world, test, leak, f"{test.agent} knows it{since}{before}.")
@@ -168,7 +170,7 @@ def _agree(world: OfWorld, test: StoryTest, at: datetime | None) -> TestResult:
         if first == second:
             continue
         if reasons := against(read[first, one.id], read[second, other.id]):
-            cell = world.with_author(resting_on(Cell(second, test.fact, Verdict.WRONG, why=reasons[0]), other))
+            cell = resting_on(Cell(second, test.fact, Verdict.WRONG, why=reasons[0]), other)
             why = f"{first} and {second} contradict each other: {reasons[0]} {first} has {one.id}: {one.document}"
             return _red(world, test, cell, why)
     return TestResult(test, True, f"No two of {', '.join(names)} contradict each other on it.")
@@ -209,7 +211,7 @@ def _red(world: OfWorld, test: StoryTest, cell: Cell, why: str) -> TestResult:
     chain: tuple[Hop, ...] = ()
     if cell.memory and cell.how in ("told", "derived"):
         chain = world.trail(cell.agent, cell.memory, test.fact)
-    return TestResult(test, False, why, cell, chain)
+    return TestResult(test, False, why, world.with_author(cell), chain)
 
 
 # -- for machines --------------------------------------------------------------------------------------
