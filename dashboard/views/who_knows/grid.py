@@ -6,15 +6,15 @@ from datetime import UTC, datetime, timedelta
 
 import streamlit as st
 
-from memory_system import AgentMemory, MemorySystemError, Tier, World
+from memory_system import AgentMemory, MemorySystemError, World
 from memory_system.core import WORLD_AGENT, stamp
-from memory_system.world.knows import PERSON, Cell, Sort, StoryTest, Verdict
+from memory_system.world.knows import PERSON, Cell, Sort, StoryTest, Verdict, began
 
 from ... import session, words
 from ...components import bulk, widgets
 from ...data import tables
 
-_FACTS, _OPEN = "who-knows-facts", "who-knows-open"
+_FACTS, _OPEN, _HELD = "who-knows-facts", "who-knows-open", "who-knows-held"
 _MOST = 12
 """Facts and characters that are shown at once."""
 _ICONS = {
@@ -44,23 +44,31 @@ def facts(world: World) -> list[str]:
 
 def span(world: World) -> tuple[datetime, datetime]:
     """From when to when the story goes, in UTC, without the zone: as the slider has it."""
-    first = [
-        entry.timestamp
-        for name in world.characters()[:_MOST]
-        for tier in (Tier.STM, Tier.LTM)
-        for entry in session.character(name).entries(tier)
-        if entry.timestamp is not None
-    ]
     end = world.clock().astimezone(UTC).replace(tzinfo=None)
-    begin = min(first).astimezone(UTC).replace(tzinfo=None) if first else end
+    begin = began(world).astimezone(UTC).replace(tzinfo=None)
     begin = begin.replace(minute=0, second=0, microsecond=0) - timedelta(hours=1)
     return begin, end
+
+
+def _cells(fact: str, at: datetime | None) -> tuple[Cell, ...]:
+    """How each character stands to a fact, asked again only when something has changed."""
+    world = session.world()
+    names = world.characters()[:_MOST]
+    stamps = tuple((name, *world.agent(name).stamp) for name in names)
+    asked = (at, world.standing if at is None else None, world.labels(), world.facts(), stamps)
+    held = st.session_state.setdefault(_HELD, {})
+    if fact not in held or held[fact][0] != asked:
+        held[fact] = asked, world.who_knows(fact, names, at=at, ask_model=False)
+        while len(held) > _MOST:
+            held.pop(next(iter(held)))
+    cells: tuple[Cell, ...] = held[fact][1]
+    return cells
 
 
 def row(agent: AgentMemory, number: int, fact: str, at: datetime | None) -> None:
     """A fact, and how each character stands to it; a click on one shows what that rests on."""
     world = session.world()
-    cells = world.who_knows(fact, world.characters()[:_MOST], at=at, ask_model=False)
+    cells = _cells(fact, at)
     with st.container(border=True, gap="small", key=f"fact-{number}"):
         st.text(tables.visible(fact))
         with st.container(horizontal=True, gap="small"):
@@ -69,7 +77,7 @@ def row(agent: AgentMemory, number: int, fact: str, at: datetime | None) -> None
                     widgets.plain(f"{session.shown_name(cell.agent)}: {cell.verdict}"),
                     icon=_ICONS[cell.verdict],
                     key=f"cell-{number}-{cell.agent}",
-                    width=210,
+                    width=250,
                     type="secondary" if cell.verdict is not Verdict.UNAWARE else "tertiary",
                     on_click=_open,
                     args=(fact, cell.agent),
@@ -100,7 +108,7 @@ def _evidence(agent: AgentMemory, number: int, cell: Cell, at: datetime | None) 
         if cell.memory and st.button(words.OPEN_MEMORY, icon=":material/open_in_new:", key=f"memory-{number}"):
             open_memory(cell.agent, cell.memory)
         verdict = st.selectbox(
-            words.IT_IS,
+            "It is so that the character",
             [str(one) for one in Verdict],
             index=list(Verdict).index(cell.verdict),
             key=f"is-{number}-{cell.agent}",
@@ -151,5 +159,5 @@ def _keep(cell: Cell, at: datetime | None) -> None:
     except MemorySystemError as error:
         widgets.problem(error)
         return
-    widgets.say_next(words.TEST_KEPT)
+    widgets.say_next("The test is kept with the world.")
     st.rerun()

@@ -18,7 +18,7 @@ _RESULTS = "who-knows-results"
 def show(agent: AgentMemory) -> None:
     """The tests that are kept, a button to run them, and what became of them."""
     world = session.world()
-    st.header(words.STORY_TESTS, anchor=False)
+    st.header("World tests", anchor=False)
     widgets.said()
     try:
         held = world.story_tests()

@@ -17,7 +17,7 @@ with (
     st.container(horizontal=True, vertical_alignment="bottom"),
 ):
     typed = st.text_input(words.A_FACT, placeholder="Juno stole the mill key.", max_chars=1000, key="who-knows-fact")
-    if st.form_submit_button(words.ASK_ALL, type="primary", icon=":material/search:") and typed.strip():
+    if st.form_submit_button(words.ASK_EVERYBODY, type="primary", icon=":material/search:") and typed.strip():
         grid.add(typed)
 begin, end = grid.span(world)
 at = None
