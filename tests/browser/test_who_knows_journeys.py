@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -35,5 +37,7 @@ def test_a_fact_is_asked_its_cell_opened_and_its_memory_found(page: Page, dashbo
     settled(page)
     expect(juno).to_be_visible()
     row.get_by_role("button", name=words.OPEN_MEMORY).click()
+    expect(page).to_have_url(re.compile("memory=juno-0305-03"))
     expect(page.get_by_text("Stole the mill key out of Tobias's coat").first).to_be_visible()
-    assert "memory=juno-0305-03" in page.url
+    page.go_back()
+    expect(row.get_by_text(STOLEN)).to_be_visible()

@@ -29,6 +29,7 @@ def test_a_fact_is_asked_of_all_corrected_and_kept_as_a_test(open_page: OpenPage
     page = open_page("who_knows")
     page.text_input(key="who-knows-fact").set_value(STOLEN)
     press(page, words.ASK_EVERYBODY)
+    assert page.query_params["fact"] == STOLEN
     cells = {one.key: one.label for one in page.button if str(one.key).startswith("cell-0-")}
     assert said(cells["cell-0-juno"]) == Verdict.KNOWS
     assert said(cells["cell-0-mira"]) == Verdict.HALF
@@ -72,3 +73,9 @@ def test_a_red_test_leads_to_the_memory_and_undoes_it(open_page: OpenPage) -> No
     assert world.agent("mira").find("leak") is None
     press(page, words.RUN_TESTS)
     assert words.PASSED in shown(page)
+
+
+def test_the_facts_of_a_link_are_asked(open_page: OpenPage) -> None:
+    page = open_page("who_knows", fact=STOLEN)
+    assert STOLEN in shown(page)
+    assert said(page.button(key="cell-0-juno").label) == Verdict.KNOWS

@@ -237,7 +237,7 @@ def test_isabella_knows_of_her_party_from_the_start(world: World) -> None:
     begin = min(datetime.fromisoformat(node["created"]).replace(tzinfo=UTC) for node in nodes)
     world.stand_at(begin + timedelta(days=2))
     isabella = world.create_agent("isabella", {"identity": {"name": "Isabella Rodriguez"}})
-    isabella.add_short_term(
+    lived = [
         {
             "id": node["id"],
             "document": node["description"],
@@ -246,6 +246,7 @@ def test_isabella_knows_of_her_party_from_the_start(world: World) -> None:
         }
         for node in nodes
         if not node["description"].endswith(" is idle")
-    )
+    ]
+    isabella.add_short_term(lived)
     assert world.knows("isabella", PARTY, at=begin + timedelta(minutes=1))
     assert not world.knows("isabella", PARTY, at=begin - timedelta(minutes=1))

@@ -15,6 +15,9 @@ from ...components import bulk, widgets
 from ...data import tables
 
 _FACTS, _OPEN, _HELD = "who-knows-facts", "who-knows-open", "who-knows-held"
+_LINK = "fact"
+MOST_LETTERS = 1000
+"""Of a fact."""
 _MOST = 12
 """Facts and characters that are shown at once."""
 _ICONS = {
@@ -27,9 +30,15 @@ _NAME = 80
 
 
 def add(fact: str) -> None:
-    """Ask about one more fact; it comes first."""
+    """Ask about one more fact; it comes first, and all of them stand in the link."""
     bare = " ".join(fact.split())
-    st.session_state[_FACTS] = [bare, *(one for one in st.session_state.get(_FACTS, ()) if one != bare)][:_MOST]
+    st.session_state[_FACTS] = [bare, *(one for one in _typed() if one != bare)][:_MOST]
+    st.query_params[_LINK] = st.session_state[_FACTS]
+
+
+def _typed() -> list[str]:
+    linked = [one for one in st.query_params.get_all(_LINK) if one.strip() and len(one) <= MOST_LETTERS]
+    return list(dict.fromkeys([*linked, *st.session_state.get(_FACTS, ())]))
 
 
 def facts(world: World) -> list[str]:
@@ -39,7 +48,7 @@ def facts(world: World) -> list[str]:
     except MemorySystemError:  # the tests below tell what is wrong with their file
         tested = []
     before = [label.fact for label in world.labels()]
-    return list(dict.fromkeys([*st.session_state.get(_FACTS, ()), *before, *tested]))[:_MOST]
+    return list(dict.fromkeys([*_typed(), *before, *tested]))[:_MOST]
 
 
 def span(world: World) -> tuple[datetime, datetime]:

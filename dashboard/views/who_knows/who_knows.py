@@ -16,7 +16,9 @@ with (
     st.form("who-knows-ask", border=False, clear_on_submit=True),
     st.container(horizontal=True, vertical_alignment="bottom"),
 ):
-    typed = st.text_input(words.A_FACT, placeholder="Juno stole the mill key.", max_chars=1000, key="who-knows-fact")
+    typed = st.text_input(
+        words.A_FACT, placeholder="Juno stole the mill key.", max_chars=grid.MOST_LETTERS, key="who-knows-fact"
+    )
     if st.form_submit_button(words.ASK_EVERYBODY, type="primary", icon=":material/search:") and typed.strip():
         grid.add(typed)
 begin, end = grid.span(world)
