@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dashboard import session
-from dashboard.components import bulk, recent, spending, widgets
+from dashboard.components import bulk, places, recent, spending, widgets
 from dashboard.components.frame import showing
 from dashboard.data import tables
 from dashboard.data.showing import Scene
@@ -23,6 +23,7 @@ if (scene := showing.scene()) is not None:
         st.caption(widgets.plain(story.about))
     (evening.day if scene is Scene.DAY else evening.remembered)(agent, cast)
     st.stop()
+places.line()
 if story.about:
     st.caption(f"**{widgets.plain(story.title or 'This world')}** · {widgets.plain(story.about)}")
 showing.offer()

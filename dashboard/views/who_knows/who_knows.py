@@ -25,8 +25,8 @@ begin, end = grid.span(world)
 at = None
 if begin < end:
     moment = st.slider(
-        words.WORLD_TIME, begin, end, end, step=timedelta(hours=1), format="D MMM YYYY, HH:mm", key="who-knows-at",
-        help="What was lived through later is not looked at. UTC.",
+        f"{words.WORLD_TIME} (UTC)", begin, end, end, step=timedelta(hours=1), format="D MMM YYYY, HH:mm",
+        key="who-knows-at", help="What was lived through later is not looked at.",
     )  # fmt: skip
     at = None if moment >= end else moment.replace(tzinfo=UTC)
 facts = grid.facts(world)
