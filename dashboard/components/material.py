@@ -107,7 +107,11 @@ def _columns(number: str) -> dict[str, str]:
         cells = st.columns(len(_FIELDS))
         typed = {
             field: cell.text_input(
-                label, key=f"material-column-{field}-{number}", placeholder="guessed", max_chars=100
+                label,
+                key=f"material-column-{field}-{number}",
+                placeholder="guessed",
+                max_chars=100,
+                persist_state="session",
             ).strip()
             for cell, (field, label) in zip(cells, _FIELDS.items(), strict=True)
         }

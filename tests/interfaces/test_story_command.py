@@ -98,16 +98,7 @@ def test_the_plugin_hands_a_test_the_world(copied: World, tmp_path: Path) -> Non
         encoding="utf-8",
     )
     said = [f"--memory-database={copied.settings.database}", f"--memory-personalities={copied.settings.personalities}"]
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "memory_system.interfaces.pytest_plugin",
-        "-p",
-        "no:cacheprovider",
-    ]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     ran = subprocess.run(
         [*command, *said, "test_secret.py"],
         cwd=tmp_path,

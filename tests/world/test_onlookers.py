@@ -25,6 +25,7 @@ GIVEN: dict[str, tuple[Any, ...]] = {
     "edit_many": (["kept"],),
     "empty_bin": (),
     "forget": ("kept",),
+    "import_material": ("2026-03-27 Saw smoke.",),
     "judge": ("Is there a fire?", "kept", True),
     "keep_stale": ("kept",),
     "merge": (["kept", "other"],),
@@ -148,9 +149,10 @@ def test_a_viewers_world_tells_what_there_is_and_refuses_all_else(world: World, 
                 assert error.sentence == VIEWING  # noqa: PT017 - which are told is what is looked at
     assert told == {
         "about", "agent", "agents", "author", "changes_of", "characters", "clock", "compare", "deleted_agents",
-        "dropped", "due", "embedder", "embedder_decided", "embedder_name", "facts", "fits", "folder", "groups", "inbox",
-        "life", "lives", "model", "name", "once", "opened", "places", "prompts", "rehearsal", "rehearsals", "rerater",
-        "seen", "speed", "standing", "stored", "trail", "welcomed",
+        "dropped", "due", "embedder", "embedder_decided", "embedder_name", "facts", "fits", "folder", "groups",
+        "inbox", "knows", "labels", "life", "lives", "model", "name", "once", "opened", "places", "prompts",
+        "rehearsal", "rehearsals", "rerater", "run_tests", "seen", "speed", "standing", "stored", "story_tests",
+        "trail", "welcomed", "who_knows", "with_author",
     }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from ...components import bulk, widgets
 from ...data import tables
 
 _FACTS, _OPEN, _HELD = "who-knows-facts", "who-knows-open", "who-knows-held"
-_LINK = "fact"
+_LINK, TYPED = "fact", "who-knows-fact"
 MOST_LETTERS = 1000
 """Of a fact."""
 _MOST = 12
@@ -29,9 +29,12 @@ _ICONS = {
 _NAME = 80
 
 
-def add(fact: str) -> None:
-    """Ask about one more fact; it comes first, and all of them stand in the link."""
-    bare = " ".join(fact.split())
+def ask() -> None:
+    """Ask about the fact that was typed too; it comes first, and all of them stand in the link."""
+    bare = " ".join(str(st.session_state.get(TYPED) or "").split())
+    if not bare:
+        return
+    st.session_state[TYPED] = ""
     st.session_state[_FACTS] = [bare, *(one for one in _typed() if one != bare)][:_MOST]
     st.query_params[_LINK] = st.session_state[_FACTS]
 

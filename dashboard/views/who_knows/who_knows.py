@@ -12,15 +12,12 @@ from memory_system import MemorySystemError
 agent, world = session.agent(), session.world()
 widgets.heading("Who knows what", "Ask one fact of all characters at once. Looking touches nothing.")
 bulk.last()
-with (
-    st.form("who-knows-ask", border=False, clear_on_submit=True),
-    st.container(horizontal=True, vertical_alignment="bottom"),
-):
-    typed = st.text_input(
-        words.A_FACT, placeholder="Juno stole the mill key.", max_chars=grid.MOST_LETTERS, key="who-knows-fact"
-    )
-    if st.form_submit_button(words.ASK_EVERYBODY, type="primary", icon=":material/search:") and typed.strip():
-        grid.add(typed)
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    st.text_input(
+        words.A_FACT, placeholder="Juno stole the mill key.", max_chars=grid.MOST_LETTERS, key=grid.TYPED,
+        persist_state="session", on_change=grid.ask,
+    )  # fmt: skip
+    st.button(words.ASK_EVERYBODY, type="primary", icon=":material/search:", on_click=grid.ask)
 begin, end = grid.span(world)
 at = None
 if begin < end:
