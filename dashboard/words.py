@@ -78,6 +78,7 @@ EDIT_THIS_MEMORY = "Edit this memory"
 # material.py
 BRING_A_FILE = "Bring a file of another program"
 TAKE_IT_IN = "Take it in"
+PREVIEW_THE_IMPORT = "Preview the import"
 
 # head.py
 CHARACTER = "Character"
@@ -248,6 +249,7 @@ REBUILT_EXACTLY = "Rebuilt exactly as it was answered"
 # pages/short_term/short_term.py
 MANY_EVENTS = "Many events"
 A_CONVERSATION = "A conversation"
+A_FILE = "A file"
 
 # pages/tidy/tidy.py
 NEEDS_A_LANGUAGE_MODEL = "Needs a language model"

@@ -70,7 +70,7 @@ def show(agent: AgentMemory) -> None:
     rows(looked, f"material-{number}")
     rate = st.checkbox("Rate those without a rating", value=True, key=f"material-rate-{number}")
     asked = (upload.file_id, str(how), rate, agent.stamp[0])
-    if st.button("Preview the import", icon=":material/visibility:", key=f"material-preview-{number}"):
+    if st.button(words.PREVIEW_THE_IMPORT, icon=":material/visibility:", key=f"material-preview-{number}"):
         try:
             with working.beside() as show_progress:
                 plan = agent.import_material(raw, **how, rate=rate, preview=True, progress=show_progress)

@@ -30,7 +30,7 @@ def test_a_file_with_bad_lines_is_looked_at_taken_in_and_taken_back(own: Dashboa
     file = tmp_path / "notes.jsonl"
     file.write_text(materials.LANGCHAIN, encoding="utf-8")
     own.show(page, "short_term", agent="edda")
-    page.get_by_role("tab", name="A file").click()
+    page.get_by_role("tab", name=words.A_FILE).click()
     page.get_by_test_id("stFileUploader").filter(has_text=words.BRING_A_FILE).locator("input").set_input_files(
         str(file)
     )
@@ -39,7 +39,7 @@ def test_a_file_with_bad_lines_is_looked_at_taken_in_and_taken_back(own: Dashboa
     with page.expect_download() as download:
         page.get_by_role("link", name="Download what is left out").click()
     assert "line 2" in Path(download.value.path()).read_text(encoding="utf-8")
-    page.get_by_role("button", name="Preview the import").click()
+    page.get_by_role("button", name=words.PREVIEW_THE_IMPORT).click()
     settled(page)
     page.get_by_role("button", name=words.TAKE_IT_IN).click()
     settled(page)

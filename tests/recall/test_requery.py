@@ -42,6 +42,7 @@ def test_what_a_hit_leads_to_takes_the_free_seats_and_says_by_which_path() -> No
     # the path is no stronger than its first step: the relevancy of the hit times the cosine between the two
     assert np.isclose(hits[1].score.relevancy, hits[0].score.relevancy * float(near(10) @ near(40)), atol=1e-6)
     assert "Found by way of “Memory first”" in hits[1].because
+    assert answer(again, CUE, held, "Mira", explain=True).hits == hits
     just = Query("cue", NOW, top_k=3, threshold=hits[1].score.total, scoring=RELEVANCY, requery=1)
     assert [hit.entry.id for hit in answer(just, CUE, held, "Mira", explain=False)] == ["first"], "it has to exceed it"
 

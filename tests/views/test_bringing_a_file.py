@@ -18,7 +18,7 @@ OpenPage = Callable[..., AppTest]
 
 def bring(page: AppTest, name: str, raw: bytes | str) -> None:
     """Choose a file, in the tab that is drawn when it is opened."""
-    page.session_state["add-mira"] = "A file"
+    page.session_state["add-mira"] = words.A_FILE
     page.run()
     uploader = next(one for one in page.file_uploader if one.label == words.BRING_A_FILE)
     content = raw.encode() if isinstance(raw, str) else raw
@@ -39,7 +39,7 @@ def test_a_chat_is_looked_at_line_by_line_taken_in_and_undone(open_page: OpenPag
     assert "Mon 2 Mar 2026, 21:10 UTC" in set(told["when"])
     assert "This is a SillyTavern chat." in shown(page)
     assert mira().revision == before
-    press(page, "Preview the import")
+    press(page, words.PREVIEW_THE_IMPORT)
     assert mira().revision == before
     press(page, words.TAKE_IT_IN)
     assert "Tobias: Edda has had it since Wednesday." in {one.document for one in mira().entries(Tier.STM)}

@@ -59,7 +59,8 @@ def test_every_form_is_drawn_with_a_widget_for_each_field(open_page: OpenPage) -
         for name in one.form.model_fields
         if name not in {"now", "as_of", "cursor", *getattr(one, "refuses", ())}
     }
-    kinds = (page.selectbox, page.multiselect, page.checkbox, page.number_input, page.text_input, page.text_area)
+    written = (page.number_input, page.text_input, page.text_area, page.file_uploader)
+    kinds = (page.selectbox, page.multiselect, page.checkbox, *written)
     assert {str(widget.key) for kind in kinds for widget in kind} == asked
 
 

@@ -19,7 +19,7 @@ bulk.last()
 
 if not widgets.closed(agent):
     one, many, talk, file, several = st.tabs(
-        ["One event", words.MANY_EVENTS, words.A_CONVERSATION, "A file", "Shared"],
+        ["One event", words.MANY_EVENTS, words.A_CONVERSATION, words.A_FILE, "Shared"],
         key=f"add-{agent.name}",
         on_change="rerun",
     )
