@@ -33,7 +33,7 @@ DECAY_HELP = (
     "Spaced: each recall makes forgetting slower. All three have half of recency left at the same age."
 )
 SEATS_BY = "Seats by"
-INSTANCES = "Instances of the cue, asked too"
+INSTANCES = "Instances asked too"
 ASKED_TOO = "Asked too:"
 SEATS_HELP = (
     "Ranking: the best of all tiers, on one scale; a conversation's synopsis takes no seat where one of its turns "

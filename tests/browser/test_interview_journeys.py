@@ -9,7 +9,6 @@ from playwright.sync_api import Locator, Page, expect
 
 from dashboard import words
 from memory_system.conversation.context import RECALLED_HEADING
-from memory_system.llm.offline.model import OfflineModel
 
 from .conftest import Dashboard, settled
 from .hands import choose, column, open_tab, press, press_until, said, write
@@ -45,7 +44,7 @@ def test_an_interview_shows_what_came_to_mind_and_leaves_no_trace(page: Page, da
     before = changes(page, dashboard, "ines")
     dashboard.show(page, "interview", agent="ines")
     expect(page.get_by_text(f"{words.WITHOUT_A_TRACE}.")).to_be_visible()
-    expect(page.get_by_text(OfflineModel.label)).to_be_visible()
+    expect(page.get_by_text(words.NEEDS_A_LANGUAGE_MODEL)).to_be_visible()
     question = "Whom have I seen going in and out of the tide mill after dark?"
     press(page, question, exact=False)
     expect(bubbles(page).nth(1)).to_contain_text("(offline)")
