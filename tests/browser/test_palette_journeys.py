@@ -38,7 +38,7 @@ def test_a_question_a_page_an_operation_and_a_character_are_a_few_keys_away(page
     done(page, "Who has the mill key?", "Enter")
     expect(page).to_have_url(re.compile("/memory[?]agent=mira&cue=Who"))
     expect(page.get_by_role("searchbox")).to_have_value("Who has the mill key?")
-    done(page, "timel", "Enter")
+    done(page, "long-t", "Enter")
     expect(page).to_have_url(re.compile("/long_term[?]agent=mira"))
     for text, name in (("tune", "tune"), ("summ", "Summarise")):  # the second from the page of the first
         done(page, text, "Enter")

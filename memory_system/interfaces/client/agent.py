@@ -395,6 +395,7 @@ class RemoteAgent(RemoteView):
     def _meant(self, asked: Asked) -> dict[str, Any]:
         query = asked.query if isinstance(asked, Recall) else asked
         told: dict[str, Any] = plain(query) if isinstance(query, Query) else {"cue": query}
+        told.pop("unexpanded", None)  # is told of a query, and not asked
         return told
 
     def _long(self, method: str, path: str, body: Any, progress: Progress, **query: Any) -> Any:

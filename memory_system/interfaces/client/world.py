@@ -427,8 +427,16 @@ class RemoteWorld:
         """As ``World.story_tests``."""
         return tuple(read(StoryTest, one) for one in self._wire.get("/v1/story-tests")["items"])
 
-    def run_tests(self, *, progress: Progress = no_progress) -> tuple[TestResult, ...]:
-        """As ``World.run_tests``, of the tests that are kept with the world."""
+    def run_tests(
+        self, tests: Sequence[StoryTest] | None = None, *, progress: Progress = no_progress
+    ) -> tuple[TestResult, ...]:
+        """As ``World.run_tests``, of the tests that are kept with the world.
+
+        Raises:
+            InvalidParameter: others were given; they are kept first.
+        """
+        if tests is not None:
+            raise InvalidParameter("A server runs the tests that are kept with the world: keep these first.")
         told = long(self._wire, "GET", "/v1/story-tests/results", None, progress)
         return tuple(read(TestResult, one) for one in told["items"])
 
