@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -79,6 +79,16 @@ def read_sillytavern(rows: Sequence[tuple[int, Any]], into: Gathering) -> None:
                     into.drop(place, swipe, "An answer that was swiped away.")
 
 
+def _talks(value: object, is_one: Callable[[object], bool], into: Gathering) -> Iterator[tuple[str, Any]]:
+    """Each conversation of a file of one or many, and where it stands; what is none is left out."""
+    for number, talk in enumerate(value if isinstance(value, list) else [value], start=1):
+        place = f"conversation {number}"
+        if is_one(talk):
+            yield place, talk
+        else:
+            into.drop(place, talk, "It is no conversation.")
+
+
 # -- ChatGPT --------------------------------------------------------------------------------------------------
 
 
@@ -90,11 +100,7 @@ def is_chatgpt(value: object) -> bool:
 
 def read_chatgpt(value: object, into: Gathering) -> None:
     """Read conversations along the path that ends in ``current_node``; other branches are left out."""
-    for number, talk in enumerate(value if isinstance(value, list) else [value], start=1):
-        place = f"conversation {number}"
-        if not is_chatgpt(talk):
-            into.drop(place, talk, "It is no conversation.")
-            continue
+    for place, talk in _talks(value, is_chatgpt, into):
         nodes = {key: node for key, node in talk["mapping"].items() if isinstance(node, dict)}
         path = _path(nodes, talk.get("current_node"), "parent", _sent)
         held = _Talk(into, ("chatgpt", talk.get("conversation_id") or talk.get("id"), talk.get("create_time")))
@@ -160,11 +166,7 @@ def is_claude(value: object) -> bool:
 
 def read_claude(value: object, into: Gathering) -> None:
     """Read conversations, along the newest branch where a message has several answers."""
-    for number, talk in enumerate(value if isinstance(value, list) else [value], start=1):
-        place = f"conversation {number}"
-        if not is_claude(talk):
-            into.drop(place, talk, "It is no conversation.")
-            continue
+    for place, talk in _talks(value, is_claude, into):
         held = _Talk(into, ("claude", talk.get("uuid"), talk.get("created_at")), _said(talk.get("name")))
         held.held = into.moment(talk.get("created_at"))
         messages = talk["chat_messages"]
