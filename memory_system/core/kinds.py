@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-import uuid
+import secrets
+import threading
+import time
 from enum import StrEnum
 
 Scalar = str | int | float | bool
@@ -65,11 +67,20 @@ class Source(StrEnum):
 
 
 RANDOM_ID = re.compile(r"[0-9a-f]{32}")
+_making = threading.Lock()
+_made = 0
 
 
 def new_id() -> str:
-    """A fresh random id, safe to make in any process."""
-    return uuid.uuid4().hex
+    """A fresh id, safe to make in any process: 14 digits of the microsecond, 18 at random, as in UUID version 7.
+
+    Of two that one process made, the earlier sorts first, so that memories of the same time stay in the order in which
+    they were made (RFC 9562, section 5.7).
+    """
+    global _made  # noqa: PLW0603 - what was made last is the process's
+    with _making:
+        _made = max(_made + 1, time.time_ns() // 1000)
+        return f"{_made:014x}{secrets.token_hex(9)}"
 
 
 FLAGS = ("pinned", "authored", "protected")

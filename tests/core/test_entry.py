@@ -6,11 +6,13 @@ import copy
 import dataclasses
 import math
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
 from memory_system import Kind, MemoryEntry, Tier
+from memory_system.core.entry import RANDOM_ID, new_id
 from memory_system.errors import InvalidEntry
 
 WHEN = datetime(2026, 3, 27, 18, 0, tzinfo=UTC)
@@ -282,3 +284,18 @@ def test_metadata_that_cannot_be_kept_is_refused(metadata: dict, message: str) -
 def test_a_typed_field_of_another_type_is_refused(fields: dict, message: str) -> None:
     with pytest.raises(InvalidEntry, match=message):
         MemoryEntry("x", **fields)
+
+
+def test_an_id_made_later_sorts_later_even_where_the_computers_clock_runs_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([10**18, 10**18, 9 * 10**17, 2 * 10**18])
+    monkeypatch.setattr("time.time_ns", lambda: next(clock))
+    ids = [MemoryEntry("Saw smoke").id for _ in range(4)]
+    assert ids == sorted(ids)
+    assert len(set(ids)) == 4
+    assert all(RANDOM_ID.fullmatch(one) for one in ids)
+
+
+def test_ids_that_many_threads_make_at_once_differ() -> None:
+    with ThreadPoolExecutor(8) as pool:
+        ids = list(pool.map(lambda _: new_id(), range(4000)))
+    assert len(set(ids)) == 4000

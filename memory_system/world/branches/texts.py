@@ -138,7 +138,7 @@ def _later(text: str | None) -> Any:
 
 
 def _interviews(text: str | None) -> Any:
-    return {f"{one.title} ({one.id[:8]})": _fields(one) for one in parse_sittings(text)}
+    return {f"{one.title} ({one.id[-8:]})": _fields(one) for one in parse_sittings(text)}
 
 
 def _fields(record: Any) -> Any:
