@@ -76,8 +76,11 @@ class Dashboard(Running):
 def settled(page: Page) -> None:
     """Wait until the page is at rest: it has nothing to send, all it asked for has run and arrived, and is drawn.
 
-    The page asks the server by a heartbeat (``rest.js``), which is answered once nothing runs (``serving.py``).
+    The page asks the server by a heartbeat (``rest.js``), which is answered once nothing runs (``serving.py``). It is
+    brought to the front first: Chromium draws one that has never been there once a second, and each wait for a drawing
+    would take two.
     """
+    page.bring_to_front()
     for _ in range(_NAVIGATIONS):
         try:
             page.evaluate("most => window.atRest(most)", LAST_RESORT)
