@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -15,12 +17,13 @@ FULL, HALF, THIRD = [1, 0, 0], [0, 0, 0], [0, 1, 0]
 RANKING = Scoring(Weights(0, 0, 1), seats=Seats.RANKING)
 
 
-def tables_of(*rows: tuple[Tier, str, list[int], tuple[str, ...]]) -> dict[Tier, Table]:
-    """Tables of (tier, id, vector, turns): a synopsis where there are turns."""
+def tables_of(*rows: tuple[Tier, str, list[int], tuple[str, ...]], **each: Any) -> dict[Tier, Table]:
+    """Tables of (tier, id, vector, turns), and what each is besides: a synopsis where there are turns."""
     tables = {tier: Table() for tier in Tier}
     for tier, name, vector, turns in rows:
         tags = ("synopsis",) if turns else ()
-        tables[tier].put(MemoryEntry("y", id=name, tier=tier, tags=tags, evidence=turns), np.array(vector, np.float32))
+        entry = MemoryEntry("y", id=name, tier=tier, tags=tags, evidence=turns, **each)
+        tables[tier].put(entry, np.array(vector, np.float32))
     return tables
 
 
@@ -87,3 +90,17 @@ def test_of_many_it_is_the_full_computation(rows: int, top_k: int) -> None:
     assert behind
     assert ids(found) == [name for name in order if name in passing - behind][:top_k]
     assert {one.entry.id for one in found.candidates if one.verdict is Verdict.BEHIND_TURNS} == behind
+
+
+def test_whether_a_turn_passes_is_judged_on_the_scale_of_all_tiers() -> None:
+    told = tables_of(
+        (Tier.STM, "sum", FULL, ("turn",)),
+        (Tier.STM, "worst", [-1, 0, 0], ()),
+        (Tier.LTM, "turn", HALF, ()),
+        (Tier.LTM, "third", [-1, 0, 0], ()),
+        rating=5,
+        timestamp=NOW,
+    )
+    scaled = Scoring(Weights(0, 0, 1), seats=Seats.RANKING, normalise=True)
+    assert ids(ask(told, scaled, threshold=0.3)) == ["turn"]
+    assert ids(ask(told, scaled, threshold=0.5)) == ["sum"]
