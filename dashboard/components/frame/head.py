@@ -14,16 +14,17 @@ from ...data import tables
 from . import looking_back
 
 _CLOCK_SECONDS = 5.0
-_ROOM = "[data-testid='stApp']:not(:has([data-testid='stExpandSidebarButton']))"
-"""The page while nothing of Streamlit's own lies above it, as the button does that brings a closed sidebar back."""
+_ROOM = "[data-testid='stHeader']:not(:has([data-testid='stExpandSidebarButton']))"
+"""Streamlit's head while nothing lies in it, as the button does that brings a closed sidebar back. Asked of the whole
+page, which changes at every step, this would have all of it styled anew each time."""
 _STYLE = (
     "<style>"
     ":root{--head-room:16px}"
     ".st-key-head{padding-bottom:.25rem;border-bottom:1px solid color-mix(in srgb,currentColor 14%,transparent)}"
     "[data-testid='stApp'] [data-testid='stMainBlockContainer']{padding-top:3.75rem}"
-    f"{_ROOM} [data-testid='stMainBlockContainer']{{padding-top:.5rem}}"
-    f"{_ROOM} [data-testid='stHeader']{{background:none;pointer-events:none}}"
-    f"{_ROOM} [data-testid='stHeader'] :is(button,a){{pointer-events:auto}}"
+    f"{_ROOM}~[data-testid='stMain'] [data-testid='stMainBlockContainer']{{padding-top:.5rem}}"
+    f"{_ROOM}{{background:none;pointer-events:none}}"
+    f"{_ROOM} :is(button,a){{pointer-events:auto}}"
     ".st-key-head>*{min-width:0}"
     ".head-line{white-space:nowrap;overflow:hidden;text-overflow:ellipsis;opacity:.75;font-size:var(--type-text)}"
     ".head-clock{white-space:nowrap;text-align:right;font-size:var(--type-small);line-height:var(--type-small-line);"
