@@ -292,7 +292,14 @@ def _class(name: str, held: type) -> Iterator[str]:
         if isinstance(member, property):
             yield from _docstring(inspect.getdoc(member) or "")
         else:
-            yield from _callable(own, member)
+            yield from _callable(own, member, of=_bound(held, own))
+
+
+def _bound(held: type, name: str) -> str:
+    """The parameter of a method that is the object it is called on; empty where it is called on none, or on a class."""
+    if not inspect.isfunction(inspect.getattr_static(held, name)):
+        return ""
+    return next(iter(inspect.signature(getattr(held, name)).parameters), "")
 
 
 def _members(held: type) -> Iterator[tuple[str, Any]]:
@@ -313,17 +320,18 @@ def _members(held: type) -> Iterator[tuple[str, Any]]:
                     yield name, inner
 
 
-def _callable(name: str, held: Callable[..., Any]) -> Iterator[str]:
-    yield from _code(f"def {name}", held)
-    yield from _docstring(inspect.getdoc(held) or "")
+def _callable(name: str, held: Callable[..., Any], of: str = "") -> Iterator[str]:
+    yield from _code(f"def {name}", held, of)
+    doc = inspect.getdoc(held) or ""
+    yield from _docstring(re.sub(rf"^ +{of}: .*\n", "", doc, flags=re.MULTILINE) if of else doc)
 
 
-def _code(head: str, held: Callable[..., Any]) -> Iterator[str]:
+def _code(head: str, held: Callable[..., Any], of: str = "") -> Iterator[str]:
     try:
         signature = inspect.signature(held)
     except (TypeError, ValueError):
         return
-    told = [one for one in signature.parameters.values() if one.name not in ("self", "cls", "agent")]
+    told = [one for one in signature.parameters.values() if one.name not in ("self", "cls", "agent", of)]
     taken = [_parameter(one) for one in told]
     first = next((place for place, one in enumerate(told) if one.kind is one.KEYWORD_ONLY), None)
     if first is not None and not any(one.kind is one.VAR_POSITIONAL for one in told):

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Protocol
 
+from ..agent_parts.knowledge import Knowledge
 from ..core.change_set import Change, ChangeSet, short
 from ..core.entry import MemoryEntry
+from ..core.kinds import Tier
 from ..core.known import EVERYBODY, OF_GROUP, WORLD_AGENT, Fact, Group, Label, group_name, new_fact_id
-from ..core.times import stamp
+from ..core.times import Clock, stamp
 from ..errors import AgentNotFound, Conflict, EntryNotFound, InvalidEntry, InvalidParameter, shown
 from ..operations.edit import listed
 
@@ -57,6 +60,30 @@ class Kept:
         return ChangeSet(
             operation, title, tuple(changes), self.now, self.revision, author=self.author, agent=WORLD_AGENT
         )
+
+
+class Keeps(Protocol):
+    """What a world is asked for what it keeps."""
+
+    @property
+    def author(self) -> str:
+        """Who is behind the changes, as the history tells it."""
+
+    @property
+    def clock(self) -> Clock:
+        """The world's time."""
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """What the world knows."""
+
+
+def kept_by(world: Keeps, author: str | None = None) -> Kept:
+    """What a world keeps of what is known, for a change by this author, or else by the world's own."""
+    by, agent = world.author if author is None else author, world.knowledge.agent()
+    if agent is None:
+        return Kept((), world.clock(), by)
+    return Kept(agent.entries(Tier.LTM), world.clock(), by, agent.revision)
 
 
 def know(

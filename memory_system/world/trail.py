@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
+from typing import Protocol
 
 import numpy as np
 
@@ -43,17 +44,36 @@ class Hop:
     entry: MemoryEntry
 
 
-def trail(
-    agents: Mapping[str, Callable[[], AgentMemory]], agent: AgentMemory, entry_id: str, about: str = ""
-) -> tuple[Hop, ...]:
-    """How a memory came to a character; see ``World.trail``.
+class Cast(Protocol):
+    """What a world is asked to lead to its characters."""
+
+    def characters(self) -> list[str]:
+        """The names of the agents that are no rehearsals."""
+
+    def agent(self, name: str) -> AgentMemory:
+        """An agent by its name."""
+
+
+def trail(world: Cast, name: str, entry_id: str, about: str = "") -> tuple[Hop, ...]:
+    """Who told whom: how a memory came to a character, back to whoever did not have it from anybody here.
+
+    Who told it is a field of the memory. What they knew it by is found by recall as of then: the first of their
+    memories that answer best to what they said. From what was derived it leads on to what of its evidence was told.
+    Changes and touches nothing.
 
     Args:
-        agents: the characters by name, each opened when it is asked for.
-        agent: whose memory it is.
+        world: the one whose characters they are.
+        name: whose memory it is.
         entry_id: the memory, which may be forgotten.
-        about: what of it is meant.
+        about: what of it is meant, such as "the party", where it is about more than that.
+
+    Returns:
+        the character first, then who told it, and so on; at most 50.
+
+    Raises:
+        AgentNotFound, EntryNotFound: there is no such agent, or it never had the memory.
     """
+    agents, agent = {one: partial(world.agent, one) for one in world.characters()}, world.agent(name)
     entry: MemoryEntry | None = agent.last_version(entry_id)
     hops: list[Hop] = []
     while entry is not None and len(hops) < MOST and agent.name not in {one.agent for one in hops}:

@@ -19,7 +19,6 @@ from ..core.authors import running_script
 from ..core.change_set import ChangeSet
 from ..core.entry import LIVED
 from ..core.files import as_store_errors, refuse_links
-from ..core.kinds import Tier
 from ..core.known import EVERYBODY, WORLD_AGENT, Fact, Group
 from ..core.names import checked_name
 from ..core.settings import Settings
@@ -77,18 +76,18 @@ from .folders import Binned, Place, agent_names
 from .happening import Happened, Told, happened
 from .hour import Room, room
 from .inbox import Inbox, inbox
-from .knows import Asking
+from .knows import asking, running, story
 from .living import Living
 from .places import Located, lies_in, places_of
 from .rerating import Rerater
 from .swap import Spot, finish
-from .trail import Hop, trail
+from .trail import trail
 
 TOKENS = "token-states.sqlite3"
 """Beside the agents; derived from their texts, at most 1 GB, and made anew if it is lost."""
 
 
-class World(Stage, Asking):
+class World(Stage):
     """All agents of one world. Thread-safe; an agent is opened at its first use and stays open.
 
     Args:
@@ -495,7 +494,7 @@ class World(Stage, Asking):
                 ``known_from`` is not before ``known_until``. Nothing was changed.
         """
         times = {"known_from": known_from, "known_until": known_until}
-        plan = knowing.know(self._kept(author), text, to=to, rating=rating, fact_id=fact_id, **times)
+        plan = knowing.know(knowing.kept_by(self, author), text, to=to, rating=rating, fact_id=fact_id, **times)
         return plan if preview else self.carry_out(plan)
 
     def unknow(self, ids: str | Sequence[str], *, author: str | None = None, preview: bool = False) -> ChangeSet:
@@ -505,7 +504,7 @@ class World(Stage, Asking):
             EntryNotFound: there is no such fact or group. Nothing was changed.
             Conflict: facts are known to a group that is to be dissolved, and are not forgotten with it.
         """
-        plan = knowing.unknow(self._kept(author), ids)
+        plan = knowing.unknow(knowing.kept_by(self, author), ids)
         return plan if preview else self.carry_out(plan)
 
     def group(
@@ -523,15 +522,8 @@ class World(Stage, Asking):
             InvalidParameter: the name cannot be taken, or nobody is named.
             AgentNotFound: somebody is no character of this world. Nothing was changed.
         """
-        plan = knowing.group(self._kept(author), self.characters(), name, members)
+        plan = knowing.group(knowing.kept_by(self, author), self.characters(), name, members)
         return plan if preview else self.carry_out(plan)
-
-    def _kept(self, author: str | None = None) -> knowing.Kept:
-        agent: AgentMemory | None = self.knowledge.agent()
-        by = self.author if author is None else author
-        if agent is None:
-            return knowing.Kept((), self.clock(), by)
-        return knowing.Kept(agent.entries(Tier.LTM), self.clock(), by, agent.revision)
 
     def carry_out(self, plan: ChangeSet) -> ChangeSet:
         """Carry out a plan of ``know``, ``unknow`` or ``group``, once; errors as ``AgentMemory.apply``."""
@@ -545,11 +537,21 @@ class World(Stage, Asking):
 
     def facts(self) -> tuple[Fact, ...]:
         """What everybody knows, or a group, by id; also what is not known yet, or not any more."""
-        return self._kept().facts
+        return knowing.kept_by(self).facts
 
     def groups(self) -> tuple[Group, ...]:
         """The groups of characters to whom facts can be known, by name."""
-        return self._kept().groups
+        return knowing.kept_by(self).groups
+
+    knows = asking.knows
+    who_knows = asking.who_knows
+    with_author = asking.with_author
+    correct = asking.correct
+    labels = asking.labels
+    story_tests = story.story_tests
+    keep_tests = story.keep_tests
+    run_tests = running.run_tests
+    trail = trail
 
     def places(self) -> tuple[Located, ...]:
         """The places of the characters' environments and routines, and of what they remember, by name.
@@ -576,26 +578,6 @@ class World(Stage, Asking):
                 if text := static_memory.read(self._place(name).personality):
                     names.append(static_memory.parse(text).identity.name)
         return names
-
-    def trail(self, name: str, entry_id: str, about: str = "") -> tuple[Hop, ...]:
-        """Who told whom: how a memory came to a character, back to whoever did not have it from anybody here.
-
-        Who told it is a field of the memory. What they knew it by is found by recall as of then: the first of their
-        memories that answer best to what they said. From what was derived it leads on to what of its evidence was told.
-        Changes and touches nothing.
-
-        Args:
-            name: whose memory it is.
-            entry_id: the memory, which may be forgotten.
-            about: what of it is meant, such as "the party", where it is about more than that.
-
-        Returns:
-            the character first, then who told it, and so on; at most 50.
-
-        Raises:
-            AgentNotFound, EntryNotFound: there is no such agent, or it never had the memory.
-        """
-        return trail({one: partial(self.agent, one) for one in self.characters()}, self.agent(name), entry_id, about)
 
     def _room(self, agent: AgentMemory) -> Room:
         """What an agent may still ask of a language model in this hour of the world's time."""
@@ -628,7 +610,7 @@ class World(Stage, Asking):
     def _making(self, name: str, place: Place) -> Iterator[None]:
         """Let the world know an agent that is made within it; if that fails, nothing is left of it."""
         try:
-            self.carry_out(knowing.newcomer(self._kept(), name))
+            self.carry_out(knowing.newcomer(knowing.kept_by(self), name))
             yield
         except BaseException:
             with self._lock:
@@ -694,7 +676,7 @@ class World(Stage, Asking):
             with source.contents.alone():
                 texts = beside(target, source)
                 with self._closed(name) as place:
-                    self.carry_out(knowing.newcomer(self._kept(), target))
+                    self.carry_out(knowing.newcomer(knowing.kept_by(self), target))
                     lifecycle.duplicate(place, self._place(target), self.journals, texts)
             return self.agent(target)
 
@@ -712,8 +694,8 @@ class World(Stage, Asking):
                 self._forget_on_server(place)
             self._follow(place.folder.name, target)
             if target != place.folder.name:
-                self.carry_out(knowing.newcomer(self._kept(), target))
-            self.carry_out(knowing.renamed(self._kept(), place.folder.name, target))
+                self.carry_out(knowing.newcomer(knowing.kept_by(self), target))
+            self.carry_out(knowing.renamed(knowing.kept_by(self), place.folder.name, target))
             return self.agent(target)
 
     def delete_agent(self, name: str) -> Binned:

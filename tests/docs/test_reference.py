@@ -39,6 +39,15 @@ def test_every_public_name_is_described_and_every_call_of_an_agent_with_it() -> 
     assert [name for name in calls if f"AgentMemory.{name}" not in found] == []
 
 
+def test_a_function_that_is_a_method_is_described_without_the_object_that_it_is_called_on() -> None:
+    text = pages()["reference/python.md"]
+    section = text.partition("{ #World.who_knows }")[2].partition("\n### ")[0]
+    assert re.findall(r"^- `(\w+)`: ", section.partition("**Errors**")[0], re.MULTILINE) == [
+        "fact", "names", "at", "ask_model", "progress",
+    ]  # fmt: skip
+    assert "world:" not in section
+
+
 def test_every_operation_of_the_api_is_described_once() -> None:
     described = create_app(lambda: None).openapi()  # type: ignore[arg-type,return-value]
     ids = [one["operationId"] for methods in described["paths"].values() for one in methods.values()]

@@ -1,6 +1,5 @@
 """Who knows what: a fact and a character, judged by what the character remembers; and tests of a story by it."""
 
-from .asking import Asking
 from .cell import PERSON, RULES, Cell, Verdict
 from .running import TestResult, began, chain_in_words, junit
 from .story import FILE, Sort, StoryTest
@@ -9,7 +8,6 @@ __all__ = [
     "FILE",
     "PERSON",
     "RULES",
-    "Asking",
     "Cell",
     "Sort",
     "StoryTest",

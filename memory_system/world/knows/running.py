@@ -10,18 +10,18 @@ from itertools import combinations
 from typing import Protocol
 from xml.etree import ElementTree as ET
 
-from ...agent import AgentMemory
 from ...core.entry import MemoryEntry, Tier
 from ...core.times import stamp
 from ...errors import MemorySystemError
-from ...operations.context import Progress
+from ...operations.context import Progress, no_progress
 from ...operations.duplicates.contradictions import against, told
-from ..trail import Hop
+from ..trail import Hop, trail
+from .asking import Asked, who_knows, with_author
 from .cell import Cell, Verdict
 from .judging import View, how_known, near, resting_on
 from .rules import may_say
 from .sentence import claim, name_words
-from .story import Sort, StoryTest
+from .story import InFolder, Sort, StoryTest, story_tests
 
 _ABOUT = 0.5
 """The share of a topic that stands in a memory at least, if it is compared with others'."""
@@ -67,49 +67,39 @@ def chain_in_words(chain: Sequence[Hop]) -> str:
     return " ← ".join(f"{hop.agent} ({hop.entry.id}{f', told by {hop.teller}' if hop.teller else ''})" for hop in chain)
 
 
-class OfWorld(Protocol):
-    """What a world is asked."""
-
-    @property
-    def clock(self) -> Callable[[], datetime]:
-        """The world's time."""
-
-    def characters(self) -> list[str]:
-        """The names of the characters."""
-
-    def agent(self, name: str) -> AgentMemory:
-        """An agent by its name."""
-
-    def who_knows(
-        self, fact: str, names: Sequence[str] = (), *, at: datetime | None = None, ask_model: bool = True
-    ) -> tuple[Cell, ...]:
-        """How each of some characters stands to a fact."""
-
-    def with_author(self, cell: Cell) -> Cell:
-        """A cell with the change set that brought its memory."""
-
-    def trail(self, name: str, entry_id: str, about: str = "") -> tuple[Hop, ...]:
-        """How a memory came to a character."""
+class OfWorld(Asked, InFolder, Protocol):
+    """What a world is asked to run tests of its story."""
 
 
-def run(world: OfWorld, tests: Sequence[StoryTest], progress: Progress) -> tuple[TestResult, ...]:
-    """What became of each of some tests, in their order.
+def run_tests(
+    world: OfWorld, tests: Sequence[StoryTest] | None = None, *, progress: Progress = no_progress
+) -> tuple[TestResult, ...]:
+    """Run tests of the story by the rules alone, so that the same story has the same result; touches nothing.
 
     Args:
-        world: whose characters.
-        tests: what must be so.
-        progress: told how far it is; it may raise to cancel.
+        world: the one whose story it is.
+        tests: those that are kept with the world if not given.
+        progress: told how far it is, 0 to 1; it may raise to cancel.
+
+    Returns:
+        what became of each, in their order. A red one says by which memory, which change set brought it, who was
+        behind that, and how it came to the character.
+
+    Raises:
+        InvalidDocument: the file of tests is wrong.
     """
+    wanted = story_tests(world) if tests is None else tuple(tests)
+    world.embedder.embed(list(dict.fromkeys(test.fact for test in wanted)))  # at once, and remembered
     begins = began(world).replace(hour=0, minute=0, second=0, microsecond=0)  # day 1
-    found = []
-    for number, test in enumerate(tests):
-        progress(number / len(tests), f"{test.name}, {number + 1} of {len(tests)}")
+    results = []
+    for number, test in enumerate(wanted):
+        progress(number / len(wanted), f"{test.name}, {number + 1} of {len(wanted)}")
         try:
             result = _RUN[test.sort](world, test, _moment(test, begins))
         except MemorySystemError as error:
             result = TestResult(test, False, error.sentence, broken=True)
-        found.append(result)
-    return tuple(found)
+        results.append(result)
+    return tuple(results)
 
 
 def began(world: OfWorld) -> datetime:
@@ -132,7 +122,7 @@ def _moment(test: StoryTest, begins: datetime) -> datetime | None:
 
 
 def _knows(world: OfWorld, test: StoryTest, at: datetime | None) -> TestResult:
-    (cell,) = world.who_knows(test.fact, [test.agent], at=at, ask_model=False)
+    (cell,) = who_knows(world, test.fact, [test.agent], at=at, ask_model=False)
     when = f" by {stamp(at)}" if at is not None else ""
     if cell:
         return TestResult(test, True, f"{test.agent} knows it{when}.", cell)
@@ -140,7 +130,7 @@ def _knows(world: OfWorld, test: StoryTest, at: datetime | None) -> TestResult:
 
 
 def _must_not(world: OfWorld, test: StoryTest, at: datetime | None) -> TestResult:
-    (cell,) = world.who_knows(test.fact, [test.agent], at=at, ask_model=False)
+    (cell,) = who_knows(world, test.fact, [test.agent], at=at, ask_model=False)
     if not cell:
         return TestResult(test, True, f"{test.agent} {cell.verdict}.", cell)
     agent = world.agent(test.agent)
@@ -195,7 +185,7 @@ def _recalls(world: OfWorld, test: StoryTest, at: datetime | None) -> TestResult
     told_ = ", ".join(hit.entry.id for hit in hits[:3]) or "nothing"
     held = agent.find(test.recalls)
     cell = Cell(agent.name, test.fact, Verdict.UNAWARE)
-    cell = world.with_author(resting_on(cell, held)) if held is not None else cell
+    cell = with_author(world, resting_on(cell, held)) if held is not None else cell
     return TestResult(test, False, f"{agent.name} recalls {told_} instead of “{test.recalls}”.", cell)
 
 
@@ -210,8 +200,8 @@ _RUN: Mapping[Sort, Callable[[OfWorld, StoryTest, datetime | None], TestResult]]
 def _red(world: OfWorld, test: StoryTest, cell: Cell, why: str) -> TestResult:
     chain: tuple[Hop, ...] = ()
     if cell.memory and cell.how in ("told", "derived"):
-        chain = world.trail(cell.agent, cell.memory, test.fact)
-    return TestResult(test, False, why, world.with_author(cell), chain)
+        chain = trail(world, cell.agent, cell.memory, test.fact)
+    return TestResult(test, False, why, with_author(world, cell), chain)
 
 
 # -- for machines --------------------------------------------------------------------------------------

@@ -10,12 +10,13 @@ Each test is a mapping with a name and one of four things that it says:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import yaml
 
@@ -262,3 +263,36 @@ def write(file: Path, tests: Sequence[StoryTest]) -> None:
         raise InvalidParameter(f"There are {len(tests):,} tests; at most {MOST:,} are kept.")
     with as_store_errors(f"The file {file}"):
         replace_text(file, dumped(tests))
+
+
+# -- of a world ----------------------------------------------------------------------------------------
+
+
+class InFolder(Protocol):
+    """What has a folder beside whose agents tests are kept: a world."""
+
+    @property
+    def folder(self) -> Path:
+        """The folder."""
+
+
+def story_tests(world: InFolder) -> tuple[StoryTest, ...]:
+    """The tests of the story, which are kept as YAML beside the world's agents, in ``world-tests.yaml``.
+
+    Raises:
+        InvalidDocument: something in the file is wrong; each problem says its line and what to do.
+    """
+    return read(world.folder / FILE)
+
+
+def keep_tests(world: InFolder, tests: Sequence[StoryTest]) -> None:
+    """Keep these tests in the place of the former ones.
+
+    Raises:
+        InvalidParameter: two have the same name, or there are more than 2,000. Nothing was changed.
+        StoreError: the file cannot be written.
+    """
+    named = Counter(test.name for test in tests)
+    if (twice := next((name for name, count in named.items() if count > 1), None)) is not None:
+        raise InvalidParameter(f"Two tests are called {shown(twice)}; give one of them another name.")
+    write(world.folder / FILE, tests)
