@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -50,9 +51,21 @@ def _write(folder: Path, told: Mapping[str, Any]) -> None:
         replace_text(folder / FILE, json.dumps(dict(told), ensure_ascii=False) + "\n")
 
 
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Nobody else writes the file within; whoever writes a part of it reads the rest within, too."""
+    lock = FileLock(folder / LOCK)
+    with as_store_errors(f"The world's folder {folder}"):
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def _tell(folder: Path, **told: Any) -> None:
     """Write these, and leave the rest as it is, whoever else writes meanwhile."""
-    with FileLock(folder / LOCK):
+    with _alone(folder):
         _write(folder, {**_read(folder), **told})
 
 
@@ -77,7 +90,8 @@ def write_standing(folder: Path, at: datetime | None) -> None:
         at = None if at is None else parse_time(at)
     except ValueError as error:
         raise InvalidParameter(f"The world's time {error}.") from error
-    _set(folder, at)
+    with _alone(folder):
+        _set(folder, at)
 
 
 def read_speed(folder: Path) -> float:
@@ -97,10 +111,12 @@ def run_clock(folder: Path, speed: float) -> None:
         StoreError: the folder cannot be read or written.
     """
     pace = in_range("The speed", speed, *SPEEDS)
-    _set(folder, world_clock(folder)(), real_clock(), pace)
+    with _alone(folder):
+        _set(folder, world_clock(folder)(), real_clock(), pace)
 
 
 def _set(folder: Path, at: datetime | None, since: datetime | None = None, speed: float = 0.0) -> None:
+    """Write the clock, while nobody else writes the file."""
     runs = {} if since is None else {"since": since.isoformat(), "speed": speed}
     told = {name: one for name, one in _read(folder).items() if name not in ("since", "speed")}
     _write(folder, {**told, "clock": None if at is None else at.isoformat(), **runs})
@@ -180,10 +196,10 @@ def write_seen(folder: Path, at: datetime) -> None:
 
 def move_standing(folder: Path, at: datetime) -> None:
     """Let a clock that stands before a time stand there; one that follows the real time or is ahead is left alone."""
-    with FileLock(folder / LOCK):  # of two who move it, none moves it back
+    with _alone(folder):  # of two who move it, none moves it back
         standing = read_standing(folder)
         if standing is not None and standing < at:
-            write_standing(folder, at)
+            _set(folder, at)
 
 
 def read_about(folder: Path) -> About:
@@ -202,7 +218,7 @@ def write_about(folder: Path, about: About) -> None:
     Raises:
         StoreError: the folder cannot be read or written.
     """
-    _write(folder, {**_read(folder), "title": about.title, "about": about.about, "first": about.first})
+    _tell(folder, title=about.title, about=about.about, first=about.first)
 
 
 def read_embedder(folder: Path) -> str | None:
@@ -221,7 +237,7 @@ def write_embedder(folder: Path, name: str | None) -> None:
     Raises:
         StoreError: the folder cannot be read or written.
     """
-    _write(folder, {**_read(folder), "embedder": name})
+    _tell(folder, embedder=name)
 
 
 def world_clock(folder: Path) -> Clock:

@@ -22,6 +22,7 @@ from memory_system.errors import (
     MemorySystemError,
     StoreError,
 )
+from memory_system.store.clock import LOCK as CLOCK_LOCK
 from memory_system.world.folders import Binned
 from memory_system.world.world import TOKENS
 from tests.conftest import PERSONALITY
@@ -53,10 +54,10 @@ def told(agent: AgentMemory) -> list[Any]:
 
 
 def on_disk(world: World) -> set[str]:
-    """What lies in the world and among the personalities, scratch files and the bin included; token states apart."""
+    """What lies in the world and among the personalities, scratch files and bin too; token states and a lock apart."""
     folders = (world.folder, Path(world.settings.personalities))
     found = {str(path.relative_to(folder)) for folder in folders for path in folder.glob("*")}
-    return {name for name in found if not name.startswith(TOKENS)}
+    return {name for name in found if name != CLOCK_LOCK and not name.startswith(TOKENS)}
 
 
 def test_a_new_agent_has_the_personality_it_was_given_or_its_name_alone(world: World) -> None:

@@ -1,0 +1,80 @@
+"""A world's own file is written in parts, by several at once; whoever writes one leaves the others as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+
+from memory_system.errors import StoreError
+from memory_system.store.clock import (
+    About,
+    read_about,
+    read_embedder,
+    read_seen,
+    read_standing,
+    write_about,
+    write_embedder,
+    write_seen,
+    write_standing,
+)
+from tests.conftest import NOW
+
+ROUNDS = 15
+
+
+def day(number: int) -> timedelta:
+    return timedelta(days=number)
+
+
+PARTS: dict[str, tuple[Callable[[Path, int], None], Callable[[Path, int], bool]]] = {
+    "about": (
+        lambda folder, number: write_about(folder, About(f"Title {number}", "Who is who", "mira")),
+        lambda folder, number: read_about(folder) == About(f"Title {number}", "Who is who", "mira"),
+    ),
+    "embedder": (
+        lambda folder, number: write_embedder(folder, f"embedder-{number}"),
+        lambda folder, number: read_embedder(folder) == f"embedder-{number}",
+    ),
+    "clock": (
+        lambda folder, number: write_standing(folder, NOW + day(number)),
+        lambda folder, number: read_standing(folder) == NOW + day(number),
+    ),
+    "seen": (
+        lambda folder, number: write_seen(folder, NOW + day(number)),
+        lambda folder, number: read_seen(folder) == NOW + day(number),
+    ),
+}
+
+
+@pytest.mark.parametrize("pair", [("about", "embedder"), ("about", "clock"), ("embedder", "seen"), ("clock", "seen")])
+def test_of_two_who_write_different_parts_at_once_both_keep_theirs(pair: tuple[str, str], tmp_path: Path) -> None:
+    together = Barrier(len(pair))
+
+    def lost(part: str) -> list[int]:
+        write, is_kept = PARTS[part]
+        gone = []
+        for number in range(ROUNDS):
+            together.wait(60)
+            write(tmp_path, number)
+            together.wait(60)
+            if not is_kept(tmp_path, number):
+                gone.append(number)
+        return gone
+
+    with ThreadPoolExecutor(len(pair)) as pool:
+        assert dict(zip(pair, pool.map(lost, pair), strict=True)) == {part: [] for part in pair}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_world_that_has_no_folder_yet_gets_one_and_a_file_in_its_place_is_told(part: str, tmp_path: Path) -> None:
+    write, is_kept = PARTS[part]
+    write(tmp_path / "new" / "world", 1)
+    assert is_kept(tmp_path / "new" / "world", 1)
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(StoreError, match="taken"):
+        write(tmp_path / "taken", 1)
