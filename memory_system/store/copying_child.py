@@ -24,12 +24,13 @@ def copy(source: Path, target: Path, left_out: list[str]) -> None:
     """
     shutil.copytree(source, target, ignore=shutil.ignore_patterns("lock", POINTER, f"{JOURNAL}*", *left_out))
     journal = source / JOURNAL
-    if not journal.is_file():
-        return
-    if not journal.stat().st_size or not _as_read(journal, target / JOURNAL):
+    if journal.is_file() and not (journal.stat().st_size and _as_read(journal, target / JOURNAL)):
         for name in (JOURNAL, f"{JOURNAL}-wal"):  # damaged: as it lies there
-            if (source / name).exists():
+            if (source / name).is_file():
                 shutil.copyfile(source / name, target / name)
+    for name in (JOURNAL, f"{JOURNAL}-wal", f"{JOURNAL}-shm"):
+        if (source / name).is_dir():
+            (target / name).mkdir()  # damaged, too: whoever opens the copy finds what they would have found here
 
 
 def _as_read(journal: Path, target: Path) -> bool:

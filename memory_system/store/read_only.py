@@ -228,7 +228,7 @@ def _readable(home: JournalHome, copy: Path, clock: Clock) -> bool:
     try:
         home.copy_into(copy)
         for ending in ("", "-wal"):
-            if (part := journal.with_name(journal.name + ending)).exists():
+            if (part := journal.with_name(journal.name + ending)).is_file():
                 shutil.copyfile(part, copy.with_name(copy.name + ending))
         if broken_pages(copy) is None:
             with closing(Journal(f"sqlite:///{copy}", clock)) as opened:

@@ -315,7 +315,25 @@ def _killed(root: Path, **order: object) -> None:
     assert done.returncode == -signal.SIGKILL, done.stderr
 
 
-JOURNAL: dict[str, Damage] = {f"journal {how}": _of_file("journal.sqlite3", how) for how in HOW}
+def _a_folder(name: str) -> Damage:
+    def damage(folder: Path) -> None:
+        (folder / name).unlink(missing_ok=True)
+        (folder / name).mkdir()
+
+    return damage
+
+
+def _of_a_version_below_all(folder: Path) -> None:
+    with closing(sqlite3.connect(folder / "journal.sqlite3")) as db:
+        db.execute("UPDATE version SET number = -number")
+        db.commit()
+
+
+JOURNAL: dict[str, Damage] = {
+    **{f"journal {how}": _of_file("journal.sqlite3", how) for how in HOW},
+    **{f"journal{ending} a folder": _a_folder(f"journal.sqlite3{ending}") for ending in ("", "-wal", "-shm")},
+    "journal of a version below all": _of_a_version_below_all,
+}
 
 
 @pytest.mark.parametrize("damage", JOURNAL.values(), ids=JOURNAL.keys())
@@ -323,7 +341,7 @@ def test_an_agent_whose_journal_is_damaged_is_read_from_its_store(
     folder: Path, opened: World, whole: Held, tmp_path: Path, counted: Counted, damage: Damage
 ) -> None:
     damage(folder)
-    found = (folder / "journal.sqlite3").read_bytes() if (folder / "journal.sqlite3").exists() else None
+    found = (folder / "journal.sqlite3").read_bytes() if (folder / "journal.sqlite3").is_file() else None
     assert opened.agents() == ["mira"]
     agent = opened.agent("mira")
     assert agent.read_only is not None

@@ -43,6 +43,10 @@ def _damage(folder: Path, what: str) -> None:
             (folder / "journal.sqlite3").write_bytes(b"no journal " * 999)
         case "journal removed":
             (folder / "journal.sqlite3").unlink()
+        case "journal a folder" | "journal -shm a folder":
+            name = f"journal.sqlite3{what.removeprefix('journal').removesuffix('a folder').strip()}"
+            (folder / name).unlink(missing_ok=True)
+            (folder / name).mkdir()
         case "store":
             shutil.rmtree(folder / "chroma")
         case "leftovers":
@@ -51,7 +55,10 @@ def _damage(folder: Path, what: str) -> None:
             (folder.parents[2] / "personalities" / "mira.json").unlink()
 
 
-DAMAGES = ("index", "index, subtly", "journal", "journal removed", "store", "leftovers", "personality")
+DAMAGES = (
+    "index", "index, subtly", "journal", "journal removed", "journal a folder", "journal -shm a folder", "store",
+    "leftovers", "personality",
+)  # fmt: skip
 
 
 def test_a_world_that_is_whole_is_said_to_be(world: World, folder: Path) -> None:

@@ -25,11 +25,14 @@ def refuse_damaged(path: Path, claimed: int, *, thoroughly: bool) -> None:
         thoroughly: whether its pages are checked, which takes 2 to 10 ms for every 1,000 memories.
 
     Raises:
-        JournalDamaged: it is missing, emptied, no database, or its pages do not hang together.
+        JournalDamaged: it is missing, emptied, a folder, no database, or its pages do not hang together.
         ForeignStore: it is a database of something else.
         StoreDamaged: it cannot be read for another reason.
     """
     agent = path.parent.name
+    for ending in ("", "-wal", "-shm"):
+        if (part := path.with_name(path.name + ending)).is_dir():
+            raise JournalDamaged(f"The journal of {agent!r} is damaged: {part.name} is a folder.")
     if not path.exists() or (path.is_file() and not path.stat().st_size and not _has_log(path)):
         if claimed:
             was = "empty" if path.exists() else "missing"

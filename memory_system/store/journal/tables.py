@@ -224,7 +224,7 @@ def connect(place: str | sa.Engine, durability: str = "full") -> sa.Engine:
 
     Raises:
         ServerUnavailable: the server cannot be reached.
-        StoreDamaged: the file is no journal, is damaged, or was written by a newer version.
+        StoreDamaged: the file is no journal, is damaged, has a version that none has, or was written by a newer one.
     """
     engine = _sqlite(place, durability) if isinstance(place, str) else place
     try:
@@ -270,6 +270,8 @@ def _migrate(engine: sa.Engine) -> None:
             postgres.look_only_into(db)  # what is not SQLAlchemy's knows no schema
         VERSION.create(db, checkfirst=True)
         number = int(db.scalar(sa.select(sa.func.max(VERSION.c.number))) or 0)
+        if number < 0:
+            raise JournalDamaged(f"The journal at {engine.url.database} says that its version is {number}.")
         if number > len(MIGRATIONS):
             raise StoreDamaged(
                 f"The journal at {engine.url.database} was written by a newer version of this program "
