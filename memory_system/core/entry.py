@@ -18,6 +18,7 @@ from ..errors import InvalidEntry, shown
 from .kinds import (
     FLAGS,
     LIVED,
+    MADE_ID,
     MAX_DEPTH,
     MAX_DOCUMENT,
     MAX_EXPLANATION,
@@ -25,7 +26,6 @@ from .kinds import (
     MAX_ID,
     MAX_PEOPLE,
     MAX_TAGS,
-    RANDOM_ID,
     SHELVED,
     TYPED,
     Kind,
@@ -84,7 +84,7 @@ class Normaliser:
 
     def _fail(self, name: str, problem: str) -> None:
         given = self.entry.id
-        made_up = isinstance(given, str) and RANDOM_ID.fullmatch(given)
+        made_up = isinstance(given, str) and MADE_ID.fullmatch(given)
         which = "The memory" if made_up or not isinstance(given, str) else f"Memory {given[:60]!r}"
         raise InvalidEntry(f"{which}: {name} {problem}.")
 

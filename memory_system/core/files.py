@@ -45,6 +45,11 @@ def read_at_most(path: Path, most: int) -> bytes:
         return file.read(most)
 
 
+def sqlite_files(database: Path) -> tuple[Path, ...]:
+    """The files of a database of SQLite, whether they are there or not; its own is the last to move or to remove."""
+    return tuple(database.with_name(database.name + ending) for ending in ("-wal", "-shm", ""))
+
+
 @contextmanager
 def beside(path: Path, text: str, *, durable: bool = False) -> Iterator[Path]:
     """A text in a file beside the path, whose folder is there; at the end it is gone, if it is still there.

@@ -66,7 +66,7 @@ class Source(StrEnum):
     """It worked it out itself, from other memories: a reflection, a summary or a plan."""
 
 
-RANDOM_ID = re.compile(r"[0-9a-f]{32}")
+MADE_ID = re.compile(r"[0-9a-f]{32}")
 _making = threading.Lock()
 _made = 0
 

@@ -21,6 +21,7 @@ from ..core import personality as personalities
 from ..core.change_set import Change, ChangeSet, TextChange, dump_entry
 from ..core.chroma_address import StorePlace
 from ..core.entry import MemoryEntry, Tier
+from ..core.files import sqlite_files
 from ..core.memory import Vectors
 from ..core.times import Clock, real_clock
 from ..embedding.embedder import Embedder
@@ -169,9 +170,8 @@ class ReadOnlyLedger(Ledger):
             fresh = journal.with_suffix(".part")
             shutil.copyfile(Path(self._scratch.name) / JOURNAL, fresh)
             was = journal.exists()
-            for ending in ("-wal", "-shm", ""):
-                if (part := journal.with_name(journal.name + ending)).exists():
-                    part.rename(aside.with_name(aside.name + ending))
+            for part in filter(Path.exists, sqlite_files(journal)):
+                part.rename(aside.with_name(aside.name + part.name.removeprefix(journal.name)))
             if (named := self.folder / POINTER).exists():
                 named.rename(aside.with_suffix(".json"))
                 was = True

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from memory_system import Kind, MemoryEntry, Tier
-from memory_system.core.entry import RANDOM_ID, new_id
+from memory_system.core.entry import MADE_ID, new_id
 from memory_system.errors import InvalidEntry
 
 WHEN = datetime(2026, 3, 27, 18, 0, tzinfo=UTC)
@@ -292,7 +292,7 @@ def test_an_id_made_later_sorts_later_even_where_the_computers_clock_runs_back(m
     ids = [MemoryEntry("Saw smoke").id for _ in range(4)]
     assert ids == sorted(ids)
     assert len(set(ids)) == 4
-    assert all(RANDOM_ID.fullmatch(one) for one in ids)
+    assert all(MADE_ID.fullmatch(one) for one in ids)
 
 
 def test_ids_that_many_threads_make_at_once_differ() -> None:

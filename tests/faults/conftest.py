@@ -25,6 +25,12 @@ LOSSES = ("rows lost", "rows doubled", "half changes")
 Counted = Callable[..., None]
 
 
+def replace_by_folder(file: Path) -> None:
+    """Let a folder lie where a file is, or is to be."""
+    file.unlink(missing_ok=True)
+    file.mkdir()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark three of four cases of the slow files, and of those on a server, always the same ones."""
     for item in items:

@@ -30,7 +30,7 @@ from memory_system.store.chroma.probe import probe
 from memory_system.store.read_only import RESCUE
 from tests import programs
 from tests.conftest import NOW, PERSONALITY
-from tests.faults.conftest import Counted
+from tests.faults.conftest import Counted, replace_by_folder
 
 Damage = Callable[[Path], None]
 EVENTS = 110  # Chroma keeps its index on disk from 100 on
@@ -316,11 +316,7 @@ def _killed(root: Path, **order: object) -> None:
 
 
 def _a_folder(name: str) -> Damage:
-    def damage(folder: Path) -> None:
-        (folder / name).unlink(missing_ok=True)
-        (folder / name).mkdir()
-
-    return damage
+    return lambda folder: replace_by_folder(folder / name)
 
 
 def _of_a_version_below_all(folder: Path) -> None:

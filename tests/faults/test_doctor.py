@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from memory_system import AgentMemory, Settings, Tier, World
 from memory_system.__main__ import app
 from memory_system.maintenance.doctor import Finding, State, examine, light
+from tests.faults.conftest import replace_by_folder
 
 
 @pytest.fixture
@@ -43,10 +44,10 @@ def _damage(folder: Path, what: str) -> None:
             (folder / "journal.sqlite3").write_bytes(b"no journal " * 999)
         case "journal removed":
             (folder / "journal.sqlite3").unlink()
-        case "journal a folder" | "journal -shm a folder":
-            name = f"journal.sqlite3{what.removeprefix('journal').removesuffix('a folder').strip()}"
-            (folder / name).unlink(missing_ok=True)
-            (folder / name).mkdir()
+        case "journal a folder":
+            replace_by_folder(folder / "journal.sqlite3")
+        case "journal -shm a folder":
+            replace_by_folder(folder / "journal.sqlite3-shm")
         case "store":
             shutil.rmtree(folder / "chroma")
         case "leftovers":

@@ -25,6 +25,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.files import sqlite_files
 from ...embedding.embedder import Embedder, States, states_of
 from .cache import Kept
 from .speakers import speaker_of
@@ -219,9 +220,9 @@ class StatesFile:
                 self._drop()
             except (sqlite3.DatabaseError, ValueError):
                 self._drop()
-                for ending in ("", "-wal", "-shm"):
+                for part in sqlite_files(self._path):
                     with contextlib.suppress(OSError):  # another process may hold it
-                        self._path.with_name(self._path.name + ending).unlink(missing_ok=True)
+                        part.unlink(missing_ok=True)
             return None
 
     def _opened(self) -> sqlite3.Connection:

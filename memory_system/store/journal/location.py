@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from pathlib import Path
 
+from ...core.files import sqlite_files
 from ...core.times import Clock, real_clock
 from ...errors import JournalDamaged, StoreError
 from .journal import Journal
@@ -30,9 +31,8 @@ def refuse_damaged(path: Path, claimed: int, *, thoroughly: bool) -> None:
         StoreDamaged: it cannot be read for another reason.
     """
     agent = path.parent.name
-    for ending in ("", "-wal", "-shm"):
-        if (part := path.with_name(path.name + ending)).is_dir():
-            raise JournalDamaged(f"The journal of {agent!r} is damaged: {part.name} is a folder.")
+    if (folder := next(filter(Path.is_dir, sqlite_files(path)), None)) is not None:
+        raise JournalDamaged(f"The journal of {agent!r} is damaged: {folder.name} is a folder.")
     if not path.exists() or (path.is_file() and not path.stat().st_size and not _has_log(path)):
         if claimed:
             was = "empty" if path.exists() else "missing"

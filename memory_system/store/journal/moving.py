@@ -15,7 +15,7 @@ from pathlib import Path
 import sqlalchemy as sa
 from pydantic import SecretStr
 
-from ...core.files import read_at_most, replace_text
+from ...core.files import read_at_most, replace_text, sqlite_files
 from ...core.times import Clock, real_clock
 from ...errors import JournalDamaged, StoreDamaged, StoreError
 from .journal import Journal
@@ -116,8 +116,8 @@ class ServerHome(JournalHome):
                     f"{self._schema}) with {target.revision} changes, and {file} with {newest}. Move one of them away."
                 )
         self._point()
-        for ending in ("-wal", "-shm", ""):
-            file.with_name(file.name + ending).unlink(missing_ok=True)
+        for part in sqlite_files(file):
+            part.unlink(missing_ok=True)
 
     def _point(self) -> None:
         replace_text(self.anchor, json.dumps({"schema": self._schema}), durable=True)

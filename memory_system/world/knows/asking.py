@@ -197,9 +197,8 @@ def _judged(
 ) -> Cell:
     if agent.contents.of_another_embedder:
         agent.query_memory(asked.text, touch=False)  # which says so
-    past = at is not None and at < world.clock()
-    views = [View(agent, None if at is None else at)]
-    if past and at is not None:
+    views = [View(agent, at)]
+    if at is not None and at < world.clock():
         views.insert(0, View(agent.as_of(world_time=at), at, then=True))
     more = _known_of_world(world, agent.name, at)
     entries = near(views, asked, cue, more)
