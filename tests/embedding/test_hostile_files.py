@@ -64,14 +64,6 @@ def test_a_journal_of_something_else_is_refused_and_not_one_byte_is_changed(
     assert not [path.name for path in closed.glob("journal.sqlite3-*")]
 
 
-def test_a_journal_that_is_a_directory_is_refused(world: World, closed: Path) -> None:
-    for path in closed.glob("journal.sqlite3*"):
-        path.unlink()
-    (closed / "journal.sqlite3").mkdir()
-    with pytest.raises(StoreError):
-        world.agent("mira")
-
-
 # -- a file for a folder, a folder for a file ----------------------------------------------------------
 
 
