@@ -8,7 +8,9 @@ FROM python:3.12-slim
 # root installs, and nobody runs as root; the embedding model comes with the image, so that a container needs no network
 RUN useradd --create-home --uid 10001 memory && mkdir /data /model && chown memory:memory /data /model
 COPY --from=build /wheels /wheels
-RUN set -- /wheels/*.whl && pip install --no-cache-dir "$1[all]" && rm -r /wheels
+RUN set -- /wheels/*.whl && pip install --no-cache-dir "uv>=0.5,<1" \
+    && uv pip install --no-cache --compile-bytecode --python "$(command -v python)" "$1[all]" \
+    && pip uninstall --yes uv && rm -r /wheels
 ENV MEMORY_HOME=/data MEMORY_CACHE_DIR=/model PYTHONUNBUFFERED=1 CI=true
 USER memory
 WORKDIR /data

@@ -73,6 +73,7 @@ def test_a_script_in_any_folder_finds_the_packages(
     for found in Path(sysconfig.get_path("purelib")).glob("*setuptools*"):  # alone: this environment has ours as well
         (tmp_path / "site" / found.name).symlink_to(found)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "site"))  # so that nothing is fetched
+    monkeypatch.setenv("PIP_NO_INDEX", "1")  # not even uv, so that pip does it
     assert tool.install(str(made), "requirements.txt", "--no-deps", "--no-build-isolation") == ""
     script = tmp_path / "game.py"
     script.write_text(
@@ -84,6 +85,43 @@ def test_a_script_in_any_folder_finds_the_packages(
     assert (tmp_path / "venv" / tool.PROGRAMS / "memory-system").exists()
     monkeypatch.setenv("PATH", "")
     assert tool.install("no-such-python", "requirements.txt") == "", "what was installed is not installed again"
+
+
+def test_uv_is_told_where_pip_looks_for_packages(
+    tool: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    file = tmp_path / "pip.conf"
+    file.write_text(
+        "[global]\nindex-url = https://packages.example/simple\nfind-links = /wheels\n  /more wheels\ntimeout = 9\n"
+    )
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(file))
+    monkeypatch.setenv("PIP_INDEX_URL", "https://mirror.example/simple")
+    monkeypatch.setenv("PIP_CERT", "/etc/bundle.pem")
+    told = tool.quick_settings(sys.executable)
+    assert told["UV_DEFAULT_INDEX"] == "https://mirror.example/simple", "the environment wins"
+    assert told["UV_FIND_LINKS"].startswith("/wheels,/more")
+    assert told["SSL_CERT_FILE"] == "/etc/bundle.pem"
+    assert not {name for name in told if "TIMEOUT" in name}
+
+
+def test_where_uv_fails_pip_installs_and_its_reason_is_told(
+    tool: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tool, "ROOT", str(tmp_path))
+    monkeypatch.setattr(tool, "VENV", str(tmp_path))
+    for name in ("requirements.txt", "pyproject.toml", "setup.py"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "requirements-more.txt").write_text("")
+    refusing = tmp_path / "uv"
+    refusing.write_text("#!/bin/sh\necho 'error: certificate unknown'\nexit 2\n")
+    refusing.chmod(0o755)
+    monkeypatch.setattr(tool, "quick_installer", lambda _: str(refusing))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    assert tool.install(sys.executable, "requirements-more.txt") == ""
+    assert "pip does it" in capsys.readouterr().out
+    assert (tmp_path / "installed-requirements-more.txt").exists()
 
 
 def test_an_unknown_target_is_refused() -> None:

@@ -14,6 +14,7 @@ from dockerfile_parse import DockerfileParser
 
 from tests.conftest import ROOT
 from tests.package.building import copied
+from tools.setup import quick_settings
 
 PATHS = ("/src", "/wheels", "/data", "/model")
 """The folders of the image that its steps use."""
@@ -67,12 +68,17 @@ class Container:
         self.folder = root
         shims = root / "shims"
         kept = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "TMPDIR"))}
-        self.environment = kept | {
-            "PATH": f"{shims}:{root / 'python' / 'bin'}:{os.defpath}",
-            "HOME": str(root / "home"),
-            "PIP_NO_COMPILE": "1",  # of what is installed, little is imported
-            "PIP_CACHE_DIR": _kept_packages(),  # in the place of that of HOME, which is empty
-        }
+        self.environment = (
+            kept
+            | quick_settings(sys.executable)
+            | {
+                "PATH": f"{shims}:{root / 'python' / 'bin'}:{os.defpath}",
+                "HOME": str(root / "home"),
+                "PIP_NO_COMPILE": "1",  # of what is installed, little is imported
+                "PIP_CACHE_DIR": _kept_packages(),  # in the place of that of HOME, which is empty
+                "UV_CACHE_DIR": os.environ.get("UV_CACHE_DIR", str(Path.home() / ".cache" / "uv")),
+            }
+        )
         if build:
             venv.create(root / "python", with_pip=True)
             (root / "home").mkdir()
@@ -92,7 +98,7 @@ class Container:
                 for path in (self.folder / "checkout").iterdir():
                     path.rename(self.folder / path.name)
             elif build and name == "RUN":
-                self._shell(self._inside(value).replace("--no-cache-dir ", ""))
+                self._shell(re.sub("--(no-cache-dir|no-cache|compile-bytecode) ", "", self._inside(value)))
 
     def _inside(self, text: str) -> str:
         """A text whose folders of the image are this machine's."""
