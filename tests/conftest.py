@@ -99,9 +99,9 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What ``make test`` leaves out; and what waits for the package index comes first, so that nobody ends with it."""
+    """What ``make test`` leaves out; and what waits or takes long comes first, so that nobody ends with it."""
     tiers.mark(items)
-    items.sort(key=lambda item: "package" not in item.path.parts)
+    items.sort(key=lambda item: "package" not in item.path.parts and item.path.name not in tiers.FIRST)
 
 
 def pytest_collection_finish() -> None:

@@ -41,7 +41,7 @@ ONE_OF = {
     "test_a_cursor_that_is_none_is_refused": 3,
     "test_a_file_that_is_no_whole_backup_is_refused_in_words_and_changes_nothing": 4,
     "test_a_foreign_database_is_refused_before_anything_is_built": 1_000,
-    "test_a_page_has_no_violation_of_ours": 9,
+    "test_a_page_has_no_violation_of_ours": 4,
     "test_a_page_shows_any_moment_and_lets_nothing_be_changed": 3,
     "test_a_query_killed_at_any_moment_is_whole_or_not_at_all": 2,
     "test_a_summary_keeps_to_its_length_whatever_is_fed": 5,
@@ -148,6 +148,9 @@ LATER = {
     "test_a_point_of_the_timeline_opens_its_card_and_its_link_survives": "a bar that opens its memory is in make test",
 }
 """Single tests, and why."""
+
+FIRST = frozenset({"test_ready_made.py", "test_small_model.py", "test_kill_advance.py"})
+"""Files with tests of a minute and more, which begin before all others."""
 
 COSTLY = frozenset({"agent", "world", "open_page", "api", "root", "remember"})
 """Fixtures that open an agent for each test: of the tests with one of them one in six stays; the first test of each

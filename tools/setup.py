@@ -59,7 +59,7 @@ UV_NAMES = {
     "cert": "SSL_CERT_FILE",
 }
 """pip's settings that say where packages come from, and uv's for the same."""
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
 def say(line):
@@ -222,10 +222,11 @@ def find_browser():
     for name in BROWSERS:
         if shutil.which(name):
             return shutil.which(name)
-    install_from_distribution("chromium", "Chromium for the browser tests")
-    for name in BROWSERS:
-        if shutil.which(name):
-            return shutil.which(name)
+    for package in ("chromium-headless-shell", "chromium"):  # the first has no windows, and so needs less of a machine
+        install_from_distribution(package, "Chromium for the browser tests")
+        for name in BROWSERS:
+            if shutil.which(name):
+                return shutil.which(name)
     say("NOTE: no Chromium was found and none could be installed, so the browser tests will be skipped.")
     say("      'sudo apt install chromium' lets them run.")
     return ""
