@@ -16,6 +16,7 @@ from .agent_parts.context import Applying, Context, Part
 from .agent_parts.cues import Cues
 from .agent_parts.curation import Curation
 from .agent_parts.duplicates import Duplicates
+from .agent_parts.exporting import Exporting
 from .agent_parts.history import History, as_of
 from .agent_parts.importing import Importing
 from .agent_parts.knowledge import Knowledge, Knows, alone
@@ -630,6 +631,7 @@ class AgentMemory:
     read_material = _of(Importing, Importing.read_material)
     import_material = _of(Importing, Importing.import_material)
     embed_ahead = _of(Importing, Importing.embed_ahead)
+    export_as = _of(Exporting, Exporting.export_as)
     rate_again = _of(Rating, Rating.rate_again)
     rate_unrated = _of(Rating, Rating.rate_unrated)
     unrated = _of(Rating, Rating.unrated)
@@ -790,9 +792,8 @@ class AgentMemory:
         Raises:
             ModelError: the language model did not help. Nothing was changed.
         """
-        return self._context.done(
-            reflection.plan(ground(self._context, now, progress), only_if_due=only_if_due), preview
-        )
+        planned = reflection.plan(ground(self._context, now, progress), only_if_due=only_if_due)
+        return self._context.done(planned, preview)
 
     def reset_memory(self, *, preview: bool = False) -> ChangeSet:
         """Empty STM and LTM; the personality, pinned and protected memories stay, and ``undo`` brings all back."""

@@ -5,21 +5,24 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ..agent import AgentMemory
-from ..core.change_set import Change, ChangeSet, entry_to_json
+from ..core.change_set import Change, ChangeSet
 from ..core.entry import LIVED, MemoryEntry, Tier
 from ..core.files import as_store_errors
 from ..core.json_source import parse_strict
 from ..errors import InvalidEntry, InvalidFile, Problem
 from ..operations.context import bare
 from ..operations.edit import PROTECTED
+from ..operations.exporting import rows
 from ..operations.importing.events import MAX_BATCH, MAX_FILE, Added, Outcome
+from ..operations.importing.forms import ours
 from ..operations.importing.text import Row
 
-FORMAT = "memory-system/1"
+FORMAT = ours.LINES
 """What the first line says of the lines after it."""
 
 
@@ -29,24 +32,14 @@ def lines(agent: AgentMemory, *, vectors: bool = False) -> Iterator[str]:
     Works for an agent that can only be read. A vector is a list of numbers that give back its float32 exactly, ``null``
     where there is none.
     """
-    about: dict[str, Any] = {
-        "agent": agent.name,
-        "format": FORMAT,
-        "embedder": agent.get_stats()["embedder"],
-        "personality": agent.personality_text,
-    }
-    if agent.read_only:
-        about["read_only"] = agent.read_only
-    yield json.dumps(about, ensure_ascii=False)
-    for tier in LIVED:
-        for entry in agent.entries(tier):
-            told = entry_to_json(entry)
-            if entry.last_access is not None:
-                told["last_access"] = entry.last_access.isoformat()
-            if vectors:
-                vector = agent.contents.vector(entry.id)
-                told["vector"] = None if vector is None else [float(number) for number in vector]
-            yield json.dumps(told, ensure_ascii=False)
+    about = rows.about(agent.name, agent.embedder.identity, agent.personality_text, agent.read_only)
+
+    def beside(entry: MemoryEntry) -> dict[str, Any]:
+        vector = agent.contents.vector(entry.id)
+        return {"vector": None if vector is None else [float(number) for number in vector]}
+
+    held = (entry for tier in LIVED for entry in agent.entries(tier))
+    yield from rows.lines(about, held, beside if vectors else None)
 
 
 def export(agent: AgentMemory, path: str | Path, *, vectors: bool = False) -> int:
@@ -55,32 +48,39 @@ def export(agent: AgentMemory, path: str | Path, *, vectors: bool = False) -> in
     Raises:
         StoreError: the file cannot be written.
     """
-    target, count = Path(path), -1  # the first line is no memory
-    beside = target.with_name(f"{target.name}.{os.getpid()}.part")
-    with as_store_errors(f"The export of {agent.name!r}"):
-        try:
-            with beside.open("w", encoding="utf-8") as file:
-                for line in lines(agent, vectors=vectors):
-                    file.write(line + "\n")
-                    count += 1
-            beside.replace(target)
-        finally:
-            beside.unlink(missing_ok=True)
+    count = -1  # the first line is no memory
+    with as_store_errors(f"The export of {agent.name!r}"), whole(Path(path)) as file:
+        for line in lines(agent, vectors=vectors):
+            file.write(f"{line}\n".encode())
+            count += 1
     return count
 
 
-_BESIDE = ("vector", "last_access")
-"""What a line tells beside the memory: a vector is made anew, and an access is no part of a change."""
+@contextmanager
+def whole(target: Path) -> Iterator[IO[bytes]]:
+    """A file that is there whole once it is written, or not at all.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    beside = target.with_name(f"{target.name}.{os.getpid()}.part")
+    try:
+        with beside.open("wb") as file:
+            yield file
+        beside.replace(target)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
 _LIVED = (Tier.STM, Tier.LTM)
 
 
 def is_export(text: str) -> bool:
-    """Whether a text begins as an export does: with a line about an agent and its format."""
+    """Whether a text begins as an export does: with a line about an agent and its format, or as a table of ours."""
     try:
-        about = json.loads(text.split("\n", 1)[0])
+        return ours.is_table(text) or ours.is_head(json.loads(text.split("\n", 1)[0]))
     except (ValueError, RecursionError):
         return False
-    return isinstance(about, dict) and "format" in about and "agent" in about
 
 
 def read_rows(text: str) -> list[Row]:
@@ -89,22 +89,38 @@ def read_rows(text: str) -> list[Row]:
     Raises:
         InvalidFile: it is of another format, or has more than 50,000 memories.
     """
+    rows: list[Row] = []
+    seen: dict[str, int] = {}
+    for row in _rows_of_table(text) if ours.is_table(text) else _rows_of_lines(text):
+        if row.entry is not None and (first := seen.setdefault(row.entry.id, row.line)) != row.line:
+            rows.append(Row(row.line, row.text, None, f"The id {row.entry.id!r} stands in line {first} already."))
+        else:
+            rows.append(row)
+        if len(rows) > MAX_BATCH:
+            raise InvalidFile((Problem("", f"it has more than {MAX_BATCH:,} memories; split it"),), "the export")
+    return rows
+
+
+def _rows_of_lines(text: str) -> Iterator[Row]:
     about, *lines = text.split("\n")
     form = json.loads(about).get("format")
     if form != FORMAT:
         raise InvalidFile((Problem("format", f"it is {form!r:.60}; this program reads {FORMAT!r}", 1),), "the export")
-    if len(lines) > MAX_BATCH + 1:
-        raise InvalidFile((Problem("", f"it has more than {MAX_BATCH:,} memories; split it"),), "the export")
-    rows: list[Row] = []
-    seen: dict[str, int] = {}
     for number, line in enumerate(lines, start=2):
         if not line.strip():
             continue
-        row = _row(number, line)
-        if row.entry is not None and (first := seen.setdefault(row.entry.id, number)) != number:
-            row = Row(number, row.text, None, f"The id {row.entry.id!r} stands in line {first} already.")
-        rows.append(row)
-    return rows
+        try:
+            value, _ = parse_strict(line, "this line", MAX_FILE, InvalidFile)
+        except InvalidFile as error:
+            yield Row(number, line[:200], None, error.sentence)
+        else:
+            plain = value if isinstance(value, dict) else "This is not an object with a document."
+            yield _row(number, line, plain)
+
+
+def _rows_of_table(text: str) -> Iterator[Row]:
+    for number, fields in ours.rows_of_table(text):
+        yield _row(number, str(fields), fields)
 
 
 def take_in(agent: AgentMemory, entries: Sequence[MemoryEntry], *, overwrite: bool, preview: bool = False) -> Added:
@@ -125,17 +141,14 @@ def take_in(agent: AgentMemory, entries: Sequence[MemoryEntry], *, overwrite: bo
     return Added(tuple(outcomes), plan if preview else agent.apply(plan))
 
 
-def _row(number: int, line: str) -> Row:
+def _row(number: int, line: str, fields: dict[str, Any] | str) -> Row:
+    if isinstance(fields, str):
+        return Row(number, line[:200], None, fields)
     try:
-        value, _ = parse_strict(line, "this line", MAX_FILE, InvalidFile)
-        if not isinstance(value, dict):
-            return Row(number, line[:200], None, "This is not an object with a document.")
-        fields = {name: field for name, field in value.items() if name not in _BESIDE}
-        if "extras" in fields:
-            fields["metadata"] = fields.pop("extras")
-        return Row(number, str(value.get("document", ""))[:200], MemoryEntry.from_dict(fields))
-    except (InvalidEntry, InvalidFile) as error:
+        entry = MemoryEntry.from_dict(ours.fields_of(fields))
+    except InvalidEntry as error:
         return Row(number, line[:200], None, error.sentence)
+    return Row(number, str(fields.get("document", ""))[:200], entry)
 
 
 def _outcome(entry: MemoryEntry, held: MemoryEntry | None, *, overwrite: bool) -> Outcome:

@@ -16,6 +16,7 @@ from PIL import Image
 from dashboard.data import diffs, portraits
 from memory_system import AgentMemory, World
 from memory_system.errors import InvalidParameter
+from memory_system.operations.exporting import pictures
 from tests.sample_world import ROOT
 
 
@@ -37,7 +38,7 @@ def test_any_name_has_a_picture_that_is_whole_and_the_same_from_left_and_right(n
 
 def test_no_colour_of_the_cast_means_a_part_of_the_score() -> None:
     theme = tomllib.loads((ROOT / "dashboard" / ".streamlit" / "config.toml").read_text())["theme"]
-    assert not {one.lower() for one in theme["light"]["chartCategoricalColors"]} & set(portraits.CAST)
+    assert not {one.lower() for one in theme["light"]["chartCategoricalColors"]} & set(pictures.CAST)
 
 
 def file(form: str, size: tuple[int, int] = (300, 500), colour: str = "#8a5a94", **more: object) -> bytes:

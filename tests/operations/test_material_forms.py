@@ -284,7 +284,7 @@ def bomb() -> bytes:
             json.dumps({"entries": [{"keys": ["k"], "content": f"Fact {n}."} for n in range(100_000)]}).encode(),
             "100,000 entries; at most 10,000",
         ),
-        (b'{"format": "memory-system/1", "agent": "mira"}\n{"id": "a"}', "an export of this program"),
+        (b'{"format": "memory-system/1", "agent": "mira"}\n{"id": "a"}', "line 2: The event has no document"),
     ],
     ids=lambda one: one if isinstance(one, str) else "",
 )  # fmt: skip

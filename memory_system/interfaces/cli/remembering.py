@@ -21,7 +21,7 @@ from ...errors import InvalidFile, Problem
 from ...maintenance import export
 from ...operations.importing.dates import Order
 from ...operations.importing.events import MAX_FILE, Added
-from ...operations.importing.forms import PERSONA_FILES
+from ...operations.importing.forms import FOLDER_FILES, MEMORIES
 from ...operations.importing.text import IMPORTERS, Reading, Row, decoded, guess, read_text
 from ...operations.importing.turns import spoken as turns_of
 from ..serialize import plain
@@ -295,11 +295,11 @@ def whole_file(file: str) -> bytes:
 
 
 def _packed(folder: Path) -> bytes:
-    """The files of a persona in a folder, as an archive; all else in it is left."""
+    """The files of a persona in a folder, or of one that was exported, as an archive; all else in it is left."""
     held = BytesIO()
     with ZipFile(held, "w") as archive:
-        for path in sorted(folder.rglob("*.json")):
-            if path.name in PERSONA_FILES and not path.is_symlink():
+        for path in sorted((*folder.rglob("*.json"), *folder.rglob(f"{MEMORIES}/*.md"))):
+            if (path.name in FOLDER_FILES or path.suffix == ".md") and path.is_file() and not path.is_symlink():
                 archive.writestr(path.relative_to(folder).as_posix(), _read(path))
     return held.getvalue()
 

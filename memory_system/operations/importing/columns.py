@@ -20,7 +20,7 @@ from .dates import NOON, READ_AS_UTC, Order, Written, in_cell, order_of
 
 _BEGINNINGS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 """Signs with which a spreadsheet takes a cell for a formula, which may call programs and send other cells away."""
-_MARK = "\u2060"
+MARK = "\u2060"
 """A word joiner: it is not seen, has no width, and is no beginning of a formula."""
 THOUSANDS = re.compile(r"[+-]?\d*[1-9]\d*,\d{3}")
 """A number that is a thousand times another, by whether its comma is a decimal one."""
@@ -28,12 +28,12 @@ THOUSANDS = re.compile(r"[+-]?\d*[1-9]\d*,\d{3}")
 
 def as_cell(text: str) -> str:
     """A text for a cell, which no spreadsheet takes for a formula."""
-    return _MARK + text if text.startswith(_BEGINNINGS) else text
+    return MARK + text if text.startswith(_BEGINNINGS) else text
 
 
 def from_cell(cell: str) -> str:
     """The text that ``as_cell`` made a cell of; any other as it is, without the quotation mark that some put before."""
-    return cell[1:] if cell[:1] in (_MARK, "'") and cell[1:].startswith(_BEGINNINGS) else cell
+    return cell[1:] if cell[:1] in (MARK, "'") and cell[1:].startswith(_BEGINNINGS) else cell
 
 
 def number(cell: str) -> float:

@@ -160,19 +160,19 @@ def taken(material: Material, held: Held, now: datetime, take: Iterable[Take]) -
     again = 0
     pieces: list[Piece] = []
     kept: list[Piece] = []
-    of_lore = [(_lore(part), True) for part in lore]
-    for piece, timeless in (*((one, False) for one in material.pieces), *of_lore):
-        if Take.MEMORIES not in wanted and not timeless:
+    for piece in (*material.pieces, *map(_lore, lore)):
+        if Take.MEMORIES not in wanted and not piece.of_personality:
             rows.append(Becomes(piece.place, "dropped", piece.entry.document, "The memories of it were not wanted."))
         elif why := _is_held(piece.entry, held):
             rows.append(Becomes(piece.place, "dropped", piece.entry.document, why))
         else:
             again += same_words(piece.entry.document) in held.words
-            entry = piece.entry if timeless else piece.entry.evolve(timestamp=piece.entry.timestamp or now)
+            entry = piece.entry if piece.exact else piece.entry.evolve(timestamp=piece.entry.timestamp or now)
             (pieces if entry.tier is Tier.STM else kept).append(Piece(piece.place, entry))
             rows.append(_row(piece.place, piece.entry))
     notes = list(material.notes)
-    undated = sum(piece.entry.timestamp is None for piece in material.pieces) if Take.MEMORIES in wanted else 0
+    untimed = [piece for piece in material.pieces if piece.entry.timestamp is None and not piece.exact]
+    undated = len(untimed) if Take.MEMORIES in wanted else 0
     if undated:
         notes.append(f"Without a time of their own, and so now: {undated:,}.")
     if lore:
@@ -196,7 +196,7 @@ def _lore(part: Part) -> Piece:
     entry = MemoryEntry(
         part.text, id=made_id("fact", same_words(part.text)), tier=Tier.LTM, kind=Kind.FACT, authored=True
     )
-    return Piece(part.place, entry)
+    return Piece(part.place, entry, exact=True, of_personality=True)
 
 
 def _is_held(entry: MemoryEntry, held: Held) -> str:

@@ -1,6 +1,22 @@
 """Material from elsewhere, recognised by what stands in it: a card, a chat, a table, a persona, prose."""
 
+from . import ours
 from .material import TITLES, Dropped, Material, Origin, Part, Piece
+from .ours import ABOUT, MEMORIES, PERSONALITY
 from .recognised import PERSONA_FILES, read_material
 
-__all__ = ["PERSONA_FILES", "TITLES", "Dropped", "Material", "Origin", "Part", "Piece", "read_material"]
+FOLDER_FILES = (*PERSONA_FILES, ABOUT, PERSONALITY)
+"""What is read of a folder, beside the pages of the memories."""
+
+__all__ = [
+    "FOLDER_FILES",
+    "MEMORIES",
+    "TITLES",
+    "Dropped",
+    "Material",
+    "Origin",
+    "Part",
+    "Piece",
+    "ours",
+    "read_material",
+]

@@ -8,12 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
-from .material import MAX_LINE, Gathering, refusal
+from ....core.personality import Personality
+from ...macros import as_said
+from .material import MAX_LINE, Gathering, Origin, Part, refusal
 
 MAX_ENTRIES = 10_000
 """Entries of a lorebook that are taken."""
+OURS = "memory_system"
+"""The name under which the ``extensions`` of an entry hold what only this program knows of, in a card that it wrote."""
+_SECTIONS = frozenset(Personality.model_fields) - {"schema_ref"}
 _SPECS = ("chara_card_v2", "chara_card_v3")
 _OF_V1 = frozenset({"description", "personality", "scenario", "first_mes", "mes_example"})
 _CHARACTER = re.compile(r"\{\{\s*char\s*\}\}|<(?:char|bot)>", re.IGNORECASE)
@@ -97,6 +103,21 @@ def read_card(value: Mapping[str, Any], into: Gathering) -> None:
         _read_book(data["character_book"], f"{at}character_book", said, into)
 
 
+def parts_of(card: Mapping[str, Any], said: Mapping[str, Any], now: datetime) -> list[Part]:
+    """What parts of a character a few fields of a card become, its names aside.
+
+    Args:
+        card: the card's data, whose names stand for ``{{char}}``.
+        said: those fields.
+        now: the world's time.
+    """
+    name = card.get("name")
+    named = {"name": name if isinstance(name, str) and name.strip() else "somebody", "nickname": card.get("nickname")}
+    into = Gathering(Origin.CARD, now)
+    read_card({"spec": _SPECS[1], "data": {**named, **said}}, into)
+    return [one for one in into.parts if one.section != "identity" or one.value[0] not in named]
+
+
 def read_lorebook(value: Mapping[str, Any], into: Gathering) -> None:
     """Read a lorebook by itself, also one in the form of SillyTavern's own.
 
@@ -116,9 +137,11 @@ class _Said:
         self._called = nickname.strip() if isinstance(nickname, str) and nickname.strip() else name
 
     def plain(self, text: object) -> object:
-        if not isinstance(text, str):
-            return text
-        return _USER.sub(lambda _: _OTHER_PERSON, _CHARACTER.sub(lambda _: self._called, text)).strip()
+        return as_said(self.named(text)).strip() if isinstance(text, str) else text
+
+    def named(self, text: str) -> str:
+        """A text with names for macros; what was made to be none stays so."""
+        return _USER.sub(lambda _: _OTHER_PERSON, _CHARACTER.sub(lambda _: self._called, text))
 
 
 def _personality(place: str, text: object, into: Gathering) -> None:
@@ -142,17 +165,42 @@ def _read_book(book: Mapping[str, Any], at: str, said: _Said, into: Gathering) -
         if not isinstance(entry, dict):
             into.drop(place, entry, "It is no entry of a lorebook.")
             continue
-        content = said.plain(entry.get("content"))
+        content = entry.get("content")
         if not isinstance(content, str):
             into.drop(place, content, "It has no text.")
             continue
-        text = _DECORATOR.sub("", content).strip()
+        whole = as_said(_DECORATOR.sub("", said.named(content)))
+        text = whole.strip()
         if entry.get("enabled") is False or entry.get("disable") is True:
             into.drop(place, text, "It is switched off in the lorebook.")
         elif not text:
             into.drop(place, content or _title(entry), "It has no text.")
-        else:
+        elif not _restored(place, entry, whole, into):
             into.lines(place, "facts", _about(entry, text, said))
+
+
+def _restored(place: str, entry: Mapping[str, Any], text: str, into: Gathering) -> bool:
+    """Take in what this program exported as what it was, unless its text was changed since into something else."""
+    beside = entry.get("extensions")
+    ours = beside.get(OURS) if isinstance(beside, Mapping) else None
+    if not isinstance(ours, Mapping):
+        return False
+    if "id" in ours:
+        before = str(ours.get("before", ""))
+        fields = {name: value for name, value in ours.items() if name != "before"}
+        into.restore(place, {**fields, "document": text.removeprefix(before)})
+        return True
+    section, value = ours.get("section"), ours.get("value", text)
+    if ours.get("said") != text or section not in _SECTIONS:
+        return False
+    if section == "identity":
+        if isinstance(value, list) and len(value) == 2 and isinstance(value[0], str) and value[0].isidentifier():
+            into.identity(place, value[0], value[1])
+    elif isinstance(value, Mapping):
+        into.part(place, section, value)
+    else:
+        into.parts.append(Part(place, section, value))
+    return True
 
 
 def _about(entry: Mapping[str, Any], text: str, said: _Said) -> str:

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from ....core.entry import MemoryEntry
-from ....core.kinds import MAX_EXTRAS, MAX_ID, MAX_PEOPLE, MAX_TAGS
+from ....core.kinds import MAX_EXTRAS, MAX_ID, MAX_PEOPLE, MAX_TAGS, Tier
 from ....errors import InvalidEntry, InvalidFile, Problem
 from ..dates import READ_AS_UTC, Order, in_cell
 
@@ -38,6 +38,7 @@ class Origin(StrEnum):
     GRAPH = "graph"
     STORE = "store"
     PERSONALITY = "personality"
+    EXPORT = "export"
     LINES = "lines"
     PROSE = "prose"
 
@@ -55,6 +56,7 @@ TITLES: Mapping[Origin, str] = {
     Origin.GRAPH: "the memory.jsonl of the MCP reference server",
     Origin.STORE: "the JSON of a store: documents, metadatas and ids",
     Origin.PERSONALITY: "the JSON of a personality",
+    Origin.EXPORT: "an export of this program: JSON lines, a table, or a folder of Markdown",
     Origin.LINES: "lines, each an event, with or without its date",
     Origin.PROSE: "a chapter of prose, each sentence a memory",
 }
@@ -88,10 +90,16 @@ class Part:
 
 @dataclass(frozen=True)
 class Piece:
-    """A memory, and where it stands in the material; one without a time happens when it is taken in."""
+    """A memory, and where it stands in the material; one without a time happens when it is taken in.
+
+    One that is ``exact`` was exported by this program: it comes in as it is, and without a time stays timeless.
+    ``of_personality`` is a fact for which a personality has no room.
+    """
 
     place: str
     entry: MemoryEntry
+    exact: bool = False
+    of_personality: bool = False
 
 
 @dataclass(frozen=True)
@@ -150,6 +158,7 @@ class Gathering:
     card: str | None = None
     _said: dict[tuple[str, str], str] = field(default_factory=dict)
     _seen: dict[tuple[Any, ...], int] = field(default_factory=dict)
+    _restored: dict[str, str] = field(default_factory=dict)
 
     def note(self, sentence: str) -> None:
         """Tell how it was read, once."""
@@ -210,6 +219,20 @@ class Gathering:
             self.drop(where, document, error.sentence)
             return None
         return self.take(where, entry)
+
+    def restore(self, place: str, fields: Mapping[str, Any]) -> None:
+        """A memory that this program exported, with its id and tier; what is none is left out."""
+        try:
+            entry = MemoryEntry.from_dict(fields)
+        except InvalidEntry as error:
+            self.drop(place, fields.get("document", ""), error.sentence)
+            return
+        if entry.tier not in (Tier.STM, Tier.LTM) or entry.id.startswith("static:"):
+            self.drop(place, entry.document, "It is no memory of short-term or long-term memory.")
+        elif (first := self._restored.setdefault(entry.id, place)) != place:
+            self.drop(place, entry.document, f"Its id stands in {first} already.")
+        else:
+            self.pieces.append(Piece(place, entry.accessed(None), exact=True))
 
     def take(self, place: str, entry: MemoryEntry) -> str:
         """A memory; answers its id, or that of the one that has said the same before, at the same time."""

@@ -14,7 +14,7 @@ from ..columns import begins_a_table
 from ..dates import Order, at_start
 from ..events import MAX_BATCH, MAX_FILE
 from ..text import decoded
-from . import cards, chats, personas, prose, tables
+from . import cards, chats, ours, personas, prose, tables
 from .containers import PNG, ZIP, Archive, card_of_picture
 from .material import TITLES, Gathering, Material, Origin, refusal
 
@@ -22,7 +22,6 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 PERSONA_FILES = ("nodes.json", "scratch.json", "spatial_memory.json")
 """What is read of a persona's folder."""
 _MOST_LINES = 1_000_000
-_EXPORT = "it is an export of this program; “memory-system import” takes it back in, with its tiers"
 
 
 def read_material(
@@ -104,6 +103,10 @@ class _Reading:
     def _archive(self, archive: Archive) -> Gathering:
         if "card.json" in archive.names:
             return self._card(archive.read("card.json"))
+        if ours.is_folder(archive):
+            into = self._begin(Origin.EXPORT)
+            ours.read_folder(archive, into)
+            return into
         if found := archive.named(*PERSONA_FILES):
             return self._persona(archive, found)
         if found := archive.named("conversations.json"):
@@ -148,6 +151,10 @@ class _Reading:
         if (count := text.count("\n") + text.count("\r")) > _MOST_LINES:
             raise refusal(f"it has {count:,} lines; at most {_MOST_LINES:,} are taken")
         begins = text.lstrip()[:1]
+        if self.asked in (None, Origin.EXPORT) and ours.is_table(text):
+            into = self._begin(Origin.EXPORT)
+            ours.read_table(text, into)
+            return into
         if self.asked in _OF_TEXT:
             return self._plain(text, self.asked)
         if begins == "{" or (begins == "[" and at_start(text.lstrip()) is None and _is_list(text)):
@@ -194,9 +201,11 @@ class _Reading:
         if not rows:
             raise refusal(f"no line of it is JSON: line {bad[0][0]}: {bad[0][2].rstrip('.')}")
         first = rows[0][1]
-        if isinstance(first, dict) and "format" in first and "agent" in first:
-            raise refusal(_EXPORT)
-        into = self._of_rows(rows, "line")
+        if ours.is_head(first):
+            into = self._begin(Origin.EXPORT)
+            ours.read_lines(rows, into)
+        else:
+            into = self._of_rows(rows, "line")
         for number, line, why in bad:
             into.drop(f"line {number}", line, why)
         return into
@@ -255,6 +264,7 @@ class _Reading:
 _OF_TEXT = (Origin.TABLE, Origin.CHAT, Origin.LINES, Origin.PROSE)
 _Read = Callable[[_Reading, Any, str, Gathering], None]
 _VALUES: tuple[tuple[Origin, Callable[[Any], bool], _Read], ...] = (
+    (Origin.EXPORT, ours.is_head, lambda _, value, _text, into: ours.read_lines([(1, value)], into)),
     (
         Origin.PERSONALITY,
         tables.is_personality,

@@ -1,0 +1,107 @@
+"""What an export is made of: a character at one moment, each memory with who wrote it and whether it still holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from ...core.change_set import entry_to_json
+from ...core.entry import MemoryEntry
+from ...core.personality import Personality
+
+
+class Form(StrEnum):
+    """A form of export; the name of its file is the agent's name, a full stop, and this."""
+
+    CARD_PNG = "card.png"
+    """A Tavern character card in a picture, V2 and V3, with a lorebook of what is remembered."""
+    CARD = "card.json"
+    """The card as JSON, V3."""
+    CARD_V2 = "card-v2.json"
+    """The card as JSON, V2."""
+    DOSSIER = "dossier.md"
+    """Who the character is and what it remembers, in Markdown, for people."""
+    FOLDER = "folder.zip"
+    """A folder of Markdown with front matter, a file a memory."""
+    JSONL = "memories.jsonl"
+    """JSON lines: the agent first, then a memory each."""
+    CSV = "memories.csv"
+    """A table, a row a memory."""
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """A memory, and what the history says of it.
+
+    Args:
+        entry: the memory.
+        author: who wrote its words last; empty where the history does not tell.
+        verified: whether a person vouches for it: wants it in these words, or looked at it and kept it.
+        stale: what has changed of what it rests on, in sentences; empty if nothing has.
+    """
+
+    entry: MemoryEntry
+    author: str = ""
+    verified: bool = False
+    stale: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Character:
+    """A character as it is exported.
+
+    Args:
+        name: the agent's name.
+        title: what people call it.
+        now: the world's time.
+        personality: its static memory; ``None`` = it has none.
+        text: the JSON text of that.
+        facts: what static memory says, a memory each.
+        memories: those of short- and long-term memory, tier by tier and by id.
+        card: the JSON of the card that it was made from; ``None`` = there was none.
+        portrait: its picture, as it is kept; ``None`` = it has none.
+        about: what the first line of JSON lines says.
+    """
+
+    name: str
+    title: str
+    now: datetime
+    personality: Personality | None
+    text: str | None
+    facts: tuple[MemoryEntry, ...]
+    memories: tuple[Remembered, ...]
+    card: str | None
+    portrait: str | None
+    about: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A file that was exported.
+
+    Args:
+        name: what it is called.
+        media: its media type.
+        content: its bytes.
+        notes: what could not be told in it, in sentences.
+    """
+
+    name: str
+    media: str
+    content: bytes
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it can be printed."""
+        return self.media.startswith(("text/", "application/json", "application/x-ndjson"))
+
+
+def fields_of(entry: MemoryEntry) -> dict[str, Any]:
+    """A memory without its text, as values that JSON and YAML have; what is not set is left out."""
+    held = {name: value for name, value in entry_to_json(entry).items() if name != "document"}
+    if "extras" in held:
+        held["metadata"] = held.pop("extras")
+    return {name: str(value) if isinstance(value, StrEnum) else value for name, value in held.items()}

@@ -1,0 +1,59 @@
+"""The forms of export, each with what writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePath
+
+from ...errors import InvalidParameter
+from . import card, pages, rows
+from .character import Character, Exported, Form
+
+DESCRIBED: Mapping[Form, str] = {
+    Form.CARD_PNG: "a Tavern character card in a picture (V2 and V3), with a lorebook of what is remembered",
+    Form.CARD: "a character card as JSON, V3",
+    Form.CARD_V2: "a character card as JSON, V2",
+    Form.DOSSIER: "a dossier in Markdown, for people",
+    Form.FOLDER: "a folder of Markdown, a file a memory, which git can compare and import reads back",
+    Form.JSONL: "JSON lines, which import reads back",
+    Form.CSV: "a table (CSV), which import reads back",
+}
+"""What each form is, for people."""
+MEDIA: Mapping[Form, str] = {
+    Form.CARD_PNG: "image/png",
+    Form.CARD: "application/json",
+    Form.CARD_V2: "application/json",
+    Form.DOSSIER: "text/markdown; charset=utf-8",
+    Form.FOLDER: "application/zip",
+    Form.JSONL: "application/x-ndjson",
+    Form.CSV: "text/csv; charset=utf-8",
+}
+"""The media type of each form."""
+_BY_ENDING = {form.rpartition(".")[2]: form for form in reversed(Form) if form is not Form.CARD_V2}
+
+
+def form_of(given: Form | str) -> Form:
+    """A form by its name, or by the ending of a file's name.
+
+    Raises:
+        InvalidParameter: there is none of this name.
+    """
+    text = str(given)
+    by_name = {str(form): form for form in Form}
+    found = by_name.get(text) or _BY_ENDING.get(PurePath(text).suffix.lower().removeprefix(".") or text.lower())
+    if found is None:
+        raise InvalidParameter(f"There is no form of export {text!r:.60}; there are: {', '.join(Form)}.")
+    return next((form for form in Form if text.endswith(f".{form}")), found)
+
+
+def exported(character: Character, form: Form) -> Exported:
+    """A character as a file."""
+    notes: tuple[str, ...] = ()
+    if form in (Form.CARD_PNG, Form.CARD, Form.CARD_V2):
+        content, notes = card.written(character, form)
+    elif form is Form.FOLDER:
+        content = pages.folder(character)
+    else:
+        text = {Form.DOSSIER: pages.dossier, Form.JSONL: rows.jsonl, Form.CSV: rows.table}[form](character)
+        content = text.encode("utf-8-sig" if form is Form.CSV else "utf-8")
+    return Exported(f"{character.name}.{form}", MEDIA[form], content, notes)

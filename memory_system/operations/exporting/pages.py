@@ -1,0 +1,144 @@
+"""A character as Markdown: a dossier for people, and a folder of pages with front matter, one a memory."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+import zipfile
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from ...core.entry import MemoryEntry
+from ...core.personality import Personality
+from ...core.times import stamp
+from ..front_matter import on_a_line, written
+from ..importing.forms.ours import ABOUT, MEMORIES, PAGES, PERSONALITY
+from .character import Character, Remembered, fields_of
+
+_FIRST_DAY = (1980, 1, 1, 0, 0, 0)
+"""The time of every file in the archive, so that the same memories are the same bytes."""
+_PLAIN = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
+_OTHER = re.compile(r"[^a-z0-9._-]+")
+_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
+"""Names that are no files on Windows."""
+_SHORT = 80
+
+
+def folder(character: Character) -> bytes:
+    """An archive of the folder. The name of a page stays while its memory has its id."""
+    about = {"format": PAGES, "agent": character.name}
+    files = {ABOUT: json.dumps(about, ensure_ascii=False, indent=2) + "\n"}
+    if character.text is not None:
+        files[PERSONALITY] = character.text
+    for one in character.memories:
+        files[f"{MEMORIES}/{page_name(one.entry.id)}"] = page(one)
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as archive:
+        for name, text in sorted(files.items()):
+            info = zipfile.ZipInfo(name, _FIRST_DAY)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            info.external_attr = 0o100644 << 16
+            archive.writestr(info, text.encode("utf-8"))
+    return held.getvalue()
+
+
+def page_name(entry_id: str) -> str:
+    """What the page of a memory is called: its id, or as much of it as any file system takes and a checksum."""
+    if _PLAIN.fullmatch(entry_id) and not entry_id.endswith(".") and not _RESERVED.fullmatch(entry_id):
+        return f"{entry_id}.md"
+    short = _OTHER.sub("-", entry_id.lower()).strip("-.")[:60]
+    return f"{short or 'memory'}~{hashlib.sha256(entry_id.encode()).hexdigest()[:10]}.md"
+
+
+def page(one: Remembered) -> str:
+    """The page of a memory."""
+    header = fields_of(one.entry)
+    header |= {"author": one.author} if one.author else {}
+    header |= {"verified": True} if one.verified else {}
+    header |= {"stale": list(one.stale)} if one.stale else {}
+    return written(header, one.entry.document)
+
+
+def dossier(character: Character) -> str:
+    """Who the character is and what it remembers, day by day."""
+    told = [f"# {on_a_line(character.title)}", f"As of {stamp(character.now)}."]
+    if character.personality is not None:
+        told += _who(character.personality)
+    told += _memories(character)
+    return "\n\n".join(told) + "\n"
+
+
+def _who(held: Personality) -> Iterator[str]:
+    identity = held.identity.model_dump(exclude_none=True)
+    identity.pop("name")
+    if description := identity.pop("description", None):
+        yield on_a_line(str(description))
+    yield from _section("Who", (f"{key.replace('_', ' ').capitalize()}: {value}" for key, value in identity.items()))
+    yield from _section("Traits", held.traits)
+    yield from _section("Goals", held.long_term_goals)
+    people = (
+        ": ".join(filter(None, (one.name, one.relation)))
+        + (f" (trust {one.trust:g} of 1)" if one.trust is not None else "")
+        + (f". {one.notes}" if one.notes else "")
+        for one in held.relationships
+    )
+    yield from _section("Relationships", people)
+    yield from _section("Rules", held.societal_rules)
+    places = (
+        f"{one.place}{f' (in {one.within})' if one.within else ''}: {one.description}" for one in held.environment
+    )
+    yield from _section("Places", places)
+    day = (
+        f"{one.time}{f' to {one.until}' if one.until else ''}: {one.activity}{f' ({one.place})' if one.place else ''}"
+        for one in held.routine
+    )
+    yield from _section("A usual day", day)
+    yield from _section("Knows", held.facts)
+
+
+def _section(title: str, items: Iterator[str] | Sequence[str]) -> Iterator[str]:
+    if listed := [f"- {on_a_line(one)}" for one in items]:
+        yield f"## {title}"
+        yield "\n".join(listed)
+
+
+def _memories(character: Character) -> Iterator[str]:
+    """The memories by day, the oldest first; those without a time before them."""
+    by_id = {one.entry.id: one.entry for one in character.memories}
+    days: dict[str, list[str]] = {}
+    for one in sorted(character.memories, key=lambda one: (_when(one.entry), one.entry.id)):
+        at = one.entry.timestamp
+        day = f"{at:%A} {at.day} {at:%B %Y}" if at else "At any time"
+        days.setdefault(day, []).append(_line(one, by_id))
+    if days:
+        yield "## Remembers"
+    for day, told in days.items():
+        yield f"### {day}"
+        yield "\n".join(told)
+
+
+def _when(entry: MemoryEntry) -> float:
+    return float("-inf") if entry.timestamp is None else entry.timestamp.timestamp()
+
+
+def _line(one: Remembered, by_id: dict[str, MemoryEntry]) -> str:
+    entry = one.entry
+    said = [entry.kind.value, "not rated" if entry.rating is None else f"importance {entry.rating:g} of 10"]
+    said += [f"{entry.source.value} by {entry.people[0]}"] if entry.source and entry.people[:1] else []
+    said += [entry.place] if entry.place else []
+    said += ["verified"] if one.verified else []
+    said += [f"rests on {len(entry.evidence)}"] if entry.evidence else []
+    clock = f"**{_clock(entry.timestamp)}** " if entry.timestamp else ""
+    line = f"- {clock}{on_a_line(entry.document)} _({on_a_line('; '.join(said))})_"
+    for beside in (by_id[one] for one in entry.evidence if one in by_id):
+        text = beside.document if len(beside.document) <= _SHORT else f"{beside.document[: _SHORT - 1]}…"
+        line += f"\n    - from: {on_a_line(text)}"
+    for why in one.stale:
+        line += f"\n    - stale: {on_a_line(why)}"
+    return line
+
+
+def _clock(moment: datetime) -> str:
+    return f"{moment:%H:%M} {moment.tzname() or moment.strftime('%z')}"

@@ -1,0 +1,75 @@
+"""Memories as JSON lines and as a table, which ``importing/forms/ours`` reads back."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from ...core.change_set import entry_to_json
+from ...core.entry import MemoryEntry
+from ..importing.columns import MARK, as_cell
+from ..importing.forms.ours import COLUMNS, LINES, LISTS
+from .character import Character, Remembered, fields_of
+
+
+def jsonl(character: Character) -> str:
+    """The agent, and then a line for each fact and memory."""
+    return "".join(f"{line}\n" for line in lines(character.about, _entries(character)))
+
+
+def about(name: str, embedder: str, personality: str | None, read_only: str | None) -> dict[str, Any]:
+    """What the first line says: whose memories follow, in which form, and who that is."""
+    told = {"agent": name, "format": LINES, "embedder": embedder, "personality": personality}
+    return told | ({"read_only": read_only} if read_only else {})
+
+
+def lines(
+    about: dict[str, Any], entries: Iterable[MemoryEntry], more: Callable[[MemoryEntry], dict[str, Any]] | None = None
+) -> Iterator[str]:
+    """A first line about the agent, and then one for each memory, with what ``more`` says beside it."""
+    yield json.dumps(about, ensure_ascii=False)
+    for entry in entries:
+        told = entry_to_json(entry)
+        if entry.last_access is not None:
+            told["last_access"] = entry.last_access.isoformat()
+        yield json.dumps(told | (more(entry) if more else {}), ensure_ascii=False)
+
+
+def _entries(character: Character) -> Iterator[MemoryEntry]:
+    yield from character.facts
+    yield from (one.entry for one in character.memories)
+
+
+def table(character: Character) -> str:
+    """A table, a row a memory; no cell of it is a formula."""
+    written = io.StringIO()
+    writer = csv.writer(written, lineterminator="\r\n")
+    writer.writerow(COLUMNS)
+    for one in character.memories:
+        fields = _row(one)
+        writer.writerow([_cell(name, fields.get(name)) for name in COLUMNS])
+    return written.getvalue()
+
+
+def _row(one: Remembered) -> dict[str, Any]:
+    said = {"author": one.author, "verified": one.verified, "stale": " ".join(one.stale)}
+    return {"document": one.entry.document, **fields_of(one.entry), **said}
+
+
+def _cell(name: str, value: object) -> str:
+    if value in (None, "", (), [], {}, False):
+        return ""
+    if value is True:
+        return "yes"
+    if isinstance(value, int | float):
+        return json.dumps(value)
+    if name in LISTS and isinstance(value, list):
+        parted = any(";" in one or one != one.strip() or one.startswith("[") for one in value)
+        value = json.dumps(value, ensure_ascii=False) if parted else "; ".join(value)
+    elif isinstance(value, dict):
+        value = json.dumps(value, ensure_ascii=False)
+    text = str(value)
+    return MARK + text if text.startswith(MARK) else as_cell(text)

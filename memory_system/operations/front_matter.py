@@ -1,0 +1,91 @@
+"""Text of strangers as Markdown that shows it as it is, with front matter in YAML above it; written, and read back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+_INLINE = re.compile(r"[\\`*_\[\]<>!|~&$^]|(?<=[a-zA-Z]):(?=//)|(?<=www)\.|(?<=\w)@(?=\w)")
+"""What is a sign of Markdown wherever it stands: emphasis, code, links, pictures, HTML, tables, formulas, addresses."""
+_AT_START = re.compile(r"^([ \t]*)([#+\-=:])", re.MULTILINE)
+"""What is one at the beginning of a line: a heading, a list, a rule."""
+_NUMBERED = re.compile(r"^([ \t]*\d{1,9})([.)])", re.MULTILINE)
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_HIDDEN = re.compile(
+    "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
+)
+"""Characters that are not seen, and hide or turn what stands beside them."""
+_FENCE = "---"
+_HEAD = re.compile(r"---[ \t]*\n(.*?)^---[ \t]*$\n?", re.DOTALL | re.MULTILINE)
+_WHOLE = "document"
+"""The key under which a text stands that a page cannot hold exactly."""
+_MOST = 200_000
+"""Characters of front matter."""
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def escaped(text: str) -> str:
+    """A text as Markdown in which none of its signs means anything."""
+    told = _INLINE.sub(lambda found: f"\\{found[0]}", text)
+    return _NUMBERED.sub(r"\1\\\2", _AT_START.sub(r"\1\\\2", told))
+
+
+def unescaped(markdown: str) -> str:
+    """The text that ``escaped`` was given, and any other Markdown without its backslashes."""
+    return _ESCAPED.sub(r"\1", markdown)
+
+
+def visible(text: str) -> str:
+    """A text without characters that are not seen."""
+    return _HIDDEN.sub("", text)
+
+
+def on_a_line(text: str) -> str:
+    """A text on one line of Markdown, for people to read."""
+    return escaped(" ".join(visible(text).split()))
+
+
+def written(header: Mapping[str, Any], body: str) -> str:
+    """A page: its front matter, and the text below it.
+
+    Args:
+        header: texts, numbers, truth values, and lists and mappings of them.
+        body: the text; where a page cannot hold it exactly, it also stands in the front matter.
+    """
+    shown = visible(body)
+    if shown != body:
+        header = {**header, _WHOLE: body}
+    plain = not _HIDDEN.search(repr(header)) and shown == body
+    told = yaml.safe_dump(dict(header), sort_keys=False, allow_unicode=plain, width=1_000_000)
+    return f"{_FENCE}\n{told}{_FENCE}\n\n{escaped(shown)}\n"
+
+
+def read(page: str) -> tuple[dict[str, Any], str]:
+    """The front matter of a page, and its text.
+
+    Raises:
+        ValueError: it has none, or one that is not read; the message is half a sentence.
+    """
+    page = page.removeprefix("\ufeff").replace("\r\n", "\n")
+    found = _HEAD.match(page)
+    if found is None:
+        raise ValueError("it has no front matter between two lines of “---”")
+    if len(found[1]) > _MOST:
+        raise ValueError(f"its front matter has more than {_MOST:,} characters")
+    try:
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(found[1], Loader=_LOADER)):
+            raise ValueError("its front matter has an alias (“*”), which may stand for very much")
+        header = yaml.load(found[1], Loader=_LOADER)  # noqa: S506 - the safe one
+    except (yaml.YAMLError, RecursionError) as error:
+        why = getattr(error, "problem", None) or "it holds signs that cannot be seen"
+        raise ValueError(f"its front matter is no YAML: {why}") from error
+    if not isinstance(header, dict):
+        raise ValueError("its front matter is no list of names and values")
+    body = unescaped(page[found.end() :].removeprefix("\n").removesuffix("\n"))
+    whole = header.pop(_WHOLE, None)
+    return {str(name): value for name, value in header.items()}, (
+        whole if isinstance(whole, str) and visible(whole) == body else body
+    )

@@ -1,0 +1,165 @@
+"""Exports of this program, read back: JSON lines, a table, a folder of Markdown. Ids, tiers and evidence stay."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ....core.kinds import FLAGS
+from ...front_matter import read as read_page
+from ..columns import MARK, number
+from ..events import MAX_FILE
+from .containers import Archive
+from .material import Gathering, refusal
+from .tables import read_personality
+
+COLUMNS = (
+    *("id", "tier", "kind", "timestamp", "document", "rating", "explanation", "tags", "people", "place", "source"),
+    *(*FLAGS, "evidence", "depth", "metadata", "author", "verified", "stale"),
+)
+"""The header of a table. The last three are told, and not read back: they are the history's."""
+LISTS = ("tags", "people", "evidence")
+"""Columns with several words; parted by semicolons, or as JSON where one of them holds such a sign."""
+ABOUT, PERSONALITY, MEMORIES = "memory-system.json", "personality.json", "memories"
+"""What is in a folder: what it is, who the character is, and the folder of the memories."""
+LINES, PAGES = "memory-system/1", "memory-system-markdown/1"
+"""What JSON lines and a folder say of their form."""
+_TOLD = ("author", "verified", "stale", "vector", "last_access")
+"""What stands beside a memory and is no part of it."""
+
+
+def is_head(value: object) -> bool:
+    """Whether a JSON value is the first line of exported lines: about an agent, and their form."""
+    return isinstance(value, dict) and "format" in value and "agent" in value
+
+
+def is_table(text: str) -> bool:
+    """Whether a text begins with the header of an exported table."""
+    first = text.removeprefix("\ufeff").split("\n", 1)[0].strip()
+    return tuple(first.split(",")) == COLUMNS
+
+
+def rows_of_table(text: str) -> Iterator[tuple[int, Any]]:
+    """The memories of an exported table, each with its line: its fields, or a sentence where it has others.
+
+    Raises:
+        InvalidFile: it is no CSV.
+    """
+    csv.field_size_limit(MAX_FILE)
+    reader = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
+    try:
+        next(reader)
+        for cells in reader:
+            if len(cells) != len(COLUMNS):
+                yield reader.line_num, f"It has {len(cells)} cells; the header has {len(COLUMNS)}."
+            else:
+                try:
+                    yield reader.line_num, dict(_filled(cells))
+                except (ValueError, RecursionError) as error:
+                    yield reader.line_num, f"It cannot be read: {error!s:.100}."
+    except csv.Error as error:
+        raise refusal(f"this is not CSV: {error}", reader.line_num) from error
+
+
+def _filled(cells: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    for name, cell in zip(COLUMNS, cells, strict=True):
+        text = cell.removeprefix(MARK)
+        if not text or name in _TOLD:
+            continue
+        if name in LISTS:
+            yield name, json.loads(text) if text.startswith("[") else [one.strip() for one in text.split(";")]
+        elif name in FLAGS:
+            yield name, text.lower() in ("yes", "true", "1")
+        elif name == "metadata":
+            yield name, json.loads(text)
+        elif name in ("rating", "depth"):
+            yield name, number(text) if name == "rating" else int(text)
+        else:
+            yield name, text
+
+
+def read_table(text: str, into: Gathering) -> None:
+    """Read an exported table.
+
+    Raises:
+        InvalidFile: it is no CSV.
+    """
+    for line, fields in rows_of_table(text):
+        if isinstance(fields, str):
+            into.drop(f"line {line}", "", fields)
+        else:
+            into.restore(f"line {line}", fields)
+
+
+def read_lines(rows: Sequence[tuple[int, Any]], into: Gathering) -> None:
+    """Read exported JSON lines, the first of which is about the agent.
+
+    Raises:
+        InvalidFile: they are of a form that is not known.
+        InvalidPersonality: the personality cannot be read.
+    """
+    (_, about), *rest = rows
+    _refuse_other(about.get("format"), LINES)
+    if isinstance(text := about.get("personality"), str):
+        read_personality(text, into)
+    for line, row in rest:
+        if not isinstance(row, Mapping):
+            into.drop(f"line {line}", row, "It is no object with a text.")
+        elif row.get("tier") != "static":  # that is the personality
+            into.restore(f"line {line}", fields_of(row))
+
+
+def fields_of(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a memory that an exported line or page holds."""
+    fields = {name: value for name, value in row.items() if name not in _TOLD}
+    if "extras" in fields:
+        fields["metadata"] = fields.pop("extras")
+    return fields
+
+
+def is_folder(archive: Archive) -> bool:
+    """Whether an archive holds an exported folder."""
+    return bool(archive.named(ABOUT))
+
+
+def read_folder(archive: Archive, into: Gathering) -> None:
+    """Read an exported folder, also one that lies in another.
+
+    Raises:
+        InvalidFile: it is of a form that is not known, or cannot be unpacked.
+        InvalidPersonality: the personality cannot be read.
+    """
+    about = archive.named(ABOUT)[0]
+    top = about.removesuffix(ABOUT)
+    try:
+        told = json.loads(archive.read(about))
+    except (ValueError, RecursionError) as error:
+        raise refusal(f"{about[:100]} is no JSON: {error!s:.100}") from error
+    _refuse_other(told.get("format") if isinstance(told, dict) else None, PAGES)
+    if (name := f"{top}{PERSONALITY}") in archive.names:
+        read_personality(_text(archive, name), into)
+    for name in sorted(archive.names):
+        if not name.startswith(f"{top}{MEMORIES}/") or not name.endswith(".md"):
+            continue
+        place = name.removeprefix(top)
+        try:
+            header, body = read_page(_text(archive, name))
+        except ValueError as error:
+            into.drop(place, "", f"{str(error)[:1].upper()}{str(error)[1:]}.")
+        else:
+            into.restore(place, fields_of({**header, "document": body}))
+
+
+def _text(archive: Archive, name: str) -> str:
+    try:
+        return archive.read(name).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise refusal(f"{name[:100]} in the archive is not UTF-8") from error
+
+
+def _refuse_other(form: object, known: str) -> None:
+    if form != known:
+        raise refusal(f"it is an export of the form {form!r:.60}; this program reads {known!r}")
