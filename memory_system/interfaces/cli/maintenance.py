@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -10,8 +11,10 @@ from typing import Annotated, Any
 
 import typer
 
+from ...agent import AgentMemory
 from ...core.authors import COMMAND_LINE
 from ...core.entry import LIVED
+from ...core.files import as_store_errors
 from ...core.findings import Finding, State
 from ...core.times import stamp
 from ...errors import AlreadyExists, InvalidParameter
@@ -22,6 +25,7 @@ from ...maintenance.backup_manifest import Manifest
 from ...maintenance.doctor import examine
 from ...maintenance.restore import Restored, put_back
 from ...maintenance.restore import restore as restored_from
+from ...operations.exporting import DESCRIBED, Form, form_of
 from ...operations.reembed import Reembedded
 from ...world import swap
 from ...world.world import World
@@ -173,20 +177,37 @@ def as_text(manifest: Manifest) -> str:
     return "\n".join(lines)
 
 
+def _forms(incomplete: str) -> list[str]:
+    """The names of forms, for completion."""
+    return [form for form in Form if form.startswith(incomplete)]
+
+
 def export(
     agent: Annotated[str, typer.Argument(help="Whose memories.")],
     file: Annotated[Path | None, typer.Argument(help="The file to make; printed if not given.")] = None,
+    form: Annotated[
+        str | None,
+        typer.Option("--as", metavar="FORM", autocompletion=_forms, help=f"In which form: {', '.join(Form)}."),
+    ] = None,
     vectors: Annotated[bool, typer.Option("--vectors", help="With the vector of each memory.")] = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Tell an agent's memories as JSON, one a line. Example: python -m memory_system export mira mira.jsonl.
+    """Tell an agent as a file: its memories as JSON, one a line, or in another form. Nothing is changed.
 
-    The first line is about the agent. It works for an agent that can only be read, too.
+    Example: python -m memory_system export mira mira.png
+
+    The ending of the file tells the form where --as does not: .png is a character card, .md a dossier, .zip a folder of
+    Markdown, .csv a table; --as card.json is a card, too. It works for an agent that can only be read.
     """
     with the_world() as world:
-        opened = world.agent(agent)
+        wanted, opened = _form(form, file), world.agent(agent)
+        if vectors and wanted is not None:
+            raise typer.BadParameter("vectors stand in JSON lines only", param_hint="'--vectors'")
         if file is not None and file.exists():
             raise AlreadyExists(f"There is a file {file} already. Name another.")
+        if wanted is not None:
+            _export_as(opened, wanted, file, dry_run=dry_run)
+            return
         if dry_run:
             count = sum(len(opened.entries(tier)) for tier in LIVED)
             say(f"{count:,} memories of {agent} would be written. No file was made.")
@@ -197,6 +218,38 @@ def export(
             return
         count = exporting.export(opened, file, vectors=vectors)
     typer.echo(f"{count:,} memories of {agent} written to {file}", err=True)
+
+
+_ENDINGS = (".png", ".md", ".zip", ".csv", *(f".{form}" for form in Form))
+"""Endings of files that tell a form; all others are JSON lines."""
+
+
+def _form(given: str | None, file: Path | None) -> Form | None:
+    """The form that is meant; ``None`` for JSON lines, which can be printed while they are read."""
+    if given is None:
+        if file is None or not file.name.lower().endswith(_ENDINGS):
+            return None
+        given = file.name
+    found = form_of(given)
+    return None if found is Form.JSONL else found
+
+
+def _export_as(agent: AgentMemory, form: Form, file: Path | None, *, dry_run: bool) -> None:
+    made = agent.export_as(form)
+    for note in made.notes:
+        say(note, err=True)
+    if dry_run:
+        say(f"{agent.name} would be written as {DESCRIBED[form]}, {len(made.content):,} bytes. No file was made.")
+    elif file is not None:
+        with as_store_errors(f"The export {file.name!r}"), exporting.whole(file) as target:
+            target.write(made.content)
+        typer.echo(f"{agent.name} written to {file}, as {DESCRIBED[form]}", err=True)
+    elif not sys.stdout.isatty():
+        typer.echo(made.content, nl=False)
+    elif made.is_text:
+        say(made.content.decode("utf-8-sig").rstrip("\n"))
+    else:
+        raise InvalidParameter(f"A {form} is no text to print: name a file for it, such as {made.name}.")
 
 
 def use_embedder(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import unquote
 
 from ...agent import AgentMemory
 from ...agent_parts.cues import Precision
@@ -23,6 +24,7 @@ from ...llm.tasks import Rating
 from ...llm.usage import Spent
 from ...operations.context import Progress, by_age, no_progress
 from ...operations.edit import listed
+from ...operations.exporting import MEDIA, Exported, Form, form_of
 from ...operations.importing import events as intake
 from ...operations.importing.dates import Order
 from ...operations.importing.events import Added, Events
@@ -214,6 +216,13 @@ class RemoteAgent(RemoteView):
     def export(self, *, vectors: bool = False) -> Iterator[str]:
         """The lines of ``python -m memory_system export``."""
         return self._wire.lines(f"{self._of}/export", vectors=str(vectors).lower())
+
+    def export_as(self, form: Form | str = Form.CARD_PNG) -> Exported:
+        """As ``AgentMemory.export_as``."""
+        wanted = form_of(form)
+        content, headers = self._wire.file(f"{self._of}/export", form=str(wanted))
+        notes = tuple(unquote(one) for one in headers.get("Memory-Notes", "").split(",") if one)
+        return Exported(f"{self.name}.{wanted}", MEDIA[wanted], content, notes)
 
     def changes(self, since: int | None = None, seconds: float | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
         """What happens to the agent as it happens: ``("change", head)`` for each change set, whoever applied it.

@@ -71,6 +71,11 @@ class Wire:
         """What an address tells."""
         return self._answer("GET", path, query=query)
 
+    def file(self, path: str, **query: Any) -> tuple[bytes, Mapping[str, str]]:
+        """The bytes that an address tells, and the headers with them."""
+        answer = self._asked("GET", path, query=query)
+        return answer.content, answer.headers
+
     def ask(self, path: str, body: Any) -> Any:
         """The answer to a question that changes nothing but when memories were last recalled."""
         return self._answer("POST", path, body)
@@ -115,14 +120,18 @@ class Wire:
         except httpx.HTTPError as error:
             raise self._unreachable(error) from error
 
-    def _answer(
+    def _answer(self, method: str, path: str, *more: Any, **named: Any) -> Any:
+        answer = self._asked(method, path, *more, **named)
+        return answer.json() if answer.content else None
+
+    def _asked(
         self,
         method: str,
         path: str,
         body: Any = None,
         query: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Any:
+    ) -> httpx.Response:
         sent = _sent(body, query or {}, {**self._said, **(headers or {})})
         for left in reversed(range(_TRIES)):
             try:
@@ -136,7 +145,7 @@ class Wire:
                 continue
             if answer.is_error:
                 raise _error(answer)
-            return answer.json() if answer.content else None
+            return answer
         raise AssertionError("the last try answers or raises")
 
     def _unreachable(self, error: httpx.HTTPError) -> ServerUnavailable:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from itertools import chain, islice
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Header, Path, Query, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
@@ -21,6 +22,7 @@ from ....core.kinds import MAX_ID
 from ....core.known import WORLD_AGENT
 from ....errors import InvalidEntry, InvalidFile, Problem
 from ....maintenance import export
+from ....operations.exporting import MEDIA, Exported, Form
 from ....operations.importing.events import MAX_BATCH, Added
 from ....recall.rank import Recall
 from ... import serialize
@@ -208,9 +210,14 @@ def event_routes(desk: Desk) -> APIRouter:
         }
         return await run_lines(request, name=name, text=text, key=key, **how)
 
-    def exported(name: AgentName, vectors: bool = False) -> Response:
-        """All memories as lines of JSON, after a first line about the agent; with their vectors if wanted."""
+    def exported(name: AgentName, form: Form | None = None, vectors: bool = False) -> Response:
+        """The agent as a file in a form; if none is named, its memories as lines of JSON, with their vectors if wanted.
+
+        What could not be told in a file is in the header ``Memory-Notes``, percent-encoded, a sentence each.
+        """
         agent = desk.agent(name)
+        if form is not None:
+            return file_answer(agent.export_as(form), tag(agent.stamp[0]))
         lines = export.lines(agent, vectors=vectors)
         first = next(lines)  # whatever is wrong is told before the answer begins
         return StreamingResponse(_pieces(chain([first], lines)), media_type=LINES, headers=tag(agent.stamp[0]))
@@ -223,9 +230,17 @@ def event_routes(desk: Desk) -> APIRouter:
     router.post(f"{of}/events", response_model=model(Added), responses=TOLD)(desk.lanes.told(add, light=light))
     taken = {"requestBody": {"required": True, "content": {LINES: {"schema": {"type": "string"}}}}}
     router.post(f"{of}/events.ndjson", response_model=model(Added), responses=TOLD, openapi_extra=taken)(stream)
-    told: dict[int | str, dict[str, Any]] = {200: {"content": {LINES: {"schema": {"type": "string"}}}}}
+    files = {media: {"schema": {"type": "string", "format": "binary"}} for media in sorted({*MEDIA.values()} - {LINES})}
+    told: dict[int | str, dict[str, Any]] = {200: {"content": {LINES: {"schema": {"type": "string"}}, **files}}}
     router.get(f"{of}/export", response_class=StreamingResponse, responses=told)(quick(exported))
     return router
+
+
+def file_answer(file: Exported, headers: Mapping[str, str]) -> Response:
+    """A file to download, with the notes on it."""
+    told = {"Content-Disposition": f"attachment; filename*=utf-8''{quote(file.name)}"}
+    told |= {"Memory-Notes": ",".join(map(quote, file.notes))} if file.notes else {}
+    return Response(file.content, media_type=file.media, headers={**headers, **told})
 
 
 def in_zone_of(agent: AgentMemory, now: datetime | None) -> datetime | None:
