@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from memory_system import MemorySystemError, World
+from memory_system import AgentMemory, MemorySystemError, World
 from memory_system.errors import NotAllowed, NotFound
 from memory_system.maintenance import backup_reading
 from memory_system.world import Role
@@ -23,6 +23,7 @@ from ..data import moments
 from .visitors import COOKIE, Visitors
 
 BACKUP, JUDGMENTS, OFFERED = "/downloads/backup", "/downloads/judgments", "/downloads/offered"
+EXPORT = "/downloads/export"
 _MOST_OFFERED = 100
 _offered: dict[str, tuple[str, str]] = {}
 """The texts that pages offer as files, and what the files are called, by what is in them; the newest last."""
@@ -51,6 +52,18 @@ def routes(world: World, visitors: Visitors) -> list[Route]:
         visitors: who has signed in, and as what.
     """
 
+    def meant(request: Request) -> AgentMemory:
+        """The agent that a link names, at the moment that it names or now."""
+        wanted = moments.from_link(request.query_params)
+        agent = world.agent(request.query_params.get("agent", ""))
+        return agent if wanted is None else agent.as_of(**wanted.arguments())
+
+    def export(request: Request) -> Response:
+        """An agent as a file in one of the forms of export."""
+        file = meant(request).export_as(request.query_params.get("form", ""))
+        attached = {"Content-Disposition": f"attachment; filename*=utf-8''{quote(file.name)}"}
+        return Response(file.content, media_type=file.media, headers=attached)
+
     def backup(request: Request) -> Response:
         """A backup of the backup folder, for curators."""
         if visitors.role(request.cookies.get(COOKIE)) is not Role.CURATOR:
@@ -60,10 +73,8 @@ def routes(world: World, visitors: Visitors) -> list[Route]:
 
     def judgments(request: Request) -> Response:
         """What was judged of an agent's answers, with its memories, at the moment that the link names or now."""
-        wanted = moments.from_link(request.query_params)
-        agent = world.agent(request.query_params.get("agent", ""))
-        shown = agent if wanted is None else agent.as_of(**wanted.arguments())
-        attached = {"Content-Disposition": f'attachment; filename="{agent.name}-judgments.jsonl"'}
+        shown = meant(request)
+        attached = {"Content-Disposition": f'attachment; filename="{shown.name}-judgments.jsonl"'}
         return Response(shown.cues.judgments_jsonl(memories=True), media_type="application/x-ndjson", headers=attached)
 
     def text(request: Request) -> Response:
@@ -74,7 +85,8 @@ def routes(world: World, visitors: Visitors) -> list[Route]:
         attached = {"Content-Disposition": f'attachment; filename="{held[1]}"'}
         return Response(held[0], media_type="text/csv; charset=utf-8", headers=attached)
 
-    return [Route(BACKUP, _told(backup)), Route(JUDGMENTS, _told(judgments)), Route(OFFERED, _told(text))]
+    answers = {BACKUP: backup, JUDGMENTS: judgments, OFFERED: text, EXPORT: export}
+    return [Route(path, _told(answer)) for path, answer in answers.items()]
 
 
 def _told(answer: Callable[[Request], Response]) -> Callable[[Request], Response]:

@@ -11,12 +11,13 @@ from pydantic import SecretStr
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from dashboard.components import material
+from dashboard.components import exporting, material
 from dashboard.server import downloads
-from dashboard.server.downloads import BACKUP, JUDGMENTS, link
+from dashboard.server.downloads import BACKUP, EXPORT, JUDGMENTS, link
 from dashboard.server.visitors import COOKIE, Visitors
 from memory_system import AgentMemory, Settings, World
 from memory_system.maintenance import backup
+from memory_system.operations.exporting import Form
 from memory_system.world.auth import Door
 from tests import materials
 
@@ -52,6 +53,25 @@ def test_a_curator_takes_a_backup_away_and_a_viewer_does_not(
     for headers in (cookie(visitors, VIEWERS), {}):
         refused = client.get(address, headers=headers)
         assert (refused.status_code, refused.text) == (403, "A viewer takes no backup away: sign in as a curator.")
+
+
+def test_a_character_is_taken_away_in_every_form_that_its_page_offers_as_it_was_then(
+    client: TestClient, visitors: Visitors, agent: AgentMemory
+) -> None:
+    agent.add_short_term({"document": "Ana hid the key of the mill."})
+    then = agent.revision
+    agent.add_short_term({"document": "Ana lost the key of the mill."})
+    headers, before = cookie(visitors, VIEWERS), agent.stamp
+    assert set(exporting.FORMS) == set(Form)
+    for form in exporting.FORMS:
+        answer = client.get(link(EXPORT, agent=agent.name, form=str(form)), headers=headers)
+        assert answer.content == agent.export_as(form).content
+        assert answer.headers["content-disposition"] == f"attachment; filename*=utf-8''mira.{form}"
+    address = link(EXPORT, agent=agent.name, form="dossier.md", revision=str(then))
+    told = client.get(address, headers=headers).text
+    assert ("hid the key" in told, "lost the key" in told) == (True, False)
+    assert client.get(link(EXPORT, agent=agent.name, form="docx"), headers=headers).status_code == 422
+    assert agent.stamp == before
 
 
 @pytest.mark.parametrize("name", ["", "gone.zip", "../journal.sqlite3", "/etc/passwd", "a\0b"])

@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard import session, words
-from dashboard.components import bulk, cast, change_set, drafts, widgets
+from dashboard.components import bulk, cast, change_set, drafts, exporting, widgets
 from dashboard.data import tables
 from dashboard.views.personality import meanwhile as personality_meanwhile
 from dashboard.views.personality import personality_form, portrait
@@ -41,11 +41,13 @@ if past or session.viewing():
         facts()
         with st.expander(f"The personality{' of then' if past else ''}, as JSON"):
             st.code(agent.personality_text, language=None, wrap_lines=True)
+    exporting.control(agent)
     widgets.closed(agent)
     st.stop()
 with st.container(horizontal=True):
     cast.manage(agent)
     portrait.control(agent)
+    exporting.control(agent)
 if agent.personality_problem:
     st.warning(widgets.plain(agent.personality_problem), icon=":material/warning:")
     if agent.personality_text and st.button("Put the good one back", icon=":material/settings_backup_restore:"):

@@ -1,0 +1,33 @@
+"""A character to take away: a link for each form of export, behind one button."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memory_system import AgentMemory
+from memory_system.operations.exporting import Form
+
+from .. import session
+from ..server import downloads
+
+FORMS: dict[Form, tuple[str, str]] = {
+    Form.CARD_PNG: ("Card, as a picture", "A Tavern character card, V2 and V3, with a lorebook of what is remembered."),
+    Form.CARD: ("Card, V3", "The card as JSON."),
+    Form.CARD_V2: ("Card, V2", "The card as JSON, for older programs."),
+    Form.DOSSIER: ("Dossier", "Who the character is and what it remembers, in Markdown, to be read."),
+    Form.FOLDER: ("Folder", "A ZIP of Markdown, a file a memory, for git."),
+    Form.JSONL: ("JSON lines", "A line a memory."),
+    Form.CSV: ("Table", "CSV, a row a memory, for a spreadsheet."),
+}
+"""What a link is called, and what it gives."""
+
+
+def control(agent: AgentMemory) -> None:
+    """Links to the character as files, as it is now or was at the moment that is looked at."""
+    moment = session.moment()
+    then = {} if moment is None else moment.link()
+    with st.popover("Export", icon=":material/download:", help="In Python: AgentMemory.export_as"):
+        st.caption("Nothing is changed by it. All but the dossier can be brought back.")
+        for form, (label, gives) in FORMS.items():
+            address = downloads.link(downloads.EXPORT, agent=agent.name, form=str(form), **then)
+            st.link_button(label, address, icon=":material/download:", help=gives, width="stretch")
