@@ -28,6 +28,8 @@ DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 LONG = {"talks", "recipes"}
 """Pages whose code takes seconds, for ``make test-all``."""
+LIBRARIES = {"bridges": ("anthropic", "langgraph.store.base", "agents")}
+"""What the code of a page needs that the product does not."""
 SERVED = "RemoteWorld("
 """Code that asks a running server, which is run elsewhere: ``tests/interfaces/test_client.py``."""
 
@@ -65,6 +67,8 @@ def test_the_code_of_a_page_runs_from_top_to_bottom(
     page: Path, in_the_sample_world: World, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     in_the_sample_world.close()
+    for library in LIBRARIES.get(page.stem, ()):
+        pytest.importorskip(library, reason=f"{page.name} needs what requirements-dev.txt brings: {library}")
     monkeypatch.chdir(ROOT)
     names: dict[str, object] = {}
     for code in code_of(page):

@@ -1,0 +1,100 @@
+"""A session of the OpenAI Agents SDK over an agent: the items of a talk stand on the agent's shelf of messages.
+
+There they are searched with what else was said, are journalled and undone, and no operation forgets them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+
+from agents import TResponseInputItem
+from agents.memory import SessionABC, SessionSettings
+
+from ...agent import AgentMemory
+from ...core.entry import MAX_DOCUMENT, Kind, MemoryEntry, Tier
+from ...core.kinds import Scalar
+from .notes import Notes
+
+_KEY, _ITEM, _MORE, _OF = "session_item", "session_json", "session_json_", "session"
+_PIECE, _MOST_PIECES = 30_000, 40
+
+
+class MemorySession(SessionABC):
+    """The session, to be handed to ``Runner.run(..., session=...)``.
+
+    Args:
+        session_id: which talk; another program can go on with it.
+        agent: on whose shelf it stands.
+        author: as whose the history tells the changes.
+    """
+
+    def __init__(self, session_id: str, agent: AgentMemory, author: str = "OpenAI Agents") -> None:
+        self.session_id = session_id
+        self.session_settings: SessionSettings | None = None
+        self._notes = Notes(agent, author, _KEY, Tier.RECALL)
+
+    async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
+        """The items of the talk in their order, or the last ``limit`` of them."""
+        most = limit if limit is not None or self.session_settings is None else self.session_settings.limit
+        held = await asyncio.to_thread(self._held)
+        return [_item(entry) for entry in (held if most is None else held[max(len(held) - most, 0) :])]
+
+    async def add_items(self, items: list[TResponseInputItem]) -> None:
+        """Add items to the end of the talk, as one change set."""
+        if items:
+            await asyncio.to_thread(self._add, items)
+
+    async def pop_item(self) -> TResponseInputItem | None:
+        """Take the last item away, and answer it; ``None`` if there is none."""
+        held = await asyncio.to_thread(self._held)
+        if not held:
+            return None
+        await asyncio.to_thread(self._notes.apply, "forget", "Take back the last item of a session", [(held[-1], None)])
+        return _item(held[-1])
+
+    async def clear_session(self) -> None:
+        """Take all items away; one undo brings them back."""
+        if held := await asyncio.to_thread(self._held):
+            ends = [(entry, None) for entry in held]
+            await asyncio.to_thread(self._notes.apply, "forget", "Clear a session", ends)
+
+    def _held(self) -> list[MemoryEntry]:
+        mine = [one for one in self._notes.held().values() if one.extras[_OF] == self.session_id]
+        return sorted(mine, key=lambda one: one.id)
+
+    def _add(self, items: list[TResponseInputItem]) -> None:
+        held, now = self._held(), self._notes.agent.now
+        first = 1 + int(held[-1].id.rpartition("-")[2]) if held else 0
+        of = hashlib.sha256(self.session_id.encode()).hexdigest()[:16]
+        made = []
+        for number, item in enumerate(items, start=first):
+            told = json.dumps(item)
+            pieces = [told[at : at + _PIECE] for at in range(0, len(told), _PIECE)]
+            entry_id = f"session:{of}-{number:08}"
+            metadata: dict[str, Scalar] = {_OF: self.session_id, _KEY: entry_id, "speaker": self._speaker(item)}
+            metadata |= {f"{_MORE}{place}" if place else _ITEM: piece for place, piece in enumerate(pieces)}
+            text = said(item)[:MAX_DOCUMENT]
+            kind = Kind.CONVERSATION if "role" in item else Kind.PROCEDURE
+            made.append((None, MemoryEntry(text, metadata, entry_id, tier=Tier.RECALL, kind=kind, timestamp=now)))
+        self._notes.apply("add", f"Keep {len(made)} items of a session", made)
+
+    def _speaker(self, item: TResponseInputItem) -> str:
+        role = str(item.get("role", "")) or str(item.get("type", "item"))
+        return self._notes.agent.display_name if role == "assistant" else role
+
+
+def said(item: TResponseInputItem) -> str:
+    """What an item says, in words; its JSON where it says nothing."""
+    content = item.get("content", item.get("output"))
+    parts = content if isinstance(content, list) else [content]
+    texts = [one.get("text", "") if isinstance(one, dict) else one for one in parts]
+    told = "\n".join(one for one in texts if isinstance(one, str))
+    return told if told.strip() else json.dumps(item, ensure_ascii=False)
+
+
+def _item(entry: MemoryEntry) -> TResponseInputItem:
+    rest = (str(entry.extras.get(f"{_MORE}{place}", "")) for place in range(1, _MOST_PIECES))
+    found: TResponseInputItem = json.loads(str(entry.extras[_ITEM]) + "".join(rest))
+    return found

@@ -1,0 +1,149 @@
+"""Anthropic's memory tool (``memory_20250818``) over an agent: each file that the model writes is a memory.
+
+What the model does is a change set each. Files lie in long-term memory, pinned, so that nothing forgets them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from anthropic.lib.tools import BetaAbstractMemoryTool, ToolError
+from anthropic.types import beta
+
+from ...agent import AgentMemory
+from ...core.change_set import ChangeSet
+from ...core.entry import Kind, MemoryEntry, Tier
+from ...errors import MemorySystemError
+from .notes import Ends, Notes, below
+
+ROOT = "/memories"
+_KEY = "memory_tool_path"
+_MOST = 1000
+
+
+class MemoryTool(BetaAbstractMemoryTool):
+    """The tool, to be handed to ``client.beta.messages.run_tools(tools=[...])``.
+
+    Args:
+        agent: in whose memory the files lie.
+        author: as whose the history tells what the model does.
+    """
+
+    def __init__(self, agent: AgentMemory, author: str = "Claude") -> None:
+        super().__init__()
+        self._notes = Notes(agent, author, _KEY, Tier.LTM)
+
+    def undo(self) -> ChangeSet | None:
+        """Take the last act of this tool that still stands back; ``None`` if there is none."""
+        return self._notes.undo()
+
+    def view(self, command: beta.BetaMemoryTool20250818ViewCommand) -> str:
+        """The text of a file with its line numbers, or the files of a folder."""
+        path, files = _path(command.path), self._notes.held()
+        if path in files:
+            lines = files[path].document.split("\n")
+            begin, end = (command.view_range or [1, -1])[:2]
+            numbered = list(enumerate(lines, start=1))[max(begin, 1) - 1 : None if end == -1 else end]
+            told = "\n".join(f"{number:6}\t{line}" for number, line in numbered)
+            return f"Here's the content of {path} with line numbers:\n{told}"
+        inside = _inside(path, files)
+        if not inside and path != ROOT:
+            raise ToolError(f"The path {path} does not exist. Please provide a valid path.")
+        sizes = below(path, {name: len(entry.document.encode()) for name, entry in inside.items()})
+        listed = "\n".join(f"{size}B\t{name}" for name, size in sorted(sizes.items()))
+        return f"Here're the files and directories up to 2 levels deep in {path}, excluding hidden items:\n{listed}"
+
+    def create(self, command: beta.BetaMemoryTool20250818CreateCommand) -> str:
+        """Write a new file."""
+        path, files = _path(command.path), self._notes.held()
+        if _is_taken(path, files):
+            raise ToolError(f"File {path} already exists, or lies below a file")
+        self._write(f"Create {path}", path, command.file_text, None)
+        return f"File created successfully at: {path}"
+
+    def str_replace(self, command: beta.BetaMemoryTool20250818StrReplaceCommand) -> str:
+        """Put a text in the place of another that stands once in a file."""
+        path, entry = self._file(command.path)
+        text = entry.document
+        if (count := text.count(command.old_str)) != 1:
+            lines = [str(number) for number, line in enumerate(text.split("\n"), 1) if command.old_str in line]
+            where = f"Multiple occurrences of old_str `{command.old_str}` in lines: {', '.join(lines)}. Make it unique"
+            none = f"old_str `{command.old_str}` did not appear verbatim in {path}."
+            raise ToolError(f"No replacement was performed. {where if count else none}")
+        self._write(f"Edit {path}", path, text.replace(command.old_str, command.new_str or ""), entry)
+        return "The memory file has been edited."
+
+    def insert(self, command: beta.BetaMemoryTool20250818InsertCommand) -> str:
+        """Put lines after a line of a file, 0 for its beginning."""
+        path, entry = self._file(command.path)
+        lines = entry.document.removesuffix("\n").split("\n")
+        if not 0 <= command.insert_line <= len(lines):
+            told = f"Invalid `insert_line` parameter: {command.insert_line}."
+            raise ToolError(f"{told} It should be within the range [0, {len(lines)}].")
+        lines.insert(command.insert_line, command.insert_text.removesuffix("\n"))
+        self._write(f"Edit {path}", path, "\n".join(lines) + "\n", entry)
+        return f"The file {path} has been edited."
+
+    def delete(self, command: beta.BetaMemoryTool20250818DeleteCommand) -> str:
+        """Send a file, or all of a folder, to the agent's bin."""
+        path, moved = self._moved(command.path)
+        self._do("forget", f"Delete {path}", [(entry, None) for entry in moved.values()])
+        return f"Successfully deleted {path}"
+
+    def rename(self, command: beta.BetaMemoryTool20250818RenameCommand) -> str:
+        """Give a file, or all of a folder, another path."""
+        new = _path(command.new_path)
+        path, moved = self._moved(command.old_path)
+        if _is_taken(new, self._notes.held()) or new.startswith(f"{path}/"):
+            raise ToolError(f"The destination {new} already exists, or lies below a file")
+        ends = [(one, self._notes.named(one, **{_KEY: new + name.removeprefix(path)})) for name, one in moved.items()]
+        self._do("edit", f"Rename {path} to {new}", ends)
+        return f"Successfully renamed {path} to {new}"
+
+    def _moved(self, given: str) -> tuple[str, Mapping[str, MemoryEntry]]:
+        """The file of a path, or those below it."""
+        path, files = _path(given), self._notes.held()
+        moved = {path: files[path]} if path in files else _inside(path, files)
+        if path == ROOT:
+            raise ToolError("Cannot delete or rename the /memories directory itself")
+        if not moved:
+            raise ToolError(f"The path {path} does not exist")
+        return path, moved
+
+    def _file(self, given: str) -> tuple[str, MemoryEntry]:
+        path = _path(given)
+        if (entry := self._notes.held().get(path)) is None:
+            raise ToolError(f"The path {path} does not exist. Please provide a valid path.")
+        return path, entry
+
+    def _write(self, title: str, path: str, text: str, before: MemoryEntry | None) -> None:
+        as_new = MemoryEntry(title, {_KEY: path}, tier=Tier.LTM, kind=Kind.FACT, pinned=True)
+        try:
+            after = (before or as_new).accessed(None).evolve(document=text, timestamp=self._notes.agent.now)
+        except MemorySystemError as error:
+            raise ToolError(error.sentence) from error
+        self._do("edit" if before else "add", title, [(before, after)])
+
+    def _do(self, operation: str, title: str, changes: Sequence[Ends]) -> None:
+        try:
+            self._notes.apply(operation, title, changes)
+        except MemorySystemError as error:
+            raise ToolError(error.sentence) from error
+
+
+def _path(given: str) -> str:
+    """A path below /memories in one spelling; it is a name, and no file of this machine."""
+    parts = given.strip().rstrip("/").split("/")
+    plain = all(part not in ("", ".", "..") and part.isprintable() for part in parts[1:])
+    if parts[:2] != ["", "memories"] or not plain or len(given) > _MOST:
+        raise ToolError(f"Path must start with {ROOT} and stay within it, got: {given[:200]}")
+    return "/".join(parts)
+
+
+def _inside(path: str, files: Mapping[str, MemoryEntry]) -> dict[str, MemoryEntry]:
+    return {name: entry for name, entry in files.items() if name.startswith(f"{path}/")}
+
+
+def _is_taken(path: str, files: Mapping[str, MemoryEntry]) -> bool:
+    below_a_file = any(path.startswith(f"{one}/") for one in files)
+    return path == ROOT or path in files or below_a_file or bool(_inside(path, files))

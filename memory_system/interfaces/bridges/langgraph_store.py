@@ -1,0 +1,143 @@
+"""A LangGraph ``BaseStore`` over an agent: each item is a memory, and a search is answered by recall.
+
+Items lie in long-term memory, pinned, so that nothing forgets them. A batch with something to put is one change set.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from langgraph.store import base
+from langgraph.store.base import Item, Op, Result, SearchItem
+
+from ...agent import AgentMemory
+from ...core.entry import MAX_DOCUMENT, Kind, MemoryEntry, Tier, new_id
+from .notes import Notes
+
+_KEY, _VALUE, _BEGUN, _SILENT = "store_key", "store_value", "store_created", "store_not_searched"
+_COMPARES: Mapping[str, Callable[[Any, Any], bool]] = {
+    f"${name}": getattr(operator, name.replace("te", "e")) for name in ("eq", "ne", "gt", "gte", "lt", "lte")
+}
+
+
+class MemoryStore(base.BaseStore):
+    """The store, to be handed to ``graph.compile(store=...)``.
+
+    A search with a query ranks items by the agent's own score: relevancy, importance, recency. Times are the world's.
+
+    Args:
+        agent: in whose memory the items lie.
+        author: as whose the history tells the changes.
+    """
+
+    __slots__ = ("_notes",)
+
+    def __init__(self, agent: AgentMemory, author: str = "LangGraph") -> None:
+        self._notes = Notes(agent, author, _KEY, Tier.LTM)
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """Carry out operations: those that look see the store as it was before those that put."""
+        held, puts, results = self._notes.held(), dict[str, base.PutOp](), list[Result]()
+        for op in ops:
+            base.validate_op_namespace(op)
+            if isinstance(op, base.PutOp):
+                puts[_name(op.namespace, op.key)] = op
+                results.append(None)
+            elif isinstance(op, base.GetOp):
+                entry = held.get(_name(op.namespace, op.key))
+                results.append(None if entry is None else Item(**_item(entry)))
+            elif isinstance(op, base.SearchOp):
+                results.append(self._search(op, held))
+            else:
+                results.append(_namespaces(op, held))
+        changes = [
+            (held.get(name), None if op.value is None else self._after(op, held.get(name))) for name, op in puts.items()
+        ]
+        if told := [one for one in changes if one[0] is not one[1]]:
+            names = ", ".join("/".join((*op.namespace, op.key)) for op in puts.values())
+            self._notes.apply("edit", f"Store {names:.120}", told)
+        return results
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """As ``batch``, in a thread."""
+        return await asyncio.to_thread(self.batch, list(ops))
+
+    def _after(self, op: base.PutOp, before: MemoryEntry | None) -> MemoryEntry:
+        value, now = dict(op.value or {}), self._notes.agent.now
+        paths = op.index if isinstance(op.index, list) else ["$"]
+        texts = [
+            text for path in paths for text in (_texts(value) if path == "$" else base.get_text_at_path(value, path))
+        ]
+        told = "\n".join(texts).strip() or json.dumps(value, ensure_ascii=False)
+        begun = now.isoformat() if before is None else before.extras[_BEGUN]
+        metadata = {_KEY: _name(op.namespace, op.key), _VALUE: json.dumps(value), _BEGUN: begun}
+        metadata |= {_SILENT: True} if op.index is False else {}
+        return MemoryEntry(
+            told[:MAX_DOCUMENT], metadata, tier=Tier.LTM, kind=Kind.FACT, timestamp=now, pinned=True,
+            id=new_id() if before is None else before.id,
+        )  # fmt: skip
+
+    def _search(self, op: base.SearchOp, held: Mapping[str, MemoryEntry]) -> list[SearchItem]:
+        found = {
+            one.id: _item(one)
+            for one in held.values()
+            if _namespace(one)[: len(op.namespace_prefix)] == op.namespace_prefix
+        }
+        meant = {name: one for name, one in found.items() if _fits(one["value"], op.filter or {})}
+        scores: dict[str, float | None] = dict.fromkeys(meant)
+        if op.query:
+            silent = {one.id for one in held.values() if one.extras.get(_SILENT)}
+            ranked = self._notes.agent.explain(op.query).candidates
+            by = {one.entry.id: one.score.total for one in ranked if one.entry.id in meant.keys() - silent}
+            scores = {one: by[one] for one in sorted(by, key=by.__getitem__, reverse=True)}
+        ranked_items = [SearchItem(**meant[one], score=score) for one, score in scores.items()]
+        return ranked_items[op.offset : op.offset + op.limit]
+
+
+def _name(namespace: tuple[str, ...], key: str) -> str:
+    return json.dumps([*namespace, key])
+
+
+def _namespace(entry: MemoryEntry) -> tuple[str, ...]:
+    return tuple(json.loads(str(entry.extras[_KEY]))[:-1])
+
+
+def _item(entry: MemoryEntry) -> dict[str, Any]:
+    *namespace, key = json.loads(str(entry.extras[_KEY]))
+    begun, value = datetime.fromisoformat(str(entry.extras[_BEGUN])), json.loads(str(entry.extras[_VALUE]))
+    times = {"created_at": begun, "updated_at": entry.timestamp or begun}
+    return {"namespace": tuple(namespace), "key": key, "value": value, **times}
+
+
+def _texts(value: object) -> list[str]:
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [value] if isinstance(value, str) else [text for one in inside for text in _texts(one)]
+
+
+def _fits(value: Any, wanted: Any) -> bool:
+    if not isinstance(wanted, dict):
+        return bool(value == wanted)
+    if wanted and all(name in _COMPARES for name in wanted):
+        try:
+            return all(_COMPARES[name](value, than) for name, than in wanted.items())
+        except TypeError:  # of two kinds, of which none is the greater
+            return False
+    return isinstance(value, dict) and all(name in value and _fits(value[name], one) for name, one in wanted.items())
+
+
+def _namespaces(op: base.ListNamespacesOp, held: Mapping[str, MemoryEntry]) -> list[tuple[str, ...]]:
+    found = {
+        one for one in map(_namespace, held.values()) if all(_matches(told, one) for told in op.match_conditions or ())
+    }
+    return sorted({one[: op.max_depth] for one in found})[op.offset : op.offset + op.limit]
+
+
+def _matches(told: base.MatchCondition, namespace: tuple[str, ...]) -> bool:
+    size = len(told.path)
+    part = namespace[:size] if told.match_type == "prefix" else namespace[len(namespace) - size :]
+    return len(namespace) >= size and all(one in ("*", other) for one, other in zip(told.path, part, strict=True))

@@ -1,0 +1,75 @@
+"""What another program keeps among an agent's memories: entries that it knows by a name in their metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...agent import AgentMemory
+from ...core.change_set import Change, ChangeSet
+from ...core.entry import MemoryEntry, Tier
+from ...core.kinds import Scalar
+
+Ends = tuple[MemoryEntry | None, MemoryEntry | None]
+"""An entry before and after a change; ``None`` = it is not there."""
+
+
+class Notes:
+    """The entries of one tier that have a key in their metadata, changed by one change set at a time.
+
+    Args:
+        agent: whose memories.
+        author: as whose the history tells the changes.
+        key: the name of the metadata that holds what the other program calls an entry.
+        tier: where they are.
+    """
+
+    def __init__(self, agent: AgentMemory, author: str, key: str, tier: Tier) -> None:
+        self.agent = agent.acting_as(author)
+        self.key, self.tier = key, tier
+
+    def held(self) -> dict[str, MemoryEntry]:
+        """The entries by what the other program calls them; touches nothing."""
+        return {str(one.extras[self.key]): one for one in self.agent.entries(self.tier) if self.key in one.extras}
+
+    def bare(self, entry: MemoryEntry) -> MemoryEntry:
+        """An entry as changes tell it: when it was last recalled is no part of them."""
+        return entry.accessed(None)
+
+    def named(self, entry: MemoryEntry, **metadata: Scalar) -> MemoryEntry:
+        """An entry with other metadata."""
+        return self.bare(entry).evolve(metadata={**entry.extras, **metadata})
+
+    def undo(self) -> ChangeSet | None:
+        """Take the author's last change that still stands back; ``None`` if there is none among the last hundred."""
+        acts = self.agent.history(100, author=self.agent.author)
+        last = next((one for one in acts if one.undone_by is None and one.change_set.undoes is None), None)
+        return None if last is None else self.agent.undo(last.revision)
+
+    def apply(self, operation: str, title: str, changes: Sequence[Ends]) -> None:
+        """Carry out changes as one change set, which one undo takes back.
+
+        Raises:
+            StaleChange, Protected, StoreError: it cannot be done. Nothing was changed.
+        """
+        agent = self.agent
+        told = tuple(Change(None if one is None else self.bare(one), other, f"{title}.") for one, other in changes)
+        agent.apply(ChangeSet(operation, title, told, agent.now, agent.revision, author=agent.author, agent=agent.name))
+
+
+def below(path: str, sizes: Mapping[str, int], levels: int = 2) -> dict[str, int]:
+    """The size of a folder, and of what is in it so many levels deep, by path; what begins with a full stop is hidden.
+
+    Args:
+        path: the folder.
+        sizes: the bytes of each file below it, by path.
+        levels: how deep; a folder's name ends with a slash.
+    """
+    found = {path: 0}
+    for name, size in sizes.items():
+        parts = name.removeprefix(f"{path}/").split("/")
+        if not any(part.startswith(".") for part in parts):
+            found[path] += size
+            for depth in range(1, min(len(parts), levels) + 1):
+                shown = "/".join((path, *parts[:depth])) + ("/" if depth < len(parts) else "")
+                found[shown] = found.get(shown, 0) + size
+    return found
