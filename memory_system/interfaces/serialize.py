@@ -78,7 +78,7 @@ from ..world.due import Step as DueStep
 from ..world.folders import Binned
 from ..world.happening import Happened, Known
 from ..world.inbox import Decision, Inbox
-from ..world.knows import Cell, StoryTest, TestResult
+from ..world.knows import Cell, Knower, Spread, StoryTest, Telling, TestResult
 from ..world.places import Located
 from ..world.rerating import Rerating
 from ..world.trail import Hop
@@ -694,6 +694,14 @@ _json(Happened, "HappenedTold", "Something that happened, and what each of those
 _json(Fact, "FactTold", "A fact that everybody knows, or a group; ``known_from`` and ``known_until`` say when.")
 _json(Label, "LabelTold", "What a person said of a character and a fact, and the memory that shows it.")
 _json(Cell, "CellTold", "How a character stands to a fact, by which memory, since when, how it came; who judged.")
+_json(Knower, "KnowerTold", "A character who has something of a fact, by the first memory that says as much.")
+_json(
+    Telling,
+    "TellingTold",
+    "That somebody told a fact to a character: by which memory of the character, when, and whether it had it before. "
+    "``outside``: whoever told it is no character of this world, and is called as the memory does.",
+)
+_json(Spread, "SpreadTold", "How a fact spread: who has it, the first before all others, who told whom, who has not.")
 _json(StoryTest, "StoryTestTold", "What must be true of a story: ``by`` is a time, or a day counted from its first.")
 _json(TestResult, "TestResultTold", "What became of a test; ``cell`` and ``chain`` lead to the memory that leaked.")
 _json(Group, "GroupTold", "A group, and the characters who are in it.")

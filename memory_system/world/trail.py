@@ -77,10 +77,10 @@ def trail(world: Cast, name: str, entry_id: str, about: str = "") -> tuple[Hop, 
     entry: MemoryEntry | None = agent.last_version(entry_id)
     hops: list[Hop] = []
     while entry is not None and len(hops) < MOST and agent.name not in {one.agent for one in hops}:
-        if (heard := _heard(agent, entry, about)) is not entry:
+        if (source := heard(agent, entry, about)) is not entry:
             hops.append(Hop(agent.name, "", "", entry))
-            entry = heard
-        told = _is_told(entry)
+            entry = source
+        told = is_told(entry)
         hops.append(Hop(agent.name, entry.people[0] if told else "", str(entry.extras.get("conversation", "")), entry))
         try:
             teller = named(agents, entry.people[0]) if told else agent
@@ -91,16 +91,17 @@ def trail(world: Cast, name: str, entry_id: str, about: str = "") -> tuple[Hop, 
     return tuple(hops)
 
 
-def _is_told(entry: MemoryEntry) -> bool:
+def is_told(entry: MemoryEntry) -> bool:
+    """Whether somebody told it, and the memory names who."""
     return entry.source is Source.TOLD and bool(entry.people)
 
 
-def _heard(agent: AgentMemory, entry: MemoryEntry, about: str) -> MemoryEntry:
+def heard(agent: AgentMemory, entry: MemoryEntry, about: str) -> MemoryEntry:
     """What somebody told of what a memory rests on, near or far: of several the one nearest to what is meant.
 
     The memory itself, where it was told, or where nothing that it rests on was.
     """
-    if _is_told(entry):
+    if is_told(entry):
         return entry
     found: dict[str, MemoryEntry] = {}
     waiting = list(entry.evidence)
@@ -108,8 +109,8 @@ def _heard(agent: AgentMemory, entry: MemoryEntry, about: str) -> MemoryEntry:
         with suppress(EntryNotFound):  # purged, or never the agent's
             if (one := agent.last_version(waiting.pop(0))).id not in found:
                 found[one.id] = one
-                waiting += () if _is_told(one) else one.evidence
-    told = [one for one in found.values() if _is_told(one)]
+                waiting += () if is_told(one) else one.evidence
+    told = [one for one in found.values() if is_told(one)]
     if not told:
         return entry
     cue, *rest = agent.contents.embedded([about.strip() or entry.document, *(one.document for one in told)])

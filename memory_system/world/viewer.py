@@ -42,6 +42,7 @@ _TOLD = frozenset(
         "run_tests",
         "seen",
         "speed",
+        "spread",
         "standing",
         "stored",
         "story_tests",

@@ -77,6 +77,7 @@ from .happening import Happened, Told, happened
 from .hour import Room, room
 from .inbox import Inbox, inbox
 from .knows import asking, running, story
+from .knows.spread import spread
 from .living import Living
 from .places import Located, lies_in, places_of
 from .rerating import Rerater
@@ -552,6 +553,7 @@ class World(Stage):
     keep_tests = story.keep_tests
     run_tests = running.run_tests
     trail = trail
+    spread = spread
 
     def places(self) -> tuple[Located, ...]:
         """The places of the characters' environments and routines, and of what they remember, by name.

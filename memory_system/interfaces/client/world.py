@@ -30,7 +30,7 @@ from ...world.branches.merge import Fit
 from ...world.folders import Binned
 from ...world.happening import Happened, Told
 from ...world.inbox import Inbox
-from ...world.knows import Cell, StoryTest, TestResult, Verdict
+from ...world.knows import Cell, Spread, StoryTest, TestResult, Verdict
 from ...world.places import Located
 from ...world.rerating import Rerating
 from ...world.trail import Hop
@@ -403,6 +403,18 @@ class RemoteWorld:
         asked = given(fact=fact, names=listed(names, "'names'"), at=at, ask_model=str(ask_model).lower())
         told = long(self._wire, "GET", "/v1/who-knows", None, progress, **asked)
         return tuple(read(Cell, one) for one in told["items"])
+
+    def spread(
+        self,
+        fact: str,
+        *,
+        at: datetime | None = None,
+        ask_model: bool = True,
+        progress: Progress = no_progress,
+    ) -> Spread:
+        """As ``World.spread``."""
+        asked = given(fact=fact, at=at, ask_model=str(ask_model).lower())
+        return read(Spread, long(self._wire, "GET", "/v1/spread", None, progress, **asked))
 
     def correct(
         self,

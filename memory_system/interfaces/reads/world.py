@@ -26,7 +26,7 @@ from ...world.auth import Role
 from ...world.branches.diff import Apart
 from ...world.folders import Binned
 from ...world.inbox import Inbox
-from ...world.knows import Cell, StoryTest, TestResult
+from ...world.knows import Cell, Spread, StoryTest, TestResult
 from ...world.knows.labels import MOST_FACT
 from ...world.places import Located
 from ...world.rerating import Rerating
@@ -178,18 +178,28 @@ class OfInbox(Form):
     compare: Annotated[bool, Says("Compare all memories for duplicates and contradictions, too.")] = False
 
 
-class WhoKnows(Form):
-    """What is known or not, by whom, when, and who judges."""
+class AtTime(Form):
+    """When."""
+
+    at: Annotated[AwareDatetime | None, Says("At which time of the world, with its zone; now if not given.")] = None
+
+
+class OfFact(AtTime):
+    """What is known or not, when, and who judges."""
 
     fact: Annotated[
         Annotated[str, StringConstraints(min_length=1, max_length=MOST_FACT)],
         Says("One sentence that is known or not, such as: Juno has the key."),
     ]
+    ask_model: Annotated[bool, Says("Whether the language model judges, where one is set.")] = True
+
+
+class WhoKnows(OfFact):
+    """What is known or not, by whom, when, and who judges."""
+
     names: Annotated[list[Name], Says("Of whom; of all characters if nobody is named.", option="--of")] = Field(
         default_factory=list
     )
-    at: Annotated[AwareDatetime | None, Says("At which time of the world, with its zone; now if not given.")] = None
-    ask_model: Annotated[bool, Says("Whether the language model judges, where one is set.")] = True
 
 
 _of_rehearsals = partial(Read, tag="rehearsals", of_world=True)
@@ -298,6 +308,17 @@ READS = (
         items("WhoKnows", "A cell for each character, in their order.", Cell),
         "who-knows",
         "'Juno stole the mill key.' --of tobias",
+        told=True,
+    ),
+    _of_the_world(
+        "spread",
+        "How a fact spread",
+        "How a fact spread: who had it first, who told whom and when, by which memories, and who does not know it.",
+        OfFact,
+        lambda world, form, progress: world.spread(form.fact, at=form.at, ask_model=form.ask_model, progress=progress),
+        Spread,
+        "spread",
+        "'Juno stole the mill key.'",
         told=True,
     ),
     _of_the_world(

@@ -2,6 +2,7 @@
 
 from .cell import PERSON, RULES, Cell, Verdict
 from .running import TestResult, began, chain_in_words, junit
+from .spread import Knower, Spread, Telling
 from .story import FILE, Sort, StoryTest
 
 __all__ = [
@@ -9,8 +10,11 @@ __all__ = [
     "PERSON",
     "RULES",
     "Cell",
+    "Knower",
     "Sort",
+    "Spread",
     "StoryTest",
+    "Telling",
     "TestResult",
     "Verdict",
     "began",

@@ -1,0 +1,179 @@
+"""How a fact spread: who had it first, and who told whom and when, as far as what the cast remembers shows it.
+
+``spread`` takes the world, of which it is a method. Looking counts as no recall.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from ...agent import AgentMemory
+from ...core.entry import Source
+from ...errors import EntryNotFound
+from ...operations.context import Progress, no_progress
+from ..trail import heard, is_told
+from .asking import Asked, who_knows
+from .cell import Cell, Verdict
+from .judging import how_known, resting_on
+from .sentence import name_words
+
+_NOBODY = frozenset({"he", "she", "they", "it", "we", "who", "somebody", "someone", "nobody", "everybody"})
+_READ_OF = 12
+"""Memories of a character that say the fact, of which is read who told it: the earliest."""
+
+
+@dataclass(frozen=True)
+class Knower:
+    """A character who has something of a fact, and by what it had that first.
+
+    Args:
+        cell: how the character stands to the fact. Its memory, time and how it came are those of the first memory
+            that says as much, where that is another than the one that decides.
+        called: what people call the character.
+    """
+
+    cell: Cell
+    called: str
+
+
+@dataclass(frozen=True)
+class Telling:
+    """That somebody told a fact to a character, as the character remembers it.
+
+    Args:
+        by: the character who told it; where none of this world did, what the memory calls whoever did.
+        outside: whether it was none of this world.
+        to: the character who was told.
+        at: when, in the time of the world; ``None`` where the memory has no time.
+        memory: the id of the memory of whoever was told.
+        text: what that memory says.
+        again: whether the character had it before.
+    """
+
+    by: str
+    outside: bool
+    to: str
+    at: datetime | None
+    memory: str
+    text: str
+    again: bool
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How a fact spread.
+
+    Args:
+        fact: the sentence that was asked about.
+        knowers: who has it, has half of it, or has it wrong; who had it first comes first.
+        tellings: who told whom, the earliest first; of one teller and one who was told the first time only.
+        unaware: the names of the characters who do not know it.
+    """
+
+    fact: str
+    knowers: tuple[Knower, ...]
+    tellings: tuple[Telling, ...]
+    unaware: tuple[str, ...]
+
+
+def spread(
+    world: Asked,
+    fact: str,
+    *,
+    at: datetime | None = None,
+    ask_model: bool = True,
+    progress: Progress = no_progress,
+) -> Spread:
+    """How a fact spread among the characters: who had it first, and who told whom, by what they remember.
+
+    Each character is asked as by ``who_knows``. Who told it is what the memories that say it tell of where they come
+    from; of what was derived, what it rests on. Changes and touches nothing.
+
+    Args:
+        world: the one whose characters they are.
+        fact: one sentence, 1 to 1,000 characters.
+        at: at which time of the world, with its zone; what was lived through later is not looked at. Now if not
+            given.
+        ask_model: whether the language model judges, where one is set.
+        progress: told how far it is, 0 to 1; it may raise to cancel.
+
+    Raises:
+        InvalidParameter: the fact or the time cannot be asked about.
+        OtherEmbedder: an agent's vectors were made by another embedder than the chosen one.
+    """
+    return spread_of(world, who_knows(world, fact, at=at, ask_model=ask_model, progress=progress), fact)
+
+
+def spread_of(world: Asked, cells: Sequence[Cell], fact: str) -> Spread:
+    """The same of cells that ``who_knows`` has answered for all characters, in their order."""
+    agents = {cell.agent: world.agent(cell.agent) for cell in cells}
+    called = {name: agent.display_name for name, agent in agents.items()}
+    knowers: list[Knower] = []
+    tellings: list[Telling] = []
+    for cell in cells:
+        if cell.verdict is Verdict.UNAWARE:
+            continue
+        agent = agents[cell.agent]
+        rests = sorted(_resting(agent, cell), key=_since)
+        first = replace(rests[0], others=tuple(one.memory for one in rests[1:]))
+        knowers.append(Knower(first, called[cell.agent]))
+        tellings += _told(agent, rests, called)
+    return Spread(
+        " ".join(fact.split()),
+        tuple(sorted(knowers, key=lambda one: (_since(one.cell), one.cell.agent))),
+        tuple(sorted(tellings, key=lambda one: (_time(one.at), one.to, one.by))),
+        tuple(cell.agent for cell in cells if cell.verdict is Verdict.UNAWARE),
+    )
+
+
+def _resting(agent: AgentMemory, cell: Cell) -> Iterator[Cell]:
+    """The cell as it rests on each of the memories that say it."""
+    yield cell
+    for one in cell.others[:_READ_OF]:
+        with suppress(EntryNotFound):  # one of the world's facts, which is no memory of the character
+            yield resting_on(cell, agent.last_version(one))
+
+
+def _told(agent: AgentMemory, rests: Sequence[Cell], called: dict[str, str]) -> Iterator[Telling]:
+    """Who told a character, by each memory that says so; of each teller once."""
+    before = set[str]()
+    for number, cell in enumerate(rests):
+        source = _source(agent, cell)
+        by = _teller(source.told_by, called)
+        if by == agent.name or not source.told_by or not name_words(source.told_by) - _NOBODY:
+            continue
+        if (who := by or source.told_by) not in before:
+            before.add(who)
+            yield Telling(who, not by, agent.name, source.since, source.memory, source.text, bool(number))
+
+
+def _source(agent: AgentMemory, cell: Cell) -> Cell:
+    """The cell as it rests on what somebody told, where its memory was derived from that."""
+    if cell.told_by or cell.how != str(Source.DERIVED):
+        return cell
+    with suppress(EntryNotFound):
+        source = heard(agent, agent.last_version(cell.memory), cell.fact)
+        return resting_on(cell, source) if is_told(source) or how_known(source)[1] else cell
+    return cell
+
+
+def _teller(told_by: str, called: dict[str, str]) -> str:
+    """The character whom a memory names by its whole name, or by a word of it that no other one has; else nothing."""
+    wanted = told_by.casefold()
+    for name, display in called.items():
+        if wanted in (name.casefold(), display.casefold()):
+            return name
+    words = name_words(told_by)
+    found = [name for name, display in called.items() if words and words <= name_words(display)]
+    return found[0] if len(found) == 1 else ""
+
+
+def _since(cell: Cell) -> float:
+    return _time(cell.since) if cell.memory else float("inf")
+
+
+def _time(moment: datetime | None) -> float:
+    return float("-inf") if moment is None else moment.timestamp()
