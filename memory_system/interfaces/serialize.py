@@ -74,6 +74,7 @@ from ..store.rehearsal import Rehearsal
 from ..store.staleness import Alteration, Stale, Trace
 from ..world.advancing import Advanced
 from ..world.branches.diff import Apart, MemoryApart, TextApart
+from ..world.cast import Answer, Beside, Bond, Chart, Cluster, Point, Recollection, Whereabouts
 from ..world.due import Step as DueStep
 from ..world.folders import Binned
 from ..world.happening import Happened, Known
@@ -662,11 +663,7 @@ _json(
     "step was replayed.",
     interview=str | None,
 )
-_json(
-    Replay,
-    "ReplayTold",
-    "A step replayed without the model, and where the result differs from what is stored.",
-)
+_json(Replay, "ReplayTold", "A step replayed without the model, and where the result differs from what is stored.")
 _json(Said, "SaidTold", "One thing that was said in a talk of several, and the step by which the speaker came to it.")
 _json(
     Found,
@@ -696,12 +693,17 @@ _json(Label, "LabelTold", "What a person said of a character and a fact, and the
 _json(Cell, "CellTold", "How a character stands to a fact, by which memory, since when, how it came; who judged.")
 _json(Knower, "KnowerTold", "A character who has something of a fact, by the first memory that says as much.")
 _json(
-    Telling,
-    "TellingTold",
-    "That somebody told a fact to a character: by which memory of the character, when, and whether it had it before. "
-    "``outside``: whoever told it is no character of this world, and is called as the memory does.",
+    Telling, "TellingTold", "That somebody told a fact to a character; ``outside``: whoever did is none of this world."
 )
 _json(Spread, "SpreadTold", "How a fact spread: who has it, the first before all others, who told whom, who has not.")
+_json(Recollection, "RecollectionTold", "A memory that a cue recalls; ``shared`` is the other's of the same, if any.")
+_json(Answer, "AnswerTold", "What one of two characters recalls, the best first.")
+_json(Beside, "BesideTold", "Two characters and one cue: what each recalls, in the order in which they were named.")
+_json(Bond, "BondTold", "What a character holds of a person; ``to`` is the character that they are, if there is one.")
+_json(Whereabouts, "WhereaboutsTold", "Where a character is, and what tells it: a memory, its plan or its routine.")
+_json(Point, "PointTold", "A memory on the map, -1 to 1 from left to right and from bottom to top.")
+_json(Cluster, "ClusterTold", "Memories that are near each other, and the words that tell them from the others.")
+_json(Chart, "ChartTold", "A map of memories; ``kept`` is the share of all differences that it shows.")
 _json(StoryTest, "StoryTestTold", "What must be true of a story: ``by`` is a time, or a day counted from its first.")
 _json(TestResult, "TestResultTold", "What became of a test; ``cell`` and ``chain`` lead to the memory that leaked.")
 _json(Group, "GroupTold", "A group, and the characters who are in it.")

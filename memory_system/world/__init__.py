@@ -7,6 +7,7 @@ from .auth import Door, Role, is_this_machine, refuse_unsafe
 from .bringing import create_from_file
 from .due import Step
 from .inbox import Decision, Inbox, morning_after, sorted_out, suspected
+from .places import Located
 from .prompt_samples import sample
 from .rerating import Rerating
 from .trail import Hop
@@ -21,6 +22,7 @@ __all__ = [
     "Door",
     "Hop",
     "Inbox",
+    "Located",
     "Matter",
     "Rerating",
     "Role",

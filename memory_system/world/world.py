@@ -72,6 +72,8 @@ from . import folders as lifecycle
 from . import knowing
 from .advancing import Advance, Advanced, foresee
 from .branches.branches import Stage
+from .cast import beside, bonds, charting
+from .cast import whereabouts as places_now
 from .folders import Binned, Place, agent_names
 from .happening import Happened, Told, happened
 from .hour import Room, room
@@ -554,6 +556,10 @@ class World(Stage):
     run_tests = running.run_tests
     trail = trail
     spread = spread
+    beside = beside.beside
+    bonds = bonds.bonds
+    whereabouts = places_now.whereabouts
+    chart = charting.chart
 
     def places(self) -> tuple[Located, ...]:
         """The places of the characters' environments and routines, and of what they remember, by name.

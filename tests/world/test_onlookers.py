@@ -148,11 +148,12 @@ def test_a_viewers_world_tells_what_there_is_and_refuses_all_else(world: World, 
             except NotAllowed as error:
                 assert error.sentence == VIEWING  # noqa: PT017 - which are told is what is looked at
     assert told == {
-        "about", "agent", "agents", "author", "changes_of", "characters", "clock", "compare", "deleted_agents",
+        "about", "agent", "agents", "author", "beside", "bonds", "changes_of", "characters", "chart", "clock",
+        "compare", "deleted_agents",
         "dropped", "due", "embedder", "embedder_decided", "embedder_name", "facts", "fits", "folder", "groups",
         "inbox", "knows", "labels", "life", "lives", "model", "name", "once", "opened", "places", "prompts",
         "rehearsal", "rehearsals", "rerater", "run_tests", "seen", "speed", "spread", "standing", "stored",
-        "story_tests", "trail", "welcomed", "who_knows", "with_author",
+        "story_tests", "trail", "welcomed", "whereabouts", "who_knows", "with_author",
     }  # fmt: skip
 
 

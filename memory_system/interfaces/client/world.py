@@ -27,6 +27,7 @@ from ...world.advancing import Advanced, expected
 from ...world.auth import Role
 from ...world.branches.diff import Apart
 from ...world.branches.merge import Fit
+from ...world.cast import Beside, Bond, Chart, Whereabouts
 from ...world.folders import Binned
 from ...world.happening import Happened, Told
 from ...world.inbox import Inbox
@@ -536,6 +537,22 @@ class RemoteWorld:
     def places(self) -> tuple[Located, ...]:
         """As ``World.places``."""
         return tuple(read(Located, one) for one in self._wire.get("/v1/places")["items"])
+
+    def whereabouts(self, *, at: datetime | None = None) -> tuple[Whereabouts, ...]:
+        """As ``World.whereabouts``."""
+        return tuple(read(Whereabouts, one) for one in self._wire.get("/v1/whereabouts", **given(at=at))["items"])
+
+    def beside(self, one: str, other: str, cue: str, *, at: datetime | None = None) -> Beside:
+        """As ``World.beside``."""
+        return read(Beside, self._wire.get("/v1/beside", **given(one=one, other=other, cue=cue, at=at)))
+
+    def bonds(self) -> tuple[Bond, ...]:
+        """As ``World.bonds``."""
+        return tuple(read(Bond, one) for one in self._wire.get("/v1/bonds")["items"])
+
+    def chart(self, names: str | Sequence[str] = ()) -> Chart:
+        """As ``World.chart``."""
+        return read(Chart, self._wire.get("/v1/chart", names=listed(names, "'names'")))
 
     def trail(self, name: str, entry_id: str, about: str = "") -> tuple[Hop, ...]:
         """As ``World.trail``."""

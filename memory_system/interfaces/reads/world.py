@@ -24,6 +24,7 @@ from ...store.rehearsal import Rehearsal
 from ...world.advancing import Advanced
 from ...world.auth import Role
 from ...world.branches.diff import Apart
+from ...world.cast import Beside, Bond, Chart, Whereabouts
 from ...world.folders import Binned
 from ...world.inbox import Inbox
 from ...world.knows import Cell, Spread, StoryTest, TestResult
@@ -194,6 +195,22 @@ class OfFact(AtTime):
     ask_model: Annotated[bool, Says("Whether the language model judges, where one is set.")] = True
 
 
+class OfTwo(AtTime):
+    """Two characters, a cue, and when."""
+
+    one: Annotated[Name, Says("A character.")]
+    other: Annotated[Name, Says("Another one.")]
+    cue: Annotated[Text, Says("What both are asked.")]
+
+
+class OfSome(Form):
+    """Of whom."""
+
+    names: Annotated[list[Name], Says("Of whom; of all characters if nobody is named.", option="--of")] = Field(
+        default_factory=list
+    )
+
+
 class WhoKnows(OfFact):
     """What is known or not, by whom, when, and who judges."""
 
@@ -278,6 +295,44 @@ READS = (
         lambda world, _form: {"items": world.places()},
         items("Places", "The places by name.", Located),
         "places",
+    ),
+    _of_the_world(
+        "whereabouts",
+        "Who is where",
+        "Where each character is: by what it has just lived, else by its plan or routine, else where it was last.",
+        AtTime,
+        lambda world, form: {"items": world.whereabouts(at=form.at)},
+        items("WhoIsWhere", "Where each character is, in their order.", Whereabouts),
+        "whereabouts",
+    ),
+    _of_the_world(
+        "beside",
+        "Two side by side",
+        "One cue asked of two characters: what each recalls, and which of it the other has too, in its own words.",
+        OfTwo,
+        lambda world, form: world.beside(form.one, form.other, form.cue, at=form.at),
+        Beside,
+        "beside",
+        "mira tobias 'Who has the mill key?'",
+    ),
+    _of_the_world(
+        "bonds",
+        "Who trusts whom",
+        "Whom each character knows, and how far it trusts them: by its personality, its talks and what it was told.",
+        Form,
+        lambda world, _form: {"items": world.bonds()},
+        items("Bonds", "What each character holds of people, in their order.", Bond),
+        "bonds",
+    ),
+    _of_the_world(
+        "chart",
+        "A map of memories",
+        "Memories on a plane on which near means alike, in clusters with names; the same at every visit.",
+        OfSome,
+        lambda world, form: world.chart(form.names),
+        Chart,
+        "chart",
+        "--of mira",
     ),
     _of_the_world(
         "facts",

@@ -2,7 +2,7 @@
 
 from .cell import PERSON, RULES, Cell, Verdict
 from .running import TestResult, began, chain_in_words, junit
-from .spread import Knower, Spread, Telling
+from .spread import Knower, Spread, Telling, spread_of
 from .story import FILE, Sort, StoryTest
 
 __all__ = [
@@ -20,4 +20,5 @@ __all__ = [
     "began",
     "chain_in_words",
     "junit",
+    "spread_of",
 ]

@@ -18,6 +18,7 @@ from ..trail import heard, is_told
 from .asking import Asked, who_knows
 from .cell import Cell, Verdict
 from .judging import how_known, resting_on
+from .naming import meant
 from .sentence import name_words
 
 _NOBODY = frozenset({"he", "she", "they", "it", "we", "who", "somebody", "someone", "nobody", "everybody"})
@@ -142,7 +143,7 @@ def _told(agent: AgentMemory, rests: Sequence[Cell], called: dict[str, str]) -> 
     before = set[str]()
     for number, cell in enumerate(rests):
         source = _source(agent, cell)
-        by = _teller(source.told_by, called)
+        by = meant(source.told_by, called)
         if by == agent.name or not source.told_by or not name_words(source.told_by) - _NOBODY:
             continue
         if (who := by or source.told_by) not in before:
@@ -158,17 +159,6 @@ def _source(agent: AgentMemory, cell: Cell) -> Cell:
         source = heard(agent, agent.last_version(cell.memory), cell.fact)
         return resting_on(cell, source) if is_told(source) or how_known(source)[1] else cell
     return cell
-
-
-def _teller(told_by: str, called: dict[str, str]) -> str:
-    """The character whom a memory names by its whole name, or by a word of it that no other one has; else nothing."""
-    wanted = told_by.casefold()
-    for name, display in called.items():
-        if wanted in (name.casefold(), display.casefold()):
-            return name
-    words = name_words(told_by)
-    found = [name for name, display in called.items() if words and words <= name_words(display)]
-    return found[0] if len(found) == 1 else ""
 
 
 def _since(cell: Cell) -> float:

@@ -1,0 +1,22 @@
+"""The cast of a world together: two beside each other, who trusts whom, who is where, and a map of memories."""
+
+from .beside import Answer, Beside, Recollection
+from .bonds import Bond
+from .charting import Chart, Cluster, Point
+from .meetings import SAME_EVENT, Life, meetings
+from .whereabouts import By, Whereabouts
+
+__all__ = [
+    "SAME_EVENT",
+    "Answer",
+    "Beside",
+    "Bond",
+    "By",
+    "Chart",
+    "Cluster",
+    "Life",
+    "Point",
+    "Recollection",
+    "Whereabouts",
+    "meetings",
+]

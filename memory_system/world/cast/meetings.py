@@ -1,0 +1,70 @@
+"""One event in two heads: memories of two characters that are close in time, and each name the other."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import combinations
+
+from ...core.entry import MemoryEntry
+from ...core.kinds import Kind
+
+SAME_EVENT = timedelta(minutes=20)
+"""How far apart two people may have noted what they lived together."""
+_SHORTEST_NAME = 3
+
+
+@dataclass(frozen=True)
+class Life:
+    """What one character lived, or a part of it.
+
+    Args:
+        name: the character's name.
+        called: what people call it.
+        entries: its memories.
+    """
+
+    name: str
+    called: str
+    entries: tuple[MemoryEntry, ...]
+
+
+_Mark = tuple[str, str]
+
+
+def meetings(lives: Sequence[Life]) -> Iterator[tuple[_Mark, _Mark]]:
+    """Each event that two of a cast remember, by the character and the id of both memories; a memory stands in one."""
+    named = _names([one.called for one in lives])
+    for (first, by_first), (second, by_second) in combinations(list(zip(lives, named, strict=True)), 2):
+        near = sorted(
+            (abs(at - then), (first.name, one.id), (second.name, other.id))
+            for at, one in _lived(first, by_second)
+            for then, other in _lived(second, by_first)
+            if abs(at - then) <= SAME_EVENT
+        )
+        used: set[_Mark] = set()
+        for _, one, other in near:
+            if not used.intersection((one, other)):
+                used.update((one, other))
+                yield one, other
+
+
+def _lived(life: Life, other: re.Pattern[str] | None) -> list[tuple[datetime, MemoryEntry]]:
+    """What of a life names somebody, with its time."""
+    kinds = (Kind.OBSERVATION, Kind.CONVERSATION)
+    return [(one.timestamp, one) for one in life.entries if one.timestamp and one.kind in kinds and _says(one, other)]
+
+
+def _names(labels: Sequence[str]) -> list[re.Pattern[str] | None]:
+    """What names each of them in a text: a word of the name that no other one shares."""
+    words = [[word for word in re.findall(r"\w+", label) if len(word) >= _SHORTEST_NAME] for label in labels]
+    shared = Counter(word for own in words for word in set(own))
+    alone = [[re.escape(word) for word in own if shared[word] == 1] for own in words]
+    return [re.compile(rf"\b(?:{'|'.join(own)})\b") if own else None for own in alone]
+
+
+def _says(entry: MemoryEntry, name: re.Pattern[str] | None) -> bool:
+    return name is not None and bool(name.search(entry.document) or any(map(name.search, entry.people)))

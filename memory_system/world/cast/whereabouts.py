@@ -1,0 +1,83 @@
+"""Who is where: by what a character has just lived, else by its plan or routine, else where it was last."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from ...agent import AgentMemory
+from ...core.entry import MemoryEntry, Tier
+from ...core.kinds import Kind
+from ...core.times import moment_given
+from ..trail import Cast
+
+JUST_NOW = timedelta(hours=1)
+"""How long what was lived at a place tells more of where somebody is than what they had planned."""
+
+
+class By(StrEnum):
+    """What tells where somebody is."""
+
+    MEMORY = "memory"
+    PLAN = "plan"
+    ROUTINE = "routine"
+    BEFORE = "last memory"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True)
+class Whereabouts:
+    """Where a character is.
+
+    Args:
+        agent: the character's name.
+        place: where; empty where nothing tells it.
+        by: what tells it: a memory of the last hour, the plan of the day, the routine, or the last memory of a place.
+        memory: the id of the memory that tells it; empty where none does.
+        doing: what it does there by its plan or routine; empty where that is not known.
+        since: when that was remembered; ``None`` where no memory tells it.
+    """
+
+    agent: str
+    place: str
+    by: By
+    memory: str = ""
+    doing: str = ""
+    since: datetime | None = None
+
+
+def whereabouts(world: Cast, *, at: datetime | None = None) -> tuple[Whereabouts, ...]:
+    """Where each character is, in their order; changes and touches nothing.
+
+    Args:
+        world: the one whose characters they are.
+        at: at which time of the world, with its zone; now if not given.
+
+    Raises:
+        InvalidParameter: the time has no zone.
+    """
+    moment = None if at is None else moment_given("'at'", at)
+    return tuple(_of(world.agent(name), moment) for name in world.characters())
+
+
+def _of(agent: AgentMemory, at: datetime | None) -> Whereabouts:
+    now = agent.now if at is None else at
+    seen = max(
+        (one for tier in (Tier.STM, Tier.LTM) for one in agent.entries(tier) if _tells(one, now)),
+        key=lambda one: (one.timestamp or now, one.id),
+        default=None,
+    )
+    if seen is not None and seen.timestamp is not None and now - seen.timestamp <= JUST_NOW:
+        return Whereabouts(agent.name, seen.place, By.MEMORY, seen.id, since=seen.timestamp)
+    day = agent.plan_now(now)
+    if day.doing is not None and day.doing.place:
+        doing = day.doing
+        return Whereabouts(agent.name, doing.place, By(day.by), doing.entry_id or "", doing.activity)
+    if seen is not None:
+        return Whereabouts(agent.name, seen.place, By.BEFORE, seen.id, since=seen.timestamp)
+    return Whereabouts(agent.name, "", By.NOTHING)
+
+
+def _tells(entry: MemoryEntry, now: datetime) -> bool:
+    return bool(entry.place) and entry.kind is not Kind.PLAN and entry.timestamp is not None and entry.timestamp <= now
