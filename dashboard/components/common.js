@@ -9,6 +9,14 @@ function make(tag, name, text) {
   return made;
 }
 
+// The same of a picture.
+function draw(tag, given, text) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(given)) made.setAttribute(name, value);
+  if (text !== undefined) made.textContent = text;
+  return made;
+}
+
 // Lets a view stand in its place, and go with it; `view.say` tells the server what was done there, `view.keep` how
 // things stand, which no later click overtakes.
 // Streamlit also takes away what was shown with data that are not the latest any more, as where a script is slow to load

@@ -1,12 +1,5 @@
 // A day of several characters: a lane for each, a dot for each memory, a line where two remember the same event.
 const LANE = 36; // pixels
-const SVG = "http://www.w3.org/2000/svg";
-
-function draw(tag, given) {
-  const made = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(given)) made.setAttribute(name, value);
-  return made;
-}
 
 class Lanes {
   constructor(root) {

@@ -1,6 +1,5 @@
 // A life on a time axis: bands of days and weeks, density, the strongest memories by their words, reflections above what
 // they rest on; from the whole of it down to an hour. The server says what is in a window; meanwhile it is stretched.
-const SVG = "http://www.w3.org/2000/svg";
 const [HOUR, DAY] = [3600, 86400];
 const SPANS = { All: Infinity, "Six weeks": 42 * DAY, Week: 7 * DAY, Day: DAY, Hour: HOUR };
 const [HEAD, ROW, ROWS, FOOT, WAIT_MS, CLICK] = [20, 22, 3, 30, 180, 4];
@@ -8,13 +7,6 @@ const TENTHS = 10; // steps of importance, from nothing on
 const COLUMNS = 120;
 const LABELS = 14; // memories whose words stand in the picture
 const STEP = 0.5; // of the window, by a page key
-
-function draw(tag, given, text) {
-  const made = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(given)) made.setAttribute(name, value);
-  if (text !== undefined) made.textContent = text;
-  return made;
-}
 
 class Life {
   constructor(root, data) {

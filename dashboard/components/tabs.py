@@ -50,3 +50,22 @@ def linked(labels: Mapping[str, str], key: str, link: str) -> tuple[dict[str, An
     opened = str(st.session_state[f"{key}-open"])
     session.to_link(link, None if opened == next(iter(labels)) else opened)
     return shown, opened
+
+
+def segments(what: str, labels: Mapping[str, str], link: str) -> str:
+    """Segments of which one is chosen, which stands in the link; answers its name.
+
+    Args:
+        what: what is chosen.
+        labels: by its word in the link, what each segment is called; the link does not name the first.
+        link: the name in the link.
+    """
+    first, key = next(iter(labels)), f"segment-{link}"
+    if key not in st.session_state:
+        asked = session.from_link(link)
+        st.session_state[key] = asked if asked in labels else first
+    chosen = st.segmented_control(
+        what, list(labels), format_func=labels.__getitem__, key=key, required=True, persist_state="session"
+    )
+    session.to_link(link, None if chosen in (None, first) else str(chosen))
+    return str(chosen or first)

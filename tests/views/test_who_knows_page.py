@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from dashboard import session, words
+from dashboard.data import spreading
 from memory_system.world.knows import Sort, StoryTest, Verdict
 from tests.views.test_pages import OpenPage, press, shown
 
@@ -18,6 +20,20 @@ STOLEN = "Juno stole the mill key from Tobias's coat."
 def cast() -> Collection[str]:
     """One who stole a key, and one who has not heard of that."""
     return ("juno", "mira")
+
+
+def told_by_juno(days_ago: float) -> str:
+    """Mira hears of it from Juno; answers the id of that."""
+    world = session.opened()
+    heard = {"id": "heard", "document": STOLEN, "source": "told", "people": ["Juno Pell"], "rating": 5}
+    world.agent("mira").add_short_term([heard | {"timestamp": world.clock() - timedelta(days=days_ago)}])
+    return "heard"
+
+
+def picture() -> dict[str, Any]:
+    """How the fact spread, as it is drawn."""
+    spread = session.opened().spread(STOLEN)
+    return spreading.picture(spread, words.OPEN_MEMORY, session.picture, lambda name: name.title())
 
 
 def said(label: str) -> str:
@@ -79,3 +95,36 @@ def test_the_facts_of_a_link_are_asked(open_page: OpenPage) -> None:
     page = open_page("who_knows", fact=STOLEN)
     assert STOLEN in shown(page)
     assert said(page.button(key="cell-0-juno").label) == Verdict.KNOWS
+
+
+def test_how_it_spread_stands_in_the_link_and_goes_by_the_slider(open_page: OpenPage) -> None:
+    page = open_page("who_knows", fact=STOLEN, **{"as": "spread"})
+    assert not [one for one in page.button if str(one.key).startswith("cell-")]
+    assert words.NOBODY_KNOWS not in shown(page)
+    slider = page.slider(key="who-knows-at")
+    slider.set_value(slider.value - timedelta(days=38)).run()
+    assert words.NOBODY_KNOWS in shown(page)
+    page.segmented_control(key="segment-as").set_value("cells").run()
+    assert page.button(key="cell-0-mira").label
+    assert "as" not in page.query_params
+
+
+def test_the_picture_of_a_spread_goes_from_left_to_right_by_who_told_whom(open_page: OpenPage) -> None:
+    open_page("who_knows")
+    memory = told_by_juno(1)
+    drawn = picture()
+    juno, telling, mira = drawn["items"][0], *drawn["items"][-2:]
+    assert (juno["id"], juno["look"], mira["id"]) == ("juno", "knows", "mira")
+    assert juno["x"] == 0 < mira["x"] == 1
+    assert (telling["from"], telling["to"]) == ([juno["x"], juno["y"]], [mira["x"], mira["y"]])
+    assert telling["opens"] == {"name": "mira", "memory": memory, "label": words.OPEN_MEMORY}
+    assert [one["label"] for one in drawn["rows"]] == ["Juno", "Mira"]
+    assert drawn["ticks"][0]["lines"][1].endswith("UTC")
+
+
+def test_who_told_it_before_they_are_seen_to_know_it_has_a_point_of_its_own(open_page: OpenPage) -> None:
+    open_page("who_knows")
+    told_by_juno(23)  # two days before Juno took it
+    source = next(one for one in picture()["items"] if one["look"] == "source")
+    assert source["title"].startswith("Juno")
+    assert not source["opens"]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
 import streamlit as st
 
 from memory_system import AgentMemory, MemorySystemError, World
 from memory_system.core import WORLD_AGENT, stamp
-from memory_system.world.knows import PERSON, Cell, Sort, StoryTest, Verdict, began
+from memory_system.world.knows import PERSON, Cell, Sort, StoryTest, Verdict
 
 from ... import session, words
 from ...components import bulk, widgets
@@ -54,15 +54,7 @@ def facts(world: World) -> list[str]:
     return list(dict.fromkeys([*_typed(), *before, *tested]))[:_MOST]
 
 
-def span(world: World) -> tuple[datetime, datetime]:
-    """From when to when the story goes, in UTC, without the zone: as the slider has it."""
-    end = world.clock().astimezone(UTC).replace(tzinfo=None)
-    begin = began(world).astimezone(UTC).replace(tzinfo=None)
-    begin = begin.replace(minute=0, second=0, microsecond=0) - timedelta(hours=1)
-    return begin, end
-
-
-def _cells(fact: str, at: datetime | None) -> tuple[Cell, ...]:
+def cells(fact: str, at: datetime | None) -> tuple[Cell, ...]:
     """How each character stands to a fact, asked again only when something has changed."""
     world = session.world()
     names = world.characters()[:_MOST]
@@ -73,18 +65,18 @@ def _cells(fact: str, at: datetime | None) -> tuple[Cell, ...]:
         held[fact] = asked, world.who_knows(fact, names, at=at, ask_model=False)
         while len(held) > _MOST:
             held.pop(next(iter(held)))
-    cells: tuple[Cell, ...] = held[fact][1]
-    return cells
+    found: tuple[Cell, ...] = held[fact][1]
+    return found
 
 
 def row(agent: AgentMemory, number: int, fact: str, at: datetime | None) -> None:
     """A fact, and how each character stands to it; a click on one shows what that rests on."""
     world = session.world()
-    cells = _cells(fact, at)
+    found = cells(fact, at)
     with st.container(border=True, gap="small", key=f"fact-{number}"):
         st.text(tables.visible(fact))
         with st.container(horizontal=True, gap="small"):
-            for cell in cells:
+            for cell in found:
                 st.button(
                     widgets.plain(f"{session.shown_name(cell.agent)}: {cell.verdict}"),
                     icon=_ICONS[cell.verdict],
@@ -96,7 +88,7 @@ def row(agent: AgentMemory, number: int, fact: str, at: datetime | None) -> None
                 )
         chosen = st.session_state.get(_OPEN)
         if chosen is not None and chosen[0] == fact:
-            for opened in (one for one in cells if one.agent == chosen[1]):
+            for opened in (one for one in found if one.agent == chosen[1]):
                 _evidence(agent, number, world.with_author(opened), at)
 
 

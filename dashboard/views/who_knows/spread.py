@@ -1,0 +1,42 @@
+"""How a fact spread: who had it first, and an arrow for each telling that is remembered; a click opens the sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import streamlit as st
+
+from memory_system.world.knows import spread_of
+
+from ... import session, words
+from ...components import mounting, widgets
+from ...data import spreading, tables
+from . import grid
+
+_OPENED = "spread-opened"
+
+
+def follow() -> None:
+    """Go to the memory that was opened in a picture."""
+    if opened := st.session_state.pop(_OPENED, None):
+        grid.open_memory(*opened)
+
+
+def show(number: int, fact: str, at: datetime | None) -> None:
+    """A fact, and how it spread until a time of the world."""
+    spread = spread_of(session.world(), grid.cells(fact, at), fact)
+    with st.container(border=True, gap="small", key=f"spread-{number}"):
+        st.text(tables.visible(fact))
+        if not spread.knowers:
+            widgets.empty(words.NOBODY_KNOWS, "Go on in the story by the slider, or let somebody hear of it.")
+            return
+        picture = spreading.picture(spread, words.OPEN_MEMORY, session.picture, session.shown_name)
+        mounting.show("graph", picture, _open, key=f"graph-{number}")
+        if spread.unaware:
+            st.caption(widgets.plain(f"Does not know: {', '.join(map(session.shown_name, spread.unaware))}."))
+
+
+def _open(act: Mapping[str, Any]) -> None:
+    st.session_state[_OPENED] = (str(act["name"]), str(act["memory"]))
