@@ -85,6 +85,11 @@ def ink() -> str:
     return "#efeee8" if st.context.theme.type == "dark" else "#161513"
 
 
+def paper() -> str:
+    """The colour of this page, lightly seen through, on which text stands over a picture."""
+    return "rgba(22,22,20,0.8)" if st.context.theme.type == "dark" else "rgba(255,255,255,0.8)"
+
+
 def heading(title: str, about: str, agent: AgentMemory | None = None) -> None:
     """A page's title, whose memory it is about, and what it is for, in a sentence."""
     st.title(plain(title), anchor=False)

@@ -53,6 +53,8 @@ PLACES = (
         (
             PageOf("overview", "World", ":material/home:"),
             PageOf("who_knows", "Who knows what", ":material/grid_on:"),
+            PageOf("cast", "Cast", ":material/groups:"),
+            PageOf("memory_map", "Memory map", ":material/scatter_plot:"),
         ),
     ),
     Place(

@@ -42,6 +42,11 @@ PAGES = {
     "settings": ("settings", {"agent": "mira"}),
     "language model": ("installation", {"agent": "mira", "part": "model"}),
     "prompts": ("installation", {"agent": "mira", "part": "prompts"}),
+    "spread": ("who_knows", {"agent": "mira", "fact": "Juno stole the mill key.", "as": "spread"}),
+    "side by side": ("cast", {"agent": "mira", "with": "tobias", "cue": "Who has the mill key?"}),
+    "trust": ("cast", {"agent": "mira", "show": "trust"}),
+    "places": ("cast", {"agent": "mira", "show": "places"}),
+    "memory map": ("memory_map", {"agent": "mira", "of": "mira"}),
     "world": ("installation", {"agent": "mira", "part": "known"}),
 }
 

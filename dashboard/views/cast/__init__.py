@@ -1,0 +1,1 @@
+"""The page Cast: two side by side, who trusts whom, and who is where."""

@@ -1,0 +1,90 @@
+"""Two characters side by side: one cue, both answers, and what one has that the other lacks."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memory_system import AgentMemory
+from memory_system.core import ago, stamp
+from memory_system.world.cast import Answer, Recollection
+
+from ... import session, words
+from ...components import widgets
+from ...data import tables
+from ..who_knows import moment
+
+_CUE, _OTHER = "cue", "with"
+_FIELD, _LONGEST, _TEXT = "beside-cue", 300, 300
+
+
+def show(agent: AgentMemory) -> None:
+    """The cue, the other one, a time of the world, and both answers."""
+    world = session.world()
+    others = [name for name in world.characters() if name != agent.name]
+    if not others:
+        widgets.empty("There is nobody to compare with.", "Make a second character.", agent, to="new_character")
+        return
+    if _FIELD not in st.session_state:
+        st.session_state[_FIELD] = session.from_link(_CUE) or session.example_cues(agent.name)[0]
+    asked = session.from_link(_OTHER)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        cue = st.text_input(words.ASK_BOTH, max_chars=_LONGEST, key=_FIELD, persist_state="session").strip()
+        other = st.selectbox(
+            f"{widgets.plain(agent.display_name)} {words.THE_OTHER.lower()}", others,
+            index=others.index(asked) if asked in others else 0, format_func=session.shown_name,
+            key=f"beside-with-{agent.name}", persist_state="session", width=260,
+        )  # fmt: skip
+    at = moment.slider("beside-at")
+    session.to_link(_OTHER, other)
+    session.to_link(_CUE, cue)
+    if not cue:
+        widgets.empty("Nothing has been asked yet.", "Type a question above, such as who has the key.")
+        return
+    told = world.beside(agent.name, other, cue, at=at)
+    for answer, against, column in zip(told.answers, reversed(told.answers), st.columns(2), strict=True):
+        with column:
+            _answer(answer, against, cue)
+
+
+def _answer(answer: Answer, against: Answer, cue: str) -> None:
+    only = [one for one in answer.recalled if not one.shared]
+    st.header(tables.visible(answer.called), anchor=False)
+    st.caption(
+        widgets.plain(
+            f"{tables.counted(len(answer.recalled), 'memory', 'memories')} recalled; "
+            f"{against.called} lacks {len(only)} of them."
+        )
+    )
+    if not answer.recalled:
+        widgets.empty("Nothing comes to mind.", "Ask in other words.")
+    for number, one in enumerate([*only, *(one for one in answer.recalled if one.shared)]):
+        _memory(answer, against, one, cue, f"{answer.agent}-{number}")
+
+
+def _memory(answer: Answer, against: Answer, one: Recollection, cue: str, key: str) -> None:
+    entry = one.entry
+    with st.container(border=True, gap="xsmall", key=f"beside-{key}"):
+        if one.shared:
+            st.badge(words.BOTH_HAVE_IT, icon=":material/join_inner:", color="gray")
+        else:
+            st.badge(widgets.plain(f"Only {answer.called}"), icon=":material/join_left:", color="gray")
+        st.text(tables.short(entry.document, _TEXT))
+        now = session.world().clock()
+        when = f"{ago(entry.timestamp, now)} · " if entry.timestamp else ""
+        st.caption(
+            widgets.plain(f"{when}{tables.tier(entry)} · score {one.score:.2f}"),
+            help=stamp(entry.timestamp) if entry.timestamp else None,
+        )
+        with st.container(horizontal=True):
+            if st.button("Why", key=f"beside-why-{key}", type="tertiary", icon=":material/arrow_forward:"):
+                _open(answer.agent, cue, entry.id)
+            if one.shared and one.shared != entry.id and st.button(
+                widgets.plain(f"As {against.called} has it"), key=f"beside-shared-{key}", type="tertiary",
+                icon=":material/join_inner:",
+            ):  # fmt: skip
+                _open(against.agent, "", one.shared)
+
+
+def _open(name: str, cue: str, memory: str) -> None:
+    link = {"agent": name, "memory": memory, **({"cue": cue} if cue else {})}
+    st.switch_page("views/memory/memory.py", query_params=link)

@@ -1,0 +1,89 @@
+"""The places of the world, each in the one that it lies in, with who is there at a time of the story."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from memory_system import AgentMemory
+from memory_system.core import stamp
+from memory_system.world import Located
+from memory_system.world.cast import Whereabouts
+
+from ... import session, words
+from ...components import widgets
+from ...data import tables
+from ..who_knows import grid, moment
+
+_ROW, _DEEPEST, _DOING = 3, 4, 90
+
+
+def show(agent: AgentMemory) -> None:
+    """All places, those with somebody in them first."""
+    world = session.world()
+    at = moment.slider("places-at")
+    located, found = world.places(), world.whereabouts(at=at)
+    if not located:
+        widgets.empty(words.NO_PLACES, "Write places into its personality.", agent, to="personality")
+        return
+    within = {one.place: _held(one.within, located) for one in located}
+    inside: dict[str, list[str]] = {}
+    for place, outer in within.items():
+        inside.setdefault(outer, []).append(place)
+    there: dict[str, list[Whereabouts]] = {}
+    for one in found:
+        there.setdefault(_held(one.place, located), []).append(one)
+    roots = sorted(inside.get("", []), key=lambda place: (-_people(place, inside, there), place.casefold()))
+    busy = [place for place in roots if _people(place, inside, there)]
+    for place in busy:
+        _place(place, inside, there)
+    if lost := there.get("", []):
+        st.caption(widgets.plain(f"Nothing tells where: {', '.join(session.shown_name(one.agent) for one in lost)}."))
+    if empty := [place for place in roots if place not in busy]:
+        st.caption(widgets.plain(f"Nobody is at: {', '.join(map(tables.visible, empty))}."))
+
+
+def _held(place: str, located: Sequence[Located]) -> str:
+    """A place as the world calls it; nothing where it has none of this name."""
+    return next((one.place for one in located if one.place.casefold() == place.casefold()), "") if place else ""
+
+
+def _people(
+    place: str, inside: Mapping[str, Sequence[str]], there: Mapping[str, Sequence[Whereabouts]], deep: int = 0
+) -> int:
+    """How many are at a place, or in one that lies in it."""
+    own = len(there.get(place, ()))
+    return own + sum(_people(one, inside, there, deep + 1) for one in inside.get(place, ()) if deep < _DEEPEST)
+
+
+def _place(
+    place: str, inside: Mapping[str, Sequence[str]], there: Mapping[str, Sequence[Whereabouts]], deep: int = 0
+) -> None:
+    with st.container(border=True, gap="small", key=f"place-of-{deep}-{place}"):
+        st.markdown(f"**{widgets.plain(place)}**")
+        for one in there.get(place, ()):
+            _somebody(one)
+        busy = [one for one in inside.get(place, ()) if deep < _DEEPEST and _people(one, inside, there, deep + 1)]
+        empty = [tables.visible(one) for one in inside.get(place, ()) if one not in busy]
+        for first in range(0, len(busy), _ROW):
+            row = busy[first : first + _ROW]
+            rooms = st.columns(_ROW) if deep == 0 else [st.container() for _ in row]
+            for inner, room in zip(row, rooms, strict=False):
+                with room:
+                    _place(inner, inside, there, deep + 1)
+        if empty:
+            st.caption(widgets.plain(", ".join(empty)))
+
+
+def _somebody(one: Whereabouts) -> None:
+    doing = f": {tables.short(one.doing, _DOING)}" if one.doing else ""
+    when = f", {stamp(one.since)}" if one.since else ""
+    if st.button(
+        widgets.plain(session.shown_name(one.agent)), icon=":material/person:", key=f"is-at-{one.agent}",
+        type="tertiary", help=words.OPEN_MEMORY if one.memory else words.OPEN_CHARACTER,
+    ):  # fmt: skip
+        if one.memory:
+            grid.open_memory(one.agent, one.memory)
+        st.switch_page("views/personality/personality.py", query_params={"agent": one.agent})
+    st.caption(widgets.plain(f"By its {one.by}{when}{doing}"))

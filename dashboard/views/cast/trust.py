@@ -1,0 +1,37 @@
+"""Who trusts whom as a graph; a click tells it, and leads to the character."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from memory_system import AgentMemory
+
+from ... import session, words
+from ...components import mounting, widgets
+from ...data import trusting
+
+_OPENED = "trust-opened"
+_MOST = 12
+"""Characters in one picture."""
+
+
+def show(agent: AgentMemory) -> None:
+    """The graph of the cast, the character that is looked at first."""
+    if name := st.session_state.pop(_OPENED, None):
+        st.switch_page("views/personality/personality.py", query_params={"agent": name})
+    world = session.world()
+    names = [agent.name, *(name for name in world.characters() if name != agent.name)][:_MOST]
+    bonds = [one for one in world.bonds() if one.agent in names]
+    if not any(one.to in names for one in bonds):
+        widgets.empty(words.NOBODY_TRUSTS, "Write into its personality whom it knows.", agent, to="personality")
+        return
+    picture = trusting.picture(bonds, names, words.OPEN_CHARACTER, session.picture, session.shown_name)
+    mounting.show("graph", picture, _open, key="trust-graph")
+    st.caption("An arrow is wider with trust, and dashed where that is open. How trust went stands under Talk, People.")
+
+
+def _open(act: Mapping[str, Any]) -> None:
+    st.session_state[_OPENED] = str(act["name"])

@@ -1,0 +1,47 @@
+"""A designer follows trust to a character, and changes together what a lasso has caught on the map of memories."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from dashboard import words
+
+from .conftest import Dashboard, settled
+
+pytestmark = pytest.mark.browser
+
+
+def test_an_arrow_of_trust_is_told_and_opens_the_character(page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, "cast", agent="mira", show="trust")
+    picture = page.locator(".st-key-trust-graph")
+    expect(picture.get_by_role("status")).to_contain_text("Mira Holloway. Trusts")
+    picture.locator(".point").first.focus()
+    page.keyboard.press("ArrowRight")
+    expect(picture.locator(".arrow.told")).to_have_count(1)
+    expect(picture.get_by_role("status")).to_contain_text("Mira Holloway of")
+    picture.locator("[data-id=tobias]").click()
+    expect(picture.get_by_role("status")).to_contain_text("Tobias Finch. Trusts")
+    picture.get_by_role("button", name=words.OPEN_CHARACTER).click()
+    expect(page).to_have_url(re.compile("personality.*agent=tobias"))
+
+
+def test_what_a_lasso_catches_is_offered_to_be_changed_together(page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, "memory_map", agent="mira", of="mira")
+    field = page.locator(".js-plotly-plot .nsewdrag").first
+    field.scroll_into_view_if_needed()
+    box = field.bounding_box()
+    assert box is not None
+    corners = [(0.05, 0.05), (0.95, 0.05), (0.95, 0.95), (0.05, 0.95), (0.05, 0.06)]
+    x, y = (box["x"] + box["width"] * corners[0][0], box["y"] + box["height"] * corners[0][1])
+    page.mouse.move(x, y)
+    page.mouse.down()
+    for right, down in corners[1:]:
+        page.mouse.move(box["x"] + box["width"] * right, box["y"] + box["height"] * down, steps=8)
+    page.mouse.up()
+    settled(page)
+    expect(page.get_by_role("heading", name=re.compile(r"\d+ memories chosen"))).to_be_visible()
+    expect(page.get_by_role("combobox", name=words.SET_IMPORTANCE)).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile(r"^Forget \d+ memories"))).to_be_visible()

@@ -1,0 +1,128 @@
+"""The pages Cast and Memory map: two side by side, trust, places, and a map whose points are changed together."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import pytest
+
+from dashboard import session, words
+from dashboard.components import mounting
+from dashboard.data import charts, trusting
+from memory_system import Tier
+from memory_system.world.cast import Bond
+from tests.views.test_pages import OpenPage, press, shown
+
+CUE = "Who has the mill key?"
+PAGES = [
+    ("cast", {}), ("cast", {"show": "trust"}), ("cast", {"show": "places"}), ("memory_map", {"of": "mira"}),
+    ("who_knows", {"fact": "Juno stole the mill key.", "as": "spread"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("view", "link"), PAGES)
+def test_no_picture_of_the_world_touches_a_memory(open_page: OpenPage, view: str, link: dict[str, str]) -> None:
+    open_page("history")
+
+    def touched() -> list[object]:
+        agents = [session.opened().agent(name) for name in session.opened().characters()]
+        held = [(one.id, one.last_access) for agent in agents for tier in Tier for one in agent.entries(tier)]
+        return [*(agent.stamp for agent in agents), *held]
+
+    before = touched()
+    open_page(view, **link)
+    assert touched() == before
+
+
+def test_two_are_asked_one_cue_and_what_one_lacks_is_told(open_page: OpenPage) -> None:
+    page = open_page("cast", cue=CUE, **{"with": "tobias"})
+    told = session.opened().beside("mira", "tobias", CUE)
+    lacks = sum(not one.shared for one in told.answers[0].recalled)
+    assert f"{told.answers[1].called} lacks {lacks} of them" in shown(page)
+    assert any(one.shared for one in told.answers[0].recalled)
+    assert any(str(one.key).startswith("beside-shared-") for one in page.button)
+    assert page.query_params["with"] == "tobias"
+    page.text_input(key="beside-cue").set_value("").run()
+    assert "cue" not in page.query_params
+    assert "Nothing has been asked yet" in shown(page)
+
+
+class TestAlone:
+    """Pages of a cast of one."""
+
+    @pytest.fixture
+    def cast(self) -> Collection[str]:
+        return ("mira",)
+
+    @pytest.mark.parametrize(
+        ("link", "said"), [({}, "There is nobody to compare with."), ({"show": "trust"}, words.NOBODY_TRUSTS)]
+    )
+    def test_who_is_alone_is_told_what_to_do(self, open_page: OpenPage, link: dict[str, str], said: str) -> None:
+        page = open_page("cast", **link)
+        assert said in shown(page)
+        assert page.button
+
+
+def test_trust_is_an_arrow_that_is_wider_with_it_and_opens_the_character(
+    open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = []
+    monkeypatch.setattr(mounting, "show", lambda _name, data, *_more, **_named: drawn.append(data))
+    open_page("cast", show="trust")
+    (picture,) = drawn
+    arrows = {one["id"]: one for one in picture["items"] if one["kind"] == "arrow"}
+    bonds = {(one.agent, one.to): one for one in session.opened().bonds() if one.to}
+    assert set(arrows) == {f"{agent}>{to}" for agent, to in bonds}
+    ordered = sorted(bonds.values(), key=lambda one: one.trust or 0)
+    assert [one["wide"] for one in (arrows[f"{one.agent}>{one.to}"] for one in ordered)] == sorted(
+        one["wide"] for one in arrows.values()
+    )
+    assert arrows["mira>tobias"]["opens"] == {"name": "mira", "label": words.OPEN_CHARACTER}
+    assert all(0 <= one[axis] <= 1 for one in picture["items"] if one["kind"] == "point" for axis in "xy")
+
+
+def test_trust_that_is_open_is_dashed_and_strangers_are_left_out() -> None:
+    bonds = [
+        Bond("ana", "Bob", "bob", "", None, 2, None, ""),
+        Bond("ana", "Old <b>Pim</b>", "", "ferryman", 0.5, 0, None, ""),
+    ]
+    drawn = trusting.picture(bonds, ["ana", "bob"], "open", lambda _: "", str.title)
+    (arrow,) = [one for one in drawn["items"] if one["kind"] == "arrow"]
+    assert (arrow["look"], arrow["wide"]) == ("open", 1.0)
+    assert "2 talks" in arrow["text"]
+
+
+def test_the_map_of_places_has_everybody_where_they_are(open_page: OpenPage) -> None:
+    page = open_page("cast", show="places")
+    there = {one.agent: one.place for one in session.opened().whereabouts()}
+    assert {str(one.key) for one in page.button} >= {f"is-at-{name}" for name, place in there.items() if place}
+    assert all(any(f"**{place}**" in one.value for one in page.markdown) for place in there.values() if place)
+
+
+def test_clusters_of_the_map_are_changed_together_and_undone(open_page: OpenPage) -> None:
+    page = open_page("memory_map", of="mira")
+    chart = session.opened().chart("mira")
+    smallest = chart.clusters[-1]
+    pills = next(one for one in page.button_group if one.label == words.CHOOSE_CLUSTERS)
+    assert pills.options == [charts.label(one) for one in chart.clusters]
+    pills.set_value([smallest.number]).run()
+    assert any(f"{smallest.count:,} memor" in one.value for one in page.header)
+    revision = session.opened().agent("mira").revision
+    next(one for one in page.selectbox if one.label == words.SET_IMPORTANCE).set_value(9).run()
+    press(page, next(one.label for one in page.button if one.key == "bulk-apply-map"))
+    ids = [one.memory for one in chart.points if one.cluster == smallest.number]
+    held = [session.opened().agent("mira").find(one) for one in ids]
+    assert {one.rating for one in held if one and not one.protected} == {9}
+    press(page, "Undo")
+    assert session.opened().agent("mira").revision == revision + 2
+
+
+def test_the_map_of_everybody_says_whose_a_point_is(open_page: OpenPage) -> None:
+    page = open_page("memory_map", of="*")
+    chart = session.opened().chart()
+    figure = charts.figure(chart, "black", "white", named=True)
+    points = [point for trace in figure.data for point in trace.customdata]
+    assert sorted(points) == sorted(map(charts.mark, chart.points))
+    assert {str(text).partition(":")[0] for trace in figure.data for text in trace.hovertext} == {"mira", "tobias"}
+    assert [one.text for one in figure.layout.annotations] == [f"<b>{one.name}</b>" for one in chart.clusters]
+    assert page.query_params["of"] == "*"
