@@ -3,13 +3,31 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import stat
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import IO
 from uuid import uuid4
 
 from ..errors import ForeignStore, MemorySystemError, StoreError
+from .times import real_clock
+
+try:
+    import fcntl
+
+    _LOCKS = True
+except ImportError:  # where files are not locked like this, what was left is told by its age
+    _LOCKS = False
+
+_IN_USE = ".in-use.lock"
+"""A file in a folder of ``making``, locked by whoever makes something there."""
+_PART = re.compile(r"\..*-[0-9a-f]{32}\.part")
+_HOUR = 3600.0
+"""Seconds after which what still is not made will not be, where nobody's lock tells it."""
 
 
 @contextmanager
@@ -63,15 +81,107 @@ def beside(path: Path, text: str, *, durable: bool = False) -> Iterator[Path]:
         OSError: it cannot be written.
     """
     scratch = path.with_name(f".{path.stem[:50]}-{uuid4().hex}.part")  # two may save at once; the last one counts
-    try:
-        with scratch.open("wb") as file:
-            file.write(text.encode("utf-8"))
-            if durable:
-                file.flush()
-                os.fsync(file.fileno())
+    with ExitStack() as held:
+        held.callback(scratch.unlink, missing_ok=True)
+        file = held.enter_context(scratch.open("wb"))
+        while not _locked(file):  # whoever removes what was left was faster
+            file = held.enter_context(scratch.open("wb"))
+        file.write(text.encode("utf-8"))
+        file.flush()
+        if durable:
+            os.fsync(file.fileno())
+        if not _LOCKS:
+            file.close()
         yield scratch
-    finally:
-        scratch.unlink(missing_ok=True)
+
+
+def _locked(file: IO[bytes]) -> bool:
+    """Lock an open file until it is closed; answers whether it still has a name, or cannot be locked here at all."""
+    if _LOCKS:
+        with suppress(OSError):  # a file system without locks: what was left there stays for the doctor
+            fcntl.flock(file, fcntl.LOCK_EX)
+    return os.fstat(file.fileno()).st_nlink > 0
+
+
+@contextmanager
+def making(where: Path, begins: str) -> Iterator[Path]:
+    """A new folder to make something in, gone afterwards; ``remove_left`` leaves it alone as long as the block lasts.
+
+    Args:
+        where: the folder that it lies in, which is there.
+        begins: how its name begins.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=begins, dir=where))
+        with ExitStack() as held:
+            held.callback(shutil.rmtree, folder, ignore_errors=True)
+            if _locked(held.enter_context((folder / _IN_USE).open("xb"))):  # else whoever removes leftovers was faster
+                yield folder
+                return
+
+
+def size_of(path: Path) -> int:
+    """Bytes of a file, or of all files below a folder; 0 of what is gone."""
+    found = 0
+    for file in (path, *path.glob("**/*")):
+        with suppress(OSError):
+            about = file.lstat()
+            found += about.st_size if stat.S_ISREG(about.st_mode) else 0
+    return found
+
+
+def remove_parts(folder: Path) -> None:
+    """Remove all files of a folder that were being written; the caller holds the lock of whoever writes there."""
+    with suppress(OSError):
+        for part in folder.glob("*.part"):
+            part.unlink()
+
+
+def left_parts(folder: Path) -> list[Path]:
+    """The files that ``beside`` wrote into a folder, and which are still there: being written, or left by a kill."""
+    return sorted(path for path in folder.glob(".*.part") if _PART.fullmatch(path.name))
+
+
+def is_left(path: Path) -> bool:
+    """Whether nobody uses a folder of ``making`` or a file of ``beside`` any more; one gone is not left either."""
+    return _taken(path, remove=False)
+
+
+def remove_left(path: Path) -> bool:
+    """Remove such a folder or file if nobody uses it any more; answers whether it did."""
+    return _taken(path, remove=True)
+
+
+def _taken(path: Path, *, remove: bool) -> bool:
+    folder = path.is_dir() and not path.is_symlink()
+    try:
+        if not _LOCKS or (folder and not (path / _IN_USE).exists()):  # made this moment, or by an earlier version
+            left = _old(path)
+            if left and remove:
+                _remove(path)
+            return left
+        with (path / _IN_USE if folder else path).open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            left = os.fstat(file.fileno()).st_nlink > 0
+            if left and remove:
+                _remove(path)
+            return left
+    except OSError:
+        return False
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
+
+
+def _old(path: Path) -> bool:
+    return real_clock().timestamp() - path.lstat().st_mtime > _HOUR
 
 
 def replace_text(path: Path, text: str, *, durable: bool = False) -> None:

@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import IO
 
 from ..core import personality
-from ..core.files import as_store_errors
+from ..core.files import as_store_errors, making
 from ..core.times import real_clock
 from ..errors import AgentNotFound, AlreadyExists, MemorySystemError
 from ..operations.context import Progress, no_progress
 from ..store import copying
 from ..store.journal.location import JOURNAL, broken_pages
 from ..store.write_lock import WriteLock
+from ..world.cut_off import HALF
 from ..world.folders import KEPT, in_bin
 from ..world.swap import NOTE
 from ..world.world import TOKENS, World
@@ -83,18 +84,16 @@ def make(
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists():
             raise AlreadyExists(f"There is a file {path} already. Name another.")
-        beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-        try:
+        with making(path.parent, HALF) as scratch:
+            beside = scratch / path.name
             with beside.open("wb") as file:
-                manifest = _write(world, names, file, path.parent, now, progress, cancelled)
+                manifest = _write(world, names, file, scratch, now, progress, cancelled)
                 file.flush()
                 os.fsync(file.fileno())
             if manifest is None:
                 return None
             backup_reading.check(beside, progress=lambda done, doing: progress(_MAKING + (1 - _MAKING) * done, doing))
             beside.replace(path)
-        finally:
-            beside.unlink(missing_ok=True)
         progress(1.0, "Done")
         return Backup(path, path.stat().st_size, manifest)
 
@@ -174,7 +173,7 @@ def _copy(world: World, folder: Path, target: Path) -> None:
 
 @contextmanager
 def _scratch(beside: Path) -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix=".backup-", dir=beside, ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(dir=beside, ignore_cleanup_errors=True) as folder:
         yield Path(folder)
 
 

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import filecmp
 import hashlib
-import os
 import shutil
 import stat
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -20,9 +18,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO
 
-from ..core.files import as_store_errors
+from ..core.files import as_store_errors, making
 from ..errors import InvalidBackup, NotFound, shown
 from ..operations.context import Progress, no_progress
+from ..world.cut_off import HALF
 from .backup_manifest import MOST_BYTES, NAME, Kept, Manifest
 
 _CHUNK = 1 << 20
@@ -123,12 +122,14 @@ def take_in(source: IO[bytes], folder: Path) -> Path:
     """
     with as_store_errors(f"The folder of backups {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
-        handle, scratch = tempfile.mkstemp(dir=folder, prefix=".uploaded ", suffix=".part")
-        beside = Path(scratch)
-        try:
-            with os.fdopen(handle, "wb") as file:
+        with making(folder, HALF) as scratch:
+            beside = scratch / "uploaded.zip"
+            with beside.open("wb") as file:
                 shutil.copyfileobj(source, file, _CHUNK)
-            held = look(beside)
+            try:
+                held = look(beside)
+            except InvalidBackup as error:
+                raise InvalidBackup(error.sentence.replace(beside.name, "The file")) from error
             number, target = 1, folder / named(held.world, held.made_at)
             while target.exists():
                 if filecmp.cmp(beside, target, shallow=False):
@@ -136,10 +137,6 @@ def take_in(source: IO[bytes], folder: Path) -> Path:
                 number += 1
                 target = folder / named(held.world, held.made_at, f" ({number})")
             beside.replace(target)
-        except InvalidBackup as error:
-            raise InvalidBackup(error.sentence.replace(beside.name, "The file")) from error
-        finally:
-            beside.unlink(missing_ok=True)
     return target
 
 

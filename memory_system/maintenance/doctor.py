@@ -113,8 +113,7 @@ def examine(
         progress: told how far it is, 0 to 1, and whom it looks at.
         cancelled: asked before each agent whether to stop; what was found until then is answered.
     """
-    backups = world.settings.backup_folder
-    found = [stray_files.disk(world.folder), *stray_files.half_made(world.folder, backups, repair=repair)]
+    found = [stray_files.disk(world.folder), *stray_files.half_made(world, repair=repair)]
     found += stray_files.set_aside(world.folder)
     names = world.stored()
     for number, name in enumerate(names):
@@ -224,8 +223,6 @@ def repair_agent(
         ledger.close()
         if text is not None and file_of.problem(text) is not None:
             file_of.put_back(text)
-        for file in folder.glob("*.part"):
-            file.unlink()
     except MemorySystemError as error:
         return error.sentence
     except OSError as error:

@@ -6,15 +6,11 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from filelock import Timeout
-
+from ..core.files import size_of
 from ..core.findings import Finding, State
-from ..core.times import real_clock
-from ..world import swap
-from ..world.swap import work_lock
+from ..world import cut_off, swap
+from ..world.world import World
 
-_HOUR = 3600.0
-"""Seconds after which a backup that still is not made will not be."""
 _LEAST_FREE = 200_000_000
 """Bytes that should be free; and as many as the world has, so that a store can be rebuilt beside the old one."""
 
@@ -24,7 +20,7 @@ def of_agent(folder: Path) -> Iterator[Finding]:
     aside = [path for path in folder.glob("*-damaged-*") if not path.name.endswith(("-wal", "-shm"))]
     aside += folder.glob("chroma-replaced-*")
     if aside:
-        size = sum(file.stat().st_size for path in aside for file in (path, *path.glob("**/*")) if file.is_file())
+        size = sum(map(size_of, aside))
         names = ", ".join(sorted(path.name for path in aside)[:3])
         yield Finding(
             folder.name,
@@ -32,43 +28,44 @@ def of_agent(folder: Path) -> Iterator[Finding]:
             State.NOTE,
             f"{len(aside)} set aside ({names}), {size / 1e6:.1f} MB. Delete them when you need them no longer.",
         )
-    if parts := sorted(path.name for path in folder.glob("*.part")):
-        yield Finding(
-            folder.name, "leftovers", State.WRONG, f"{', '.join(parts[:3])} was being written when it was cut off."
-        )
+    if parts := sorted(folder.glob("*.part")):
+        names, size = ", ".join(path.name for path in parts[:3]), sum(map(size_of, parts))
+        more = f" and {len(parts) - 3} more" if len(parts) > 3 else ""
+        sentence = f"{names}{more} was being written when it was cut off; that takes {_shown(size)}."
+        yield Finding(folder.name, "leftovers", State.WRONG, f"{sentence} Opening the agent removes it.")
 
 
-def half_made(world: Path, backups: Path, *, repair: bool) -> Iterator[Finding]:
+def half_made(world: World, *, repair: bool) -> Iterator[Finding]:
     """What was being made of a world, or of its backups, when it was cut off; removed if told to repair."""
-    half = world.with_name(f".{world.name}-restoring")
-    found = [*world.glob(".*-copying"), *world.parent.glob("*-filling"), *([half] if _cut_off(half, world) else [])]
-    found += [path for path in (*backups.glob(".backup-*"), *backups.glob(".*.part")) if _old(path)]
-    for path in sorted(found):
+    backups = world.settings.backup_folder
+    if world.cut_off:
+        size = sum(one.size for one in world.cut_off)
+        yield Finding(
+            "",
+            "leftovers",
+            State.REPAIRED,
+            f"{len(world.cut_off)} left half made by programs that were killed, {_shown(size)}, were removed when the "
+            "world was opened.",
+        )
+    if repair:
+        for one in cut_off.remove(world.spot, backups):
+            yield _told(one, gone=True)
+    for one in cut_off.found(world.spot, backups):
+        yield _told(one, gone=False)
+    for path in sorted([*world.folder.glob(".*-copying"), *world.folder.parent.glob("*-filling")]):
+        one = cut_off.CutOff(path, size_of(path))
         if repair:
             shutil.rmtree(path, ignore_errors=True)
-            if path.is_file():
-                path.unlink()
-        gone = not path.exists()
-        state = State.REPAIRED if gone else State.WRONG
-        yield Finding("", "leftovers", state, f"{path.name} was being copied when it was cut off." + " Removed." * gone)
+        yield _told(one, gone=not path.exists())
 
 
-def _cut_off(half: Path, world: Path) -> bool:
-    """Whether nobody is at it any more."""
-    if not half.is_dir():
-        return False
-    try:
-        with work_lock(world):
-            return True
-    except (Timeout, OSError):
-        return False
+def _told(one: cut_off.CutOff, *, gone: bool) -> Finding:
+    sentence = f"{one.path.name} was being made when it was cut off; it takes {_shown(one.size)}."
+    return Finding("", "leftovers", State.REPAIRED if gone else State.WRONG, sentence + " Removed." * gone)
 
 
-def _old(path: Path) -> bool:
-    try:
-        return real_clock().timestamp() - path.stat().st_mtime > _HOUR
-    except OSError:
-        return False
+def _shown(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.1f} KB"
 
 
 def set_aside(world: Path) -> Iterator[Finding]:

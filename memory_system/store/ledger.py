@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import os
 import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +14,7 @@ from ..core import personality as personalities
 from ..core.change_set import TEXTS, ChangeSet
 from ..core.chroma_address import StorePlace
 from ..core.entry import LIVED, MemoryEntry, Tier
-from ..core.files import as_store_errors
+from ..core.files import as_store_errors, remove_parts
 from ..core.memory import Vectors
 from ..core.times import Clock, real_clock
 from ..embedding.embedder import Embedder
@@ -23,7 +22,6 @@ from ..errors import (
     AgentGone,
     InvalidPersonality,
     OtherEmbedder,
-    StaleChange,
     StoreDamaged,
     StoreError,
     StoreUnavailable,
@@ -38,7 +36,13 @@ from .expected_rows import Wanted, of_entries, of_table
 from .journal.journal import Journal, content_hash
 from .journal.location import refuse_older
 from .journal.moving import Journals
-from .ledger_checks import kept_all_the_same, nothing_changed, refuse_broken
+from .ledger_checks import (
+    kept_all_the_same,
+    nothing_changed,
+    refuse_broken,
+    refuse_foreign_edit,
+    refuse_unwritable,
+)
 from .policy import Policy
 from .projection import AT_ONCE, Stores
 from .query_log import Asked
@@ -234,8 +238,8 @@ class Ledger:
             with nothing_changed():
                 self._finish_cut_off()
                 self._take_over_missed()
-            self._refuse_foreign_edit(change_set)
-            self._refuse_unwritable(change_set)
+            refuse_foreign_edit(change_set, self.text("personality"), self.personality_path)
+            refuse_unwritable(change_set, self.personality_path, self.folder)
             applied = self.journal.commit(change_set, vectors, self.embedder.identity)
             if applied.revision is not None and applied.revision > self._revision:
                 self._show(applied, vectors)
@@ -303,25 +307,6 @@ class Ledger:
             if not self.gone:  # deleted, or in other hands: there is nothing left to write to
                 self._catch_up()
                 self.journal.touch(take())
-
-    def _refuse_foreign_edit(self, change_set: ChangeSet) -> None:
-        """A personality that was edited on disk since it was planned is not overwritten; a missing one is written."""
-        for text in change_set.texts:
-            if text.name == "personality" and text.before == self.text("personality"):
-                on_disk = personalities.read(self.personality_path)
-                if on_disk not in (None, text.before, text.after):
-                    raise StaleChange(
-                        f"{self.personality_path.name} has been edited since you loaded it. "
-                        "Load it again and repeat your change."
-                    )
-
-    def _refuse_unwritable(self, change_set: ChangeSet) -> None:
-        """Try the folder of the personality and the agent's own before anything is committed."""
-        for text in change_set.texts:
-            if text.name == "personality" and text.after is not None:
-                personalities.refuse_unwritable(self.personality_path, text.after)
-        if not os.access(self.folder, os.W_OK):
-            raise StoreDamaged(f"{self.folder} cannot be written. Nothing was changed.")
 
     def _finish_cut_off(self) -> None:
         """Carry out what a process that died had committed: whoever holds the lock knows that nobody else is at it."""
@@ -655,6 +640,7 @@ class Ledger:
             JournalDamaged: the journal cannot be relied on. Nothing was changed.
             StoreError: the files cannot be used.
         """
+        remove_parts(self.folder)
         self._note = shutdown_note.read(self.folder)
         self._altered = self._note.altered(self.folder) if self._note is not None else []
         self._stores = Stores(self.folder / "chroma", self._chroma)

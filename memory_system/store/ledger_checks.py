@@ -6,9 +6,11 @@ The texts that a conversation is kept by, as far as whoever stores them has to k
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,7 @@ from ..core.files import as_store_errors
 from ..core.memory import Memory, Vectors
 from ..core.saved_interviews import parse_sittings
 from ..core.settings import AgentSettings
-from ..errors import Conflict, InvalidParameter, Protected, StoreDamaged, StoreError, StoreUnavailable
+from ..errors import Conflict, InvalidParameter, Protected, StaleChange, StoreDamaged, StoreError, StoreUnavailable
 from ..recall.cues import parse_cues, parse_judgments
 from .expected_rows import Wanted
 from .put_off import parse_put_off
@@ -182,6 +184,40 @@ def _torn(stored: Vectors, alike: Sequence[tuple[int, int]], wanted: Wanted) -> 
     vectors = np.where(np.isnan(vectors), 0, vectors)
     far = ~(np.abs(held - vectors).max(axis=1, initial=0.0) < _ROUNDING)
     return [rows[place] for place in np.flatnonzero(far)]
+
+
+def refuse_foreign_edit(change_set: ChangeSet, held: str | None, path: Path) -> None:
+    """Do nothing unless a personality was edited on disk since it was planned; a missing one may be written.
+
+    Args:
+        change_set: what is to be carried out.
+        held: the personality as the agent has it.
+        path: its file.
+
+    Raises:
+        StaleChange: it was. It is not overwritten.
+    """
+    for text in change_set.texts:
+        if text.name == "personality" and text.before == held:
+            on_disk = personalities.read(path)
+            if on_disk not in (None, text.before, text.after):
+                raise StaleChange(
+                    f"{path.name} has been edited since you loaded it. Load it again and repeat your change."
+                )
+
+
+def refuse_unwritable(change_set: ChangeSet, path: Path, folder: Path) -> None:
+    """Try the folder of the personality file and the agent's own before anything is committed.
+
+    Raises:
+        OSError: the personality cannot be written.
+        StoreDamaged: the agent's folder cannot.
+    """
+    for text in change_set.texts:
+        if text.name == "personality" and text.after is not None:
+            personalities.refuse_unwritable(path, text.after)
+    if not os.access(folder, os.W_OK):
+        raise StoreDamaged(f"{folder} cannot be written. Nothing was changed.")
 
 
 @contextmanager

@@ -10,6 +10,7 @@ Worlds that were set aside when a backup was restored in their place: nothing is
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -100,6 +101,16 @@ class Spot:
         """Where another world is made ready to take its place."""
         return self.folder.with_name(f".{self.folder.name}-restoring")
 
+    def half_is_left(self) -> bool:
+        """Whether another world was made ready, and nobody is at it any more."""
+        if not self.half.is_dir():
+            return False
+        try:
+            with work_lock(self.folder):
+                return self.half.is_dir() and not _pointer(self).exists()
+        except (Timeout, OSError):
+            return False
+
     def agent(self, name: str) -> Place:
         """Where one of its agents lies."""
         return Place(self.folder / name, self.personalities / f"{name}.json")
@@ -108,6 +119,22 @@ class Spot:
 def work_lock(world: Path) -> FileLock:
     """Held by whoever makes another world ready for this place, so that nobody takes that for a leftover."""
     return FileLock(world.with_name(f".{world.name}-restoring.work.lock"), timeout=0)
+
+
+def remove_half(spot: Spot) -> bool:
+    """Remove what was being made ready for this place, if nobody is at it any more; answers whether it did.
+
+    Raises:
+        OSError: it cannot be removed.
+        Timeout: somebody is at it.
+    """
+    if not spot.half.is_dir():
+        return False
+    with work_lock(spot.folder):
+        if not spot.half.is_dir() or _pointer(spot).exists():  # it is about to take the world's place
+            return False
+        shutil.rmtree(spot.half)
+        return True
 
 
 def swap(spot: Spot, ready: Path, names: Sequence[str], why: str, now: datetime) -> Path | None:

@@ -68,8 +68,8 @@ from ..store.named import claimed, placed
 from ..store.projection import forget
 from ..store.server_notice import warn_if_served
 from ..store.write_lock import WriteLock
+from . import cut_off, knowing
 from . import folders as lifecycle
-from . import knowing
 from .advancing import Advance, Advanced, foresee
 from .branches.branches import Stage
 from .cast import beside, bonds, charting
@@ -118,6 +118,8 @@ class World(Stage):
         self.folder = Path(self.settings.database) / self.name
         self.spot = Spot(self.folder, Path(self.settings.personalities))
         finish(self.spot)
+        self.cut_off = cut_off.remove(self.spot, self.settings.backup_folder)
+        """What killed programs had left half made, and is removed now."""
         with as_store_errors(f"The world {self.name!r}"):
             refuse_links(self.folder, TOKENS, ABOUT_FILE, PRICES_FILE, PROMPTS_FILE)
         warn_if_served(self.folder)
