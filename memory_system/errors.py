@@ -38,6 +38,7 @@
     └── StoreError                     500
         ├── ServerUnavailable          503  a server that is needed cannot be reached, or answers what is no answer
         ├── StoreUnavailable           503  the server that keeps memories cannot be reached, or takes too long
+        ├── Exhausted                  503  this computer has no memory or no thread left for it
         ├── StoreBusy                  503  another process holds the agent for longer than we wait
         ├── StoreDamaged               500  files that cannot be opened or do not agree
         │   └── JournalDamaged              the journal's: what the store holds is shown read-only
@@ -351,6 +352,13 @@ class StoreUnavailable(StoreError):
     code = "store-unavailable"
 
 
+class Exhausted(StoreError):
+    """Raise when this computer has no memory left, or starts no more threads; the same works when there is room."""
+
+    status = 503
+    code = "exhausted"
+
+
 class StoreBusy(StoreError):
     """Raise when another process holds the agent's lock for longer than we are willing to wait."""
 
@@ -409,6 +417,7 @@ __all__ = [
     "CueNotFound",
     "EmbedderError",
     "EntryNotFound",
+    "Exhausted",
     "ExtraMissing",
     "ForeignStore",
     "Immutable",

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 from uuid import uuid4
 
-from ..errors import ForeignStore, MemorySystemError, StoreError
+from ..errors import Exhausted, ForeignStore, MemorySystemError, StoreError
 from .times import real_clock
 
 try:
@@ -30,15 +30,52 @@ _HOUR = 3600.0
 """Seconds after which what still is not made will not be, where nobody's lock tells it."""
 
 
+def exhausted(error: BaseException) -> str | None:
+    """What an error says that there is no more of, ``memory`` or ``threads``; ``None`` if it says nothing of it."""
+    if isinstance(error, MemoryError):
+        return "memory"
+    told = str(error).lower()
+    if isinstance(error, RuntimeError) and "start new thread" in told:
+        return "threads"
+    if type(error).__name__ == "PanicException" and ("thread" in told or "resource temporarily" in told):
+        return "threads"  # of Chroma's own
+    return None
+
+
 @contextmanager
-def as_store_errors(what: str) -> Iterator[None]:
-    """Turn what the file system refuses into a ``StoreError`` that names the file.
+def as_exhausted(what: str) -> Iterator[None]:
+    """Turn an error that says that there is no memory or no thread left into one of ours.
+
+    Args:
+        what: was at work, as the beginning of a sentence.
 
     Raises:
-        StoreError: an ``OSError``, or a path that cannot be one, within the block.
+        Exhausted: there was none left within the block.
     """
     try:
         yield
+    except (MemoryError, RuntimeError) as error:
+        if (short := exhausted(error)) is None:
+            raise
+        raise Exhausted(out_of(what, short)) from error
+
+
+def out_of(what: str, short: str) -> str:
+    """The sentence for an ``Exhausted``."""
+    return f"{what} could not go on: this computer has no {short} left. Close other programs, and try again."
+
+
+@contextmanager
+def as_store_errors(what: str) -> Iterator[None]:
+    """Turn what the file system or the computer refuses into a ``StoreError``, which names the file.
+
+    Raises:
+        StoreError: an ``OSError``, or a path that cannot be one, within the block.
+        Exhausted: there was no memory or no thread left.
+    """
+    try:
+        with as_exhausted(what):
+            yield
     except MemorySystemError:
         raise
     except OSError as error:

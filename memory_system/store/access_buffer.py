@@ -6,7 +6,7 @@ import dataclasses
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -90,9 +90,11 @@ class AccessLog:
             self._waiting += notes
             self._accesses += accesses
             if self._timer is None and notes:
-                self._timer = threading.Timer(DELAY_SECONDS, self._flush_soon)
-                self._timer.daemon = True  # a program that ends flushes by itself, and need not wait
-                self._timer.start()
+                timer = threading.Timer(DELAY_SECONDS, self._flush_soon)
+                timer.daemon = True  # a program that ends flushes by itself, and need not wait
+                with suppress(RuntimeError):  # no thread is left: it waits for the next recall, change or closing
+                    timer.start()
+                    self._timer = timer
 
     def flush(self) -> None:
         """Write all that waits, now.

@@ -8,13 +8,14 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from datetime import datetime
+from itertools import starmap
 from pathlib import Path
 
 from ..core import personality as personalities
 from ..core.change_set import TEXTS, ChangeSet
 from ..core.chroma_address import StorePlace
 from ..core.entry import LIVED, MemoryEntry, Tier
-from ..core.files import as_store_errors, remove_parts
+from ..core.files import as_exhausted, as_store_errors, remove_parts
 from ..core.memory import Vectors
 from ..core.times import Clock, real_clock
 from ..embedding.embedder import Embedder
@@ -37,11 +38,14 @@ from .journal.journal import Journal, content_hash
 from .journal.location import refuse_older
 from .journal.moving import Journals
 from .ledger_checks import (
+    by_another_distance,
     kept_all_the_same,
     nothing_changed,
     refuse_broken,
     refuse_foreign_edit,
     refuse_unwritable,
+    what_waits,
+    why_not,
 )
 from .policy import Policy
 from .projection import AT_ONCE, Stores
@@ -122,6 +126,7 @@ class Ledger:
         self._texts: dict[str, str | None] = {}
         self._revision, self._access, self._touches = 0, 0, 0
         self._seen: int | None = None
+        self._torn = False
         self._lock = TableLock()
         self._still = 0  # how many readings hold the tables, one within the other
         self._turn = threading.RLock()
@@ -182,12 +187,7 @@ class Ledger:
             raise OtherEmbedder(self._why_not(others))
 
     def _why_not(self, others: str) -> str:
-        return (
-            f"The vectors of {self.folder.name!r} were made with {others}, and {self.embedder.identity} is chosen, so "
-            "that nothing can be recalled or changed. Choose the embedder that made them (Settings, use-embedder, "
-            "MEMORY_EMBEDDER or --embedder); or let “python -m memory_system reembed "
-            f"{self.folder.name}” make them with the chosen one."
-        )
+        return why_not(self.folder.name, others, self.embedder.identity)
 
     # -- what is known ---------------------------------------------------------------------------------
 
@@ -230,7 +230,8 @@ class Ledger:
         self.refuse_other_embedder()
         if not change_set:
             return change_set
-        vectors = self._vectors_of(change_set)
+        with as_exhausted(f"The agent {self.folder.name!r}"):
+            vectors = self._vectors_of(change_set)
         with self.writing(), as_store_errors(f"The agent {self.folder.name!r}"):
             self._accesses.flush()  # what comes back by this change keeps the accesses it had
             self._catch_up()
@@ -242,8 +243,9 @@ class Ledger:
             refuse_unwritable(change_set, self.personality_path, self.folder)
             applied = self.journal.commit(change_set, vectors, self.embedder.identity)
             if applied.revision is not None and applied.revision > self._revision:
-                self._show(applied, vectors)
                 with kept_all_the_same(self.folder.name):
+                    with self._whole_or_anew():
+                        self._show(applied, vectors)
                     whole = self._carry_out(applied, vectors)
                 if whole:
                     # a disk may be full by now: the change stands, and this is done once more by the next write
@@ -418,15 +420,36 @@ class Ledger:
     def _catch_up(self) -> None:
         """Take in what other processes wrote since; costs next to nothing when there is nothing."""
         seen = self.journal.seen()
-        if seen is not None and seen == self._seen:
+        if seen is not None and seen == self._seen and not self._torn:
             return
         revision, access = self.journal.position()
-        if revision != self._revision:
-            for applied in self.journal.since(self._revision):
-                self._show(applied, self._vectors_of(applied))
+        with self._whole_or_anew():
+            if self._torn:
+                self._fill_anew()
+            elif revision != self._revision:
+                for applied in self.journal.since(self._revision):
+                    self._show(applied, self._vectors_of(applied))
         if access != self._access:
             self._take_in_accesses()
         self._seen = seen
+
+    @contextmanager
+    def _whole_or_anew(self) -> Iterator[None]:
+        """What breaks off while the tables change, as for want of memory, leaves tables that are filled anew first."""
+        try:
+            yield
+        except BaseException:
+            self._torn = True
+            raise
+
+    def _fill_anew(self) -> None:
+        """Fill all tables from the journal, which is the truth."""
+        self.tables |= {tier: Table() for tier in Tier}
+        self._texts.clear()
+        self._revision, self._access = self.journal.position()
+        self._fill(Tier)
+        self._touches += 1
+        self._torn = False
 
     def _take_in_accesses(self) -> None:
         accesses, self._access = self.journal.last_accesses(self._access)
@@ -580,21 +603,12 @@ class Ledger:
     def _say_what_waits(self) -> None:
         """Tell of vectors and distances that are not what is in use, and what to do."""
         waiting, other = len(self.without_vector()), self._stores.embedder
-        held = sum(self._counts().values())
+        held, ours = sum(self._counts().values()), self.embedder.identity
         if self.other_embedder is not None:
             self.messages.append(self._why_not(other))
-        elif other != self.embedder.identity or waiting:
-            without = f"{waiting:,} of {held:,} memories have no vector of it and are not found by meaning"
-            self.messages.append(
-                f"The vectors of {self.folder.name!r} were made with {other}, and {self.embedder.identity} is in use: "
-                f"{without if waiting else 'Chroma still holds the old ones'}. "
-                "agent.reembed() embeds them again; it can be stopped and resumed."
-            )
-        for tier, distance in self._stores.distances().items():
-            self.messages.append(
-                f"The store of {tier.upper()} ranks by the distance {distance!r} instead of 'l2'. Recall does not rest "
-                "on it; agent.reembed() rebuilds the store."
-            )
+        elif other != ours or waiting:
+            self.messages.append(what_waits(self.folder.name, other, ours, waiting, held))
+        self.messages += starmap(by_another_distance, self._stores.distances().items())
 
     def _store_anew(self, why: str, embedder: str, progress: Callable[[float], None]) -> Path:
         """Write a new store in the place of the old one; answers where that lies now."""
@@ -741,7 +755,7 @@ class Ledger:
     @contextmanager
     def reading(self) -> Iterator[None]:
         """Hold the tables still, after taking in what other processes wrote; who reads within it takes in no more."""
-        with self._lock:
+        with as_exhausted(f"The agent {self.folder.name!r}"), self._lock:
             if not self._still:
                 self._refuse_closed()
                 self._catch_up()

@@ -23,7 +23,16 @@ from ..core.files import as_store_errors
 from ..core.memory import Memory, Vectors
 from ..core.saved_interviews import parse_sittings
 from ..core.settings import AgentSettings
-from ..errors import Conflict, InvalidParameter, Protected, StaleChange, StoreDamaged, StoreError, StoreUnavailable
+from ..errors import (
+    Conflict,
+    Exhausted,
+    InvalidParameter,
+    Protected,
+    StaleChange,
+    StoreDamaged,
+    StoreError,
+    StoreUnavailable,
+)
 from ..recall.cues import parse_cues, parse_judgments
 from .expected_rows import Wanted
 from .put_off import parse_put_off
@@ -114,6 +123,34 @@ def _refuse_unreadable(text: TextChange) -> None:
             personalities.refuse_no_card(text.after)
         case _:
             refuse_no_state(text.name, text.after)
+
+
+def why_not(agent: str, others: str, ours: str) -> str:
+    """Why an agent recalls and changes nothing whose vectors were made by another embedder than the chosen one."""
+    return (
+        f"The vectors of {agent!r} were made with {others}, and {ours} is chosen, so "
+        "that nothing can be recalled or changed. Choose the embedder that made them (Settings, use-embedder, "
+        f"MEMORY_EMBEDDER or --embedder); or let “python -m memory_system reembed {agent}” make them with the chosen "
+        "one."
+    )
+
+
+def what_waits(agent: str, others: str, ours: str, waiting: int, held: int) -> str:
+    """What is told of an agent of ``held`` memories of which ``waiting`` have no vector of the embedder in use."""
+    without = f"{waiting:,} of {held:,} memories have no vector of it and are not found by meaning"
+    return (
+        f"The vectors of {agent!r} were made with {others}, and {ours} is in use: "
+        f"{without if waiting else 'Chroma still holds the old ones'}. "
+        "agent.reembed() embeds them again; it can be stopped and resumed."
+    )
+
+
+def by_another_distance(tier: str, distance: str) -> str:
+    """What is told of a store that ranks by another distance than ours."""
+    return (
+        f"The store of {tier.upper()} ranks by the distance {distance!r} instead of 'l2'. Recall does not rest "
+        "on it; agent.reembed() rebuilds the store."
+    )
 
 
 @dataclass(frozen=True)
@@ -236,7 +273,7 @@ def kept_all_the_same(agent: str) -> Iterator[None]:
         with as_store_errors(f"The agent {agent!r}"):
             yield
     except StoreError as error:
-        kind = StoreUnavailable if isinstance(error, StoreUnavailable) else StoreDamaged
+        kind = next((kind for kind in (StoreUnavailable, Exhausted) if isinstance(error, kind)), StoreDamaged)
         raise kind(
             f"{error.sentence} The change is kept in the journal all the same, and the store takes it in at the next "
             "write."

@@ -17,6 +17,7 @@ from ..core.chroma_address import ChromaAddress, NamedStore, StorePlace
 from ..core.entry import LIVED, MemoryEntry, Tier
 from ..core.memory import Memory, Page, Vectors
 from ..errors import EntryNotFound, ForeignStore, InvalidParameter, JournalDamaged, StoreDamaged
+from .chroma import rows
 from .chroma.files import OUR_DISTANCE, TO_BE_MADE
 from .chroma.store import ChromaStore
 from .chroma.store import forget as forget_on_server
@@ -272,16 +273,19 @@ class Stores:
             found = self._differences(wanted, problem)
         except StoreDamaged as error:
             if not revision:
-                raise  # there is nothing to rebuild it from
+                raise self._without_journal(error) from error
             what = "files were set aside" if self.place is None else "collections were deleted"
             messages.append(f"{error} The damaged {what} and rebuilt from the journal.")
             self.set_aside("damaged", self.embedder)
             found = differences(self.memories, wanted)
-        if found.surplus and not revision:
+        held = sum(map(len, found.surplus.values()))
+        if not revision and self.place is None:  # an index may be silent about rows that its database has
+            held = max(held, sum(rows.counts(self.folder).values()))
+        if held and not revision:
             agent = self.folder.parent
             raise JournalDamaged(
-                f"The journal of {agent.name!r} is missing or empty, but its store holds "
-                f"{sum(map(len, found.surplus.values()))} memories. Put journal.sqlite3 back into {agent}."
+                f"The journal of {agent.name!r} is missing or empty, but its store holds {held} memories. "
+                f"Put journal.sqlite3 back into {agent}."
             )
         self._store.note_embedder(self.embedder)
         if not found:
@@ -298,6 +302,12 @@ class Stores:
         cut_off = f" ({finished} interrupted change{'s' if finished != 1 else ''} finished)" if finished else ""
         messages.append(f"{len(found.missing)} memories written and {removed} removed to match the journal{cut_off}.")
         return messages
+
+    def _without_journal(self, error: StoreDamaged) -> StoreDamaged:
+        """What a damaged store is without a journal to rebuild it from: its database may have the rows still."""
+        held = sum(rows.counts(self.folder).values()) if self.place is None else 0
+        agent = self.folder.parent.name
+        return JournalDamaged(f"The journal of {agent!r} is missing or empty. {error}") if held else error
 
     def _is_first(self) -> bool:
         """Whether there never was a store before this one, so that nothing was repaired; asked once."""

@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import closing, suppress
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -25,8 +26,8 @@ from ..core.files import sqlite_files
 from ..core.memory import Vectors
 from ..core.times import Clock, real_clock
 from ..embedding.embedder import Embedder
-from ..errors import InvalidPersonality, JournalDamaged, MemorySystemError, StoreError
-from .chroma import files
+from ..errors import InvalidPersonality, JournalDamaged, MemorySystemError, StoreDamaged, StoreError
+from .chroma import files, rows
 from .chroma.probe import probe
 from .journal.journal import Journal, content_hash
 from .journal.location import JOURNAL, POINTER, JournalHome, broken_pages
@@ -104,19 +105,22 @@ class ReadOnlyLedger(Ledger):
         )
 
     def _read_back(self, damage: JournalDamaged) -> None:
-        entries, vectors, made_with = _stored(self._home, damage, self._chroma)
+        stored = _stored(self._home, damage, self._chroma)
         scratch = Path(self._scratch.name) / JOURNAL
         self._told = "Its history and settings are still there."
         if not _readable(self._home, scratch, self._clock):
             self._told = "Its history and settings, and when memories were recalled, cannot be read."
+        self._told = f"{self._told} {stored.told}".rstrip()
         self.journal = Journal(f"sqlite:///{scratch}", self._clock)
         try:
             for pending in self.journal.pending():
                 assert pending.revision is not None, "the journal tells only what it has numbered"
                 self.journal.mark_done(pending.revision)
             held = {entry_id: row[0] for tier in Tier for entry_id, row in self.journal.entries(tier).items()}
-            plan = _plan(held, entries, self._texts_on_disk(), self._clock(), self.folder.name, self.journal.revision)
-            self.journal.commit(plan, vectors, made_with or self.embedder.identity)
+            plan = _plan(
+                held, stored.entries, self._texts_on_disk(), self._clock(), self.folder.name, self.journal.revision
+            )
+            self.journal.commit(plan, stored.vectors, stored.made_with or self.embedder.identity)
             self.journal.mark_done(self.journal.revision)
             self._revision, self._access = self.journal.position()
             self._fill(Tier)
@@ -190,32 +194,83 @@ def _what_to_do(home: JournalHome) -> str:
     return f"{home.put_back}, or let “python -m memory_system doctor --repair” begin a new one."
 
 
-def _stored(
-    home: JournalHome, damage: JournalDamaged, server: StorePlace | None
-) -> tuple[list[MemoryEntry], dict[str, Vectors], str | None]:
-    """What the store holds: entries, their vectors by content hash, and what made those."""
+@dataclass(frozen=True)
+class _Stored:
+    """What a store holds.
+
+    Args:
+        entries: the memories.
+        vectors: their vectors by content hash, as far as there are any.
+        made_with: the identity of what made those; ``None`` if it was not noted.
+        told: in sentences, what was wrong with the index and what could not be read.
+    """
+
+    entries: list[MemoryEntry]
+    vectors: dict[str, Vectors]
+    made_with: str | None
+    told: str = ""
+
+
+def _stored(home: JournalHome, damage: JournalDamaged, server: StorePlace | None) -> _Stored:
+    """What the store holds; of an index that lacks rows or is damaged, what Chroma's own database tells."""
     chroma, what_to_do = home.folder / "chroma", _what_to_do(home)
-    problem = None if server is not None else _problem(chroma)
-    if problem is not None:
-        raise JournalDamaged(f"{damage.sentence} Its store cannot be read either: {problem}. {what_to_do}") from damage
+    with closing(Stores(chroma, server)) as stores:
+        made_with = stores.made_with
+        problem = None if server is not None else _problem(chroma)
+        by_index = _by_index(stores) if problem is None else _Stored([], {}, None)
+    found = replace(by_index, made_with=made_with)
+    held = {} if server is not None else rows.counts(chroma)
+    if problem is not None or sum(held.values()) > len(found.entries):
+        try:
+            found = _by_database(found, chroma, problem)
+        except StoreDamaged as error:
+            why = f"{problem}. {error.sentence}" if problem else error.sentence
+            raise JournalDamaged(f"{damage.sentence} Its store cannot be read either: {why} {what_to_do}") from damage
+    if not found.entries:
+        raise JournalDamaged(f"{damage.sentence} Its store holds nothing either. {what_to_do}") from damage
+    return found
+
+
+def _by_index(stores: Stores) -> _Stored:
     entries: dict[str, MemoryEntry] = {}
     vectors: dict[str, Vectors] = {}
-    with closing(Stores(chroma, server)) as stores:
-        for memory in stores.memories.values():  # the later tier last: a move writes there before it deletes here
-            stored = memory.snapshot()
-            for entry, vector in zip(stored.entries, stored.vectors, strict=True):
-                entries[entry.id] = entry
-                if np.any(vector):
-                    vectors[content_hash(entry.document)] = vector
-        made_with = stores.made_with
-    if not entries:
-        raise JournalDamaged(f"{damage.sentence} Its store holds nothing either. {what_to_do}") from damage
-    return list(entries.values()), vectors, made_with
+    for memory in stores.memories.values():  # the later tier last: a move writes there before it deletes here
+        stored = memory.snapshot()
+        for entry, vector in zip(stored.entries, stored.vectors, strict=True):
+            entries[entry.id] = entry
+            if np.any(vector):
+                vectors[content_hash(entry.document)] = vector
+    return _Stored(list(entries.values()), vectors, None)
+
+
+def _by_database(by_index: _Stored, chroma: Path, problem: str | None) -> _Stored:
+    """The rows of Chroma's database, with the vectors that can still be had.
+
+    Raises:
+        StoreDamaged: it cannot be read whole.
+    """
+    told = rows.read(chroma)
+    known = {entry.id for entry in by_index.entries}
+    lacking = sum(entry.id not in known for entry in told.entries)
+    vectors = dict(by_index.vectors)
+    for entry in told.entries:
+        if entry.id not in known and entry.id in told.vectors and np.any(told.vectors[entry.id]):
+            vectors[content_hash(entry.document)] = told.vectors[entry.id]
+    entries = list({entry.id: entry for entry in (*by_index.entries, *told.entries)}.values())
+    without = sum(content_hash(entry.document) not in vectors for entry in entries)
+    what = f"Chroma's index is damaged ({problem})" if problem else f"Chroma's index lacks {lacking} memories"
+    sentences = [f"{what}, so they were read from its database."]
+    if without:
+        sentences.append(f"The vectors of {without} memories could not be read; they are made anew from the texts.")
+    if told.unreadable:
+        names = ", ".join(told.unreadable[:3])
+        sentences.append(f"{len(told.unreadable)} rows could not be read ({names}).")
+    return replace(by_index, entries=entries, vectors=vectors, told=" ".join(sentences))
 
 
 def _problem(chroma: Path) -> str | None:
     """What is wrong with Chroma's files; ``None`` if they can be read."""
-    if not (chroma / "chroma.sqlite3").exists():
+    if not (chroma / files.DATABASE).exists():
         return files.problem(chroma) or "chroma.sqlite3 is missing"
     return files.problem(chroma) or probe(chroma)
 

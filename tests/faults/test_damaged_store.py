@@ -21,6 +21,7 @@ from memory_system import AgentMemory, ChromaMemory, MemoryEntry, Settings, Tier
 from memory_system.core.change_set import dump_entry
 from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import JournalDamaged, ReadOnly, StoreDamaged, StoreError
+from memory_system.maintenance.doctor import examine
 from memory_system.maintenance.export import export
 from memory_system.recall.kept_tables import Place, save
 from memory_system.recall.table import Table
@@ -371,14 +372,63 @@ def _refuses_every_write(agent: AgentMemory) -> None:
             write()
 
 
-@pytest.mark.parametrize("damage", [damage for name, damage in JOURNAL.items() if "removed" not in name][:2])
-def test_a_damaged_journal_and_a_damaged_index_at_once_lose_nothing_that_can_be_read(
-    folder: Path, opened: World, damage: Damage
+def _links_to_nowhere(folder: Path) -> None:
+    """An element whose links lead to elements that are not there."""
+    file = _index(folder) / "data_level0.bin"
+    content = bytearray(file.read_bytes())
+    content[4:8] = b"\xff\xff\xff\x00"
+    file.write_bytes(content)
+
+
+INDEX_WITHOUT_JOURNAL: dict[str, Damage] = {
+    "header.bin cut": _of_index("header.bin", "cut"),
+    "data_level0.bin links to elements that are not there": _links_to_nowhere,
+    "an index folder removed": lambda folder: shutil.rmtree(_index(folder)),
+    "all index folders removed": lambda folder: _remove_all(folder.glob("chroma/*-*")),
+}
+
+
+@pytest.mark.parametrize("without", ["removed", "cut"])
+@pytest.mark.parametrize("damage", INDEX_WITHOUT_JOURNAL.values(), ids=INDEX_WITHOUT_JOURNAL.keys())
+def test_a_damaged_index_without_a_journal_is_read_from_chromas_own_database(
+    root: Path, folder: Path, embedder: CachedEmbedder, whole: Held, counted: Counted, damage: Damage, without: str
 ) -> None:
+    _of_file("journal.sqlite3", without)(folder)
+    if without == "removed":  # as of a store that was copied alone
+        (folder / "generation").unlink()
+        for derived in (*folder.glob("*.table"), *folder.glob("*.json")):
+            derived.unlink()
     damage(folder)
+    with World(_settings(root), embedder=embedder) as world:
+        agent = world.agent("mira")
+        assert agent.read_only is not None, "it does not go on as if it were new"
+        assert "read from its database" in agent.read_only
+        assert "could not be read" in agent.read_only
+        assert {key: told for key, (told, _) in _held(agent).items()} == {key: told for key, (told, _) in whole.items()}
+        examine(world, repair=True)
+    with World(_settings(root), embedder=embedder) as world:
+        agent = world.agent("mira")
+        assert agent.read_only is None
+        held = _held(agent)
+        counted("index damaged without a journal", **{"rows lost": len(whole.keys() - held.keys())})
+        assert held.keys() == whole.keys()
+        for key, (told, vector) in held.items():
+            assert told == whole[key][0]
+            assert np.allclose(np.frombuffer(vector, np.float32), np.frombuffer(whole[key][1], np.float32), atol=1e-5)
+        agent.add_short_term({"document": "life goes on", "rating": 5})
+    assert _stored(folder).keys() > whole.keys()
+
+
+def test_a_row_of_chromas_database_that_cannot_be_read_is_told(folder: Path, opened: World, whole: Held) -> None:
     _of_index("header.bin", "cut")(folder)
-    with pytest.raises(JournalDamaged, match="cannot be read either"):
-        opened.agent("mira")
+    (folder / "journal.sqlite3").unlink()
+    with closing(sqlite3.connect(folder / "chroma/chroma.sqlite3")) as db:
+        (row,) = db.execute("SELECT id FROM embeddings WHERE embedding_id = 'm7'").fetchone()
+        db.execute("UPDATE embedding_metadata SET string_value = '{' WHERE id = ? AND key LIKE '%entry'", (row,))
+        db.commit()
+    agent = opened.agent("mira")
+    assert "1 rows could not be read (m7)" in str(agent.read_only)
+    assert _held(agent).keys() == whole.keys() - {"m7"}
 
 
 def test_a_journal_that_lost_its_log_is_not_taken_for_the_truth(

@@ -14,8 +14,10 @@ Ours name none: vectors are always handed in.
 from __future__ import annotations
 
 import os
+import sqlite3
 import struct
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +67,8 @@ Stamp = Mapping[str, list[int]]
 
 TO_BE_MADE = "store-to-be-made"
 """A file beside a store's folder, as long as there never was a store: the first one that is made repairs nothing."""
-_DATABASE = "chroma.sqlite3"
+DATABASE = "chroma.sqlite3"
+"""The file of Chroma's own database, below its folder."""
 _MAGIC = b"SQLite format 3\0"
 _HEADER = struct.Struct("<iQQQQQQiIQQQdQ")
 _FILES = ("header.bin", "data_level0.bin", "length.bin", "link_lists.bin")
@@ -113,20 +116,41 @@ def problem(folder: Path) -> str | None:
     A folder that is missing, or was never written to, is in order.
     """
     indices = [path for path in folder.glob("*") if path.is_dir()] if folder.is_dir() else []
-    database = folder / _DATABASE
+    database = folder / DATABASE
     try:
         if not database.exists() or not database.stat().st_size:
             was = "empty" if database.exists() else "missing"
-            return f"{_DATABASE} is {was}" if indices or database.exists() else None
+            return f"{DATABASE} is {was}" if indices or database.exists() else None
         with database.open("rb") as file:
             if file.read(len(_MAGIC)) != _MAGIC:
-                return f"{_DATABASE} is not a database"
+                return f"{DATABASE} is not a database"
         for index in sorted(indices):
             if (found := _of_index(index)) is not None:
                 return f"{found} (in {index.name})"
     except OSError as error:
         return f"{Path(str(error.filename or folder)).name} cannot be read: {error.strerror or error}"
     return None
+
+
+def opened(folder: Path) -> closing[sqlite3.Connection]:
+    """The database of a folder of Chroma's, only to be read; a context that closes it.
+
+    Raises:
+        sqlite3.Error: it cannot be opened.
+    """
+    where = f"{(folder / DATABASE).absolute().as_uri()}?mode=ro"
+    return closing(sqlite3.connect(where, uri=True, timeout=10))
+
+
+def elements(index: Path) -> int:
+    """How many elements an index on disk has, with those that were deleted; 0 where none was written yet.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    header = index / "header.bin"
+    told = header.read_bytes() if header.is_file() else b""
+    return int(_HEADER.unpack_from(told)[3]) if len(told) >= _HEADER.size else 0
 
 
 def wipe_spare(folder: Path) -> None:

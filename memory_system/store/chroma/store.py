@@ -29,8 +29,9 @@ import numpy as np
 from ...core.change_set import entry_from_json, entry_to_json
 from ...core.chroma_address import ChromaAddress
 from ...core.entry import MemoryEntry, Tier
+from ...core.files import exhausted, out_of
 from ...core.memory import Memory, Page, Vectors
-from ...errors import EntryNotFound, ForeignStore, InvalidParameter
+from ...errors import EntryNotFound, Exhausted, ForeignStore, InvalidParameter
 from .files import distance, embedding_function
 from .location import InFolder
 from .notes import ChromaNotes
@@ -76,7 +77,7 @@ class Crowd:
             self._inside.pop(guest, None)
 
 
-_ENTRY = "memory_system:entry"
+ENTRY = "memory_system:entry"
 """The metadata key of what the named keys do not hold; the caller's own keys cannot begin like this."""
 
 
@@ -87,7 +88,7 @@ def metadata(entry: MemoryEntry) -> dict[str, Any]:
         shown["tags"] = list(entry.tags)
     body = entry_to_json(entry)
     del body["document"]
-    shown[_ENTRY] = json.dumps(body, ensure_ascii=False)
+    shown[ENTRY] = json.dumps(body, ensure_ascii=False)
     return shown
 
 
@@ -99,7 +100,7 @@ def bodies(documents: Any, metadatas: Any) -> Iterator[dict[str, Any]]:
     """
     for document, about in zip(documents or [], metadatas or [], strict=True):
         try:
-            body = json.loads((about or {})[_ENTRY])
+            body = json.loads((about or {})[ENTRY])
             yield {**body, "id": body["id"], "document": document}
         except (KeyError, TypeError, json.JSONDecodeError) as error:
             raise ForeignStore("A row in Chroma was not written by this system.") from error
@@ -240,9 +241,13 @@ class ChromaStore(ChromaNotes):
                 if self.server is None:
                     self._crowd.used(self)
                 yield
-            except self._home.errors as error:
+            except BaseException as error:
+                if (short := exhausted(error)) is None and not isinstance(error, self._home.errors):
+                    raise
                 self.reopen()  # a client that met a full disk hangs at its next write, and a new one does not
-                raise self._home.as_ours(error) from error
+                if short is not None:  # nothing is wrong with the files
+                    raise Exhausted(out_of(f"Chroma in {self._home.shown}", short)) from error
+                raise self._home.as_ours(cast("Exception", error)) from error
             finally:
                 self._users -= 1
 
