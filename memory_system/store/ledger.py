@@ -736,6 +736,7 @@ class Ledger:
         try:
             self._catch_up()
             self._kept.keep(self.tables, self._place())
+            self._stores.see_others()
             self._leave_store()
             return Note(self._revision, self._stores.counts(), self.embedder.identity, store=self._stores.where)
         except (OSError, StoreError):  # they are derived: opening will see to what is missing

@@ -109,6 +109,12 @@ class NamedStores:
     def refuse_unreachable(self) -> None:
         """Do nothing: a store that cannot be written says so when it is."""
 
+    def see_others(self) -> None:
+        """Nothing is kept here of what others may have written."""
+
+    def compact(self, _name: str) -> None:
+        """Do nothing: how a store keeps what it holds is its own business."""
+
     def wipe_spare(self) -> None:
         """Do nothing: what files a store has is its own business."""
 

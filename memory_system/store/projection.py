@@ -216,7 +216,8 @@ class Stores:
         """
         self.claim(revision)
         self.upsert([change.after for change in changes if change.after], vectors)
-        self.delete(changes)
+        for tier in self.delete(changes):
+            self._store.compact(tier.value)
 
     def upsert(self, entries: Sequence[MemoryEntry], vectors: Mapping[str, Vectors]) -> None:
         """Write entries, each into its tier's store."""
@@ -233,8 +234,13 @@ class Stores:
         stored = self._store.shape(tier.value)[0]
         return stored or next((len(one) for one in found if one is not None), _WIDTH)
 
-    def delete(self, changes: Sequence[Change]) -> None:
-        """Delete what changes take away, or to another tier."""
+    def see_others(self) -> None:
+        """Have the next call see what other processes wrote, if they did."""
+        self._store.see_others()
+
+    def delete(self, changes: Sequence[Change]) -> list[Tier]:
+        """Delete what changes take away, or to another tier; answers the tiers from which something went."""
+        less: list[Tier] = []
         for tier, memory in self.memories.items():
             gone = [
                 change.before.id
@@ -245,6 +251,8 @@ class Stores:
             ]
             if gone:
                 memory.delete(gone)
+                less.append(tier)
+        return less
 
     def reconcile(
         self,

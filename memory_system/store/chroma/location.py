@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ...errors import StoreDamaged, StoreError
+from .compacting import BESIDE
 from .files import OUR_DISTANCE, wipe_spare
 
 if TYPE_CHECKING:  # see ``store``: it is imported when a store is opened
@@ -100,7 +101,7 @@ class InFolder(Home):
     """Chroma embedded in this process, over one folder."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self._client: ClientAPI | None = None
         self.shown = str(folder)
 
@@ -111,14 +112,22 @@ class InFolder(Home):
         return (ChromaError, RuntimeError, OSError)
 
     def as_ours(self, error: Exception) -> StoreError:  # noqa: D102
-        return StoreDamaged(f"Chroma could not use {self._folder}: {error}")
+        return StoreDamaged(f"Chroma could not use {self.folder}: {error}")
 
     def get(self, tier: str) -> chromadb.Collection:  # noqa: D102
-        return self._connect().get_collection(tier, embedding_function=None)
+        return self.client().get_collection(tier, embedding_function=None)
+
+    def find(self, tier: str) -> chromadb.Collection | None:
+        """As everywhere; a copy that has not taken the name of what it stands for takes it now, see ``compacting``."""
+        found = super().find(tier)
+        if found is None and (copy := super().find(f"{tier}{BESIDE}")) is not None:
+            copy.modify(name=tier)
+            found = self.get(tier)
+        return found
 
     def create(self, tier: str) -> chromadb.Collection:  # noqa: D102
         configuration = cast("Any", {"hnsw": dict(_HNSW)})
-        return self._connect().create_collection(tier, embedding_function=None, configuration=configuration)
+        return self.client().create_collection(tier, embedding_function=None, configuration=configuration)
 
     def let_go(self) -> None:  # noqa: D102
         if self._client is not None:
@@ -126,16 +135,16 @@ class InFolder(Home):
             self._client = None
 
     def prepare(self) -> None:  # noqa: D102
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
 
     def set_aside(self, suffix: str) -> None:
         """Move the folder away, to be looked at later, and begin with an empty one."""
-        if self._folder.exists():
-            self._folder.rename(self._folder.with_name(f"{self._folder.name}-{suffix}"))
+        if self.folder.exists():
+            self.folder.rename(self.folder.with_name(f"{self.folder.name}-{suffix}"))
 
     def noted(self) -> Mapping[str, str]:  # noqa: D102
         try:
-            text = (self._folder / _FILE).read_text(encoding="utf-8")
+            text = (self.folder / _FILE).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
             return {}
         return {MADE_WITH: text} if text else {}
@@ -144,16 +153,17 @@ class InFolder(Home):
         """Note what made the vectors; whose the files are, and how they were left, their folder tells."""
         if MADE_WITH in told:
             self.prepare()
-            (self._folder / _FILE).write_text(told[MADE_WITH], encoding="utf-8")
+            (self.folder / _FILE).write_text(told[MADE_WITH], encoding="utf-8")
 
     def wipe_spare(self) -> None:
         """As ``files.wipe_spare``."""
-        wipe_spare(self._folder)
+        wipe_spare(self.folder)
 
     def refuse_unreachable(self) -> None:
         """Nothing: there is no server."""
 
-    def _connect(self) -> ClientAPI:
+    def client(self) -> ClientAPI:
+        """The client of this process, opened if it is not."""
         if self._client is None:
             import chromadb
             from chromadb.api.shared_system_client import SharedSystemClient
@@ -163,12 +173,12 @@ class InFolder(Home):
             overwrite_freed_memory()
             settings = Settings(anonymized_telemetry=False)
             try:
-                self._client = chromadb.PersistentClient(path=str(self._folder), settings=settings)
+                self._client = chromadb.PersistentClient(path=str(self.folder), settings=settings)
             except BaseException as error:
                 # Chroma keeps a client that failed to start, and would hand it out again after the repair
-                SharedSystemClient._identifier_to_system.pop(str(self._folder), None)
+                SharedSystemClient._identifier_to_system.pop(str(self.folder), None)
                 if isinstance(error, ValueError):
-                    raise StoreDamaged(f"Chroma could not open {self._folder}: {error}") from error
+                    raise StoreDamaged(f"Chroma could not open {self.folder}: {error}") from error
                 raise
         return self._client
 

@@ -51,6 +51,10 @@ class ChromaNotes:
         """Drop the client."""
         raise NotImplementedError
 
+    def settle(self) -> None:
+        """Finish what another process, or an error, has cut off."""
+        raise NotImplementedError
+
     def _used(self) -> AbstractContextManager[None]:
         """Be the only one that uses the client."""
         raise NotImplementedError
@@ -68,7 +72,15 @@ class ChromaNotes:
             token, claimed = read(self.folder)
             if token not in ("", self._token):
                 self.reopen()
+            if token != self._token:
+                self.settle()
             write(self.folder, self._token, max(revision, claimed))
+
+    def see_others(self) -> None:
+        """Have the next call see what other processes wrote, if they did."""
+        with self._lock:
+            if read(self.folder)[0] not in ("", self._token):
+                self.reopen()
 
     @property
     def claimed(self) -> int:

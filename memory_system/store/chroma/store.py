@@ -18,9 +18,10 @@ from __future__ import annotations
 
 import json
 import threading
+import uuid
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
@@ -31,7 +32,8 @@ from ...core.chroma_address import ChromaAddress
 from ...core.entry import MemoryEntry, Tier
 from ...core.files import exhausted, out_of
 from ...core.memory import Memory, Page, Vectors
-from ...errors import EntryNotFound, Exhausted, ForeignStore, InvalidParameter
+from ...errors import EntryNotFound, Exhausted, ForeignStore, InvalidParameter, StoreError
+from . import compacting
 from .files import distance, embedding_function
 from .location import InFolder
 from .notes import ChromaNotes
@@ -185,6 +187,30 @@ class ChromaStore(ChromaNotes):
         with self._lock:
             self.reopen()
             self._home.wipe_spare()
+
+    def compact(self, name: str) -> None:
+        """Make the index of a collection anew if it is mostly made of what was deleted, where the files are ours.
+
+        The caller holds the agent's lock, and has claimed the store. What goes wrong is made up for by whoever claims
+        it next: it is no part of the change that was asked for.
+        """
+        home = self._home
+        if not isinstance(home, InFolder) or not compacting.is_worth_it(home.folder, name):
+            return
+        try:
+            with self._used():
+                compacting.compact(home, name)
+                self._collections.clear()
+        except StoreError:
+            self._token = uuid.uuid4().hex  # the next claim is as another process's
+
+    def settle(self) -> None:
+        """Finish a compaction that was cut off. What cannot be done is left to who looks for damage."""
+        home = self._home
+        if isinstance(home, InFolder) and compacting.is_cut_off(home.folder):
+            with suppress(StoreError), self._used():
+                compacting.settle(home)
+                self._collections.clear()
 
     def set_aside(self, suffix: str) -> None:
         """Begin with an empty store: files are moved away, to be looked at later; collections on a server deleted."""
