@@ -53,6 +53,9 @@ SAVED_CUES = "Saved cues"
 THE_CONVERSATION = "The conversation"
 REMEMBER_IT = "Remember it"
 
+# exporting.py
+EXPORT = "Export"
+
 # happening_form.py
 WHO_SAW_IT = "Who saw it"
 TELL_THEM = "Tell them"

@@ -7,7 +7,7 @@ import streamlit as st
 from memory_system import AgentMemory
 from memory_system.operations.exporting import Form
 
-from .. import session
+from .. import session, words
 from ..server import downloads
 
 FORMS: dict[Form, tuple[str, str]] = {
@@ -26,7 +26,7 @@ def control(agent: AgentMemory) -> None:
     """Links to the character as files, as it is now or was at the moment that is looked at."""
     moment = session.moment()
     then = {} if moment is None else moment.link()
-    with st.popover("Export", icon=":material/download:", help="In Python: AgentMemory.export_as"):
+    with st.popover(words.EXPORT, icon=":material/download:", help="In Python: AgentMemory.export_as"):
         st.caption("Nothing is changed by it. All but the dossier can be brought back.")
         for form, (label, gives) in FORMS.items():
             address = downloads.link(downloads.EXPORT, agent=agent.name, form=str(form), **then)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from dashboard import words
+from memory_system.operations.importing.forms import read_material
 
 from .conftest import Dashboard, settled
 from .hands import choose, context_text, go_to, press, said, write
@@ -139,3 +142,17 @@ def test_a_taken_or_impossible_name_is_refused_in_words(page: Page, dashboard: D
         said(page, re.compile("there is|taken|holds|reserved|begin", re.IGNORECASE))
         page.reload()
         settled(page)
+
+
+def test_a_card_is_taken_away_from_the_page_and_is_the_character(page: Page, dashboard: Dashboard) -> None:
+    dashboard.show(page, "personality", agent="juno")
+    press(page, words.EXPORT)
+    for form in ("Card, as a picture", "Folder"):
+        with page.expect_download() as coming:
+            page.get_by_role("link", name=form).click()
+        came = coming.value
+        raw = Path(came.path()).read_bytes()
+        material = read_material(raw, datetime.now(UTC), file_name=came.suggested_filename)
+        assert material.name == "Juno Pell"
+        assert len(material.pieces) > 100
+    expect(page.get_by_role("link", name="Dossier")).to_be_visible()
