@@ -14,11 +14,11 @@ from agents.memory import SessionABC, SessionSettings
 
 from ...agent import AgentMemory
 from ...core.entry import MAX_DOCUMENT, Kind, MemoryEntry, Tier
-from ...core.kinds import Scalar
+from ...core.kinds import MAX_EXTRAS, Scalar
 from .notes import Notes
 
 _KEY, _ITEM, _MORE, _OF = "session_item", "session_json", "session_json_", "session"
-_PIECE, _MOST_PIECES = 30_000, 40
+_PIECE, _MOST_PIECES = 30_000, MAX_EXTRAS
 
 
 class MemorySession(SessionABC):
