@@ -44,7 +44,7 @@ def test_two_are_asked_one_cue_and_what_one_lacks_is_told(open_page: OpenPage) -
     assert page.query_params["with"] == "tobias"
     page.text_input(key="beside-cue").set_value("").run()
     assert "cue" not in page.query_params
-    assert "Nothing has been asked yet" in shown(page)
+    assert words.ASK_BOTH_FIRST in shown(page)
 
 
 class TestAlone:
@@ -54,9 +54,7 @@ class TestAlone:
     def cast(self) -> Collection[str]:
         return ("mira",)
 
-    @pytest.mark.parametrize(
-        ("link", "said"), [({}, "There is nobody to compare with."), ({"show": "trust"}, words.NOBODY_TRUSTS)]
-    )
+    @pytest.mark.parametrize(("link", "said"), [({}, words.NOBODY_ELSE), ({"show": "trust"}, words.NOBODY_TRUSTS)])
     def test_who_is_alone_is_told_what_to_do(self, open_page: OpenPage, link: dict[str, str], said: str) -> None:
         page = open_page("cast", **link)
         assert said in shown(page)

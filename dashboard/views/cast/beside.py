@@ -22,15 +22,15 @@ def show(agent: AgentMemory) -> None:
     world = session.world()
     others = [name for name in world.characters() if name != agent.name]
     if not others:
-        widgets.empty("There is nobody to compare with.", "Make a second character.", agent, to="new_character")
+        widgets.empty(words.NOBODY_ELSE, "Make a second character.", agent, to="new_character")
         return
     if _FIELD not in st.session_state:
         st.session_state[_FIELD] = session.from_link(_CUE) or session.example_cues(agent.name)[0]
     asked = session.from_link(_OTHER)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        cue = st.text_input(words.ASK_BOTH, max_chars=_LONGEST, key=_FIELD, persist_state="session").strip()
+        cue = st.text_input("Ask both", max_chars=_LONGEST, key=_FIELD, persist_state="session").strip()
         other = st.selectbox(
-            f"{widgets.plain(agent.display_name)} {words.THE_OTHER.lower()}", others,
+            f"{widgets.plain(agent.display_name)} and", others,
             index=others.index(asked) if asked in others else 0, format_func=session.shown_name,
             key=f"beside-with-{agent.name}", persist_state="session", width=260,
         )  # fmt: skip
@@ -38,7 +38,7 @@ def show(agent: AgentMemory) -> None:
     session.to_link(_OTHER, other)
     session.to_link(_CUE, cue)
     if not cue:
-        widgets.empty("Nothing has been asked yet.", "Type a question above, such as who has the key.")
+        widgets.empty(words.ASK_BOTH_FIRST, "Type a question above, such as who has the key.")
         return
     told = world.beside(agent.name, other, cue, at=at)
     for answer, against, column in zip(told.answers, reversed(told.answers), st.columns(2), strict=True):
@@ -65,7 +65,7 @@ def _memory(answer: Answer, against: Answer, one: Recollection, cue: str, key: s
     entry = one.entry
     with st.container(border=True, gap="xsmall", key=f"beside-{key}"):
         if one.shared:
-            st.badge(words.BOTH_HAVE_IT, icon=":material/join_inner:", color="gray")
+            st.badge("Both have it", icon=":material/join_inner:", color="gray")
         else:
             st.badge(widgets.plain(f"Only {answer.called}"), icon=":material/join_left:", color="gray")
         st.text(tables.short(entry.document, _TEXT))

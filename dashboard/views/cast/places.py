@@ -25,7 +25,7 @@ def show(agent: AgentMemory) -> None:
     at = moment.slider("places-at")
     located, found = world.places(), world.whereabouts(at=at)
     if not located:
-        widgets.empty(words.NO_PLACES, "Write places into its personality.", agent, to="personality")
+        widgets.empty("No place is known yet.", "Write places into its personality.", agent, to="personality")
         return
     within = {one.place: _held(one.within, located) for one in located}
     inside: dict[str, list[str]] = {}

@@ -17,7 +17,7 @@ def whose() -> str:
     names = [ALL, *session.world().characters()]
     asked = session.from_link("of", session.agent().name)
     chosen = st.selectbox(
-        words.WHOSE_MAP, names, index=names.index(asked) if asked in names else 0, key="map-of",
+        "Whose memories", names, index=names.index(asked) if asked in names else 0, key="map-of",
         format_func=lambda name: session.shown_name(name) if name != ALL else words.EVERYBODY, persist_state="session",
     )  # fmt: skip
     session.to_link("of", chosen)
@@ -81,7 +81,12 @@ except MemorySystemError as error:
     widgets.problem(error)
     st.stop()
 if not chart.points:
-    widgets.empty(words.EMPTY_MAP, "Add an event, or let a game send some.", session.agent(), to="short_term")
+    widgets.empty(
+        "There is nothing to lay on a map yet.",
+        "Add an event, or let a game send some.",
+        session.agent(),
+        to="short_term",
+    )
     st.stop()
 picked = st.plotly_chart(
     charts.figure(chart, widgets.ink(), widgets.paper(), named=of == ALL),

@@ -18,7 +18,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     )  # fmt: skip
     st.button(words.ASK_EVERYBODY, type="primary", icon=":material/search:", on_click=grid.ask)
 at = moment.slider("who-knows-at")
-view = tabs.segments(words.SHOWN_AS, {"cells": words.AS_CELLS, "spread": words.AS_SPREAD}, "as")
+view = tabs.segments("Shown as", {"cells": "Who knows it", "spread": "How it spread"}, "as")
 facts = grid.facts(world)
 if not facts:
     widgets.empty("No fact has been asked about yet.", "Type one above, such as who has the key.")

@@ -313,7 +313,7 @@ READS = (
         lambda world, form: world.beside(form.one, form.other, form.cue, at=form.at),
         Beside,
         "beside",
-        "mira tobias 'Who has the mill key?'",
+        "mira tobias 'Who stole the key?'",
     ),
     _of_the_world(
         "bonds",
