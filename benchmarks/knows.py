@@ -73,6 +73,20 @@ def speed(folder: Path, characters: int) -> None:
             count = len(world.characters())
             beside = f"query_memory {theirs:.2f} s, ratio {ours / theirs:.2f}"
             print(f"{count} characters {ours:.2f} s; {beside}: {fact}")
+        cast_together(world)
+
+
+def cast_together(world: World) -> None:
+    """What else the pages of the world ask of all characters at once."""
+    memories = len(world.chart().points)
+    looks: dict[str, Callable[[], object]] = {
+        "how a fact spread": lambda: world.spread(FACTS[0], ask_model=False),
+        "who trusts whom": world.bonds,
+        "who is where": world.whereabouts,
+        f"a map of {memories:,} memories": world.chart,
+    }
+    for what, look in looks.items():
+        print(f"{what}, {len(world.characters())} characters: {seconds(look, 1):.2f} s")
 
 
 def _queried(world: World, fact: str) -> None:
