@@ -60,7 +60,7 @@ def _indices(folder: Path) -> set[str]:
 
 def _whole(folder: Path) -> None:
     """Nothing of a compaction is left over."""
-    assert not any(name.endswith(compacting.BESIDE) for name in _names(folder))
+    assert not any(name.endswith(files.BESIDE) for name in _names(folder))
     assert not compacting.is_cut_off(folder / "chroma")
 
 
@@ -93,7 +93,7 @@ CHILD = """
 import json, os, signal, sys
 from benchmarks.opening import Drawn
 from memory_system import World
-from memory_system.store.chroma import compacting
+from memory_system.store.chroma import compacting, files
 from tests.faults.survivor import settings_of
 from tests.faults.test_compacting import _lives
 from pathlib import Path
@@ -105,7 +105,7 @@ step, calls = getattr(owner, order["step"]), 0
 
 def killed(*arguments, **named):
     global calls
-    if order["step"] == "upsert" and not arguments[0].name.endswith(compacting.BESIDE):
+    if order["step"] == "upsert" and not arguments[0].name.endswith(files.BESIDE):
         return step(*arguments, **named)
     if order["after"]:
         step(*arguments, **named)

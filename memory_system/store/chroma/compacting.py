@@ -18,15 +18,11 @@ from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from ...errors import StoreDamaged
-from .files import DATABASE, OUR_DISTANCE, distance, elements, opened
+from .files import BESIDE, DATABASE, OUR_DISTANCE, distance, elements, opened
 
 if TYPE_CHECKING:
-    import chromadb
+    from .location import Collection, InFolder
 
-    from .location import InFolder
-
-BESIDE = "-being-compacted"
-"""How the name of a copy ends that has not yet taken the place of its collection."""
 TIMES = 4
 """How many times as much must have been deleted as is held."""
 LEAST = 500
@@ -68,7 +64,7 @@ def compact(home: InFolder, name: str) -> None:
     remove_unused(home.folder)
 
 
-def copy(home: InFolder, old: chromadb.Collection) -> chromadb.Collection:
+def copy(home: InFolder, old: Collection) -> Collection:
     """A new collection beside an old one, with the same rows.
 
     Raises:
@@ -93,7 +89,7 @@ def drop(home: InFolder, name: str) -> None:
     home.client().delete_collection(name)
 
 
-def take_name(new: chromadb.Collection, name: str) -> None:
+def take_name(new: Collection, name: str) -> None:
     """Give a copy the name of what it was copied from."""
     new.modify(name=name)
 

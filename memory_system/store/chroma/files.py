@@ -69,6 +69,8 @@ TO_BE_MADE = "store-to-be-made"
 """A file beside a store's folder, as long as there never was a store: the first one that is made repairs nothing."""
 DATABASE = "chroma.sqlite3"
 """The file of Chroma's own database, below its folder."""
+BESIDE = "-being-compacted"
+"""How the name of a copy ends that has not yet taken the place of its collection; see ``compacting``."""
 _MAGIC = b"SQLite format 3\0"
 _HEADER = struct.Struct("<iQQQQQQiIQQQdQ")
 _FILES = ("header.bin", "data_level0.bin", "length.bin", "link_lists.bin")

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ...errors import StoreDamaged, StoreError
-from .compacting import BESIDE
-from .files import OUR_DISTANCE, wipe_spare
+from .files import BESIDE, OUR_DISTANCE, wipe_spare
 
 if TYPE_CHECKING:  # see ``store``: it is imported when a store is opened
     import chromadb
     from chromadb.api import ClientAPI
+
+    Collection = chromadb.Collection
 
 MADE_WITH = "made_with"
 """What is noted beside the collections: the identity of what made their vectors."""
