@@ -317,10 +317,11 @@ def test_signals_are_taken_of_servers_alone(arguments: list[str], program: str |
 PACKAGES = """#!/bin/sh
 case "$*" in
   *sysconfig*) echo "$PWD" ;;
+  *"pip install"*"uv>="*) exit 1 ;;
   *"pip install"*) echo "Collecting patience"; echo $$ > installing; exec sleep 3600 ;;
 esac
 """
-"""A Python that installs for an hour."""
+"""A Python that installs for an hour, and has no uv to be quicker."""
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
