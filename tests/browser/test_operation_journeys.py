@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -53,11 +52,9 @@ def test_an_operation_is_previewed_refused_in_part_applied_and_undone(
     assert stored(page, dashboard, agent) == before
 
 
-@pytest.mark.parametrize("scheme", ["dark", pytest.param("light", marks=pytest.mark.full)])
 def test_a_change_set_is_walked_ticked_and_applied_by_keyboard_while_a_game_writes(
-    page: Page, dashboard: Dashboard, scheme: Literal["light", "dark"]
+    page: Page, dashboard: Dashboard
 ) -> None:
-    page.emulate_media(color_scheme=scheme)
     dashboard.show(page, "operations", agent="ines", operation="Summarise")
     press(page, "Preview")
     rows = lines(page)

@@ -65,9 +65,7 @@ def test_a_part_of_a_rehearsal_is_kept_undone_and_the_rest_dropped(page: Page, d
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_rehearsal_is_readable_and_leads_back(page: Page, dashboard: Dashboard, scheme: str) -> None:
-    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+def test_a_rehearsal_is_readable_and_leads_back(page: Page, dashboard: Dashboard) -> None:
     begin(page, dashboard, "what if it rained")
     paste(page, dashboard, BRANCH, GOOD)
     press(page, words.REMEMBER_THESE)
