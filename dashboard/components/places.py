@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -100,6 +102,12 @@ def line() -> None:
                 st.html(f"<span aria-current='page'>{label}</span>", width="content")
             else:
                 st.page_link(page.script, label=label, query_params=link())
+
+
+def to_memory(name: str, **link: str) -> NoReturn:
+    """Go to the page Memory of a character, with what is asked there or the memory that is open; nothing for none."""
+    said = {one: value for one, value in link.items() if value}
+    st.switch_page("views/memory/memory.py", query_params={"agent": name, **said})
 
 
 def _here() -> PageOf | None:

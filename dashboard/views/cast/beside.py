@@ -9,7 +9,7 @@ from memory_system.core import ago, stamp
 from memory_system.world.cast import Answer, Recollection
 
 from ... import session, words
-from ...components import widgets
+from ...components import places, widgets
 from ...data import tables
 from ..who_knows import moment
 
@@ -77,14 +77,9 @@ def _memory(answer: Answer, against: Answer, one: Recollection, cue: str, key: s
         )
         with st.container(horizontal=True):
             if st.button("Why", key=f"beside-why-{key}", type="tertiary", icon=":material/arrow_forward:"):
-                _open(answer.agent, cue, entry.id)
+                places.to_memory(answer.agent, cue=cue, memory=entry.id)
             if one.shared and one.shared != entry.id and st.button(
                 widgets.plain(f"As {against.called} has it"), key=f"beside-shared-{key}", type="tertiary",
                 icon=":material/join_inner:",
             ):  # fmt: skip
-                _open(against.agent, "", one.shared)
-
-
-def _open(name: str, cue: str, memory: str) -> None:
-    link = {"agent": name, "memory": memory, **({"cue": cue} if cue else {})}
-    st.switch_page("views/memory/memory.py", query_params=link)
+                places.to_memory(against.agent, memory=one.shared)

@@ -13,8 +13,9 @@ from memory_system.world.cast import Whereabouts
 
 from ... import session, words
 from ...components import widgets
+from ...components.places import to_memory
 from ...data import tables
-from ..who_knows import grid, moment
+from ..who_knows import moment
 
 _ROW, _DEEPEST, _DOING = 3, 4, 90
 
@@ -84,6 +85,6 @@ def _somebody(one: Whereabouts) -> None:
         type="tertiary", help=words.OPEN_MEMORY if one.memory else words.OPEN_CHARACTER,
     ):  # fmt: skip
         if one.memory:
-            grid.open_memory(one.agent, one.memory)
+            to_memory(one.agent, memory=one.memory)
         st.switch_page("views/personality/personality.py", query_params={"agent": one.agent})
     st.caption(widgets.plain(f"By its {one.by}{when}{doing}"))

@@ -12,7 +12,7 @@ from memory_system.core import ago, stamp
 from memory_system.world import Decision, Inbox, Matter, morning_after
 
 from ... import session, words
-from ...components import bulk, compared, widgets
+from ...components import bulk, compared, places, widgets
 from ...data import deciding, diffs, tables
 from . import accepting
 
@@ -83,8 +83,7 @@ def put_off(agent: AgentMemory, one: Decision, until: str) -> None:
 def _mend(agent: AgentMemory, one: Decision) -> None:
     """Go to the Memory page, where the cue is asked and one of its memories is open, with its ways."""
     cue = next((saved.cue for saved in agent.saved_cues if saved.name == one.of), "")
-    link = {"agent": agent.name, "cue": cue, "memory": one.ids[0] if one.ids else ""}
-    st.switch_page("views/memory/memory.py", query_params={name: value for name, value in link.items() if value})
+    places.to_memory(agent.name, cue=cue, memory=one.ids[0] if one.ids else "")
 
 
 def _deeper(agent: AgentMemory, one: Decision) -> None:

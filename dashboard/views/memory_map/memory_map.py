@@ -28,14 +28,9 @@ def laid_out(of: str) -> Chart:
     """The map, made again only when something of those on it has changed."""
     world = session.world()
     names = world.characters() if of == ALL else [of]
-    stamps = tuple((name, *world.agent(name).stamp) for name in names)
-    held = st.session_state.get("map-held")
-    if held is None or held[0] != (of, stamps):
-        with st.spinner("Laying out"):
-            held = (of, stamps), world.chart(names)
-        st.session_state["map-held"] = held
-    chart: Chart = held[1]
-    return chart
+    stamps = ((name, world.agent(name).stamp) for name in names)
+    with st.spinner("Laying out"):
+        return session.kept("map", session.agent(), lambda _: world.chart(names), of, *stamps)
 
 
 def chosen(chart: Chart, clicked: list[str]) -> list[Point]:

@@ -15,7 +15,7 @@ from memory_system.errors import AlreadyExists, InvalidAgentName
 from memory_system.world import create_from_file
 
 from ... import session, words
-from ...components import bars, cast, widgets, working
+from ...components import bars, cast, places, widgets, working
 from ...data import tables
 from .brought import Brought
 from .life import Life
@@ -106,7 +106,7 @@ def create(
     cast.made(made, f"{made.display_name} was created with {counted}")
     life.end()
     session.look_at(None)
-    st.switch_page("views/memory/memory.py", query_params={"agent": made.name, **({"cue": asked} if asked else {})})
+    places.to_memory(made.name, cue=asked)
 
 
 def free_name(called: str) -> str:

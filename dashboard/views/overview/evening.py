@@ -13,7 +13,7 @@ from memory_system import AgentMemory, Kind, MemoryEntry, MemorySystemError, Tie
 from memory_system.core import LIVED, ago, stamp
 
 from ... import session, words
-from ...components import mounting, widgets
+from ...components import mounting, places, widgets
 from ...components.frame import head
 from ...data import evening, tables
 
@@ -48,13 +48,13 @@ def ask(agent: AgentMemory, cast: list[AgentMemory]) -> None:
             max_chars=_LONGEST, key=key, persist_state="session", on_change=_ask_all, args=(key,),
         )  # fmt: skip
         if st.button(f"Ask {name}", type="primary", icon=":material/search:"):
-            _to_memory(agent.name, cue=cue.strip())
+            places.to_memory(agent.name, cue=cue.strip())
         if len(cast) > 1:
             st.button(words.ASK_ALL, icon=":material/groups:", on_click=_ask_all, args=(key,))
     with st.container(horizontal=True, gap="small", key="ask-more", wrap=False):
         for example in session.example_cues(agent.name):
             if st.button(widgets.plain(example), key=f"cue-{example}", type="tertiary", icon=":material/search:"):
-                _to_memory(agent.name, cue=example)
+                places.to_memory(agent.name, cue=example)
         if st.button(
             f"Talk with {name}", key="overview-talk", type="tertiary", icon=":material/forum:",
             help="The Interview page: ask without leaving a trace. In Python: Interview(agent)",
@@ -75,7 +75,7 @@ def day(agent: AgentMemory, cast: list[AgentMemory]) -> None:
     if chosen := st.session_state.pop(_CHOSEN, None):
         name, memory = chosen
         if memory:
-            _to_memory(name, memory=memory)
+            places.to_memory(name, memory=memory)
         session.choose_next(name)
         st.rerun()
     end, shown, met = session.kept(
@@ -140,7 +140,7 @@ def _answer(agent: AgentMemory, cue: str) -> None:
         when = f"{ago(hit.entry.timestamp, agent.now)} · " if hit.entry.timestamp else ""
         st.caption(f"{when}{tables.tier(hit.entry)} · {tables.counted(len(hits), 'memory', 'memories')} recalled")
     if st.button("Why", key=f"why-{agent.name}", type="tertiary", icon=":material/arrow_forward:"):
-        _to_memory(agent.name, cue=cue, memory=hit.entry.id if hit else "")
+        places.to_memory(agent.name, cue=cue, memory=hit.entry.id if hit else "")
 
 
 def cast_of(agent: AgentMemory) -> list[AgentMemory]:
@@ -194,9 +194,3 @@ def _hours(begin: datetime, end: datetime) -> list[dict[str, Any]]:
 
 def _choose(act: Mapping[str, Any]) -> None:
     st.session_state[_CHOSEN] = (str(act["name"]), str(act["memory"]))
-
-
-def _to_memory(name: str, **link: str) -> None:
-    st.switch_page(
-        "views/memory/memory.py", query_params={"agent": name, **{one: said for one, said in link.items() if said}}
-    )

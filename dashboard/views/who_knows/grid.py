@@ -11,7 +11,7 @@ from memory_system.core import WORLD_AGENT, stamp
 from memory_system.world.knows import PERSON, Cell, Sort, StoryTest, Verdict
 
 from ... import session, words
-from ...components import bulk, widgets
+from ...components import bulk, places, widgets
 from ...data import tables
 
 _FACTS, _OPEN, _HELD = "who-knows-facts", "who-knows-open", "who-knows-held"
@@ -110,7 +110,7 @@ def _evidence(agent: AgentMemory, number: int, cell: Cell, at: datetime | None) 
         )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if cell.memory and st.button(words.OPEN_MEMORY, icon=":material/open_in_new:", key=f"memory-{number}"):
-            open_memory(cell.agent, cell.memory)
+            places.to_memory(cell.agent, memory=cell.memory)
         verdict = st.selectbox(
             "It is so that the character",
             [str(one) for one in Verdict],
@@ -134,11 +134,6 @@ def _evidence(agent: AgentMemory, number: int, cell: Cell, at: datetime | None) 
 
 
 _UNCLEAR = (Verdict.HALF, Verdict.WRONG)
-
-
-def open_memory(name: str, memory: str) -> None:
-    """Go to a memory in its drawer."""
-    st.switch_page("views/memory/memory.py", query_params={"agent": name, "memory": memory})
 
 
 def _correct(agent: AgentMemory, cell: Cell, verdict: Verdict | None) -> None:

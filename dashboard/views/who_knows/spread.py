@@ -11,7 +11,7 @@ import streamlit as st
 from memory_system.world.knows import spread_of
 
 from ... import session, words
-from ...components import mounting, widgets
+from ...components import mounting, places, widgets
 from ...data import spreading, tables
 from . import grid
 
@@ -21,7 +21,7 @@ _OPENED = "spread-opened"
 def follow() -> None:
     """Go to the memory that was opened in a picture."""
     if opened := st.session_state.pop(_OPENED, None):
-        grid.open_memory(*opened)
+        places.to_memory(opened[0], memory=opened[1])
 
 
 def show(number: int, fact: str, at: datetime | None) -> None:

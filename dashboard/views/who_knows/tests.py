@@ -8,9 +8,8 @@ from memory_system import AgentMemory, MemorySystemError
 from memory_system.world.knows import FILE, StoryTest, TestResult, chain_in_words
 
 from ... import session, words
-from ...components import bulk, widgets
+from ...components import bulk, places, widgets
 from ...data import tables
-from . import grid
 
 _RESULTS = "who-knows-results"
 
@@ -57,7 +56,7 @@ def _line(agent: AgentMemory, number: int, test: StoryTest, result: TestResult |
         st.caption(widgets.plain(f"{cell.memory} · revision {cell.revision} · {cell.author}{chain}"))
         with st.container(horizontal=True):
             if st.button(words.OPEN_MEMORY, icon=":material/open_in_new:", key=f"leak-{number}"):
-                grid.open_memory(cell.agent, cell.memory)
+                places.to_memory(cell.agent, memory=cell.memory)
             if cell.revision and st.button(
                 words.UNDO_THIS, icon=":material/undo:", key=f"undo-leak-{number}",
                 disabled=agent.read_only is not None, help="In Python: AgentMemory.undo",
