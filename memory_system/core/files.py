@@ -161,10 +161,10 @@ def making(where: Path, begins: str) -> Iterator[Path]:
 
 
 def size_of(path: Path) -> int:
-    """Bytes of a file, or of all files below a folder; 0 of what is gone, and where no file can be."""
+    """Bytes of a file, or of all files below a folder; 0 of what is gone."""
     found = 0
     for file in (path, *path.glob("**/*")):
-        with suppress(OSError, ValueError):
+        with suppress(OSError):
             about = file.lstat()
             found += about.st_size if stat.S_ISREG(about.st_mode) else 0
     return found

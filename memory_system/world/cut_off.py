@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from filelock import Timeout
-
 from ..core.files import is_left, left_parts, remove_left, size_of
-from .swap import Spot, remove_half
+from .swap import Spot, half_left
 
 HALF = ".backup-"
 """How the names of folders begin in which backups are made."""
@@ -37,21 +36,23 @@ def found(spot: Spot, backups: Path) -> list[CutOff]:
         backups: the folder of its backups.
     """
     left = [path for path in _candidates(spot, backups) if is_left(path)]
-    if spot.half_is_left():
-        left.append(spot.half)
-    return [CutOff(path, size_of(path)) for path in left]
+    with half_left(spot) as half:
+        return [_sized(path) for path in (*left, *filter(None, [half]))]
 
 
 def remove(spot: Spot, backups: Path) -> tuple[CutOff, ...]:
     """Remove what ``found`` finds; answers what is gone. What cannot be removed is left, for the doctor to tell."""
-    gone: list[CutOff] = []
-    for path in _candidates(spot, backups):
-        one = CutOff(path, size_of(path))
-        gone += [one] if remove_left(path) else []
-    one = CutOff(spot.half, size_of(spot.half))
-    with suppress(OSError, Timeout):
-        gone += [one] if remove_half(spot) else []
+    gone = [one for one in map(_sized, _candidates(spot, backups)) if remove_left(one.path)]
+    with half_left(spot) as half, suppress(OSError):
+        if half is not None:
+            one = _sized(half)
+            shutil.rmtree(half)
+            gone.append(one)
     return tuple(gone)
+
+
+def _sized(path: Path) -> CutOff:
+    return CutOff(path, size_of(path))
 
 
 def _candidates(spot: Spot, backups: Path) -> Iterator[Path]:

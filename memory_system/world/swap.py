@@ -10,9 +10,8 @@ Worlds that were set aside when a backup was restored in their place: nothing is
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -101,16 +100,6 @@ class Spot:
         """Where another world is made ready to take its place."""
         return self.folder.with_name(f".{self.folder.name}-restoring")
 
-    def half_is_left(self) -> bool:
-        """Whether another world was made ready, and nobody is at it any more."""
-        if not self.half.is_dir():
-            return False
-        try:
-            with work_lock(self.folder):
-                return self.half.is_dir() and not _pointer(self).exists()
-        except (Timeout, OSError):
-            return False
-
     def agent(self, name: str) -> Place:
         """Where one of its agents lies."""
         return Place(self.folder / name, self.personalities / f"{name}.json")
@@ -121,20 +110,16 @@ def work_lock(world: Path) -> FileLock:
     return FileLock(world.with_name(f".{world.name}-restoring.work.lock"), timeout=0)
 
 
-def remove_half(spot: Spot) -> bool:
-    """Remove what was being made ready for this place, if nobody is at it any more; answers whether it did.
-
-    Raises:
-        OSError: it cannot be removed.
-        Timeout: somebody is at it.
-    """
-    if not spot.half.is_dir():
-        return False
-    with work_lock(spot.folder):
-        if not spot.half.is_dir() or _pointer(spot).exists():  # it is about to take the world's place
-            return False
-        shutil.rmtree(spot.half)
-        return True
+@contextmanager
+def half_left(spot: Spot) -> Iterator[Path | None]:
+    """The world made ready for this place, if nobody is at it; nor does anybody begin while the block lasts."""
+    with ExitStack() as held:
+        left = False
+        if spot.half.is_dir():
+            with suppress(Timeout, OSError):
+                held.enter_context(work_lock(spot.folder))
+                left = spot.half.is_dir() and not _pointer(spot).exists()  # else it is about to take the world's place
+        yield spot.half if left else None
 
 
 def swap(spot: Spot, ready: Path, names: Sequence[str], why: str, now: datetime) -> Path | None:
