@@ -14,6 +14,7 @@ from ...agent import AgentMemory
 from ...core.change_set import ChangeSet
 from ...core.entry import Kind, MemoryEntry, Tier
 from ...errors import MemorySystemError
+from ...operations.context import bare
 from .notes import Ends, Notes, below
 
 ROOT = "/memories"
@@ -119,7 +120,7 @@ class MemoryTool(BetaAbstractMemoryTool):
     def _write(self, title: str, path: str, text: str, before: MemoryEntry | None) -> None:
         as_new = MemoryEntry(title, {_KEY: path}, tier=Tier.LTM, kind=Kind.FACT, pinned=True)
         try:
-            after = (before or as_new).accessed(None).evolve(document=text, timestamp=self._notes.agent.now)
+            after = bare(before or as_new).evolve(document=text, timestamp=self._notes.agent.now)
         except MemorySystemError as error:
             raise ToolError(error.sentence) from error
         self._do("edit" if before else "add", title, [(before, after)])

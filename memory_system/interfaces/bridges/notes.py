@@ -8,6 +8,7 @@ from ...agent import AgentMemory
 from ...core.change_set import Change, ChangeSet
 from ...core.entry import MemoryEntry, Tier
 from ...core.kinds import Scalar
+from ...operations.context import bare
 
 Ends = tuple[MemoryEntry | None, MemoryEntry | None]
 """An entry before and after a change; ``None`` = it is not there."""
@@ -31,13 +32,9 @@ class Notes:
         """The entries by what the other program calls them; touches nothing."""
         return {str(one.extras[self.key]): one for one in self.agent.entries(self.tier) if self.key in one.extras}
 
-    def bare(self, entry: MemoryEntry) -> MemoryEntry:
-        """An entry as changes tell it: when it was last recalled is no part of them."""
-        return entry.accessed(None)
-
     def named(self, entry: MemoryEntry, **metadata: Scalar) -> MemoryEntry:
         """An entry with other metadata."""
-        return self.bare(entry).evolve(metadata={**entry.extras, **metadata})
+        return bare(entry).evolve(metadata={**entry.extras, **metadata})
 
     def undo(self) -> ChangeSet | None:
         """Take the author's last change that still stands back; ``None`` if there is none among the last hundred."""
@@ -52,7 +49,7 @@ class Notes:
             StaleChange, Protected, StoreError: it cannot be done. Nothing was changed.
         """
         agent = self.agent
-        told = tuple(Change(None if one is None else self.bare(one), other, f"{title}.") for one, other in changes)
+        told = tuple(Change(None if one is None else bare(one), other, f"{title}.") for one, other in changes)
         agent.apply(ChangeSet(operation, title, told, agent.now, agent.revision, author=agent.author, agent=agent.name))
 
 

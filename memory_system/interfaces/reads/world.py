@@ -179,6 +179,9 @@ class OfInbox(Form):
     compare: Annotated[bool, Says("Compare all memories for duplicates and contradictions, too.")] = False
 
 
+_Names = Annotated[list[Name], Says("Of whom; of all characters if nobody is named.", option="--of")]
+
+
 class AtTime(Form):
     """When."""
 
@@ -206,17 +209,13 @@ class OfTwo(AtTime):
 class OfSome(Form):
     """Of whom."""
 
-    names: Annotated[list[Name], Says("Of whom; of all characters if nobody is named.", option="--of")] = Field(
-        default_factory=list
-    )
+    names: _Names = Field(default_factory=list)
 
 
 class WhoKnows(OfFact):
     """What is known or not, by whom, when, and who judges."""
 
-    names: Annotated[list[Name], Says("Of whom; of all characters if nobody is named.", option="--of")] = Field(
-        default_factory=list
-    )
+    names: _Names = Field(default_factory=list)
 
 
 _of_rehearsals = partial(Read, tag="rehearsals", of_world=True)

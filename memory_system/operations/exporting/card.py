@@ -16,7 +16,7 @@ from typing import Any
 
 from ...core import personality as static_memory
 from ...core.times import stamp
-from ..importing.forms.cards import MAX_ENTRIES, OURS, parts_of
+from ..importing.forms.cards import MAX_ENTRIES, OURS, is_of_a_list, parts_of
 from ..importing.forms.material import Part, same_words
 from ..macros import without_macros
 from .character import Character, Form, fields_of
@@ -34,9 +34,6 @@ _SAID = ("description", "personality", "scenario", "mes_example")
 """What a character is made of when a card is imported, beside its lorebook."""
 _EMBEDDED = "embeded://"
 """How the specification spells the address of a file that lies beside a card."""
-_SEPARATED = re.compile(r"[,;\n]")
-_MOST_WORDS = 8
-"""Words of a trait that can stand in a list of them; see ``importing/forms/cards``."""
 _NAME = re.compile(r"(?<![.!?:…] )(?<!^)\b[A-Z][^\W\d_]+(?: [A-Z][^\W\d_]+)*")
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _MOST_KEYS = 8
@@ -113,7 +110,7 @@ class _Card:
     def _listed(self) -> Iterator[str]:
         """The traits that can stand in one list."""
         for trait in self.character.personality.traits if self.character.personality else ():
-            if not _SEPARATED.search(trait) and len(trait.split()) <= _MOST_WORDS and trait.strip(" .\t") == trait:
+            if is_of_a_list(trait):
                 self.told.add(("traits", same_words(trait)))
                 yield trait
 

@@ -39,11 +39,11 @@ def form_of(given: Form | str) -> Form:
         InvalidParameter: there is none of this name.
     """
     text = str(given)
-    by_name = {str(form): form for form in Form}
-    found = by_name.get(text) or _BY_ENDING.get(PurePath(text).suffix.lower().removeprefix(".") or text.lower())
+    named = next((form for form in Form if f".{text}".endswith(f".{form}")), None)
+    found = named or _BY_ENDING.get(PurePath(text).suffix.lower().removeprefix(".") or text.lower())
     if found is None:
         raise InvalidParameter(f"There is no form of export {text!r:.60}; there are: {', '.join(Form)}.")
-    return next((form for form in Form if text.endswith(f".{form}")), found)
+    return found
 
 
 def exported(character: Character, form: Form) -> Exported:

@@ -144,13 +144,22 @@ class _Said:
         return _USER.sub(lambda _: _OTHER_PERSON, _CHARACTER.sub(lambda _: self._called, text))
 
 
+def is_of_a_list(trait: str) -> bool:
+    """Whether a trait can stand in a list of them and be read as the same."""
+    return not _TRAITS.search(trait) and trait.strip(" .\t") == trait and _is_short(trait)
+
+
+def _is_short(trait: str) -> bool:
+    return len(trait.split()) <= _MOST_WORDS
+
+
 def _personality(place: str, text: object, into: Gathering) -> None:
     """Traits where it is a list of them, a sentence each otherwise."""
     if not isinstance(text, str):
         into.lines(place, "traits", text)
         return
     parts = [one.strip(" .\t") for one in _TRAITS.split(text) if one.strip(" .\t")]
-    listed = len(parts) > 1 and all(len(one.split()) <= _MOST_WORDS for one in parts)
+    listed = len(parts) > 1 and all(map(_is_short, parts))
     for one in parts if listed else [text]:
         into.lines(place, "traits", one)
 
