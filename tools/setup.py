@@ -217,16 +217,18 @@ def try_small_model(python):
         say("      " + why.splitlines()[0][:160])
 
 
+def browser_here():
+    """Chromium, or what is made of it, where it is installed; else ""."""
+    return next(filter(None, map(shutil.which, BROWSERS)), "")
+
+
 def find_browser():
     """Chromium for the browser tests: found, or installed from the distribution's packages."""
-    for name in BROWSERS:
-        if shutil.which(name):
-            return shutil.which(name)
     for package in ("chromium-headless-shell", "chromium"):  # the first has no windows, and so needs less of a machine
-        install_from_distribution(package, "Chromium for the browser tests")
-        for name in BROWSERS:
-            if shutil.which(name):
-                return shutil.which(name)
+        if not browser_here():
+            install_from_distribution(package, "Chromium for the browser tests")
+    if browser_here():
+        return browser_here()
     say("NOTE: no Chromium was found and none could be installed, so the browser tests will be skipped.")
     say("      'sudo apt install chromium' lets them run.")
     return ""
