@@ -17,7 +17,6 @@ from ..agent_parts.knowledge import Knowledge
 from ..core import personality as static_memory
 from ..core.authors import running_script
 from ..core.change_set import ChangeSet
-from ..core.entry import LIVED
 from ..core.files import as_store_errors, refuse_links
 from ..core.known import EVERYBODY, WORLD_AGENT, Fact, Group
 from ..core.names import checked_name
@@ -71,9 +70,9 @@ from ..store.write_lock import WriteLock
 from . import cut_off, knowing
 from . import folders as lifecycle
 from .advancing import Advance, Advanced, foresee
-from .branches.branches import Stage
+from .branches import branches
 from .cast import beside, bonds, charting
-from .cast import whereabouts as places_now
+from .cast import whereabouts as where
 from .folders import Binned, Place, agent_names
 from .happening import Happened, Told, happened
 from .hour import Room, room
@@ -81,7 +80,6 @@ from .inbox import Inbox, inbox
 from .knows import asking, running, story
 from .knows.spread import spread
 from .living import Living
-from .places import Located, lies_in, places_of
 from .rerating import Rerater
 from .swap import Spot, finish
 from .trail import trail
@@ -90,7 +88,7 @@ TOKENS = "token-states.sqlite3"
 """Beside the agents; derived from their texts, at most 1 GB, and made anew if it is lost."""
 
 
-class World(Stage):
+class World:
     """All agents of one world. Thread-safe; an agent is opened at its first use and stays open.
 
     Args:
@@ -135,9 +133,14 @@ class World(Stage):
         self.journals = Journals(self.settings.journal_url, self.settings.durability)
         self._read_tokens()
         self._agents: dict[str, AgentMemory] = {}
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
+        """Held while agents come and go."""
         self.knowledge = Knowledge(
-            self.folder / WORLD_AGENT, lambda: self._opened(WORLD_AGENT), self.character_of, self._lying_in, self._cast
+            self.folder / WORLD_AGENT,
+            lambda: self._opened(WORLD_AGENT),
+            self.character_of,
+            lambda named: where.lying_in(self, named),
+            self._cast,
         )
 
     def __enter__(self) -> Self:
@@ -152,7 +155,7 @@ class World(Stage):
         """Close all agents."""
         self.rerater.stop()
         self.life.stop()
-        with self._lock:
+        with self.lock:
             for agent in self._agents.values():
                 agent.close()
             self._agents.clear()
@@ -209,7 +212,7 @@ class World(Stage):
             StoreBusy: an agent is being written for longer than can be waited for.
         """
         made = self.refuse_embedder(name)
-        with self._lock:
+        with self.lock:
             for agent in self.opened():
                 with agent.contents.alone():
                     self._agents.pop(agent.name).close()
@@ -388,7 +391,7 @@ class World(Stage):
         checked = checked_name(name)
         if checked == WORLD_AGENT and (known := self.knowledge.agent()) is not None:
             return cast("AgentMemory", known)
-        with self._lock:
+        with self.lock:
             if checked in self._agents and self._agents[checked].gone:
                 self._agents.pop(checked).close()
             if checked not in self._agents:
@@ -548,6 +551,18 @@ class World(Stage):
         """The groups of characters to whom facts can be known, by name."""
         return knowing.kept_by(self).groups
 
+    branch = branches.branch
+    branch_all = branches.branch_all
+    rehearsal = branches.rehearsal
+    rehearsals = branches.rehearsals
+    characters = branches.characters
+    character_of = branches.character_of
+    changes_of = branches.changes_of
+    compare = branches.compare
+    fits = branches.fits
+    keep = branches.keep
+    drop = branches.drop
+    dropped = branches.dropped
     knows = asking.knows
     who_knows = asking.who_knows
     with_author = asking.with_author
@@ -560,26 +575,9 @@ class World(Stage):
     spread = spread
     beside = beside.beside
     bonds = bonds.bonds
-    whereabouts = places_now.whereabouts
+    places = where.places
+    whereabouts = where.whereabouts
     chart = charting.chart
-
-    def places(self) -> tuple[Located, ...]:
-        """The places of the characters' environments and routines, and of what they remember, by name.
-
-        Each is told with the one that it lies in.
-        """
-        cast = [self.agent(name) for name in self.characters()]
-        remembered = (entry.place for agent in cast for tier in LIVED for entry in agent.entries(tier))
-        return places_of((agent.personality for agent in cast), remembered)
-
-    def _lying_in(self, places: Sequence[str]) -> list[str]:
-        about = []
-        for name in self.characters():
-            with suppress(MemorySystemError):  # whoever looks at that agent is told
-                about.append(self.agent(name).personality)
-        there = places_of(about)
-        within = {one.place.casefold(): one.within for one in there}
-        return [one.place for one in there if any(lies_in(one.place, place, within) for place in places)]
 
     def _cast(self) -> list[str]:
         names = []
@@ -595,7 +593,7 @@ class World(Stage):
 
     def opened(self) -> list[AgentMemory]:
         """The agents that are open now."""
-        with self._lock:
+        with self.lock:
             return [agent for agent in self._agents.values() if not agent.gone]
 
     def create_agent(self, name: str, personality: str | Mapping[str, Any] | None = None) -> AgentMemory:
@@ -605,7 +603,7 @@ class World(Stage):
             InvalidAgentName, InvalidParameter, InvalidPersonality: nothing was made.
             AlreadyExists: there is an agent of this name, or one that differs only in upper and lower case.
         """
-        with self._lock:
+        with self.lock:
             checked = self.free_name(name)
             text = static_memory.as_text({"identity": {"name": checked}} if personality is None else personality)
             static_memory.parse(text, f"{checked}.json")
@@ -623,7 +621,7 @@ class World(Stage):
             self.carry_out(knowing.newcomer(knowing.kept_by(self), name))
             yield
         except BaseException:
-            with self._lock:
+            with self.lock:
                 if made := self._agents.pop(name, None):
                     made.close()
                 place.personality.unlink(missing_ok=True)  # neither was there before
@@ -662,7 +660,7 @@ class World(Stage):
     @contextmanager
     def newborn(self, name: str) -> Iterator[AgentMemory]:
         """A new agent that has nothing yet, which whoever asks gives something within; if that fails, it is gone."""
-        with self._lock:
+        with self.lock:
             checked = self.free_name(name)
             place = self._place(checked)
             with as_store_errors(f"The agent {checked!r}"):
@@ -671,20 +669,22 @@ class World(Stage):
         with self._making(checked, place):
             yield self.agent(checked)
 
-    def duplicate_agent(self, name: str, to: str) -> AgentMemory:
+    def duplicate_agent(self, name: str, to: str, *, beside: branches.Beside | None = None) -> AgentMemory:
         """A copy of an agent, its whole history included, under another name.
+
+        Args:
+            name: the agent.
+            to: the copy's name.
+            beside: the texts of files that are put beside the copy; asked while nobody can write to the agent.
 
         Raises:
             InvalidAgentName, AgentNotFound, AlreadyExists, StoreError: nothing was made.
         """
-        return self._duplicate(name, to, lambda _copy, _source: {})
-
-    def _duplicate(self, name: str, to: str, beside: Callable[[str, AgentMemory], dict[str, str]]) -> AgentMemory:
-        with self._lock:
+        with self.lock:
             knowing.refuse_knowledge(name)
             target, source = self.free_name(to), self.agent(name)
             with source.contents.alone():
-                texts = beside(target, source)
+                texts = {} if beside is None else beside(target, source)
                 with self._closed(name) as place:
                     self.carry_out(knowing.newcomer(knowing.kept_by(self), target))
                     lifecycle.duplicate(place, self._place(target), self.journals, texts)
@@ -696,13 +696,13 @@ class World(Stage):
         Raises:
             InvalidAgentName, AgentNotFound, AlreadyExists, StoreError: nothing was changed.
         """
-        with self._lock:
+        with self.lock:
             target = self.free_name(to, but=name)
             with self._closed(name) as place:
                 self.journals.of(place.folder).leave_name()
                 lifecycle.rename(place, self._place(target))
                 self._forget_on_server(place)
-            self._follow(place.folder.name, target)
+            branches.follow(self, place.folder.name, target)
             if target != place.folder.name:
                 self.carry_out(knowing.newcomer(knowing.kept_by(self), target))
             self.carry_out(knowing.renamed(knowing.kept_by(self), place.folder.name, target))
@@ -714,7 +714,7 @@ class World(Stage):
         Raises:
             AgentNotFound, StoreError: nothing was changed.
         """
-        with self._lock, self._closed(name) as place:
+        with self.lock, self._closed(name) as place:
             self.journals.of(place.folder).leave_name()
             binned = lifecycle.send_to_bin(place, real_clock())
             self._forget_on_server(place)
@@ -733,7 +733,7 @@ class World(Stage):
         """
         if not isinstance(binned, Binned):
             raise InvalidParameter("What is restored is one of ``deleted_agents()``.")
-        with self._lock:
+        with self.lock:
             lifecycle.bring_back(binned, self._place(self.free_name(binned.name)))
             return self.agent(binned.name)
 
@@ -774,7 +774,7 @@ class World(Stage):
             StoreBusy: another program has been writing for 30 seconds.
             StoreError: a folder cannot be written.
         """
-        with self._lock, ExitStack() as held:
+        with self.lock, ExitStack() as held:
             self.knowledge.close()
             for name in self.stored():
                 if name in self._agents:

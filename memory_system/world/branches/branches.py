@@ -1,4 +1,8 @@
-"""Stage: the part of a world in which its characters rehearse: branched, compared, kept from, dropped."""
+"""How the characters of a world rehearse: branched, compared, kept from, dropped.
+
+A rehearsal is an agent of its own, with the whole history of the one that it was branched from. Each function takes the
+world, of which it is a method: ``world.branch(...)``.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ import uuid
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from ...agent import AgentMemory
 from ...core.change_set import ChangeSet
@@ -16,273 +20,293 @@ from ...core.scoring import whole
 from ...core.times import real_clock
 from ...errors import AgentNotFound, Conflict, InvalidParameter, MemorySystemError, ReadOnly
 from ...operations.context import Progress, no_progress
-from ...store import rehearsal
+from ...store import rehearsal as marks
 from ...store.clock import world_clock
 from ...store.journal.journal import Applied
 from ...store.rehearsal import Rehearsal
 from .. import folders
 from ..folders import Binned
-from . import merge
-from .diff import Apart, compare
+from . import diff, merge
+from .diff import Apart
 from .merge import Fit
 
 _MOST = 2**62
 Item = TypeVar("Item")
 
 
+Beside = Callable[[str, AgentMemory], dict[str, str]]
+"""The texts of files to be put beside a copy, by their names: of the copy's name and the agent that is copied."""
 RESTORE_IT = "Restore it from the bin, and both can be compared again."
 
 
-class Stage:
-    """A rehearsal is an agent of its own, with the whole history of the one that it was branched from."""
+class Stage(Protocol):
+    """What a world is asked so that its characters rehearse."""
 
     folder: Path
-    _lock: threading.RLock
-
-    # -- what World does -------------------------------------------------------------------------------
+    lock: threading.RLock
+    """Held while agents come and go."""
 
     def agents(self) -> list[str]:
         """The names of all agents."""
-        raise NotImplementedError
+
+    def characters(self) -> list[str]:
+        """The names of the agents that are no rehearsals."""
 
     def agent(self, name: str) -> AgentMemory:
         """An agent by its name."""
-        raise NotImplementedError
 
     def delete_agent(self, name: str) -> Binned:
         """Move an agent to the bin."""
-        raise NotImplementedError
 
-    def _duplicate(self, name: str, to: str, beside: Callable[[str, AgentMemory], dict[str, str]]) -> AgentMemory:
+    def duplicate_agent(self, name: str, to: str, *, beside: Beside | None = None) -> AgentMemory:
         """Copy an agent, with files beside that are made while nobody can write to it."""
-        raise NotImplementedError
 
-    # -- begun and found -------------------------------------------------------------------------------
 
-    def branch(self, name: str, as_: str | None = None, *, purpose: str = "", author: str | None = None) -> AgentMemory:
-        """Begin a rehearsal of a character: a copy to play with, whole history included, that knows whose it is.
+# -- begun and found -----------------------------------------------------------------------------------
 
-        Whatever happens in it, the character stays as it is until something is kept. Its queries and accesses are
-        never handed on. Whoever held the character has to ask the world for it anew, as after ``duplicate_agent``.
 
-        Args:
-            name: the character.
-            as_: the rehearsal's name; "mira rehearsal" or the next that is free if not given.
-            purpose: what is tried, in at most 80 characters.
-            author: who begins it; whoever the character's changes are told as if not given.
+def branch(
+    world: Stage, name: str, as_: str | None = None, *, purpose: str = "", author: str | None = None
+) -> AgentMemory:
+    """Begin a rehearsal of a character: a copy to play with, whole history included, that knows whose it is.
 
-        Raises:
-            Conflict: it is a rehearsal itself.
-            ReadOnly: its journal is damaged.
-            InvalidParameter, InvalidAgentName, AgentNotFound, AlreadyExists, StoreError: nothing was made.
-        """
-        return self._branch(name, as_, purpose, author, "")
+    Whatever happens in it, the character stays as it is until something is kept. Its queries and accesses are
+    never handed on. Whoever held the character has to ask the world for it anew, as after ``duplicate_agent``.
 
-    def branch_all(
-        self, *, purpose: str = "", author: str | None = None, progress: Progress = no_progress
-    ) -> list[AgentMemory]:
-        """Begin a rehearsal of every character of the world, all or none; each is kept from and dropped by itself.
+    Args:
+        world: the one that it lives in.
+        name: the character.
+        as_: the rehearsal's name; "mira rehearsal" or the next that is free if not given.
+        purpose: what is tried, in at most 80 characters.
+        author: who begins it; whoever the character's changes are told as if not given.
 
-        Raises:
-            MemorySystemError: one cannot be branched; those begun before it are in the bin.
-        """
-        names, together = self.characters(), uuid.uuid4().hex
-        begun: list[AgentMemory] = []
-        with self._lock:
-            try:
-                for number, name in enumerate(names):
-                    progress(number / len(names), f"Copying {name}, {number + 1} of {len(names)}")
-                    begun.append(self._branch(name, None, purpose, author, together))
-            except BaseException:
-                for one in begun:
-                    self.delete_agent(one.name)
-                raise
-        return begun
+    Raises:
+        Conflict: it is a rehearsal itself.
+        ReadOnly: its journal is damaged.
+        InvalidParameter, InvalidAgentName, AgentNotFound, AlreadyExists, StoreError: nothing was made.
+    """
+    return _begin(world, name, as_, purpose, author, "")
 
-    def _branch(self, name: str, as_: str | None, purpose: str, author: str | None, together: str) -> AgentMemory:
-        tried = rehearsal.checked_purpose(purpose)
-        with self._lock:
-            original = _acting(self.agent(name), author)
-            if len(original.author) > rehearsal.MAX_AUTHOR:
-                raise InvalidParameter(
-                    f"The author has {len(original.author):,} characters; a rehearsal tells at most "
-                    f"{rehearsal.MAX_AUTHOR:,}. Give a shorter one."
-                )
-            if (of := rehearsal.read(self.folder / original.name)) is not None:
-                raise Conflict(
-                    f"{original.name!r} is a rehearsal of {of.of!r} already. Begin another of {of.of!r}, or copy this "
-                    "one: the copy is a rehearsal of the same character."
-                )
-            if original.read_only is not None:
-                raise ReadOnly(f"{original.name!r} can only be read, so it cannot rehearse. {original.read_only}")
-            target = rehearsal.free_name(original.name, set(map(str.casefold, self.agents()))) if as_ is None else as_
 
-            def mark(copy: str, source: AgentMemory) -> dict[str, str]:
-                now = world_clock(self.folder)()
-                told = Rehearsal(
-                    copy, source.name, source.stamp[0], real_clock(), now, original.author, tried, together
-                )
-                return {rehearsal.FILE: told.to_json()}
+def branch_all(
+    world: Stage, *, purpose: str = "", author: str | None = None, progress: Progress = no_progress
+) -> list[AgentMemory]:
+    """Begin a rehearsal of every character of the world, all or none; each is kept from and dropped by itself.
 
-            return self._duplicate(original.name, target, mark)
+    Raises:
+        MemorySystemError: one cannot be branched; those begun before it are in the bin.
+    """
+    names, together = world.characters(), uuid.uuid4().hex
+    begun: list[AgentMemory] = []
+    with world.lock:
+        try:
+            for number, name in enumerate(names):
+                progress(number / len(names), f"Copying {name}, {number + 1} of {len(names)}")
+                begun.append(_begin(world, name, None, purpose, author, together))
+        except BaseException:
+            for one in begun:
+                world.delete_agent(one.name)
+            raise
+    return begun
 
-    def rehearsal(self, name: str) -> Rehearsal | None:
-        """Of whom an agent is a rehearsal, and since when; ``None`` if it is a character of its own.
 
-        Raises:
-            StoreDamaged: its file does not say.
-        """
-        return rehearsal.read(self.folder / name) if name in self.agents() else None
-
-    def rehearsals(self, of: str | None = None) -> list[Rehearsal]:
-        """All rehearsals, or those of one character, the last begun first; a damaged file is passed over."""
-        found: list[Rehearsal] = []
-        for name in self.agents():
-            try:
-                told = rehearsal.read(self.folder / name)
-            except MemorySystemError:
-                continue  # whoever looks at that agent is told
-            if told is not None and of in (None, told.of):
-                found.append(told)
-        return sorted(found, key=lambda one: one.begun_at, reverse=True)
-
-    def characters(self) -> list[str]:
-        """The names of the agents that are no rehearsals, sorted."""
-        played = {one.name for one in self.rehearsals()}
-        return [name for name in self.agents() if name not in played]
-
-    def character_of(self, name: str) -> str:
-        """The character that an agent plays: itself, or whom it rehearses."""
-        return rehearsal.played(self.folder / name)
-
-    def _follow(self, name: str, to: str) -> None:
-        """Let the rehearsals of a character that was renamed know it by its new name."""
-        for one in self.rehearsals(name):
-            rehearsal.write(self.folder / one.name, dataclasses.replace(one, of=to))
-
-    # -- compared and kept -----------------------------------------------------------------------------
-
-    def changes_of(self, branch: str) -> list[Applied]:
-        """The change sets of a rehearsal since it was begun, the newest first.
-
-        Raises:
-            AgentNotFound, Conflict: it is no rehearsal.
-        """
-        told = self._rehearsing(branch)
-        return self.agent(told.name).timeline.changes_since(told.revision)
-
-    def compare(self, branch: str) -> Apart:
-        """What a rehearsal has otherwise than its original: memories and texts, and where the two clash.
-
-        Raises:
-            AgentNotFound, Conflict: it is no rehearsal, or its original is gone.
-            ReadOnly: the journal of one of the two is damaged.
-        """
-        told, agent, original = self._pair(branch)
-        return compare(told, agent, original)
-
-    def fits(self, branch: str) -> dict[int, Fit]:
-        """For each change of a rehearsal, by its revision, whether the original has it, or could take it by itself.
-
-        Raises:
-            AgentNotFound, Conflict: it is no rehearsal, or its original is gone.
-            ReadOnly: the journal of one of the two is damaged.
-        """
-        told, agent, original = self._pair(branch)
-        return merge.fits(told, agent, original, agent.timeline.changes_since(told.revision))
-
-    def keep(
-        self,
-        branch: str,
-        *,
-        ids: Iterable[str] | None = None,
-        texts: Iterable[str] | None = None,
-        revisions: Iterable[int] | None = None,
-        overwrite: Iterable[str] = (),
-        author: str | None = None,
-        preview: bool = False,
-    ) -> ChangeSet:
-        """Let the original take something of a rehearsal, as one change set that can be undone.
-
-        Either memories and texts become what they are in the rehearsal, or single changes of it are done again. All
-        that differs is kept if none of the three is given.
-
-        Args:
-            branch: the rehearsal.
-            ids: memories, of those that ``compare`` tells.
-            texts: names of texts, of those that ``compare`` tells, such as ``settings``.
-            revisions: changes, of those that ``changes_of`` tells.
-            overwrite: ids of memories and names of texts that the original changed by itself, and that are to be the
-                rehearsal's all the same.
-            author: who keeps it, as above.
-            preview: whether to plan only; ``world.agent(original).apply`` carries it out.
-
-        Raises:
-            StaleChange: the original has changed the same by itself; the message says what and how.
-            EntryNotFound, ChangeSetNotFound, InvalidParameter: the rehearsal has no such thing.
-            AgentNotFound, Conflict: it is no rehearsal, or its original is gone.
-            ReadOnly: the journal of one of the two is damaged.
-        """
-        told, agent, original = self._pair(branch)
-        original = _acting(original, author)
-        settled = set(_listed("overwrite", overwrite, str))
-        if revisions is not None:
-            if ids is not None or texts is not None:
-                raise InvalidParameter("Keep either changes ('revisions') or memories and texts, not both at once.")
-            numbers = [whole("A revision", one, 0, _MOST) for one in _listed("revisions", revisions, int)]
-            plan = merge.by_change(told, agent, original, numbers, settled)
-        else:
-            plan = merge.by_memory(
-                compare(told, agent, original),
-                agent,
-                original,
-                None if ids is None else _listed("ids", ids, str),
-                None if texts is None else _listed("texts", texts, str),
-                settled,
+def _begin(world: Stage, name: str, as_: str | None, purpose: str, author: str | None, together: str) -> AgentMemory:
+    tried = marks.checked_purpose(purpose)
+    with world.lock:
+        original = _acting(world.agent(name), author)
+        if len(original.author) > marks.MAX_AUTHOR:
+            raise InvalidParameter(
+                f"The author has {len(original.author):,} characters; a rehearsal tells at most "
+                f"{marks.MAX_AUTHOR:,}. Give a shorter one."
             )
-        return plan if preview else original.apply(plan)
-
-    def drop(self, branch: str) -> Binned:
-        """Move a rehearsal to the world's bin; what was kept from it stays, and ``restore_agent`` brings it back.
-
-        Raises:
-            AgentNotFound, Conflict: it is no rehearsal.
-        """
-        return self.delete_agent(self._rehearsing(branch).name)
-
-    def dropped(self, of: str) -> list[Binned]:
-        """The rehearsals of a character that are in the bin, the last dropped first."""
-        found = []
-        for binned in folders.in_bin(self.folder):
-            with suppress(MemorySystemError):  # restored, it will say what is wrong with it
-                told = rehearsal.read(binned.folder)
-                if told is not None and told.of == of:
-                    found.append(binned)
-        return found
-
-    def _rehearsing(self, branch: str) -> Rehearsal:
-        agent = self.agent(branch)
-        told = rehearsal.read(self.folder / agent.name)
-        if told is None:
-            raise Conflict(f"{agent.name!r} is a character of its own, not a rehearsal.")
-        return told
-
-    def _pair(self, branch: str) -> tuple[Rehearsal, AgentMemory, AgentMemory]:
-        told = self._rehearsing(branch)
-        if told.of not in self.agents():
-            raise AgentNotFound(
-                f"The character {told.of!r}, of which {told.name!r} is a rehearsal, is not here any more. {RESTORE_IT}"
-            )
-        agent, original = self.agent(told.name), self.agent(told.of)
-        for one in (agent, original):
-            if one.read_only is not None:
-                raise ReadOnly(f"{one.name!r} can only be read, so the two cannot be compared. {one.read_only}")
-        if agent.timeline.origin != original.timeline.origin:
+        if (of := marks.read(world.folder / original.name)) is not None:
             raise Conflict(
-                f"{told.of!r} is not the character any more that {told.name!r} was branched from: their histories "
-                "begin with different changes. Nothing can be kept."
+                f"{original.name!r} is a rehearsal of {of.of!r} already. Begin another of {of.of!r}, or copy this "
+                "one: the copy is a rehearsal of the same character."
             )
-        return told, agent, original
+        if original.read_only is not None:
+            raise ReadOnly(f"{original.name!r} can only be read, so it cannot rehearse. {original.read_only}")
+        target = marks.free_name(original.name, set(map(str.casefold, world.agents()))) if as_ is None else as_
+
+        def mark(copy: str, source: AgentMemory) -> dict[str, str]:
+            now = world_clock(world.folder)()
+            told = Rehearsal(copy, source.name, source.stamp[0], real_clock(), now, original.author, tried, together)
+            return {marks.FILE: told.to_json()}
+
+        return world.duplicate_agent(original.name, target, beside=mark)
+
+
+def rehearsal(world: Stage, name: str) -> Rehearsal | None:
+    """Of whom an agent is a rehearsal, and since when; ``None`` if it is a character of its own.
+
+    Raises:
+        StoreDamaged: its file does not say.
+    """
+    return marks.read(world.folder / name) if name in world.agents() else None
+
+
+def rehearsals(world: Stage, of: str | None = None) -> list[Rehearsal]:
+    """All rehearsals, or those of one character, the last begun first; a damaged file is passed over."""
+    found: list[Rehearsal] = []
+    for name in world.agents():
+        try:
+            told = marks.read(world.folder / name)
+        except MemorySystemError:
+            continue  # whoever looks at that agent is told
+        if told is not None and of in (None, told.of):
+            found.append(told)
+    return sorted(found, key=lambda one: one.begun_at, reverse=True)
+
+
+def characters(world: Stage) -> list[str]:
+    """The names of the agents that are no rehearsals, sorted."""
+    played = {one.name for one in rehearsals(world)}
+    return [name for name in world.agents() if name not in played]
+
+
+def character_of(world: Stage, name: str) -> str:
+    """The character that an agent plays: itself, or whom it rehearses."""
+    return marks.played(world.folder / name)
+
+
+def follow(world: Stage, name: str, to: str) -> None:
+    """Let the rehearsals of a character that was renamed know it by its new name."""
+    for one in rehearsals(world, name):
+        marks.write(world.folder / one.name, dataclasses.replace(one, of=to))
+
+
+# -- compared and kept -----------------------------------------------------------------------------
+
+
+def changes_of(world: Stage, branch: str) -> list[Applied]:
+    """The change sets of a rehearsal since it was begun, the newest first.
+
+    Raises:
+        AgentNotFound, Conflict: it is no rehearsal.
+    """
+    told = _rehearsing(world, branch)
+    return world.agent(told.name).timeline.changes_since(told.revision)
+
+
+def compare(world: Stage, branch: str) -> Apart:
+    """What a rehearsal has otherwise than its original: memories and texts, and where the two clash.
+
+    Raises:
+        AgentNotFound, Conflict: it is no rehearsal, or its original is gone.
+        ReadOnly: the journal of one of the two is damaged.
+    """
+    told, agent, original = _pair(world, branch)
+    return diff.compare(told, agent, original)
+
+
+def fits(world: Stage, branch: str) -> dict[int, Fit]:
+    """For each change of a rehearsal, by its revision, whether the original has it, or could take it by itself.
+
+    Raises:
+        AgentNotFound, Conflict: it is no rehearsal, or its original is gone.
+        ReadOnly: the journal of one of the two is damaged.
+    """
+    told, agent, original = _pair(world, branch)
+    return merge.fits(told, agent, original, agent.timeline.changes_since(told.revision))
+
+
+def keep(
+    world: Stage,
+    branch: str,
+    *,
+    ids: Iterable[str] | None = None,
+    texts: Iterable[str] | None = None,
+    revisions: Iterable[int] | None = None,
+    overwrite: Iterable[str] = (),
+    author: str | None = None,
+    preview: bool = False,
+) -> ChangeSet:
+    """Let the original take something of a rehearsal, as one change set that can be undone.
+
+    Either memories and texts become what they are in the rehearsal, or single changes of it are done again. All
+    that differs is kept if none of the three is given.
+
+    Args:
+        world: the one that both are in.
+        branch: the rehearsal.
+        ids: memories, of those that ``compare`` tells.
+        texts: names of texts, of those that ``compare`` tells, such as ``settings``.
+        revisions: changes, of those that ``changes_of`` tells.
+        overwrite: ids of memories and names of texts that the original changed by itself, and that are to be the
+            rehearsal's all the same.
+        author: who keeps it, as above.
+        preview: whether to plan only; ``world.agent(original).apply`` carries it out.
+
+    Raises:
+        StaleChange: the original has changed the same by itself; the message says what and how.
+        EntryNotFound, ChangeSetNotFound, InvalidParameter: the rehearsal has no such thing.
+        AgentNotFound, Conflict: it is no rehearsal, or its original is gone.
+        ReadOnly: the journal of one of the two is damaged.
+    """
+    told, agent, original = _pair(world, branch)
+    original = _acting(original, author)
+    settled = set(_listed("overwrite", overwrite, str))
+    if revisions is not None:
+        if ids is not None or texts is not None:
+            raise InvalidParameter("Keep either changes ('revisions') or memories and texts, not both at once.")
+        numbers = [whole("A revision", one, 0, _MOST) for one in _listed("revisions", revisions, int)]
+        plan = merge.by_change(told, agent, original, numbers, settled)
+    else:
+        plan = merge.by_memory(
+            diff.compare(told, agent, original),
+            agent,
+            original,
+            None if ids is None else _listed("ids", ids, str),
+            None if texts is None else _listed("texts", texts, str),
+            settled,
+        )
+    return plan if preview else original.apply(plan)
+
+
+def drop(world: Stage, branch: str) -> Binned:
+    """Move a rehearsal to the world's bin; what was kept from it stays, and ``restore_agent`` brings it back.
+
+    Raises:
+        AgentNotFound, Conflict: it is no rehearsal.
+    """
+    return world.delete_agent(_rehearsing(world, branch).name)
+
+
+def dropped(world: Stage, of: str) -> list[Binned]:
+    """The rehearsals of a character that are in the bin, the last dropped first."""
+    found = []
+    for binned in folders.in_bin(world.folder):
+        with suppress(MemorySystemError):  # restored, it will say what is wrong with it
+            told = marks.read(binned.folder)
+            if told is not None and told.of == of:
+                found.append(binned)
+    return found
+
+
+def _rehearsing(world: Stage, branch: str) -> Rehearsal:
+    agent = world.agent(branch)
+    told = marks.read(world.folder / agent.name)
+    if told is None:
+        raise Conflict(f"{agent.name!r} is a character of its own, not a rehearsal.")
+    return told
+
+
+def _pair(world: Stage, branch: str) -> tuple[Rehearsal, AgentMemory, AgentMemory]:
+    told = _rehearsing(world, branch)
+    if told.of not in world.agents():
+        raise AgentNotFound(
+            f"The character {told.of!r}, of which {told.name!r} is a rehearsal, is not here any more. {RESTORE_IT}"
+        )
+    agent, original = world.agent(told.name), world.agent(told.of)
+    for one in (agent, original):
+        if one.read_only is not None:
+            raise ReadOnly(f"{one.name!r} can only be read, so the two cannot be compared. {one.read_only}")
+    if agent.timeline.origin != original.timeline.origin:
+        raise Conflict(
+            f"{told.of!r} is not the character any more that {told.name!r} was branched from: their histories "
+            "begin with different changes. Nothing can be kept."
+        )
+    return told, agent, original
 
 
 def _acting(agent: AgentMemory, author: str | None) -> AgentMemory:

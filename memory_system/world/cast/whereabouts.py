@@ -1,15 +1,19 @@
-"""Who is where: by what a character has just lived, else by its plan or routine, else where it was last."""
+"""Which places there are, and who is where: by what was just lived, else by plan or routine, else where it was last."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from ...agent import AgentMemory
-from ...core.entry import MemoryEntry, Tier
+from ...core.entry import LIVED, MemoryEntry, Tier
 from ...core.kinds import Kind
 from ...core.times import moment_given
+from ...errors import MemorySystemError
+from ..places import Located, lies_in, places_of
 from ..trail import Cast
 
 JUST_NOW = timedelta(hours=1)
@@ -45,6 +49,27 @@ class Whereabouts:
     memory: str = ""
     doing: str = ""
     since: datetime | None = None
+
+
+def places(world: Cast) -> tuple[Located, ...]:
+    """The places of the characters' environments and routines, and of what they remember, by name.
+
+    Each is told with the one that it lies in.
+    """
+    cast = [world.agent(name) for name in world.characters()]
+    remembered = (entry.place for agent in cast for tier in LIVED for entry in agent.entries(tier))
+    return places_of((agent.personality for agent in cast), remembered)
+
+
+def lying_in(world: Cast, named: Sequence[str]) -> list[str]:
+    """The places of the characters' environments and routines that are one of these, or lie in one of them."""
+    about = []
+    for name in world.characters():
+        with suppress(MemorySystemError):  # whoever looks at that agent is told
+            about.append(world.agent(name).personality)
+    there = places_of(about)
+    within = {one.place.casefold(): one.within for one in there}
+    return [one.place for one in there if any(lies_in(one.place, place, within) for place in named)]
 
 
 def whereabouts(world: Cast, *, at: datetime | None = None) -> tuple[Whereabouts, ...]:
