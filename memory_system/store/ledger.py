@@ -98,6 +98,7 @@ class Ledger:
         self._take_over = take_over
         self._note: Note | None = None
         self._altered: list[str] = []
+        self._told_by_note = False
         self._store_seen = False
         self._clock = clock
         self._home = (journals or Journals()).of(folder)
@@ -513,6 +514,9 @@ class Ledger:
         note, wanted = self._note, self._counts()
         if note is None or (note.revision, dict(note.counts)) != (self._revision, wanted):
             return False
+        if note.ours and self._stores.place is None:  # files that nobody has written since need not be opened
+            self._told_by_note = True
+            return True
         with suppress(StoreDamaged):  # which the comparison row by row will tell
             alike = self._stores.left_at(self._state()) and self._stores.counts() == wanted
             return alike and not self._stores.distances()
@@ -608,7 +612,8 @@ class Ledger:
             self.messages.append(self._why_not(other))
         elif other != ours or waiting:
             self.messages.append(what_waits(self.folder.name, other, ours, waiting, held))
-        self.messages += starmap(by_another_distance, self._stores.distances().items())
+        if not self._told_by_note:
+            self.messages += starmap(by_another_distance, self._stores.distances().items())
 
     def _store_anew(self, why: str, embedder: str, progress: Callable[[float], None]) -> Path:
         """Write a new store in the place of the old one; answers where that lies now."""
@@ -738,7 +743,10 @@ class Ledger:
             self._kept.keep(self.tables, self._place())
             self._stores.see_others()
             self._leave_store()
-            return Note(self._revision, self._stores.counts(), self.embedder.identity, store=self._stores.where)
+            made_by, where, note = self.embedder.identity, self._stores.where, self._note
+            if self._told_by_note and note is not None and (note.revision, note.embedder) == (self._revision, made_by):
+                return Note(self._revision, note.counts, made_by, store=where, ours=True)
+            return Note(self._revision, self._stores.counts(), made_by, store=where, ours=not self._stores.distances())
         except (OSError, StoreError):  # they are derived: opening will see to what is missing
             return None
 

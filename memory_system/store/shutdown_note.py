@@ -29,6 +29,7 @@ class Note:
         files: size and time of the journal's and the store's files.
         clean: whether nobody has opened the agent since.
         store: the address of the server that held the store; empty if its files are the agent's own.
+        ours: whether the store ranked by our distance, in every tier; notes of older versions do not say so.
     """
 
     revision: int
@@ -37,6 +38,7 @@ class Note:
     files: Mapping[str, list[int]] = field(default_factory=dict)
     clean: bool = True
     store: str = ""
+    ours: bool = False
 
     def altered(self, folder: Path) -> list[str]:
         """The files of the agent that are not as they were; none after a copy that changed their times only."""

@@ -16,6 +16,7 @@ from .files import BESIDE, OUR_DISTANCE, wipe_spare
 if TYPE_CHECKING:  # see ``store``: it is imported when a store is opened
     import chromadb
     from chromadb.api import ClientAPI
+    from chromadb.config import Settings
 
     Collection = chromadb.Collection
 
@@ -168,11 +169,10 @@ class InFolder(Home):
         if self._client is None:
             import chromadb
             from chromadb.api.shared_system_client import SharedSystemClient
-            from chromadb.config import Settings
 
             self.prepare()
             overwrite_freed_memory()
-            settings = Settings(anonymized_telemetry=False)
+            settings = _settings().model_copy()  # reading them from the environment takes longer than to open a client
             try:
                 self._client = chromadb.PersistentClient(path=str(self.folder), settings=settings)
             except BaseException as error:
@@ -182,6 +182,14 @@ class InFolder(Home):
                     raise StoreDamaged(f"Chroma could not open {self.folder}: {error}") from error
                 raise
         return self._client
+
+
+@cache
+def _settings() -> Settings:
+    """Chroma's own settings."""
+    from chromadb.config import Settings
+
+    return Settings(anonymized_telemetry=False)
 
 
 @cache

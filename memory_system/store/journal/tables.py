@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.exc import DatabaseError
+from sqlalchemy.util import LRUCache
 
 from ...errors import ForeignStore, JournalDamaged, StoreDamaged, StoreError
 from . import postgres
@@ -238,9 +239,23 @@ def connect(place: str | sa.Engine, durability: str = "full") -> sa.Engine:
     return engine
 
 
+class _Compiled(LRUCache[Any, Any]):
+    """Statements as they were compiled, for the journals of all agents: each engine would do all of it for itself."""
+
+    def get(self, key: tuple[Any, ...], default: Any = None) -> Any:  # the first of a key is the engine's dialect
+        return super().get(key[1:], default)
+
+    def __setitem__(self, key: tuple[Any, ...], value: Any) -> None:
+        super().__setitem__(key[1:], value)
+
+
+_COMPILED = _Compiled(1000)
+
+
 def _sqlite(url: str, durability: str) -> sa.Engine:
     path = url.removeprefix(_SQLITE)
     engine = sa.create_engine(url if path == url else sa.URL.create("sqlite", database=path))
+    engine.update_execution_options(compiled_cache=_COMPILED)
     sa.event.listen(engine, "connect", partial(_sqlite_settings, DURABILITY[durability]))
     sa.event.listen(engine, "begin", _sqlite_begin)
     return engine
