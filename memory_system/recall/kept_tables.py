@@ -176,8 +176,8 @@ def _each_line(entries: Rows) -> Iterable[bytes]:
             yield (dump_entry(held) or "").encode("utf-8")
 
 
-FROM_ROWS = 2000
-"""A tier with fewer rows is read from the journal: that is as fast."""
+FROM_ROWS = 500
+"""A tier with fewer rows is read from the journal, which takes a tenth of a millisecond of processor a row."""
 _MOST_BEHIND = 500
 """Revisions that are taken in one by one; a table further behind is made anew."""
 _REWRITE = 0.02
