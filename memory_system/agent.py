@@ -64,6 +64,7 @@ from .store.personality_file import PersonalityFile
 from .store.policy import Past, Viewer
 from .store.read_only import open_ledger
 from .store.server_notice import warn_if_served
+from .store.slot import personalities_of
 
 _Part = TypeVar("_Part", bound=Part)
 _Given = ParamSpec("_Given")
@@ -94,7 +95,7 @@ class AgentMemory:
         name: the agent's name.
         database: the folder of all worlds.
         world: the world's name; its folder is ``database/world``. From the environment if not given.
-        personalities: the folder of the personality files.
+        personalities: the folder of the personality files; the world's own, or the settings', if not given.
         embedder: texts to vectors; the one that the settings name if not given.
         model: the language model; the offline rules if not given (a ``World`` chooses by the environment).
         clock: the world's time; its own clock if not given.
@@ -139,8 +140,8 @@ class AgentMemory:
             settings = placed(settings or Settings())
             checked = checked_name(name)
             world_folder = Path(database or settings.database) / checked_name(world or settings.world, "world name")
-            file = PersonalityFile(Path(personalities or settings.personalities) / f"{checked}.json")
-            folder = world_folder / checked
+            there = personalities or personalities_of(world_folder, Path(settings.personalities))
+            file, folder = PersonalityFile(Path(there) / f"{checked}.json"), world_folder / checked
             if tokens is None:  # a world that opens its agents has looked itself
                 warn_if_served(world_folder)
             if not file.path.exists() and not folder.exists():
@@ -157,12 +158,7 @@ class AgentMemory:
                 self._own.callback(journals.close)
             try:
                 ledger = open_ledger(
-                    folder,
-                    file.path,
-                    embedder,
-                    journals=journals,
-                    chroma=settings.chroma,
-                    take_over=take_over,
+                    folder, file.path, embedder, journals=journals, chroma=settings.chroma, take_over=take_over
                 )
             except BaseException:
                 self._own.close()

@@ -11,6 +11,7 @@
     │       └── InvalidFile                 a file of events, or a document for the archive
     ├── NotFound                       404
     │   ├── AgentNotFound
+    │   ├── WorldNotFound                   a name of no world
     │   ├── EntryNotFound
     │   ├── CueNotFound                     a saved cue
     │   ├── ConversationNotFound
@@ -237,6 +238,12 @@ class AgentNotFound(NotFound):
     code = "agent-not-found"
 
 
+class WorldNotFound(NotFound):
+    """Raise when the folder of all worlds has no such world."""
+
+    code = "world-not-found"
+
+
 class EntryNotFound(NotFound):
     """Raise when an agent has no such memory."""
 
@@ -454,5 +461,6 @@ __all__ = [
     "StoreUnavailable",
     "TooMany",
     "UnknownLanguage",
+    "WorldNotFound",
     "shown",
 ]

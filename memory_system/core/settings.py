@@ -17,10 +17,14 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from ..errors import InvalidParameter, shown
 from . import shipped
 from .chroma_address import DEADLINE, ChromaAddress, NamedStore, StorePlace
+from .files import read_at_most
+from .names import checked_name
 from .presets import DEFAULT
 from .scoring import Scoring, Weights, in_range, whole
 
 DEFAULT_WORLD = "mem_test"
+IN_USE = ".world-in-use"
+"""In the folder of all worlds: the name of the one that programs open unless they are told another."""
 PROGRAM = "memory-system"
 MEMORY = "memory"
 """The store of a world that is thrown away when the program ends."""
@@ -40,6 +44,15 @@ def data_folder() -> Path:
 
 def _cache_folder() -> Path:
     return platformdirs.user_cache_path(PROGRAM, appauthor=False)
+
+
+def in_use(database: Path) -> str:
+    """The name of the world that was switched to; the default one's if none was, or it is there no more."""
+    try:
+        name = checked_name(read_at_most(database / IN_USE, 1000).decode().strip(), "world name")
+    except (OSError, ValueError):  # nobody has ever switched, or that is no name
+        return DEFAULT_WORLD
+    return name if (database / name).is_dir() else DEFAULT_WORLD
 
 
 class Settings(BaseSettings):
@@ -62,7 +75,8 @@ class Settings(BaseSettings):
     """The folder of the static memories."""
     backups: Path | None = Field(None, validation_alias="MEMORY_BACKUPS")
     """The folder of the backups; ``backups`` in the folder of all worlds if not given."""
-    world: str = Field(DEFAULT_WORLD, validation_alias="MEMORY_WORLD")
+    world: str = Field(default_factory=lambda told: in_use(told["database"]), validation_alias="MEMORY_WORLD")
+    """Which world of that folder is meant; the one that was switched to, if not given."""
     cache: Path = Field(default_factory=_cache_folder, validation_alias="MEMORY_CACHE_DIR")
     """Where the embedding model is kept between runs."""
     embedder: str = Field("minilm", validation_alias="MEMORY_EMBEDDER", min_length=1, max_length=100)

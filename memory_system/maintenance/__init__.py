@@ -2,6 +2,21 @@
 
 from . import backup, backup_reading, doctor, restore
 from .backup_manifest import Manifest
+from .in_use import InUse
 from .samples import fill_world, prepare_recall
+from .worlds import Saved, Worlds
+from .worlds_compared import WorldsCompared
 
-__all__ = ["Manifest", "backup", "backup_reading", "doctor", "fill_world", "prepare_recall", "restore"]
+__all__ = [
+    "InUse",
+    "Manifest",
+    "Saved",
+    "Worlds",
+    "WorldsCompared",
+    "backup",
+    "backup_reading",
+    "doctor",
+    "fill_world",
+    "prepare_recall",
+    "restore",
+]

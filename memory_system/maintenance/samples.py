@@ -244,7 +244,7 @@ def prepare_recall(world: World, wanted: Callable[[], bool] = lambda: True) -> N
 
 def personality_text(world: World, name: str) -> str:
     """The file that describes a character, as it stands."""
-    return (Path(world.settings.personalities) / f"{name}.json").read_text(encoding="utf-8")
+    return (world.spot.personalities / f"{name}.json").read_text(encoding="utf-8")
 
 
 def holds_something(world: World) -> bool:
@@ -254,7 +254,7 @@ def holds_something(world: World) -> bool:
 
 def _described(world: World, stories: dict[str, list[dict[str, Any]]]) -> dict[str, list[dict[str, Any]]]:
     """The stories of the characters that have a personality file."""
-    personalities = Path(world.settings.personalities)
+    personalities = world.spot.personalities
     if not agent_names(world.settings):
         personalities.mkdir(parents=True, exist_ok=True)
         for name in stories:

@@ -13,6 +13,8 @@ from .swap import Spot, half_left
 
 HALF = ".backup-"
 """How the names of folders begin in which backups are made."""
+HALF_WORLD = ".world-making-"
+"""How the names of folders begin in which worlds are made."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,7 @@ def _sized(path: Path) -> CutOff:
 
 def _candidates(spot: Spot, backups: Path) -> Iterator[Path]:
     yield from sorted(path for path in backups.glob(f"{HALF}*") if path.is_dir())
+    yield from sorted(path for path in spot.folder.parent.glob(f"{HALF_WORLD}*") if path.is_dir())
     yield from sorted(backups.glob(".*.zip.*.part"))  # of an earlier version
     for folder in dict.fromkeys((spot.folder, spot.folder.parent, spot.personalities)):
         yield from left_parts(folder)

@@ -22,6 +22,7 @@ from ..core.settings import Settings
 from ..errors import AgentNotFound, AlreadyExists, InvalidAgentName, StoreError
 from ..store.journal.location import JOURNAL, POINTER
 from ..store.journal.moving import Journals
+from ..store.slot import personalities_of
 
 BIN = ".bin"
 KEPT = "personality.json"
@@ -211,7 +212,7 @@ def agent_names(settings: Settings) -> list[str]:
         InvalidAgentName: the world's name cannot be used.
     """
     folder = Path(settings.database) / checked_name(settings.world, "world name")
-    files = (path.stem for path in Path(settings.personalities).glob("*.json"))
+    files = (path.stem for path in personalities_of(folder, Path(settings.personalities)).glob("*.json"))
     folders = (path.name for path in folder.glob("*") if any((path / name).is_file() for name in _STORED))
     return sorted({name for name in (*files, *folders) if _usable(name)})
 

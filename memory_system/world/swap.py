@@ -10,6 +10,7 @@ Worlds that were set aside when a backup was restored in their place: nothing is
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from filelock import FileLock, Timeout
 from ..core.files import as_store_errors, replace_text
 from ..core.times import parse_time
 from ..errors import StoreBusy, StoreError
+from ..store import slot
 from .folders import KEPT, Place, pack, unpack
 
 NOTE = "set-aside.json"
@@ -139,6 +141,7 @@ def swap(spot: Spot, ready: Path, names: Sequence[str], why: str, now: datetime)
         StoreError: the files cannot be moved. All is as it was.
     """
     with _alone(spot), as_store_errors(f"The world {spot.folder.name!r}"):
+        _keep_alike(spot.folder, ready)
         _write_pointer(spot, ready)
         aside = None
         try:
@@ -163,7 +166,14 @@ def finish(spot: Spot) -> None:
         ready = _pointed_at(spot)
         if ready is not None and ready.is_dir() and not spot.folder.exists():
             ready.rename(spot.folder)
-        _settle(spot)
+        _settle(Spot(spot.folder, slot.personalities_of(spot.folder, spot.personalities)))
+
+
+def _keep_alike(former: Path, ready: Path) -> None:
+    """Let what takes a world's place keep its personalities where that did: in its folder, or with those of others."""
+    (ready / slot.FILE).unlink(missing_ok=True)
+    if slot.is_own(former):
+        shutil.copyfile(former / slot.FILE, ready / slot.FILE)
 
 
 def _set_aside(spot: Spot, names: Sequence[str], why: str, now: datetime) -> Path | None:

@@ -66,6 +66,7 @@ from ..store.ledger_checks import refuse_broken
 from ..store.named import claimed, placed
 from ..store.projection import forget
 from ..store.server_notice import warn_if_served
+from ..store.slot import personalities_of
 from ..store.write_lock import WriteLock
 from . import cut_off, knowing
 from . import folders as lifecycle
@@ -114,8 +115,9 @@ class World:
         self._thrown_away = claimed(self.settings)
         self.name = checked_name(self.settings.world, "world name")
         self.folder = Path(self.settings.database) / self.name
-        self.spot = Spot(self.folder, Path(self.settings.personalities))
-        finish(self.spot)
+        shared = Path(self.settings.personalities)
+        finish(Spot(self.folder, shared))
+        self.spot = Spot(self.folder, personalities_of(self.folder, shared))
         self.cut_off = cut_off.remove(self.spot, self.settings.backup_folder)
         """What killed programs had left half made, and is removed now."""
         with as_store_errors(f"The world {self.name!r}"):
@@ -412,7 +414,7 @@ class World:
             name,
             database=self.settings.database,
             world=self.name,
-            personalities=self.settings.personalities,
+            personalities=self.spot.personalities,
             embedder=self.embedder,
             model=self.model,
             clock=self.clock,

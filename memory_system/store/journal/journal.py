@@ -26,7 +26,7 @@ from ...core.change_set import ChangeSet, dump_entry, load_entry, short
 from ...core.entry import MemoryEntry, Tier
 from ...core.memory import Vectors
 from ...core.settings import AgentSettings
-from ...core.times import Clock, utc
+from ...core.times import Clock, parse_time, utc
 from ...errors import (
     ChangeSetNotFound,
     JournalDamaged,
@@ -424,6 +424,20 @@ class Journal:
         with self._read() as db:
             rows = db.execute(query).all()
         return {row.id: (_loaded(row.body), row.hash) for row in rows}
+
+    def count(self, tiers: Iterable[Tier]) -> int:
+        """How many entries these tiers hold now."""
+        query = sa.select(sa.func.count()).where(ENTRIES.c.tier.in_([tier.value for tier in tiers]))
+        with self._read() as db:
+            return int(db.scalar(query) or 0)
+
+    def span(self) -> tuple[datetime, datetime] | None:
+        """When its first change set was applied and its newest (real time); ``None`` if there is none."""
+        times = [sa.select(CHANGE_SETS.c.applied_at).order_by(CHANGE_SETS.c.revision).limit(1)]
+        times += [sa.select(CHANGE_SETS.c.applied_at).order_by(CHANGE_SETS.c.revision.desc()).limit(1)]
+        with self._read() as db:
+            first, last = (db.scalar(one) for one in times)
+        return None if first is None or last is None else (parse_time(first), parse_time(last))
 
     def vectors(self, hashes: Iterable[str], embedder: str) -> dict[str, Vectors]:
         """The kept vectors, shape (d,), of these content hashes; those never embedded are left out."""

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import sqlite3
 from abc import ABC, abstractmethod
-from contextlib import AbstractContextManager, closing, nullcontext, suppress
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from ...core.files import sqlite_files
@@ -152,6 +153,20 @@ class JournalHome(ABC):
                 with closing(journal):
                     return journal.change_set_at(1)
         return ""
+
+    @contextmanager
+    def looked_at(self) -> Iterator[Journal | None]:
+        """The journal, to be read within; ``None`` if there is none. Nobody needs to be kept away for it.
+
+        Raises:
+            StoreError: it cannot be read.
+        """
+        journal = self._to_look_at()
+        try:
+            yield journal
+        finally:
+            if journal is not None:
+                journal.close()
 
     def _to_look_at(self) -> Journal | None:
         return self._elsewhere()

@@ -1,0 +1,146 @@
+"""The world that a process serves, which can be exchanged for another while it serves."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
+from ..core.settings import Settings
+from ..errors import Conflict
+from ..store.server_notice import served
+from ..world.world import World
+from .worlds import Saved, Worlds
+
+_CLOSING_SECONDS = 2.0
+
+
+class InUse:
+    """Answers the world in use to whoever asks. Thread-safe.
+
+    Whoever was handed the world before goes on in that one, and so does work that was begun in it: nothing that was
+    meant for one world ever reaches another.
+
+    Args:
+        first: answers the world to begin with, each time until there is another; whoever opened it closes it.
+        another: opens another by its settings; as the first one is, if not given.
+    """
+
+    def __init__(self, first: Callable[[], World], another: Callable[[Settings], World] | None = None) -> None:
+        self._first, self._another = first, another
+        self._world: World | None = None
+        self._lock = threading.RLock()
+        self._notice = ExitStack()
+        self._address = ""
+        self._lives = False
+        self.after: list[Callable[[], object]] = []
+        """What is called after the worlds were exchanged."""
+
+    @property
+    def world(self) -> World:
+        """The world in use."""
+        return self._first() if self._world is None else self._world
+
+    @property
+    def worlds(self) -> Worlds:
+        """All worlds beside it.
+
+        Raises:
+            Conflict: it is thrown away when the program ends.
+        """
+        world = self.world
+        return Worlds(world.settings, embedder=None if world.embedder_name else world.embedder)
+
+    @contextmanager
+    def serving(self, address: str, *, lives: bool = True) -> Iterator[None]:
+        """Within it others are told that this process serves the world, whichever is in use.
+
+        Args:
+            address: where the server is.
+            lives: whether what happens by itself happens, and ratings are made in the background.
+        """
+        with self._lock:
+            self._address, self._lives = address, lives
+            self._begin(self.world)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._address = ""
+                self._notice.close()
+
+    def _begin(self, world: World) -> None:
+        if self._address:
+            self._notice.enter_context(served(world.folder, self._address))
+        if self._address and self._lives:
+            world.rerater.start()
+            world.life.start()
+
+    def switch(self, name: str) -> Saved:
+        """Serve another world from now on, here and whenever a program is started that is not told which.
+
+        Raises:
+            WorldNotFound: there is none of this name.
+            StoreError: it cannot be opened. Nothing was changed.
+        """
+        with self._lock:
+            former, worlds = self.world, self.worlds
+            name = worlds.saved(name).name
+            if name != former.name:
+                self._exchange(former, lambda: self._opened(former, name))
+            return worlds.switch(name)
+
+    def rename(self, name: str, to: str) -> Saved:
+        """As ``Worlds.rename``, also of the world in use, which is served under its new name then."""
+        with self._lock:
+            former, worlds = self.world, self.worlds
+            if name != former.name:
+                return worlds.rename(name, to)
+            worlds.free_name(to, but=name)
+            self._notice.close()
+            former.close()
+            try:
+                told = worlds.rename(name, to)
+            except BaseException:
+                self._begin(former)
+                raise
+            if told.name != former.name:
+                self._exchange(former, lambda: self._opened(former, told.name))
+            return told
+
+    def _opened(self, former: World, name: str) -> World:
+        settings = former.settings.model_copy(update={"world": name})
+        if self._another is not None:
+            return self._another(settings)
+        brought = None if former.embedder_name else former.embedder
+        return World(settings, embedder=brought, author=former.author, take_over=former.take_over)
+
+    def _exchange(self, former: World, opened: Callable[[], World]) -> None:
+        world = opened()
+        self._notice.close()
+        self._world = world
+        self._begin(world)
+        for tell in self.after:
+            tell()
+        closing = threading.Thread(target=former.close, name="closing", daemon=True)  # a thread may still work on it
+        closing.start()
+        closing.join(_CLOSING_SECONDS)
+
+    def expect(self, name: str) -> None:
+        """Do nothing if the world of this name is in use.
+
+        Raises:
+            Conflict: another one is.
+        """
+        if self.world.name != name:
+            raise Conflict(
+                f"The world in use is {self.world.name!r}, not {name!r:.80}. Nothing was changed; switch to it, or ask "
+                "this one without naming another."
+            )
+
+    def close(self) -> None:
+        """Close the world that was switched to, if one was."""
+        with self._lock:
+            self._notice.close()
+            if self._world is not None:
+                self._world.close()

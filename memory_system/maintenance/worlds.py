@@ -1,0 +1,503 @@
+"""Worlds as save slots: listed, created, copied, branched, renamed, deleted, restored, and one of them in use.
+
+Whatever makes a world makes it aside and puts it in place by one rename, and a world is deleted by one rename into the
+bin beside the worlds, so that a kill at any instant leaves every world whole.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from ..core.entry import Tier
+from ..core.files import as_store_errors, making, replace_text, size_of
+from ..core.known import WORLD_AGENT
+from ..core.names import checked_name
+from ..core.settings import IN_USE, MEMORY, Settings
+from ..core.shipped import samples
+from ..core.times import real_clock
+from ..embedding.embedder import Embedder
+from ..errors import (
+    AlreadyExists,
+    Conflict,
+    InvalidAgentName,
+    InvalidParameter,
+    MemorySystemError,
+    StoreBusy,
+    StoreError,
+    WorldNotFound,
+)
+from ..operations.context import Progress, no_progress
+from ..store import copying, rehearsal
+from ..store.clock import FILE as ABOUT
+from ..store.clock import read_about, world_clock
+from ..store.journal.location import JOURNAL, holds_journal
+from ..store.journal.moving import Journals
+from ..store.server_notice import server_of
+from ..store.slot import PERSONALITIES, Branched, Slot, is_own, personalities_of, read_slot, write_slot
+from ..store.write_lock import WriteLock
+from ..world.cut_off import HALF_WORLD
+from ..world.folders import BIN, Binned, agent_names, in_bin
+from ..world.swap import NOTE, Spot
+from ..world.world import TOKENS, World
+from .samples import fill_world
+from .worlds_compared import WorldsCompared, compared
+
+_LOCK = ".worlds.lock"
+_LOCK_SECONDS = 30.0
+_SECONDS = "%Y%m%dT%H%M%S%f"
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A world in the folder of all worlds, as its files tell it; nothing of it was opened.
+
+    Args:
+        name: its name.
+        title: what it calls itself; may be empty.
+        characters: how many there are, rehearsals left out.
+        memories: in short-term and long-term memory of all of them.
+        size: bytes of all its files, those of the bin included.
+        made_at: when it was made, or its first change applied (real time); ``None`` if that is not known.
+        changed_at: when its newest change was applied (real time); ``None`` before the first.
+        branched: of which world it is a branch; ``None`` if of none.
+        served: whether it is the one in use here, or that the server serves which is asked.
+        served_at: the address of the server of another process that serves it; empty if none does.
+        problem: what of it could not be read, in a sentence; empty if all could.
+    """
+
+    name: str
+    title: str
+    characters: int
+    memories: int
+    size: int
+    made_at: datetime | None
+    changed_at: datetime | None
+    branched: Branched | None
+    served: bool
+    served_at: str = ""
+    problem: str = ""
+
+
+class Worlds:
+    """The worlds in one folder of all worlds. Thread-safe, and safe beside other processes.
+
+    Args:
+        settings: where they are, and which is in use; from the environment if not given.
+        embedder: texts to vectors, for a world that is filled with the sample; as the settings name it if not given.
+
+    Raises:
+        Conflict: what is stored is thrown away when the program ends.
+    """
+
+    def __init__(self, settings: Settings | None = None, *, embedder: Embedder | None = None) -> None:
+        self.settings = settings or Settings()
+        if self.settings.store == MEMORY:
+            raise Conflict("This world is thrown away when the program ends, so that there are no others beside it.")
+        self.folder = Path(self.settings.database)
+        self._embedder = embedder
+
+    @property
+    def used(self) -> str:
+        """The name of the world in use: the one that the settings name."""
+        return self.settings.world
+
+    # -- looked at -------------------------------------------------------------------------------------
+
+    def names(self) -> list[str]:
+        """The names of all worlds, sorted; the one in use is among them, also before there is anything in it."""
+        held = {path.name for path in self.folder.glob("*") if _is_world(path)}
+        return sorted({*held, self.used})
+
+    def all(self) -> list[Saved]:
+        """All worlds, by name; nothing of them is opened or changed."""
+        return [self.saved(name) for name in self.names()]
+
+    def saved(self, name: str) -> Saved:
+        """What is known of one world.
+
+        Raises:
+            WorldNotFound: there is none of this name.
+        """
+        folder = self._held(name)
+        told = Saved(folder.name, "", 0, 0, size_of(folder), None, None, None, folder.name == self.used)
+        problems: list[str] = []
+
+        def tell(**known: object) -> None:
+            nonlocal told
+            told = dataclasses.replace(told, **known)  # type: ignore[arg-type]  # names of its own fields
+
+        with _noted(problems):
+            tell(title=read_about(folder).title)
+        with _noted(problems):
+            slot = read_slot(folder)
+            tell(made_at=slot and slot.made_at, branched=slot and slot.branched)
+        with _noted(problems):
+            names = agent_names(self._settings(folder.name))
+            tell(characters=sum(not _rehearses(folder / one) for one in names))
+            for one in names:
+                with _noted(problems), self._journals() as journals, journals.of(folder / one).looked_at() as journal:
+                    span = None if journal is None else journal.span()
+                    if journal is not None and span is not None:
+                        tell(memories=told.memories + journal.count((Tier.STM, Tier.LTM)))
+                        tell(made_at=told.made_at or span[0], changed_at=max(filter(None, (told.changed_at, span[1]))))
+        served_at = server_of(folder) or ""
+        return dataclasses.replace(told, served_at=served_at, problem=" ".join(dict.fromkeys(problems)))
+
+    def compare(self, name: str, other: str) -> WorldsCompared:
+        """What two worlds have otherwise; nothing of either is opened or touched.
+
+        Raises:
+            WorldNotFound: there is no world of one of the names.
+            StoreError, InvalidPersonality: something of one of them cannot be read.
+        """
+        sides = [self._held(one) for one in (name, other)]
+        shared = Path(self.settings.personalities)
+        left, right = (Spot(folder, personalities_of(folder, shared)) for folder in sides)
+        mine, theirs = (self._stored(folder.name) for folder in sides)
+        with self._journals() as journals:
+            return compared(left, right, (mine, theirs), journals)
+
+    def deleted(self) -> list[Binned]:
+        """The worlds in the bin, the last deleted first."""
+        return in_bin(self.folder)
+
+    def free_name(self, name: str, but: str = "") -> str:
+        """The checked name, if nothing in the folder of all worlds ``but`` this world has it, in whichever case.
+
+        Raises:
+            InvalidAgentName, AlreadyExists: it cannot be used.
+        """
+        checked = checked_name(name, "world name")
+        there = [*(path.name for path in self.folder.glob("*")), *self.names()]
+        for held in (*there, self.settings.backup_folder.name):
+            if held.casefold() == checked.casefold() and held != but:
+                raise AlreadyExists(f"There is a world {held!r} already, or another folder of that name.")
+        return checked
+
+    # -- made ------------------------------------------------------------------------------------------
+
+    def create(self, name: str, *, sample: bool = False, progress: Progress = no_progress) -> Saved:
+        """A new world, empty or with the characters of the sample.
+
+        Args:
+            name: the world's, 1 to 64 characters, as those of agents.
+            sample: whether it is filled.
+            progress: told how far it is, 0 to 1; it may raise to stop, and nothing is made then.
+
+        Raises:
+            InvalidAgentName, AlreadyExists: the name cannot be used.
+            StoreError: the folder cannot be written. Nothing was made.
+        """
+        checked = self.free_name(name)
+        with self._made(checked) as half:
+            if sample:
+                self._fill(half, progress)
+            _sealed(half, Slot(real_clock()))
+        return self.saved(checked)
+
+    def _fill(self, half: Path, progress: Progress) -> None:
+        told = {"database": half.parent, "world": half.name, "personalities": half.parent / "shared"}
+        settings = self.settings.model_copy(update={**told, "chroma_url": None, "journal_url": None})
+        half.rmdir()
+        with World(settings, embedder=self._embedder, take_over=True) as filled:
+            fill_world(filled, samples(), lambda line: progress(0.1, line))
+        half.mkdir(exist_ok=True)
+        if settings.personalities.is_dir():
+            settings.personalities.rename(half / PERSONALITIES)
+
+    def copy(self, name: str, to: str, *, progress: Progress = no_progress) -> Saved:
+        """A copy of a world, whole histories and its bin included; all can go on working in it meanwhile.
+
+        Each agent is as it was at one moment.
+
+        Args:
+            name: the world's.
+            to: the copy's.
+            progress: as above.
+
+        Raises:
+            WorldNotFound: there is none of this name.
+            InvalidAgentName, AlreadyExists: the copy's name cannot be used.
+            StoreBusy: another program has been writing to an agent for 30 seconds.
+            StoreError: something cannot be read or written. Nothing was made.
+        """
+        return self._copy(name, to, progress, branch=False)
+
+    def branch(self, name: str, to: str, *, progress: Progress = no_progress) -> Saved:
+        """A copy that knows of which world it was made, and when; ``compare`` tells what has come of both since.
+
+        Args and errors as ``copy``.
+        """
+        return self._copy(name, to, progress, branch=True)
+
+    def _copy(self, name: str, to: str, progress: Progress, *, branch: bool) -> Saved:
+        source, checked = self._held(name), self.free_name(to)
+        self._refuse_no_room(source)
+        spot = Spot(source, personalities_of(source, Path(self.settings.personalities)))
+        names = self._stored(source.name)
+        with self._made(checked) as half, self._journals() as journals:
+            (half / PERSONALITIES).mkdir()
+            revisions: dict[str, int] = {}
+            for number, one in enumerate(names):
+                progress(number / max(len(names), 1), f"Copying {one}, {number + 1} of {len(names)}")
+                place = spot.agent(one)
+                with _still(place.folder):
+                    if place.folder.is_dir():
+                        _copy_agent(place.folder, half / one, journals)
+                    if place.personality.is_file():
+                        shutil.copyfile(place.personality, half / PERSONALITIES / place.personality.name)
+                with Journals().of(half / one).looked_at() as journal:
+                    revisions[one] = 0 if journal is None else journal.revision
+            for binned in in_bin(source):
+                with suppress(FileNotFoundError):  # somebody has just brought it back
+                    (half / BIN).mkdir(exist_ok=True)
+                    _copy_agent(binned.folder, half / BIN / binned.folder.name, journals)
+            for path in sorted(source.glob("*")):
+                if path.is_file() and not path.name.startswith((".", TOKENS, NOTE)):
+                    shutil.copyfile(path, half / path.name)
+            now = real_clock()
+            of = Branched(source.name, now, world_clock(source)(), revisions) if branch else None
+            _sealed(half, Slot(now, of))
+            progress(1.0, "Putting it in place")
+        return self.saved(checked)
+
+    # -- moved -----------------------------------------------------------------------------------------
+
+    def rename(self, name: str, to: str) -> Saved:
+        """The same world under another name; branches of it know it by that.
+
+        Raises:
+            WorldNotFound: there is none of this name.
+            InvalidAgentName, AlreadyExists: the new name cannot be used.
+            Conflict: a server of another process serves it.
+            StoreBusy, StoreError: somebody writes it, or it cannot be moved. Nothing was changed.
+        """
+        with self._alone():
+            folder = self._held(name)
+            checked = self.free_name(to, but=folder.name)
+            self._refuse_served(folder)
+            if checked == folder.name:
+                return self.saved(checked)
+            with self._let_go(folder.name), as_store_errors(f"The world {folder.name!r}"):
+                folder.mkdir(exist_ok=True)  # one that nothing has happened in yet
+                folder.rename(folder.with_name(checked))
+            for one in self.names():
+                self._follow(one, folder.name, checked)
+            if folder.name == self.used:
+                self.settings = self._settings(checked)
+                self._say_in_use(checked)
+            return self.saved(checked)
+
+    def _follow(self, one: str, former: str, name: str) -> None:
+        with suppress(MemorySystemError, OSError):  # what it is a branch of is then told by its former name
+            slot = read_slot(self.folder / one)
+            if slot is not None and slot.branched is not None and slot.branched.world == former:
+                branched = dataclasses.replace(slot.branched, world=name)
+                write_slot(self.folder / one, dataclasses.replace(slot, branched=branched))
+
+    def delete(self, name: str) -> Binned:
+        """Move a world to the bin, from where ``restore`` brings it back.
+
+        Raises:
+            WorldNotFound: there is none of this name.
+            Conflict: it is in use, or a server of another process serves it.
+            StoreBusy, StoreError: somebody writes it, or it cannot be moved. Nothing was changed.
+        """
+        with self._alone():
+            folder = self._held(name)
+            if folder.name == self.used:
+                raise Conflict(f"The world {folder.name!r} is in use. Switch to another one, then delete it.")
+            self._refuse_served(folder)
+            now = real_clock()
+            binned = self.folder / BIN / f"{now:{_SECONDS}} {folder.name}"
+            with self._let_go(folder.name), as_store_errors(f"The world {folder.name!r}"):
+                shared = self._keep_own(folder)
+                binned.parent.mkdir(exist_ok=True)
+                folder.rename(binned)
+            for file in shared:  # nobody else's: what is in the bin has its own copies
+                with suppress(OSError):
+                    file.unlink()
+            return Binned(folder.name, now, binned)
+
+    def _keep_own(self, folder: Path) -> list[Path]:
+        """Let a world keep its personalities itself; answers the files that no world needs any more."""
+        if is_own(folder):
+            return []
+        spot = Spot(folder, Path(self.settings.personalities))
+        (folder / PERSONALITIES).mkdir(parents=True, exist_ok=True)
+        files = [spot.agent(one).personality for one in agent_names(self._settings(folder.name))]
+        files = [file for file in files if file.is_file()]
+        for file in files:
+            shutil.copyfile(file, folder / PERSONALITIES / file.name)
+        write_slot(folder, Slot(real_clock()))
+        others = [one for one in self.names() if one != folder.name and (self.folder / one).is_dir()]
+        return files if all(is_own(self.folder / one) for one in others) else []
+
+    def restore(self, binned: Binned, to: str | None = None) -> Saved:
+        """Bring a world back from the bin.
+
+        Args:
+            binned: one of ``deleted()``.
+            to: under another name than it had.
+
+        Raises:
+            WorldNotFound: it is no longer there.
+            InvalidAgentName, AlreadyExists: the name cannot be used, or has been taken since.
+        """
+        if not isinstance(binned, Binned):
+            raise InvalidParameter("What is restored is one of ``deleted()``.")
+        with self._alone():
+            if binned not in self.deleted():
+                raise WorldNotFound(f"The world {binned.name!r} is no longer in the bin.")
+            name = self.free_name(binned.name if to is None else to)
+            with as_store_errors(f"The world {binned.name!r}"):
+                binned.folder.rename(self.folder / name)
+            return self.saved(name)
+
+    def switch(self, name: str) -> Saved:
+        """Let programs that are started from now on open another world, unless they are told which.
+
+        Those that run go on with the world that they have open; a server is switched by ``InUse``.
+
+        Raises:
+            WorldNotFound: there is none of this name.
+            StoreError: it cannot be noted.
+        """
+        folder = self._held(name)
+        self._say_in_use(folder.name)
+        self.settings = self._settings(folder.name)
+        return self.saved(folder.name)
+
+    def _say_in_use(self, name: str) -> None:
+        with as_store_errors("The folder of all worlds"):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            replace_text(self.folder / IN_USE, f"{name}\n", durable=True)
+
+    # -- of help ---------------------------------------------------------------------------------------
+
+    def _held(self, name: str) -> Path:
+        checked = checked_name(name, "world name")
+        if checked not in self.names():
+            there = ", ".join(self.names()[:20])
+            raise WorldNotFound(f"There is no world {checked!r}. There {'are' if ',' in there else 'is'} {there}.")
+        return self.folder / checked
+
+    def _settings(self, name: str) -> Settings:
+        return self.settings.model_copy(update={"world": name})
+
+    def _stored(self, name: str) -> list[str]:
+        known = [WORLD_AGENT] if (self.folder / name / WORLD_AGENT).is_dir() else []
+        return [*agent_names(self._settings(name)), *known]
+
+    @contextmanager
+    def _journals(self) -> Iterator[Journals]:
+        journals = Journals(self.settings.journal_url, self.settings.durability)
+        try:
+            yield journals
+        finally:
+            journals.close()
+
+    @contextmanager
+    def _let_go(self, name: str) -> Iterator[None]:
+        """Nobody writes any agent of a world, and a server has none under its name."""
+        with World(self._settings(name), embedder=self._embedder) as world, world.let_go():
+            yield
+
+    @contextmanager
+    def _made(self, name: str) -> Iterator[Path]:
+        """A folder to make a world in, which is put in place at the end; if that fails, nothing is left of it."""
+        with as_store_errors(f"The world {name!r}"):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with making(self.folder, HALF_WORLD) as scratch:
+                half = scratch / name
+                half.mkdir()
+                yield half
+                with self._alone():
+                    self.free_name(name)
+                    half.rename(self.folder / name)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Nobody else puts a world in place or takes one away."""
+        with as_store_errors("The folder of all worlds"):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(self.folder / _LOCK, timeout=_LOCK_SECONDS)
+            try:
+                lock.acquire()
+            except Timeout as error:
+                raise StoreBusy("Another program is moving a world. Try again.") from error
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def _refuse_served(self, folder: Path) -> None:
+        if (address := server_of(folder)) is not None:
+            raise Conflict(
+                f"The world {folder.name!r} is served by another process, at {address}. Stop that, or switch it to "
+                "another world, first."
+            )
+
+    def _refuse_no_room(self, source: Path) -> None:
+        needed = size_of(source)
+        with as_store_errors(f"The disk of {self.folder}"):
+            free = shutil.disk_usage(self.folder).free
+        if free < needed:
+            raise StoreError(
+                f"The copy needs {needed / 1e6:,.0f} MB, and {free / 1e6:,.0f} MB are free at {self.folder}. Make room."
+            )
+
+
+@contextmanager
+def _noted(problems: list[str]) -> Iterator[None]:
+    """What of a world cannot be read is told in its line, and the rest is told all the same."""
+    try:
+        yield
+    except MemorySystemError as error:
+        problems.append(error.sentence)
+
+
+def _is_world(folder: Path) -> bool:
+    """Whether there is a world in a folder, and none that was set aside or is being filled."""
+    try:
+        named = checked_name(folder.name, "world name") == folder.name
+    except InvalidAgentName:
+        return False
+    if not named or not folder.is_dir() or folder.is_symlink() or (folder / NOTE).exists():
+        return False
+    return is_own(folder) or (folder / ABOUT).is_file() or any(map(holds_journal, folder.glob("*")))
+
+
+def _rehearses(folder: Path) -> bool:
+    with suppress(MemorySystemError):  # whoever looks at that agent is told
+        return rehearsal.read(folder) is not None
+    return False
+
+
+@contextmanager
+def _still(folder: Path) -> Iterator[None]:
+    """Nobody writes an agent within; one that has no folder yet is nobody's."""
+    if not folder.is_dir():
+        yield
+        return
+    with WriteLock(folder).held():
+        yield
+
+
+def _copy_agent(folder: Path, target: Path, journals: Journals) -> None:
+    """Copy an agent's folder, the journal as a file wherever it is kept, and without what opening makes anew."""
+    copying.copy(folder, target, left_out=(*copying.SET_ASIDE, *copying.DERIVED))
+    journals.of(folder).copy_into(target / JOURNAL)
+
+
+def _sealed(half: Path, slot: Slot) -> None:
+    (half / PERSONALITIES).mkdir(exist_ok=True)
+    write_slot(half, slot)

@@ -1,0 +1,92 @@
+"""A world that keeps everything in its own folder, so that it can be copied, renamed and deleted as one: a save slot.
+
+Its personalities lie in the folder too, not in the one that all worlds without this share. A file says so, since when
+there is the world, and of which other it is a branch. It is written last, so that half of a world is none.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from ..core.files import read_at_most, replace_text
+from ..core.times import parse_time
+from ..errors import StoreDamaged
+
+FILE = ".slot.json"
+PERSONALITIES = ".personalities"
+_MOST = 1_000_000
+
+
+@dataclass(frozen=True)
+class Branched:
+    """Of which world another is a branch.
+
+    Args:
+        world: its name.
+        at: when the branch was made (real time).
+        world_time: what the clock of the world said then.
+        revisions: at which revision each of its agents was, by name.
+    """
+
+    world: str
+    at: datetime
+    world_time: datetime
+    revisions: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Slot:
+    """What the file says: when the world was made (real time), and of which it is a branch, ``None`` if of none."""
+
+    made_at: datetime
+    branched: Branched | None = None
+
+
+def is_own(world: Path) -> bool:
+    """Whether the world in this folder keeps its personalities in it."""
+    return (world / FILE).is_file()
+
+
+def personalities_of(world: Path, shared: Path) -> Path:
+    """Where the personality files of the world in this folder lie: in it, or in the folder that many share."""
+    return world / PERSONALITIES if is_own(world) else shared
+
+
+def read_slot(world: Path) -> Slot | None:
+    """What the file of a world says; ``None`` if it has none.
+
+    Raises:
+        StoreDamaged: it cannot be read.
+    """
+    try:
+        told = json.loads(read_at_most(world / FILE, _MOST))
+        of = told["branched"]
+        branched = of and Branched(
+            str(of["world"]),
+            parse_time(of["at"]),
+            parse_time(of["world_time"]),
+            {str(name): int(revision) for name, revision in of["revisions"].items()},
+        )
+        return Slot(parse_time(told["made_at"]), branched or None)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise StoreDamaged(
+            f"{world / FILE} does not say when the world was made ({error!s:.200}). Write the file of another world "
+            "there; nothing else of the world depends on it."
+        ) from error
+
+
+def write_slot(world: Path, slot: Slot) -> None:
+    """Write the file, whole or not at all.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    told = asdict(slot)
+    text = json.dumps(told, ensure_ascii=False, default=lambda moment: moment.isoformat())
+    replace_text(world / FILE, f"{text}\n", durable=True)
