@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -43,9 +44,11 @@ from .interfaces.cli.run import demo, run
 from .interfaces.cli.story import run_story
 from .interfaces.cli.talking import talk
 from .interfaces.cli.terminal import say, show_json
+from .interfaces.cli.worlds import worlds
 from .interfaces.mcp.command import mcp
+from .maintenance.in_use import InUse
 from .maintenance.samples import fill_world, holds_something
-from .store.server_notice import ServedElsewhere, served
+from .store.server_notice import ServedElsewhere
 from .world.auth import Door, refuse_unsafe
 from .world.world import World
 
@@ -114,7 +117,7 @@ def fill(
             told = "filled" if filled else f"{'empty' if empty else 'not empty'}; nothing was changed"
             typer.echo(f"The world {world.name!r} is {told}.")
             if empty and not filled:
-                typer.echo(f"None of these characters has a file in {world.settings.personalities}.")
+                typer.echo(f"None of these characters has a file in {world.spot.personalities}.")
 
 
 def serve(
@@ -139,11 +142,13 @@ def serve(
     where = address(settings.host, chosen)
 
     def program() -> int:
-        with World(settings, author=COMMAND_LINE) as world, served(world.folder, where):
-            app = create_app(lambda: world, Door.of_api(settings), Hosts.of(settings), settings.allowed_origins)
+        with (
+            World(settings, author=COMMAND_LINE) as world,
+            closing(InUse(lambda: world)) as in_use,
+            in_use.serving(where),
+        ):
+            app = create_app(in_use, Door.of_api(settings), Hosts.of(settings), settings.allowed_origins)
             typer.echo(f"Serving the API on {where} (documentation: /docs). Ctrl+C stops it.")
-            world.rerater.start()
-            world.life.start()
             Server(configured(app, host=settings.host, port=chosen, log_level="warning")).run()
         return 0
 
@@ -192,6 +197,7 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
         "delete": delete,
         "undelete": undelete,
         "spent": spent,
+        "worlds": worlds,
         "doctor": doctor,
         "backup": backup,
         "restore": restore,

@@ -14,6 +14,7 @@ from fastapi import FastAPI
 from memory_system import World
 from memory_system.interfaces.api import create_app
 from memory_system.interfaces.api.serving import configured
+from memory_system.maintenance import InUse
 from memory_system.world.auth import Door
 
 
@@ -25,8 +26,11 @@ def _kept() -> tuple[FastAPI, list[World]]:
 
 
 @contextmanager
-def _app(world: World, door: Door | None) -> Iterator[FastAPI]:
+def _app(world: World | InUse, door: Door | None) -> Iterator[FastAPI]:
     """The app that is kept, unless it serves another world at the same time or there is a door."""
+    if isinstance(world, InUse):
+        yield create_app(world, door)
+        return
     app, serves = _kept()
     if door is not None or serves:
         yield create_app(lambda: world, door)
@@ -40,7 +44,7 @@ def _app(world: World, door: Door | None) -> Iterator[FastAPI]:
 
 
 @contextmanager
-def served_api(world: World, door: Door | None = None) -> Iterator[str]:
+def served_api(world: World | InUse, door: Door | None = None) -> Iterator[str]:
     """Serve a world, and answer the address."""
     with _app(world, door) as app:
         yield from _served(app)

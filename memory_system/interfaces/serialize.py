@@ -54,6 +54,8 @@ from ..core.scoring import Score, Scoring, Weights
 from ..core.settings import AgentSettings
 from ..llm.prices import Price
 from ..llm.usage import Spent
+from ..maintenance.worlds import Saved
+from ..maintenance.worlds_compared import CharacterDiffers, MemoryDiffers, TextDiffers, WorldsCompared
 from ..operations.day import Intended, PlanNow
 from ..operations.duplicates.suspicions import Look, Sort, Suspicion
 from ..operations.importing.events import Added, Outcome
@@ -71,6 +73,7 @@ from ..store.journal.history import Applied
 from ..store.journal.trash import Forgotten
 from ..store.query_log import LoggedHit, LoggedQuery
 from ..store.rehearsal import Rehearsal
+from ..store.slot import Branched
 from ..store.staleness import Alteration, Stale, Trace
 from ..world.advancing import Advanced
 from ..world.branches.diff import Apart, MemoryApart, TextApart
@@ -464,9 +467,7 @@ _json(
     expires_in=float | None,
 )
 _json(
-    Outcome,
-    "OutcomeTold",
-    "What became of one event: ``added``, ``overwritten`` or ``skipped``, and whether it has a rating.",
+    Outcome, "OutcomeTold", "What became of an event: ``added``, ``overwritten`` or ``skipped``; whether it is rated."
 )
 _json(
     Added,
@@ -525,11 +526,7 @@ _json(
     "Something intended today, HH:MM; ``memory`` holds it (``null``: the routine), and ``seen`` tell of it.",
     names={"entry_id": "memory"},
 )
-_json(
-    PlanNow,
-    "PlanNowTold",
-    "How a day stands beside its plan, or (``by``) beside the routine where it has none.",
-)
+_json(PlanNow, "PlanNowTold", "How a day stands beside its plan, or (``by``) beside the routine where it has none.")
 
 # -- what memory is asked, and what it answers ---------------------------------------------------------------
 
@@ -557,11 +554,7 @@ _json(
     parts=dict[str, float | None],
     sub_parts=dict[str, float | None],
 )
-_json(
-    Candidate,
-    "CandidateTold",
-    "A memory beside its score, its rank within its tier, its verdict, and the verdict in words.",
-)
+_json(Candidate, "CandidateTold", "A memory beside its score, its rank within its tier, and its verdict, in words too.")
 _json(
     Recall,
     "Recalled",
@@ -718,11 +711,13 @@ _json(
     back=lambda **fields: MemoryApart(**fields, steps=(), meanwhile=()),
 )
 _json(TextApart, "TextApartTold", "A text that differs in a rehearsal.", clash=bool)
-_json(
-    Apart,
-    "Comparison",
-    "Everything in which a rehearsal differs from its original; ``moved_on`` changes were applied to that meanwhile.",
-)
+_json(Apart, "Comparison", "All in which a rehearsal differs from its original, which has ``moved_on`` changes since.")
+_json(Saved, "SavedTold", "A world, as its files tell it; ``served`` says whether it is the one in use.")
+_json(Branched, "BranchedTold", "Of which world another is a branch, since when, and how far its agents were then.")
+_json(MemoryDiffers, "MemoryDiffersTold", "A memory that two worlds do not have alike; ``null`` where there is none.")
+_json(TextDiffers, "TextDiffersTold", "A text that two worlds do not have alike: what, on the left, on the right.")
+_json(CharacterDiffers, "CharacterDiffersTold", "What two worlds do not have alike of an agent that is in both.")
+_json(WorldsCompared, "WorldsComparedTold", "Two worlds, beside each other.")
 _json(
     Binned,
     "BinnedTold",

@@ -19,7 +19,7 @@ from memory_system.errors import AgentNotFound, ChangeSetNotFound, Conflict, Too
 from memory_system.interfaces.api import feed
 from memory_system.interfaces.api.deps import Desk, Previews
 from memory_system.interfaces.serialize import plain
-from memory_system.maintenance import export
+from memory_system.maintenance import InUse, export
 from tests.fake_server import FakeServer, says
 from tests.served import served_api
 from tests.waiting import LAST_RESORT, until
@@ -379,7 +379,8 @@ def test_the_world_tells_its_clock_and_lets_it_stand(api: httpx.Client, world: W
     assert world.standing.isoformat() == "2026-04-01T08:00:00+02:00"
     assert world.about.title == "Harrow Quay"
     assert told(api.patch("/v1/world", json={"standing": None}))["standing"] is None
-    assert told(api.get("/v1/worlds"))["items"] == [{"name": "mem_test", "served": True}]
+    (served,) = told(api.get("/v1/worlds"))["items"]
+    assert (served["name"], served["served"]) == ("mem_test", True)
 
 
 def test_an_export_is_what_the_command_line_writes(api: httpx.Client, agent: AgentMemory, remember: Remember) -> None:
@@ -523,7 +524,7 @@ def test_whoever_listens_does_not_hear_another_agent_of_the_same_name(
 
 
 def test_listeners_who_come_all_at_once_are_counted(world: World, agent: AgentMemory) -> None:
-    feeds = feed.Feed(Desk(lambda: world))
+    feeds = feed.Feed(Desk(lambda: world, InUse(lambda: world)))
 
     async def come(number: int) -> object:
         try:

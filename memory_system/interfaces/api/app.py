@@ -13,16 +13,17 @@ from fastapi.middleware.cors import CORSMiddleware
 from fastapi.responses import HTMLResponse
 from fastapi.routing import APIRoute
 
+from ...maintenance import InUse
 from ...world.auth import Door
 from ...world.viewer import for_role
 from ...world.world import World
 from . import problems
-from .auth import Entrance, asking
+from .auth import Entrance, asking, expected
 from .deps import Desk, names_itself
 from .fast_query import Express
 from .guard import Guard, Hosts
 from .idempotency import Idempotency
-from .routes import interviews, legacy, many, memories, reads, talking, talks, together
+from .routes import interviews, legacy, many, memories, reads, talking, talks, together, worlds
 from .routes import world as world_routes
 
 _PARTS = (
@@ -45,6 +46,7 @@ _PARTS = (
     world_routes.archive_routes,
     world_routes.keeping_routes,
     world_routes.rating_routes,
+    worlds.routes,
     reads.routes,
 )
 
@@ -90,7 +92,7 @@ class _Described(FastAPI):
 
 
 def create_app(
-    world: Callable[[], World],
+    world: Callable[[], World] | InUse,
     door: Door | None = None,
     hosts: Hosts | None = None,
     origins: Collection[str] = (),
@@ -98,7 +100,7 @@ def create_app(
     """The API over a world, which is opened at the first request that needs it.
 
     Args:
-        world: answers the world.
+        world: answers the world, or holds the one in use, which can be switched.
         door: which tokens let somebody in; without, everybody may do everything.
         hosts: the names of this server; without, those of this machine.
         origins: the other servers whose pages may ask, such as that of a game in the browser; none by default.
@@ -113,7 +115,15 @@ def create_app(
         docs_url=None,  # FastAPI's pages fetch scripts from elsewhere
         redoc_url=None,
     )
-    desk = Desk(lambda: for_role(world(), asking()))
+    in_use = world if isinstance(world, InUse) else InUse(world)
+
+    def served() -> World:
+        if (name := expected()) is not None:
+            in_use.expect(name)
+        return for_role(in_use.world, asking())
+
+    desk = Desk(served, in_use)
+    in_use.after.append(desk.previews.clear)
     app.add_middleware(Express, desk)
     app.add_middleware(Idempotency)
     app.add_middleware(Entrance, door=door or Door())
@@ -139,7 +149,15 @@ def create_app(
 
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
-_SENT = ("Authorization", "Content-Type", "Idempotency-Key", "If-Match", "Last-Event-ID", "Memory-Author")
+_SENT = (
+    "Authorization",
+    "Content-Type",
+    "Idempotency-Key",
+    "If-Match",
+    "Last-Event-ID",
+    "Memory-Author",
+    "Memory-World",
+)
 _TOLD = ("ETag", "Idempotent-Replayed", "Retry-After")
 """Headers that the pages of an allowed origin may send and read beside those that every page may."""
 

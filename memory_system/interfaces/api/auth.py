@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from contextvars import ContextVar
+from urllib.parse import unquote
 
 from fastapi.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -29,6 +30,14 @@ def asking() -> Role:
     return _ASKING.get() or Role.VIEWER
 
 
+_EXPECTED: ContextVar[str | None] = ContextVar("expected", default=None)
+
+
+def expected() -> str | None:
+    """The world that the request that is being answered is meant for, by its header; ``None`` = whichever is served."""
+    return _EXPECTED.get()
+
+
 class Entrance:
     """Answers 401 without a right token, 429 after too many wrong ones, and 403 to a viewer who would change something.
 
@@ -51,11 +60,12 @@ class Entrance:
             role.headers["Connection"] = "close"  # its body is not read
             await role(scope, receive, send)
             return
-        told_by = _ASKING.set(role)
+        told_by, meant = _ASKING.set(role), _EXPECTED.set(_meant(scope))
         try:
             await self.app(scope, receive, send)
         finally:
             _ASKING.reset(told_by)
+            _EXPECTED.reset(meant)
 
     def _let_in(self, scope: Scope) -> Role | JSONResponse:
         role: Role | None = self._door.most
@@ -75,6 +85,11 @@ class Entrance:
         if role is Role.VIEWER and scope["method"] not in _LOOKS and not _ASKS.fullmatch(scope["path"]):
             return told(NotAllowed(VIEWING))
         return role
+
+
+def _meant(scope: Scope) -> str | None:
+    name = dict(scope["headers"]).get(b"memory-world")
+    return None if name is None else unquote(name.decode("latin-1"))
 
 
 def _no_token(sentence: str) -> JSONResponse:

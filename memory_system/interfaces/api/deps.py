@@ -26,9 +26,11 @@ from ...core.change_set import ChangeSet
 from ...core.names import MAX_NAME
 from ...core.settings import RatedBy
 from ...errors import ChangeSetNotFound, Conflict, InvalidParameter, MemorySystemError, StaleRevision
+from ...maintenance import InUse, Worlds
 from ...world.world import World
 from .. import serialize
 from ..cursors import MAX_CURSOR
+from ..reads import worlds_beside
 from .idempotency import MAX_KEY
 from .sse import EVENTS, Pieces, Tell, untold
 
@@ -60,12 +62,20 @@ Author = Annotated[
         description='Who is behind it, percent-encoded UTF-8; the history tells it as "API" and this.',
     ),
 ]
+Meant = Annotated[
+    StrictStr | None,
+    Header(
+        alias="Memory-World",
+        max_length=600,
+        description="The world that is meant, percent-encoded UTF-8; the answer is 409 if another one is served.",
+    ),
+]
 View = AgentMemory
 _CALLER: ContextVar[str] = ContextVar("caller", default="")
 """What the caller of this request calls himself."""
 
 
-async def names_itself(author: Author = None) -> None:
+async def names_itself(author: Author = None, _meant: Meant = None) -> None:
     """Let the history tell what this request does as its caller's."""
     _CALLER.set(unquote(author or ""))
 
@@ -211,6 +221,11 @@ class Previews:
             waiting = self._waiting(agent, preview_id)
             return waiting.done or waiting.planned
 
+    def clear(self) -> None:
+        """Forget all, after another world has come: its agents may have the same names."""
+        with self._lock:
+            self._held.clear()
+
     def drop(self, agent: str, preview_id: str) -> None:
         """Forget one.
 
@@ -269,13 +284,25 @@ class Desk:
 
     Args:
         world: answers the world, which is opened at the first request that needs it.
+        in_use: holds the world, and exchanges it for another.
         previews: change sets that were shown and wait.
         lanes: the threads.
     """
 
     world: Callable[[], World]
+    in_use: InUse
     previews: Previews = field(default_factory=Previews)
     lanes: Lanes = field(default_factory=Lanes)
+
+    @property
+    def worlds(self) -> Worlds:
+        """All worlds beside the one that is served, for whoever may change them.
+
+        Raises:
+            NotAllowed: a viewer asks.
+            Conflict: the world is thrown away when the program ends, or another one is meant than is served.
+        """
+        return worlds_beside(self.world())
 
     @property
     def author(self) -> str:

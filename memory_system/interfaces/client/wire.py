@@ -56,11 +56,18 @@ class Wire:
         self._client = httpx.Client(base_url=address, timeout=timeout, trust_env=False, headers=headers)
         self._address = address
         self._said: dict[str, str] = {}
+        self._world: dict[str, str] = {}
 
     def acting_as(self, author: str) -> Wire:
         """The same connections, over which the history tells what is done as this author's."""
         other = copy.copy(self)
         other._said = {"Memory-Author": quote(author[:_LONGEST_AUTHOR])}
+        return other
+
+    def meant_for(self, world: str) -> Wire:
+        """The same connections, over which nothing is asked of any world but this."""
+        other = copy.copy(self)
+        other._world = {"Memory-World": quote(world)}
         return other
 
     def close(self) -> None:
@@ -105,7 +112,7 @@ class Wire:
     def _lines(
         self, method: str, path: str, body: Any, headers: Mapping[str, str], query: Mapping[str, Any]
     ) -> Generator[str]:
-        sent = _sent(body, query, {**self._said, **headers})
+        sent = _sent(body, query, {**self._world, **self._said, **headers})
         try:
             with self._client.stream(method, path, **sent) as answer:
                 if answer.is_error:
@@ -132,7 +139,7 @@ class Wire:
         query: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> httpx.Response:
-        sent = _sent(body, query or {}, {**self._said, **(headers or {})})
+        sent = _sent(body, query or {}, {**self._world, **self._said, **(headers or {})})
         for left in reversed(range(_TRIES)):
             try:
                 answer = self._client.request(method, path, **sent)

@@ -15,6 +15,7 @@ from ...core.personality import as_text
 from ...core.settings import Settings
 from ...errors import InvalidParameter, MemorySystemError, shown
 from ...llm.prices import Price
+from ...maintenance import Saved, WorldsCompared
 from ...operations.context import Progress, no_progress
 from ...operations.edit import listed
 from ...operations.importing import events as intake
@@ -90,6 +91,8 @@ class RemoteWorld:
         timeout: seconds that one answer may take, or that may pass until a server that tells how far it is says more.
         author: who is behind the changes; the history tells them as "API" and this.
         token: what lets this program in; what ``MEMORY_TOKEN``, or else ``MEMORY_VIEWER_TOKEN``, holds if not given.
+        world: the world that is meant: everything is refused with ``Conflict`` while the server has another one in use;
+            whichever is in use is meant if not given.
     """
 
     def __init__(
@@ -99,8 +102,11 @@ class RemoteWorld:
         timeout: float = 90.0,
         author: str = "",
         token: str | None = None,
+        world: str | None = None,
     ) -> None:
         wire = Wire(address, timeout, _token() if token is None else token)
+        if world is not None:
+            wire = wire.meant_for(world)
         self._wire = wire.acting_as(author) if author else wire
 
     def __enter__(self) -> Self:
@@ -274,9 +280,46 @@ class RemoteWorld:
         address = f"/v1/agents/{segment(name)}/inbox"
         return read(Inbox, long(self._wire, "GET", address, None, progress, compare=str(compare).lower()))
 
-    def worlds(self) -> list[str]:
-        """The worlds in the server's folder of all worlds, of which it serves this one."""
-        return [str(one["name"]) for one in self._wire.get("/v1/worlds")["items"]]
+    def worlds(self) -> list[Saved]:
+        """The worlds in the server's folder of all worlds, of which it serves one; a viewer is told of that alone."""
+        return [read(Saved, one) for one in self._wire.get("/v1/worlds")["items"]]
+
+    def compare_worlds(self, one: str, other: str) -> WorldsCompared:
+        """As ``Worlds.compare``."""
+        return read(WorldsCompared, self._wire.get("/v1/worlds-compared", one=one, other=other))
+
+    def create_world(self, name: str, *, sample: bool = False, progress: Progress = no_progress) -> Saved:
+        """As ``Worlds.create``."""
+        return read(Saved, long(self._wire, "POST", "/v1/worlds", {"name": name, "sample": sample}, progress))
+
+    def copy_world(self, name: str, to: str, *, progress: Progress = no_progress) -> Saved:
+        """As ``Worlds.copy``."""
+        return read(Saved, long(self._wire, "POST", f"/v1/worlds/{segment(name)}/copy", {"to": to}, progress))
+
+    def branch_world(self, name: str, to: str, *, progress: Progress = no_progress) -> Saved:
+        """As ``Worlds.branch``."""
+        return read(Saved, long(self._wire, "POST", f"/v1/worlds/{segment(name)}/branch", {"to": to}, progress))
+
+    def rename_world(self, name: str, to: str) -> Saved:
+        """As ``Worlds.rename``; the world in use is served on under its new name."""
+        return read(Saved, self._wire.write("POST", f"/v1/worlds/{segment(name)}/rename", {"to": to}))
+
+    def switch_world(self, name: str) -> Saved:
+        """Let the server serve another world from now on, for everybody who asks it."""
+        return read(Saved, self._wire.write("POST", f"/v1/worlds/{segment(name)}/switch"))
+
+    def delete_world(self, name: str) -> Binned:
+        """As ``Worlds.delete``."""
+        return read(Binned, self._wire.write("DELETE", f"/v1/worlds/{segment(name)}"))
+
+    def deleted_worlds(self) -> list[Binned]:
+        """The worlds in the bin, the last deleted first; where their folders are the server does not tell."""
+        return [read(Binned, one) for one in self._wire.get("/v1/worlds-bin")["items"]]
+
+    def restore_world(self, binned: Binned, to: str | None = None) -> Saved:
+        """As ``Worlds.restore``."""
+        body = {"name": binned.name, "deleted_at": plain(binned.deleted_at), **given(to=to)}
+        return read(Saved, self._wire.write("POST", "/v1/worlds-bin/restore", body))
 
     def prompt_texts(self) -> dict[str, str]:
         """What each prompt of the world says, by its name."""

@@ -7,7 +7,18 @@ tools for looking over MCP. All of it looks and changes nothing.
 from . import memories, recall, talks, world
 from .memories import ENTRIES, STATS
 from .read import Read
-from .world import BINNED, FINDINGS, PRICES, PROMPT, WORLD, findings_told, prices_told, prompt_told, world_told
+from .world import (
+    BINNED,
+    FINDINGS,
+    PRICES,
+    PROMPT,
+    WORLD,
+    findings_told,
+    prices_told,
+    prompt_told,
+    world_told,
+    worlds_beside,
+)
 
 READS = (*memories.READS, *recall.READS, *talks.READS, *world.READS)
 
@@ -25,4 +36,5 @@ __all__ = [
     "prices_told",
     "prompt_told",
     "world_told",
+    "worlds_beside",
 ]

@@ -11,15 +11,14 @@ from pydantic import AwareDatetime, Field, StringConstraints
 
 from ...agent import AgentMemory
 from ...core.findings import Finding, State
+from ...core.kinds import Tier
 from ...core.known import Fact, Group, Label
-from ...core.names import checked_name
-from ...errors import InvalidAgentName
+from ...core.settings import MEMORY
 from ...llm import prices
 from ...llm.prices import Price
 from ...llm.prompts import PROMPTS, Prompt
-from ...maintenance import doctor
+from ...maintenance import Saved, Worlds, WorldsCompared, doctor
 from ...store.journal.history import Applied
-from ...store.journal.location import holds_journal
 from ...store.rehearsal import Rehearsal
 from ...world.advancing import Advanced
 from ...world.auth import Role
@@ -89,11 +88,6 @@ WORLD = Shape(
 )
 
 
-_WORLD_NAME = Shape(
-    "WorldName", "A world; a server serves one, and ``served`` says which.", {"name": str, "served": bool}
-)
-
-
 PROMPT = Shape(
     "PromptTold",
     "A prompt: what it says here and as it ships, and what is filled in: ``needed`` must appear in it.",
@@ -138,17 +132,21 @@ def world_told(world: World) -> Json:
 
 
 def _worlds(world: World, _form: Form) -> Json:
-    names = {world.name, *(path.name for path in world.folder.parent.glob("*") if path.is_dir())}
-    held = [name for name in sorted(names) if _is_world(world, name)]
-    return {"items": [{"name": name, "served": name == world.name} for name in held]}
+    if isinstance(world, World) and world.settings.store != MEMORY:
+        return {"items": worlds_beside(world).all()}
+    memories = sum(len(agent.entries(tier)) for agent in world for tier in (Tier.STM, Tier.LTM))
+    told = (world.name, world.about.title, len(world.characters()), memories)  # the others are none of a viewer's
+    return {"items": [Saved(*told, size=0, made_at=None, changed_at=None, branched=None, served=True)]}
 
 
-def _is_world(world: World, name: str) -> bool:
-    try:
-        known = name == world.name or checked_name(name, "world name") == name
-    except InvalidAgentName:
-        return False
-    return known and (name == world.name or any(map(holds_journal, (world.folder.parent / name).glob("*"))))
+def worlds_beside(world: World) -> Worlds:
+    """All worlds beside one.
+
+    Raises:
+        NotAllowed: it is a viewer's.
+        Conflict: it is thrown away when the program ends.
+    """
+    return Worlds(world.settings, embedder=None if world.embedder_name else world.embedder)
 
 
 def prompt_told(world: World, about: Prompt) -> Json:
@@ -204,6 +202,13 @@ class OfTwo(AtTime):
     one: Annotated[Name, Says("A character.")]
     other: Annotated[Name, Says("Another one.")]
     cue: Annotated[Text, Says("What both are asked.")]
+
+
+class OfTwoWorlds(Form):
+    """Two worlds."""
+
+    one: Annotated[Name, Says("A world.")]
+    other: Annotated[Name, Says("Another one.")]
 
 
 class OfSome(Form):
@@ -463,11 +468,34 @@ READS = (
     _of_the_world(
         "worlds",
         "Worlds",
-        "The worlds in the folder of all worlds; this server serves one of them.",
+        "The worlds in the folder of all worlds, of which one is in use; a viewer is told of that alone.",
         Form,
         _worlds,
-        items("Worlds", "The worlds in the folder of all worlds.", _WORLD_NAME),
+        items("Worlds", "The worlds in the folder of all worlds, by name.", Saved),
         "worlds",
+        command="worlds",
+    ),
+    _of_the_world(
+        "worlds-bin",
+        "Deleted worlds",
+        "The worlds in the bin beside the worlds, the last deleted first.",
+        Form,
+        lambda world, _form: {"items": worlds_beside(world).deleted()},
+        items("BinnedWorlds", "The worlds in the bin, the last deleted first.", Binned),
+        "worlds-bin",
+        command="worlds",
+        call="deleted_worlds",
+    ),
+    _of_the_world(
+        "worlds-compared",
+        "Compare two worlds",
+        "Which characters only one of two worlds has, and of those in both what differs: memories and texts.",
+        OfTwoWorlds,
+        lambda world, form: worlds_beside(world).compare(form.one, form.other),
+        WorldsCompared,
+        "worlds-compared",
+        command="worlds",
+        call="compare_worlds",
     ),
     Read(
         "doctor",

@@ -1,0 +1,190 @@
+"""``worlds``: save slots. Which there are, and what is done with them as wholes."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from shlex import quote
+from typing import Annotated, Any
+
+import typer
+
+from ...core.settings import Settings
+from ...core.times import stamp
+from ...errors import WorldNotFound
+from ...maintenance import Saved, Worlds, WorldsCompared
+from ...store.server_notice import server_of
+from ..serialize import plain
+from .arguments import DryRun, Json, errors_told, settings_of
+from .progress import ProgressLine
+from .terminal import Column, one_line, say, show_json, show_table
+
+
+class Act(StrEnum):
+    """What is done with worlds."""
+
+    LIST = "list"
+    CREATE = "create"
+    COPY = "copy"
+    BRANCH = "branch"
+    RENAME = "rename"
+    COMPARE = "compare"
+    DELETE = "delete"
+    RESTORE = "restore"
+    SWITCH = "switch"
+
+
+_NAMES = {Act.LIST: 0, Act.CREATE: 1, Act.COPY: 2, Act.BRANCH: 2, Act.RENAME: 2, Act.COMPARE: 2} | dict.fromkeys(
+    (Act.DELETE, Act.RESTORE, Act.SWITCH), 1
+)
+"""How many names each wants."""
+_WORLDS = (
+    Column("world"),
+    Column("in use"),
+    Column("characters", right=True),
+    Column("memories", right=True),
+    Column("MB", right=True),
+    Column("last changed"),
+    Column("note", wide=True),
+)
+_DIFFERS = (Column("character"), Column("what"), Column("left", wide=True), Column("right", wide=True))
+_MOST_SHOWN = 200
+
+
+def _names(incomplete: str) -> list[str]:
+    """The worlds whose names begin so, for the shell."""
+    try:
+        return [name for name in Worlds(Settings()).names() if name.startswith(incomplete)]
+    except (OSError, ValueError, RuntimeError):
+        return []
+
+
+def worlds(
+    act: Annotated[Act, typer.Argument(metavar="WHAT", help=f"{', '.join(Act)}.")] = Act.LIST,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Which world.", autocompletion=_names)] = None,
+    to: Annotated[
+        str | None,
+        typer.Argument(metavar="TO", help="The copy, the new name, or the other one.", autocompletion=_names),
+    ] = None,
+    sample: Annotated[bool, typer.Option("--sample", help="Fill a new world with the sample characters.")] = False,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """List worlds, and create, copy, branch, rename, compare, delete, restore or switch them.
+
+    Example: python -m memory_system worlds branch mem_test "what if"
+
+    The world that is switched to is opened by every program that starts, unless MEMORY_WORLD names another. A deleted
+    world goes to a bin, from where restore brings back the last of its name.
+    """
+    given = [one for one in (name, to) if one is not None]
+    wanted = _NAMES[act]
+    if len(given) != wanted and not (act is Act.RESTORE and len(given) == 2):
+        names = ("no name", "one name", "two names")[wanted]
+        raise typer.BadParameter(
+            f"{act} takes {names}, such as: worlds {act} {' '.join(('mem_test', 'harrow')[:wanted])}"
+        )
+    if sample and act is not Act.CREATE:
+        raise typer.BadParameter("--sample is for worlds create alone")
+    with errors_told(json=json):
+        held = Worlds(settings_of())
+        if act is Act.LIST:
+            _list(held, json=json)
+        elif act is Act.COMPARE:
+            _compare(held.compare(*given), json=json)
+        else:
+            _do(held, act, given, sample=sample, dry_run=dry_run, json=json)
+
+
+def _list(held: Worlds, *, json: bool) -> None:
+    found = held.all()
+    if json:
+        show_json({"items": plain(found)})
+        return
+    show_table(_WORLDS, [_row(one) for one in found])
+    if binned := held.deleted():
+        names = ", ".join(dict.fromkeys(one.name for one in binned))
+        say(f"In the bin: {names}. To bring one back: python -m memory_system worlds restore {quote(binned[0].name)}")
+
+
+def _row(told: Saved) -> list[str]:
+    branch = f"branch of {told.branched.world}, {stamp(told.branched.at)}." if told.branched else ""
+    served = f"served at {told.served_at}." if told.served_at else ""
+    note = " ".join(filter(None, (one_line(told.title, 60), branch, served, told.problem)))
+    changed = stamp(told.changed_at) if told.changed_at else "never"
+    numbers = [f"{told.characters:,}", f"{told.memories:,}", f"{told.size / 1e6:,.1f}"]
+    return [told.name, "yes" if told.served else "", *numbers, changed, one_line(note, 300)]
+
+
+def _do(held: Worlds, act: Act, given: list[str], *, sample: bool, dry_run: bool, json: bool) -> None:
+    if act in (Act.COPY, Act.BRANCH, Act.RENAME):
+        held.saved(given[0])
+        held.free_name(given[1], but=given[0] if act is Act.RENAME else "")
+    elif act is Act.CREATE:
+        held.free_name(given[0])
+    elif act in (Act.DELETE, Act.SWITCH):
+        held.saved(given[0])
+    binned = None
+    if act is Act.RESTORE:
+        binned = next((one for one in held.deleted() if one.name == given[0]), None)
+        if binned is None:
+            raise WorldNotFound(f"There is no world {given[0]!r:.80} in the bin.")
+        held.free_name(given[-1])
+    if dry_run:
+        _tell({"done": False, "world": None}, "It can be done. Nothing was changed.", json=json)
+        return
+    before, progress = held.used, ProgressLine()
+    done: Any = None
+    if act is Act.CREATE:
+        done, told = held.create(given[0], sample=sample, progress=progress), "is made"
+    elif act is Act.COPY:
+        done, told = held.copy(*given, progress=progress), f"is a copy of {given[0]!r}"
+    elif act is Act.BRANCH:
+        done, told = held.branch(*given, progress=progress), f"is a branch of {given[0]!r}"
+    elif act is Act.RENAME:
+        done, told = held.rename(*given), f"was {given[0]!r} before"
+    elif act is Act.SWITCH:
+        done, told = held.switch(given[0]), "is in use from now on"
+        _note_on_switch(held, before)
+    elif binned is not None:
+        done, told = held.restore(binned, given[-1]), "is back"
+    else:
+        held.delete(given[0])
+        back = f"python -m memory_system worlds restore {quote(given[0])}"
+        _tell({"done": True, "world": None}, f"The world {given[0]!r} is in the bin. Back: {back}", json=json)
+        return
+    _tell({"done": True, "world": plain(done)}, f"The world {done.name!r} {told}.", json=json)
+
+
+def _note_on_switch(held: Worlds, before: str) -> None:
+    decided = Settings().world
+    if decided != held.used:
+        say(f"MEMORY_WORLD is {decided!r}, which goes before: programs started with it open that.", err=True)
+    if (address := server_of(held.folder / before)) is not None:
+        say(f"The server at {address} goes on with {before!r}; switch it there, or start it again.", err=True)
+
+
+def _tell(told: dict[str, Any], text: str, *, json: bool) -> None:
+    if json:
+        show_json(told)
+    else:
+        say(text)
+
+
+def _compare(found: WorldsCompared, *, json: bool) -> None:
+    if json:
+        show_json(plain(found))
+        return
+    rows: list[tuple[str, ...]] = [("the world", *line) for line in found.told]
+    for one in found.characters:
+        for memory in one.memories:
+            ends = (end.document if end else "" for end in (memory.left, memory.right))
+            rows.append((one.name, f"memory {memory.entry_id}", *ends))
+        rows += [(one.name, f"{text.name}: {what}", *ends) for text in one.texts for what, *ends in text.lines]
+    if rows:
+        show_table(_DIFFERS, [[one_line(cell, 300) for cell in row] for row in rows[:_MOST_SHOWN]])
+    if len(rows) > _MOST_SHOWN:
+        say(f"{len(rows) - _MOST_SHOWN:,} more lines; --json tells all.")
+    for side, only in ((found.left, found.only_left), (found.right, found.only_right)):
+        if only:
+            say(f"Only in {side!r}: {', '.join(only)}.")
+    say(f"Alike in both: {', '.join(found.same) or 'nobody'}." if found else "Nothing differs.")
