@@ -12,7 +12,7 @@ import streamlit as st  # noqa: E402
 from dashboard import session  # noqa: E402
 from dashboard.components import cast, drafts, mounting, places, recent, rehearsing, widgets  # noqa: E402
 from dashboard.components.frame import head, looking_back, news, palette, showing, standing  # noqa: E402
-from dashboard.views import NEW, PAGES  # noqa: E402
+from dashboard.views import NEW, PAGES, WORLDS  # noqa: E402
 from memory_system import MemorySystemError  # noqa: E402
 
 st.set_page_config(page_title="Memory system", page_icon="🧠", layout="wide")
@@ -25,6 +25,7 @@ page = st.navigation(
 drafts.keep_tables()
 try:
     standing.admit()
+    session.follow()
     session.on_page(page.title)
     room = st.sidebar.container(key="places", gap=None)
     astray = session.pick_agent()
@@ -46,16 +47,22 @@ try:
             st.switch_page(str(NEW.script))
         if astray:
             st.warning("The character in the link does not exist here; showing another one.")
+        standing.came()
         standing.banner(session.present())
         looking_back.banner()
         rehearsing.banner(session.present().name)
         with news.watched():
             page.run()
-    elif page.title == NEW.title:
+    elif page.title in (NEW.title, WORLDS.title):
+        places.foot()
+        standing.came()
         page.run()
     else:
+        places.foot()
+        standing.came()
         st.page_link(NEW.script, label="No characters yet. Create one.", icon=NEW.icon)
         cast.manage(None)
+        st.page_link(WORLDS.script, label="Switch to another world, or copy one", icon=WORLDS.icon)
 except MemorySystemError as error:
     widgets.problem(error)
 finally:

@@ -42,8 +42,8 @@ from memory_system.embedding import fetched
 from memory_system.errors import StoreError
 from memory_system.interfaces import endings
 from memory_system.interfaces.api import Guard, Hosts, Server, configured, create_app
-from memory_system.maintenance import prepare_recall
-from memory_system.store import placed, served
+from memory_system.maintenance import InUse, prepare_recall
+from memory_system.store import placed
 from memory_system.world import TOKENS, Door, Role, is_this_machine, refuse_unsafe
 
 APP = Path(__file__).with_name("app.py")
@@ -129,20 +129,18 @@ def _begun(settings: Settings | None, *, sample: bool, browser: bool, demo: bool
         visitors().door, visitors().demo = Door.of_dashboard(settings), demo
         say("Opening the world ...")
         session = importlib.import_module("dashboard.session")  # its caches warn while nobody has silenced them
-        world: World = session.opened(say, settings, _sample=sample)
+        in_use: InUse = session.in_use(say, settings, _sample=sample)
     except MemorySystemError as error:
         return _refused(error.sentence)
     except ValidationError as error:
         return _refused(explained(error))
     except OSError as error:
         return _refused(f"{error.filename or 'A file'} cannot be used: {error.strerror}.")
+    first = in_use.world
     try:
-        if not demo:
-            world.rerater.start()
-            world.life.start()
-        _serve(world, settings, browser=browser)
+        _serve(in_use, settings, browser=browser, lives=not demo)
     finally:
-        _close(world)
+        _close(first, in_use)
     return 0
 
 
@@ -150,9 +148,9 @@ def _unsaid(_record: logging.LogRecord) -> bool:
     return False
 
 
-def _close(world: World) -> None:
-    """Close the world, unless a thread still works on it: then it is left as it is, which it survives."""
-    closing = threading.Thread(target=world.close, name="closing", daemon=True)
+def _close(*held: World | InUse) -> None:
+    """Close worlds, unless a thread still works on them: then they are left as they are, which they survive."""
+    closing = threading.Thread(target=lambda: [one.close() for one in held], name="closing", daemon=True)
     closing.start()
     closing.join(_CLOSING_SECONDS)
 
@@ -162,16 +160,16 @@ def _refused(sentence: str) -> int:
     return 1
 
 
-def _serve(world: World, settings: Settings, *, browser: bool) -> None:
+def _serve(in_use: InUse, settings: Settings, *, browser: bool, lives: bool) -> None:
     """Both servers, until a signal ends them.
 
     Raises:
         Ended: a signal came.
     """
     hosts = Hosts.of(settings)
-    app = create_app(lambda: world, Door.of_api(settings), hosts, settings.allowed_origins)
+    app = create_app(in_use, Door.of_api(settings), hosts, settings.allowed_origins)
     api = Server(configured(app, host=settings.host, port=settings.api_port, log_config=None))
-    shown = Server(dashboard(settings, hosts, world))
+    shown = Server(dashboard(settings, hosts, in_use))
     beside = threading.Thread(target=api.run, name="api", daemon=True)
     say(f"HTTP API:  {address(settings.host, settings.api_port)}/docs")
     say(f"Dashboard: {address(settings.host, settings.dashboard_port)}   (Ctrl+C stops both)")
@@ -182,12 +180,12 @@ def _serve(world: World, settings: Settings, *, browser: bool) -> None:
         opener.daemon = True
         opener.start()
     with ExitStack() as held:
-        held.enter_context(served(world.folder, address(settings.host, settings.api_port)))
+        held.enter_context(in_use.serving(address(settings.host, settings.api_port), lives=lives))
         beside.start()
         held.callback(beside.join)
         held.callback(setattr, api, "should_exit", True)
         drawn = importlib.import_module("dashboard.session").drawn
-        threading.Thread(target=_warm_up, args=(world, shown, drawn), name="warm-up", daemon=True).start()
+        threading.Thread(target=_warm_up, args=(in_use.world, shown, drawn), name="warm-up", daemon=True).start()
         shown.run()
 
 
@@ -210,11 +208,14 @@ def _warm_up(world: World, server: Server, drawn: threading.Event) -> None:
         prepare_recall(world, lambda: not server.should_exit)
 
 
-def dashboard(settings: Settings, hosts: Hosts, world: World) -> uvicorn.Config:
+def dashboard(settings: Settings, hosts: Hosts, in_use: InUse) -> uvicorn.Config:
     """The dashboard behind its guard and its entrance."""
     shown = st.App(
         APP,  # made first: Streamlit reads .streamlit/config.toml beside the script that it knows
-        routes=[WebSocketRoute(NEWS, Newsfeed(world, visitors()).listen), *downloads.routes(world, visitors())],
+        routes=[
+            WebSocketRoute(NEWS, Newsfeed(lambda: in_use.world, visitors()).listen),
+            *downloads.routes(lambda: in_use.world, visitors()),
+        ],
         middleware=[
             Middleware(Guard, hosts=hosts, largest=largest_upload),
             Middleware(Entrance, visitors=visitors()),

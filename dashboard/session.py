@@ -7,17 +7,19 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Hashable
 from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from memory_system import AgentMemory, MemorySystemError, Settings, Tier, World
 from memory_system.agent_parts import CueResult
 from memory_system.core import LIVED, shipped
 from memory_system.core import stamp as stamped
-from memory_system.errors import NotSignedIn
-from memory_system.maintenance import fill_world
+from memory_system.errors import Conflict, NotSignedIn
+from memory_system.maintenance import InUse, fill_world
 from memory_system.store.journal import Applied
 from memory_system.world import Inbox, Role, for_role
 
@@ -29,6 +31,7 @@ _T = TypeVar("_T")
 SAMPLES = shipped.samples()
 WORKBENCH = "Memory"
 """The title of the page that opens memories in place, so that nothing leads away from it."""
+_SHOWN, _CAME = "world-shown", "world-came"
 _MOST_KEPT = 100
 """What is kept of a world's agents at once; what was made longest ago goes first."""
 _KEEPING = threading.Lock()
@@ -37,17 +40,57 @@ drawn = threading.Event()
 
 
 @st.cache_resource(show_spinner="Opening the world. The first time takes up to a minute …")
-def opened(
+def in_use(
     _say: Callable[[str], None] = lambda _line: None, _settings: Settings | None = None, *, _sample: bool = True
-) -> World:
-    """The one world of this process, by the first caller's settings or the environment's.
+) -> InUse:
+    """What holds the world that this process serves, opened by the first caller's settings or the environment's.
 
     It is filled with the sample agents if it is new and they are wanted.
     """
     made = World(_settings or Settings(), author="dashboard")
     if _sample:
         fill_world(made, SAMPLES, _say)
-    return made
+    return InUse(lambda: made)
+
+
+def opened() -> World:
+    """The world that this process serves now."""
+    return in_use().world
+
+
+def elsewhere() -> str:
+    """The name of the world that is served now, where this browser still shows another; empty if it shows that one.
+
+    A browser shows the world that was served when it came, until ``follow`` takes it to another.
+    """
+    held = opened()
+    if get_script_run_ctx(suppress_warning=True) is None:
+        return ""  # work in the background shows nothing
+    return "" if st.session_state.setdefault(_SHOWN, str(held.folder)) == str(held.folder) else held.name
+
+
+def follow() -> None:
+    """Where another world is served than this browser shows, begin the page anew in that one, and say so."""
+    if elsewhere():
+        former = Path(st.session_state[_SHOWN]).name
+        take_up(f"{words.ANOTHER_WORLD} {former}. {words.NOT_SAVED_THERE}")
+        st.rerun()
+
+
+def take_up(told: str = "") -> None:
+    """Let this browser show the world that is served now, and forget what it knew of another; the next run says so."""
+    link, shown = st.query_params.get("agent"), str(opened().folder)
+    st.session_state.clear()
+    st.query_params.clear()
+    if link in opened().agents():
+        st.query_params["agent"] = str(link)
+    st.session_state[_SHOWN] = shown
+    st.session_state[_CAME] = told
+
+
+def came() -> str:
+    """What is to be said of the world that this browser has just been taken to."""
+    return str(st.session_state.pop(_CAME, ""))
 
 
 def role() -> Role:
@@ -69,7 +112,14 @@ def viewing() -> bool:
 
 
 def world() -> World:
-    """The world as whoever looks at this page may have it: to a viewer it refuses every change, as its agents do."""
+    """The world as whoever looks at this page may have it: to a viewer it refuses every change, as its agents do.
+
+    Raises:
+        Conflict: another world is served by now than this browser shows, so that nothing of one reaches the other.
+    """
+    if name := elsewhere():
+        st.rerun()  # which a callback cannot do
+        raise Conflict(f"{words.ANOTHER_WORLD} {name}. {words.NOT_SAVED_THERE}")
     return for_role(opened(), role())
 
 

@@ -292,6 +292,23 @@ UNDO_IT = "Undo it"
 CHANGED_IN_THE_TOUR = "Changed, and written in the history as one change. The next step undoes it."
 AS_IT_WAS = "Undone: everything is as it was, and the history says so."
 
+# worlds, and the pages that notice that another one is open
+ANOTHER_WORLD = "Another world was opened here. This page showed"
+NOT_SAVED_THERE = "What had not been saved there was not saved."
+SHOW_IT = "Show it"
+WHICH_WORLD = "World"
+NEW_WORLD_NAME = "Name of the new world"
+OTHER_NAME = "Another name"
+WITH_SAMPLE = "With the characters of the sample"
+CREATE_WORLD = "Create the world"
+SWITCH_TO_IT = "Switch to it"
+COPY_IT = "Copy"
+BRANCH_IT = "Branch"
+RENAME_IT = "Rename"
+DELETE_IT = "Delete it"
+COMPARE_WITH = "Compare with"
+NOTHING_DIFFERS = "Nothing differs: both have the same characters, and each remembers the same."
+
 # who_knows
 A_FACT = "A fact"
 ASK_EVERYBODY = "Ask everybody"

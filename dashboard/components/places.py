@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from memory_system import MemorySystemError
 
 from .. import session
-from ..views import INSTALLATION, PLACES, PageOf, page_of, place_of
+from ..views import INSTALLATION, PLACES, WORLDS, PageOf, page_of, place_of
 from . import compared
 
 _LOOK = (
@@ -81,8 +81,12 @@ def _waits() -> str:
 
 
 def foot() -> None:
-    """The way to what is set for all characters."""
-    with st.sidebar.container(key="foot"):
+    """The world that is open, with the way to the others; and the way to what is set for all characters."""
+    with st.sidebar.container(key="foot", gap=None):
+        st.page_link(
+            WORLDS.script, label=session.world().name.replace("_", "\\_"), icon=WORLDS.icon, width="stretch",
+            query_params=link(), help="The world that is open. Click to switch, copy or branch it.",
+        )  # fmt: skip
         st.page_link(
             INSTALLATION.script, label=INSTALLATION.title, icon=INSTALLATION.icon, width="stretch",
             query_params=link(),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 
 import streamlit as st
 
 from memory_system import MemorySystemError
 from memory_system.core import ago, stamp
+from memory_system.world import Binned
 from memory_system.world.branches import MAX_PURPOSE, Rehearsal
 
 from .. import session, words
@@ -96,7 +97,7 @@ def begin(name: str) -> None:
         return begun
 
     if one:
-        _do(lambda: _begun(branch(), "You are in the rehearsal now"))
+        widgets.try_to(lambda: _begun(branch(), "You are in the rehearsal now"))
     if everybody:
         bar = st.progress(0.0, "Copying …")
 
@@ -106,7 +107,7 @@ def begin(name: str) -> None:
             return [world.rehearsals(name)[0].name, *(one.name for one in begun)]
 
         told = f"Rehearsals of all {len(cast)} characters have begun; choose among them as among characters"
-        _do(lambda: _begun(branch_all(), told))
+        widgets.try_to(lambda: _begun(branch_all(), told))
 
 
 def listed(name: str) -> None:
@@ -134,7 +135,11 @@ def listed(name: str) -> None:
                     icon=":material/undo:",
                     help="In Python: World.restore_agent",
                 ):
-                    _do(lambda binned=binned: _begun([world.restore_agent(binned).name], "The rehearsal is back"))  # type: ignore[misc]
+                    widgets.try_to(partial(_back, binned))
+
+
+def _back(binned: Binned) -> None:
+    _begun([session.world().restore_agent(binned).name], "The rehearsal is back")
 
 
 def _row(mark: Rehearsal, *, named: bool = False) -> None:
@@ -210,14 +215,4 @@ def _drop(marks: list[Rehearsal], told: str) -> None:
         )  # fmt: skip
         session.choose_next(marks[0].of)
 
-    _do(act)
-
-
-def _do(act: Callable[[], None]) -> None:
-    """Do it and begin the page anew, or say why not."""
-    try:
-        act()
-    except MemorySystemError as error:
-        widgets.problem(error)
-        return
-    st.rerun()
+    widgets.try_to(act)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -121,6 +121,16 @@ def problem(error: MemorySystemError, text: str = "") -> None:
             st.code("\n".join(excerpt), language=None)
     else:
         st.error(plain(error.sentence), icon=":material/error:")
+
+
+def try_to(act: Callable[[], None]) -> None:
+    """Do something and begin the page anew, or say why not."""
+    try:
+        act()
+    except MemorySystemError as error:
+        problem(error)
+        return
+    st.rerun()
 
 
 def closed(agent: AgentMemory) -> bool:

@@ -44,18 +44,18 @@ def link(path: str, **names: str) -> str:
     return f"{path}?{urlencode(names)}"
 
 
-def routes(world: World, visitors: Visitors) -> list[Route]:
+def routes(world: Callable[[], World], visitors: Visitors) -> list[Route]:
     """The addresses of all files that pages offer; the entrance lets nobody there who has not signed in.
 
     Args:
-        world: whose files.
+        world: answers whose files.
         visitors: who has signed in, and as what.
     """
 
     def meant(request: Request) -> AgentMemory:
         """The agent that a link names, at the moment that it names or now."""
         wanted = moments.from_link(request.query_params)
-        agent = world.agent(request.query_params.get("agent", ""))
+        agent = world().agent(request.query_params.get("agent", ""))
         return agent if wanted is None else agent.as_of(**wanted.arguments())
 
     def export(request: Request) -> Response:
@@ -68,7 +68,7 @@ def routes(world: World, visitors: Visitors) -> list[Route]:
         """A backup of the backup folder, for curators."""
         if visitors.role(request.cookies.get(COOKIE)) is not Role.CURATOR:
             raise NotAllowed("A viewer takes no backup away: sign in as a curator.")
-        path = backup_reading.find(world.settings.backup_folder, request.query_params.get("file", ""))
+        path = backup_reading.find(world().settings.backup_folder, request.query_params.get("file", ""))
         return FileResponse(path, media_type="application/zip", filename=path.name)
 
     def judgments(request: Request) -> Response:

@@ -5,6 +5,7 @@ The page holds the socket open for as long as it is shown, and nothing of Stream
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 
 import anyio
@@ -19,18 +20,20 @@ from .visitors import COOKIE, Visitors
 PATH = "/news"
 LOOK_SECONDS = 1.0
 """How often is looked whether anything has changed: another process may write, so that nobody can tell us."""
+ELSEWHERE = -2
+"""What is told in the place of a revision once another world is served than the page shows."""
 _REFUSED = 1008
 
 
 class Newsfeed:
-    """Tells each socket the revision of its agent, at once and whenever it has become another.
+    """Tells each socket the revision of its agent, at once and whenever it has become another; and if the world has.
 
     Args:
-        world: whose agents.
+        world: answers whose agents.
         visitors: who has signed in; the entrance lets nobody else in, and who signs out hears no more.
     """
 
-    def __init__(self, world: World, visitors: Visitors) -> None:
+    def __init__(self, world: Callable[[], World], visitors: Visitors) -> None:
         self._world = world
         self._visitors = visitors
         self.listening = 0
@@ -51,11 +54,15 @@ class Newsfeed:
             self.listening -= 1
 
     async def _tell(self, socket: WebSocket, name: str) -> None:
-        told = -1
+        told, here = -1, self._world()
+
+        def revised() -> int:
+            return here.agent(name).stamp[0]
+
         cookie = cookie_parser(socket.headers.get("cookie", "")).get(COOKIE)
         while self._visitors.signed_in(cookie):
             try:
-                revision = await anyio.to_thread.run_sync(lambda: self._world.agent(name).stamp[0])
+                revision = ELSEWHERE if self._world() is not here else await anyio.to_thread.run_sync(revised)
             except MemorySystemError:  # it is gone, or busy for a moment: a page that is drawn says so
                 return
             if revision != told:

@@ -47,6 +47,8 @@ class Place:
         return self.pages[0]
 
 
+WORLDS = PageOf("worlds", "Worlds", ":material/public:")
+"""The worlds beside the one that is open, which the foot of the sidebar leads to by the name of that."""
 PLACES = (
     Place(
         "World",
@@ -55,6 +57,7 @@ PLACES = (
             PageOf("who_knows", "Who knows what", ":material/grid_on:"),
             PageOf("cast", "Cast", ":material/groups:"),
             PageOf("memory_map", "Memory map", ":material/scatter_plot:"),
+            WORLDS,
         ),
     ),
     Place(

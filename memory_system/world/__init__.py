@@ -6,6 +6,7 @@ from .advancing import Advanced
 from .auth import Door, Role, is_this_machine, refuse_unsafe
 from .bringing import create_from_file
 from .due import Step
+from .folders import Binned
 from .inbox import Decision, Inbox, morning_after, sorted_out, suspected
 from .places import Located
 from .prompt_samples import sample
@@ -18,6 +19,7 @@ __all__ = [
     "TOKENS",
     "VIEWING",
     "Advanced",
+    "Binned",
     "Decision",
     "Door",
     "Hop",

@@ -32,7 +32,7 @@ def visitors(settings: Settings) -> Visitors:
 
 @pytest.fixture
 def client(world: World, visitors: Visitors) -> Iterator[TestClient]:
-    with TestClient(Starlette(routes=downloads.routes(world, visitors))) as opened:
+    with TestClient(Starlette(routes=downloads.routes(lambda: world, visitors))) as opened:
         yield opened
 
 

@@ -42,7 +42,7 @@ def serve(world: World, agent: AgentMemory, monkeypatch: pytest.MonkeyPatch) -> 
     opened: list[TestClient] = []
 
     def begin(visitors: Visitors) -> Told:
-        feed = Newsfeed(world, visitors)
+        feed = Newsfeed(lambda: world, visitors)
         client = TestClient(Starlette(routes=[WebSocketRoute(PATH, feed.listen)]))
         client.__enter__()
         opened.append(client)

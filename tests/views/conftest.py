@@ -65,7 +65,7 @@ def open_page(
     """Runs a page: ``open_page("recall", agent="mira", cue="...")``."""
     for name, value in sample_world.copy(template, tmp_path / "world", cast).items():
         monkeypatch.setenv(name, value)
-    session.opened.clear()
+    session.in_use.clear()
     visitors.cache_clear()
 
     def run(view: str, agent: str = "mira", **link: str) -> AppTest:
@@ -79,7 +79,7 @@ def open_page(
 
     yield run
     session.opened().close()
-    session.opened.clear()
+    session.in_use.clear()
 
 
 @pytest.fixture

@@ -135,12 +135,12 @@ def served(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     with pytest.MonkeyPatch.context() as patch:
         for name, value in places.items():
             patch.setenv(name, value)
-        session.opened.clear()
+        session.in_use.clear()
         visitors.cache_clear()
         with served_api(session.opened()) as address:
             yield places, address
         session.opened().close()
-        session.opened.clear()
+        session.in_use.clear()
 
 
 @pytest.fixture

@@ -475,7 +475,7 @@ def test_a_prompt_that_is_saved_elsewhere_takes_nothing_from_whoever_writes(open
 
 
 def test_a_time_for_the_worlds_clock_stays_while_the_clock_goes_on(open_page: Open) -> None:
-    session.opened.clear()
+    session.in_use.clear()
     page = open_page("installation")
     session.world().stand_at(None)
     page.run()

@@ -14,12 +14,13 @@ import streamlit as st
 
 from memory_system import MemorySystemError
 
-from ... import session
-from ...server.newsfeed import PATH
-from .. import mounting
+from ... import session, words
+from ...server.newsfeed import ELSEWHERE, PATH
+from .. import mounting, widgets
 
 _MOST = 99
 _KEY = "news"
+_OTHER = "Somebody has switched to another world. Nothing that is done on this page reaches it."
 
 
 @contextmanager
@@ -57,10 +58,16 @@ def _of_others(name: str) -> int:
 @st.fragment
 def _pill(name: str) -> None:
     """The pill, if there is news; drawn again whenever the browser hears of another revision than this one."""
-    revision = _revision(name)
+    other = session.elsewhere()
+    revision = ELSEWHERE if other else _revision(name)
     _listen(name, revision)
     place = st.container(key=_KEY)
     place.html("<i></i>")  # an empty container is not there at all, and what stands below would move when it comes
+    if other:
+        label = widgets.plain(f"{other} is open now · {words.SHOW_IT}")
+        if place.button(label, key=f"{_KEY}-world", icon=":material/public:", type="primary", help=_OTHER):
+            st.rerun()
+        return
     count = _of_others(name)
     if count <= 0:
         return

@@ -31,6 +31,12 @@ def admit() -> None:
         raise
 
 
+def came() -> None:
+    """Say once that this browser shows another world than before."""
+    if told := session.came():
+        st.info(widgets.plain(told), icon=":material/public:")
+
+
 def visitor() -> None:
     """Say in the sidebar who looks, where not everybody may do everything, with the way out."""
     role, locked = session.role(), visitors().door.locked

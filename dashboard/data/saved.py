@@ -1,0 +1,63 @@
+"""Worlds as tables: which there are, and what two of them have otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import pandas as pd
+
+from memory_system.core import ago, real_clock
+from memory_system.maintenance import Saved, WorldsCompared
+
+from .tables import short, visible
+
+COLUMNS = {
+    "open": "Open here",
+    "world": "World",
+    "characters": "Characters",
+    "memories": "Memories",
+    "changed": "Last changed",
+    "branch": "Branch of",
+    "size": "MB",
+}
+_MOST, _TEXT = 500, 200
+
+
+def rows(held: Sequence[Saved]) -> pd.DataFrame:
+    """The worlds, with the one that is open marked; without the column of branches where there is none."""
+    now = real_clock()
+    told = [
+        {
+            "open": "✓" if one.served else "",
+            "world": visible(one.name),
+            "characters": one.characters,
+            "memories": one.memories,
+            "changed": ago(one.changed_at, now) if one.changed_at else "",
+            "branch": visible(f"{one.branched.world}, {ago(one.branched.at, now)}") if one.branched else "",
+            "size": round(one.size / 1e6, 1),
+        }
+        for one in held
+    ]
+    frame = pd.DataFrame(told, columns=list(COLUMNS))
+    return frame if frame["branch"].any() else frame.drop(columns="branch")
+
+
+def differing(found: WorldsCompared) -> pd.DataFrame:
+    """What two worlds have otherwise, a memory or a line of a text in each row; at most 500."""
+    return pd.DataFrame(list(_lines(found))[:_MOST], columns=["character", "what", "left", "right"])
+
+
+def _lines(found: WorldsCompared) -> Iterable[tuple[str, ...]]:
+    for what, left, right in found.told:
+        yield "", visible(what), *_short(left, right)
+    for one in found.characters:
+        for memory in one.memories:
+            left, right = (end.document if end else "" for end in (memory.left, memory.right))
+            yield visible(one.name), "memory", *_short(left, right)
+        for text in one.texts:
+            for what, left, right in text.lines:
+                yield visible(one.name), visible(f"{text.name.partition(':')[0]}: {what}"), *_short(left, right)
+
+
+def _short(*ends: str) -> list[str]:
+    return [short(visible(end), _TEXT) for end in ends]

@@ -1,0 +1,47 @@
+"""Two worlds compared: who is only in one, and what of the others differs. Looking touches neither."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memory_system import MemorySystemError
+from memory_system.maintenance import Worlds
+
+from ... import words
+from ...components import widgets
+from ...data import saved
+
+_NONE = "–"
+
+
+def show(worlds: Worlds, names: list[str]) -> None:
+    """Choose another world, and see what it has otherwise than the one that is chosen above."""
+    if len(names) < 2:
+        return
+    st.header("Compare", anchor=False)
+    name = str(st.session_state["worlds-chosen"])
+    others = [_NONE, *(one for one in names if one != name)]
+    other = st.selectbox(f"{words.COMPARE_WITH}", others, key=f"worlds-other-{name}", help="In Python: Worlds.compare")
+    if other == _NONE:
+        st.caption(widgets.plain(f"Choose which world {name} is compared with."))
+        return
+    try:
+        with st.spinner("Comparing"):
+            found = worlds.compare(name, str(other))
+    except MemorySystemError as error:
+        widgets.problem(error)
+        return
+    if not found:
+        st.success(words.NOTHING_DIFFERS, icon=":material/check_circle:")
+        return
+    for side, only in ((found.left, found.only_left), (found.right, found.only_right)):
+        if only:
+            st.markdown(widgets.plain(f"Only in {side}: {', '.join(only)}."))
+    for one in found.characters:
+        left = widgets.plain(f"{one.name}: {one.left_changes} changes in {found.left} since both were the same,")
+        st.caption(f"{left} {widgets.plain(f'{one.right_changes} in {found.right}.')}")
+    if found.same:
+        st.caption(widgets.plain(f"The same in both: {', '.join(found.same)}."))
+    columns = {"character": "Character", "what": "What", "left": found.left, "right": found.right}
+    if len(frame := saved.differing(found)):
+        widgets.table(frame, hide_index=True, column_config=dict(columns))

@@ -1,0 +1,34 @@
+"""Worlds: save slots to create, copy, branch, rename, compare, delete and switch."""
+
+import streamlit as st
+
+from dashboard import session
+from dashboard.components import bulk, widgets
+from dashboard.data import saved
+from dashboard.views.worlds import comparing, doing
+from memory_system import MemorySystemError
+
+widgets.heading("Worlds", "Save slots: each world has its own characters, memories and clock, and one is open here.")
+bulk.last()
+if session.viewing():
+    widgets.problem(doing.refused())
+    st.stop()
+try:
+    worlds = session.in_use().worlds
+    held = worlds.all()
+except MemorySystemError as error:
+    widgets.problem(error)
+    st.stop()
+widgets.table(saved.rows(held), hide_index=True, column_config=saved.COLUMNS)
+for one in held:
+    if one.problem:
+        st.warning(widgets.plain(f"{one.name}: {one.problem}"), icon=":material/warning:")
+if doing.goes_on():
+    st.stop()
+if session.moment() is not None:
+    widgets.closed(session.agent())
+    st.stop()
+doing.with_one(worlds, held)
+doing.new(worlds)
+comparing.show(worlds, [one.name for one in held])
+doing.deleted(worlds)
