@@ -18,10 +18,10 @@ from memory_system import AgentMemory, MemorySystemError, Settings, Tier, World
 from memory_system.agent_parts import CueResult
 from memory_system.core import LIVED, shipped
 from memory_system.core import stamp as stamped
-from memory_system.errors import Conflict, NotSignedIn
+from memory_system.errors import Conflict, NotAllowed, NotSignedIn
 from memory_system.maintenance import InUse, fill_world
 from memory_system.store.journal import Applied
-from memory_system.world import Inbox, Role, for_role
+from memory_system.world import VIEWING, Inbox, Role, for_role
 
 from . import words
 from .data import comparing, moments, portraits, tables
@@ -56,6 +56,17 @@ def in_use(
 def opened() -> World:
     """The world that this process serves now."""
     return in_use().world
+
+
+def switchable() -> InUse:
+    """What switches worlds and leads to the others, for whoever may change something.
+
+    Raises:
+        NotAllowed: a viewer asks.
+    """
+    if role() is not Role.CURATOR:
+        raise NotAllowed(VIEWING)
+    return in_use()
 
 
 def elsewhere() -> str:

@@ -25,12 +25,15 @@ from playwright.sync_api import Browser, Page, sync_playwright  # noqa: E402
 
 from memory_system import Settings, Tier, World  # noqa: E402
 from memory_system.embedding.embedder import CachedEmbedder, Embedder, MiniLM  # noqa: E402
+from memory_system.maintenance import Worlds  # noqa: E402
 from tests import sample_world  # noqa: E402
 from tests.browser.conftest import ARGUMENTS, Dashboard, knowing, served, settled  # noqa: E402
-from tests.browser.hands import chart, lines, points, press, tick  # noqa: E402
+from tests.browser.hands import chart, lines, points, press, take, tick  # noqa: E402
 
 FOLDER = ROOT / "docs" / "screenshots"
 TALLEST = 2400
+STOLEN = "Juno stole the mill key from Tobias's coat."
+BRANCH = "if the key is found"
 WIDTHS = {1366: 900, 390: 844}
 
 
@@ -101,11 +104,18 @@ PAGES: dict[str, tuple[str, dict[str, str], Callable[[Page], None]]] = {
     "rehearsal": ("rehearsal", {"agent": "mira"}, lambda _page: None),
     "settings": ("settings", {"agent": "mira"}, lambda _page: None),
     "installation": ("installation", {"agent": "mira"}, lambda _page: None),
+    "who_knows": ("who_knows", {"agent": "mira", "fact": STOLEN}, lambda _page: None),
+    "spread": ("who_knows", {"agent": "mira", "fact": STOLEN, "as": "spread"}, lambda _page: None),
+    "beside": ("cast", {"agent": "mira", "with": "tobias", "cue": "Who has the mill key?"}, lambda _page: None),
+    "trust": ("cast", {"agent": "mira", "show": "trust"}, lambda _page: None),
+    "places": ("cast", {"agent": "mira", "show": "places"}, lambda _page: None),
+    "memory_map": ("memory_map", {"agent": "mira"}, lambda _page: None),
+    "worlds": ("worlds", {"agent": "mira"}, lambda page: take(page, "Compare with", BRANCH)),
 }
 
 
 def live_on(places: dict[str, str], embedder: Embedder) -> None:
-    """Let a game ask Tobias, and somebody forget and add to what he answers with, to have something to re-live."""
+    """Let a game ask Tobias, and somebody change what he answers with, to be re-lived; and branch the world."""
     settings = Settings(
         database=Path(places["MEMORY_DATABASE"]), personalities=Path(places["MEMORY_PERSONALITIES"]), llm="offline"
     )
@@ -114,6 +124,9 @@ def live_on(places: dict[str, str], embedder: Embedder) -> None:
         found = tobias.acting_as("harbour.py").query_memory("Who has the mill key?")
         tobias.forget(next(hit.entry.id for hit in found if hit.entry.tier is not Tier.STATIC))
         tobias.add_short_term({"document": "Juno has the mill key now, under the flour bin.", "rating": 9}, rate=False)
+    Worlds(settings, embedder=embedder).branch(settings.world, BRANCH)
+    with World(settings.model_copy(update={"world": BRANCH}), embedder=embedder) as branch:
+        branch.agent("mira").add_short_term({"document": "Edda gave me the mill key.", "rating": 8}, rate=False)
 
 
 def capture(browser: Browser, dashboard: Dashboard, name: str, scheme: str, width: int) -> bytes:

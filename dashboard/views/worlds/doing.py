@@ -8,10 +8,10 @@ from functools import partial
 import streamlit as st
 
 from memory_system.core import ago, real_clock
-from memory_system.errors import Conflict, NotAllowed
+from memory_system.errors import Conflict
 from memory_system.maintenance import Saved, Worlds
 from memory_system.operations import Progress
-from memory_system.world import VIEWING, Binned
+from memory_system.world import Binned
 
 from ... import session, words
 from ...components import bulk, drafts, widgets, working
@@ -20,11 +20,6 @@ from ...data import tables
 _MAKING = "world-making"
 _MOST = 20
 """Deleted worlds that are offered."""
-
-
-def refused() -> NotAllowed:
-    """What a viewer is told: the other worlds are none of theirs."""
-    return NotAllowed(VIEWING)
 
 
 def goes_on() -> bool:
@@ -45,7 +40,7 @@ def goes_on() -> bool:
 
 
 def _made(told: Saved) -> None:
-    worlds, name = session.in_use().worlds, told.name
+    worlds, name = session.switchable().worlds, told.name
     how = f"a branch of {told.branched.world}" if told.branched else "there"
     bulk.did(
         f"The world {name} is {how}", lambda: worlds.delete(name), f"{name} is in the bin below.",
@@ -128,7 +123,7 @@ def _begin(worlds: Worlds, name: str, make: Callable[[Progress], Saved]) -> None
 
 
 def _switched(name: str) -> None:
-    in_use = session.in_use()
+    in_use = session.switchable()
     former = in_use.world.name
     in_use.switch(name)
     session.take_up()
@@ -144,7 +139,7 @@ def _switched(name: str) -> None:
 
 
 def _renamed(name: str, to: str) -> None:
-    in_use = session.in_use()
+    in_use = session.switchable()
     used = in_use.world.name == name
     now = in_use.rename(name, to).name
     _come(used)

@@ -10,11 +10,8 @@ from memory_system import MemorySystemError
 
 widgets.heading("Worlds", "Save slots: each world has its own characters, memories and clock, and one is open here.")
 bulk.last()
-if session.viewing():
-    widgets.problem(doing.refused())
-    st.stop()
 try:
-    worlds = session.in_use().worlds
+    worlds = session.switchable().worlds
     held = worlds.all()
 except MemorySystemError as error:
     widgets.problem(error)
