@@ -9,7 +9,7 @@ from memory_system.maintenance import Worlds
 
 from ... import words
 from ...components import widgets
-from ...data import saved
+from ...data import saved, tables
 
 _NONE = "–"
 
@@ -21,7 +21,7 @@ def show(worlds: Worlds, names: list[str]) -> None:
     st.header("Compare", anchor=False)
     name = str(st.session_state["worlds-chosen"])
     others = [_NONE, *(one for one in names if one != name)]
-    other = st.selectbox(f"{words.COMPARE_WITH}", others, key=f"worlds-other-{name}", help="In Python: Worlds.compare")
+    other = st.selectbox(words.COMPARE_WITH, others, key=f"worlds-other-{name}", help="In Python: Worlds.compare")
     if other == _NONE:
         st.caption(widgets.plain(f"Choose which world {name} is compared with."))
         return
@@ -38,8 +38,8 @@ def show(worlds: Worlds, names: list[str]) -> None:
         if only:
             st.markdown(widgets.plain(f"Only in {side}: {', '.join(only)}."))
     for one in found.characters:
-        left = widgets.plain(f"{one.name}: {one.left_changes} changes in {found.left} since both were the same,")
-        st.caption(f"{left} {widgets.plain(f'{one.right_changes} in {found.right}.')}")
+        left = f"{tables.counted(one.left_changes, 'change', 'changes')} in {found.left}"
+        st.caption(widgets.plain(f"{one.name}: {left} since both were the same, {one.right_changes} in {found.right}."))
     if found.same:
         st.caption(widgets.plain(f"The same in both: {', '.join(found.same)}."))
     columns = {"character": "Character", "what": "What", "left": found.left, "right": found.right}
