@@ -48,7 +48,9 @@ def test_a_world_is_branched_played_in_compared_and_brought_back(page: Page, oth
     expect(pill).to_be_visible()  # the page of somebody else notices, and is not drawn anew by itself
     pill.click()
     expect(other_page.get_by_text(words.NOT_SAVED_THERE)).to_be_visible()
-    httpx.post(f"{own.api}/v1/agents/mira/events", json={"events": [{"document": "Juno has the key.", "rating": 8}]})
+    httpx.post(
+        f"{own.api}/v1/agents/mira/events", json={"events": [{"document": "Heard the bell ring twice.", "rating": 8}]}
+    )
     take(page, words.COMPARE_WITH, first)
     expect(page.get_by_text("mira: 1 change in what if since both were the same")).to_be_visible()
 

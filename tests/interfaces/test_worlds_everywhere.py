@@ -68,10 +68,10 @@ def test_a_switch_takes_effect_at_once_and_worlds_are_compared(there: RemoteWorl
     there.branch_world("mem_test", "what if")
     assert there.switch_world("what if").served
     assert there.name == "what if"
-    there.agent("mira").add_short_term({"document": "Juno has the key", "rating": 8})
+    there.agent("mira").add_short_term({"document": "Sold two hens", "rating": 8})
     found = there.compare_worlds("mem_test", "what if")
     (mira,) = found.characters
-    assert [one.document for one in mira.only_right] == ["Juno has the key"]
+    assert [one.document for one in mira.only_right] == ["Sold two hens"]
     there.switch_world("mem_test")
     assert [entry.document for entry in there.agent("mira").entries(Tier.STM)] == ["Saw smoke over the north field"]
 

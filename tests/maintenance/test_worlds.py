@@ -118,7 +118,7 @@ def test_a_branch_knows_of_which_world_it_is_and_is_compared_with_it(
 
     there = opened("what if")
     there.create_agent("ana")
-    there.agent("mira").add_short_term({"document": "Juno has the key", "rating": 8})
+    there.agent("mira").add_short_term({"document": "Met a tinker", "rating": 8})
     there.agent("mira").configure(stm_size=11)
     (smoke,) = world.agent("mira").entries(Tier.STM)
     world.agent("mira").edit(smoke.id, document="Saw fire over the north field")
@@ -127,7 +127,7 @@ def test_a_branch_knows_of_which_world_it_is_and_is_compared_with_it(
     assert (found.only_left, found.only_right, found.same) == ((), ("ana",), ())
     (mira,) = found.characters
     assert (mira.left_changes, mira.right_changes) == (1, 2)
-    assert [one.document for one in mira.only_right] == ["Juno has the key"]
+    assert [one.document for one in mira.only_right] == ["Met a tinker"]
     assert [
         (one.left and one.left.document, one.right and one.right.document) for one in mira.memories if one.left
     ] == [("Saw fire over the north field", "Saw smoke over the north field")]

@@ -60,14 +60,14 @@ def test_a_world_is_branched_changed_compared_switched_deleted_and_restored(work
     choose(app, words.WHICH_WORLD, "what if")
     click(app, words.SWITCH_TO_IT)
     assert use.world.name == "what if"
-    use.world.agent("mira").add_short_term({"document": "Juno has the key", "rating": 8})
-    assert "Juno has the key" not in [
+    use.world.agent("mira").add_short_term({"document": "Lost a shoe", "rating": 8})
+    assert "Lost a shoe" not in [
         entry.document for entry in use.worlds.compare(first, "what if").characters[0].only_left
     ]
 
     app.run()
     choose(app, words.COMPARE_WITH, first)
-    assert "Juno has the key" in list(app.dataframe[1].value["left"])
+    assert "Lost a shoe" in list(app.dataframe[1].value["left"])
 
     choose(app, words.WHICH_WORLD, first)
     click(app, words.SWITCH_TO_IT)
@@ -78,7 +78,7 @@ def test_a_world_is_branched_changed_compared_switched_deleted_and_restored(work
     click(app, next(one.label for one in app.button if one.label.startswith("Restore what if")))
     assert use.worlds.names() == [first, "what if"]
     choose(app, words.COMPARE_WITH, "what if")
-    assert "Juno has the key" in list(app.dataframe[1].value["right"])
+    assert "Lost a shoe" in list(app.dataframe[1].value["right"])
 
 
 def test_deleting_is_undone_and_names_are_refused(workbench: Open) -> None:

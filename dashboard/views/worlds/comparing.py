@@ -32,7 +32,10 @@ def show(worlds: Worlds, names: list[str]) -> None:
         widgets.problem(error)
         return
     if not found:
-        st.success(words.NOTHING_DIFFERS, icon=":material/check_circle:")
+        st.success(
+            "Nothing differs: both have the same characters, and each remembers the same.",
+            icon=":material/check_circle:",
+        )
         return
     for side, only in ((found.left, found.only_left), (found.right, found.only_right)):
         if only:

@@ -72,7 +72,7 @@ def with_one(worlds: Worlds, held: list[Saved]) -> None:
     with st.container(horizontal=True):
         if st.button(words.BRANCH_IT, icon=":material/call_split:", disabled=not to, help=_BRANCH):
             _begin(worlds, to, lambda progress: worlds.branch(name, to, progress=progress))
-        if st.button(words.COPY_IT, icon=":material/content_copy:", disabled=not to, help="In Python: Worlds.copy"):
+        if st.button("Copy", icon=":material/content_copy:", disabled=not to, help="In Python: Worlds.copy"):
             _begin(worlds, to, lambda progress: worlds.copy(name, to, progress=progress))
         if st.button(words.RENAME_IT, icon=":material/edit:", disabled=not to, help="In Python: InUse.rename"):
             widgets.try_to(lambda: _renamed(name, to))
@@ -85,7 +85,7 @@ def new(worlds: Worlds) -> None:
     """A world of its own, empty or with the sample."""
     st.header("A new one", anchor=False)
     name = st.text_input(words.NEW_WORLD_NAME, key=drafts.turn("worlds-new"), max_chars=64).strip()
-    sample = st.checkbox(words.WITH_SAMPLE, key="worlds-sample")
+    sample = st.checkbox("With the characters of the sample", key="worlds-sample")
     if st.button(words.CREATE_WORLD, icon=":material/add:", disabled=not name, help="In Python: Worlds.create"):
         _begin(worlds, name, lambda progress: worlds.create(name, sample=sample, progress=progress))
 
