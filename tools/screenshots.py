@@ -28,7 +28,7 @@ from memory_system.embedding.embedder import CachedEmbedder, Embedder, MiniLM  #
 from memory_system.maintenance import Worlds  # noqa: E402
 from tests import sample_world  # noqa: E402
 from tests.browser.conftest import ARGUMENTS, Dashboard, knowing, served, settled  # noqa: E402
-from tests.browser.hands import chart, lines, points, press, take, tick  # noqa: E402
+from tests.browser.hands import field, lines, press, take, tick  # noqa: E402
 
 FOLDER = ROOT / "docs" / "screenshots"
 TALLEST = 2400
@@ -38,13 +38,10 @@ WIDTHS = {1366: 900, 390: 844}
 
 
 def open_a_reflection(page: Page) -> None:
-    """Open the reflection that the timeline's trace of that name holds last."""
-    ids = chart(page).evaluate(
-        "plot => plot._fullData.find(one => one.name.startsWith('reflection')).customdata.flat()"
-    )
-    page.goto(f"{page.url}&memory={ids[-1]}")
+    """Open the last reflection on the timeline."""
+    field(page).locator(".item.reflection").last.focus()
+    page.keyboard.press("Enter")
     settled(page)
-    points(page)  # waits for the chart
 
 
 def preview(page: Page) -> None:

@@ -3,6 +3,8 @@
 const [HOUR, DAY] = [3600, 86400];
 const SPANS = { All: Infinity, "Six weeks": 42 * DAY, Week: 7 * DAY, Day: DAY, Hour: HOUR };
 const [HEAD, ROW, ROWS, FOOT, WAIT_MS, CLICK] = [20, 22, 3, 30, 180, 4];
+const TOP = HEAD + ROWS * ROW + 12; // where importance begins; above it stand thoughts
+const [HIGHEST, SPREAD] = [1.06, 1.12]; // the importance drawn there, and from there down to the foot
 const TENTHS = 10; // steps of importance, from nothing on
 const COLUMNS = 120;
 const LABELS = 14; // memories whose words stand in the picture
@@ -21,6 +23,9 @@ class Life {
     this.tool("+", "Zoom in", () => this.zoom(0.5));
     this.tool("‹", "Earlier", () => this.shift(-STEP));
     this.tool("›", "Later", () => this.shift(STEP));
+    this.boxer = this.tool("Select", "", () => this.boxing(!this.boxed));
+    this.boxer.title = "Draw a box around memories";
+    this.clearer = this.tool("Clear selection", "", () => this.say({ box: [] }));
     this.field = make("div", "field");
     this.field.setAttribute("role", "group");
     this.told = make("div", "told");
@@ -32,9 +37,9 @@ class Life {
     this.scrub.type = "range";
     this.moment = make("output");
     this.scrub.id = "then";
-    const name = make("label", "", "Then");
-    name.htmlFor = "then";
-    this.foot.append(this.strip, this.scrub, name, this.moment);
+    this.scrubbed = make("label", "", "Then");
+    this.scrubbed.htmlFor = "then";
+    this.foot.append(this.strip, this.scrub, this.scrubbed, this.moment);
     this.life.append(this.tools, this.field, this.told, this.foot);
     root.append(this.life);
     this.measure = document.createElement("canvas").getContext("2d");
@@ -69,6 +74,11 @@ class Life {
     this.byId = new Map(this.items.map((one) => [one.id, one]));
     this.to = this.byId.get(this.held()) ?? this.byId.get(data.memory) ?? this.byId.get(data.strong[0]) ?? this.items[0];
     this.field.setAttribute("aria-label", `Timeline, ${data.label}. Arrow keys walk, Enter opens, + and − zoom.`);
+    this.life.classList.toggle("inset", Boolean(data.boxes));
+    this.boxer.hidden = !data.boxes;
+    this.clearer.hidden = !data.box;
+    this.boxing(Boolean(data.boxes && this.boxed));
+    for (const one of [this.scrub, this.scrubbed, this.moment]) one.hidden = !("then" in data);
     [this.scrub.min, this.scrub.max, this.scrub.step] = [Math.floor(data.first), Math.ceil(data.end), 60];
     this.scrub.value = data.then ?? data.now;
     this.tellMoment();
@@ -87,8 +97,11 @@ class Life {
   }
 
   y(importance) {
-    const top = HEAD + ROWS * ROW + 12;
-    return top + ((1.06 - importance) / 1.12) * (this.height - FOOT - top);
+    return TOP + ((HIGHEST - importance) / SPREAD) * (this.height - FOOT - TOP);
+  }
+
+  importance(y) {
+    return HIGHEST - ((y - TOP) / (this.height - FOOT - TOP)) * SPREAD;
   }
 
   draw() {
@@ -97,10 +110,15 @@ class Life {
     if (!this.width || !this.height) return;
     const svg = draw("svg", { width: this.width, height: this.height });
     this.drawBands(svg);
+    this.drawImportance(svg);
     this.drawDensity(svg);
     this.threads = draw("g", { class: "threads" });
     svg.append(this.threads);
     this.drawItems(svg);
+    if (this.data.box) {
+      const [since, until, low, high] = this.data.box;
+      this.drawBox(svg, this.x(since), this.y(high), this.x(until), this.y(low));
+    }
     this.field.replaceChildren(svg);
     this.drawStrip();
     const span = this.until - this.since;
@@ -133,6 +151,28 @@ class Life {
       svg.append(draw("line", { class: "day", x1: this.x(at), x2: this.x(at), y1: HEAD, y2: this.height - FOOT }));
     const now = this.x(this.data.now);
     svg.append(draw("line", { class: "now", x1: now, x2: now, y1: HEAD, y2: this.height }));
+  }
+
+  // How important what lies there is.
+  drawImportance(svg) {
+    for (const [step, said] of [[0, "unimportant"], [0.5, ""], [1, "important"]]) {
+      const at = this.y(step);
+      svg.append(draw("line", { class: "day", x1: 0, x2: this.width, y1: at, y2: at }));
+      if (said) svg.append(draw("text", { class: "name", x: 4, y: at - 4 }, said));
+    }
+  }
+
+  drawBox(svg, x, y, toX, toY) {
+    const made = draw("rect", { class: "box", x: Math.min(x, toX), y: Math.min(y, toY), width: Math.abs(toX - x), height: Math.abs(toY - y) });
+    svg.append(made);
+    return made;
+  }
+
+  // Whether a drag draws a box instead of moving along.
+  boxing(on) {
+    this.boxed = on;
+    this.boxer.setAttribute("aria-pressed", String(on));
+    this.field.classList.toggle("boxing", on);
   }
 
   drawDensity(svg) {
@@ -339,7 +379,45 @@ class Life {
     else this.zoom(Math.exp(Math.max(-1, Math.min(1, event.deltaY / 300))), this.time(event));
   }
 
+  // Of what lies in a box, the server knows the ids.
+  bound(event) {
+    const { left, top } = this.field.getBoundingClientRect();
+    const [x, y] = [event.clientX - left, event.clientY - top];
+    const svg = this.field.querySelector("svg");
+    let [box, to] = [null, [x, y]];
+    this.panned = false;
+    this.follow(
+      (moved) => {
+        to = [moved.clientX - left, moved.clientY - top];
+        if (!box && Math.hypot(to[0] - x, to[1] - y) < CLICK) return;
+        this.panned = true;
+        box?.remove();
+        box = this.drawBox(svg, x, y, ...to);
+      },
+      () => {
+        if (!box) return;
+        const at = (px) => this.since + (px / this.width) * (this.until - this.since);
+        const [since, until] = [x, to[0]].map(at).sort((one, other) => one - other);
+        const [low, high] = [y, to[1]].map((py) => this.importance(py)).sort((one, other) => one - other);
+        this.say({ box: [since, until, low, high] });
+      },
+    );
+  }
+
+  follow(drag, done = () => {}) {
+    const end = () => {
+      removeEventListener("pointermove", drag);
+      removeEventListener("pointerup", end);
+      removeEventListener("pointercancel", end);
+      done();
+    };
+    addEventListener("pointermove", drag);
+    addEventListener("pointerup", end);
+    addEventListener("pointercancel", end);
+  }
+
   grasp(event) {
+    if (this.boxed) return void this.bound(event);
     const [began, since, until] = [event.clientX, this.since, this.until];
     this.panned = false;
     const drag = (moved) => {
@@ -349,14 +427,7 @@ class Life {
       const seconds = (by / this.width) * (until - since);
       this.move(since - seconds, until - seconds);
     };
-    const end = () => {
-      removeEventListener("pointermove", drag);
-      removeEventListener("pointerup", end);
-      removeEventListener("pointercancel", end);
-    };
-    addEventListener("pointermove", drag);
-    addEventListener("pointerup", end);
-    addEventListener("pointercancel", end);
+    this.follow(drag);
   }
 
   jump(event) {

@@ -5,31 +5,28 @@ from __future__ import annotations
 import dataclasses
 import html
 import textwrap
-import zlib
 from collections.abc import Sequence
 from datetime import datetime
-from functools import lru_cache
 from typing import Any
 
-import pandas as pd
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from memory_system import Score
 from memory_system.conversation import TrustPoint
 from memory_system.recall import Forecast
 
-from .tables import short
-
 KINDS = {
-    "observation": ("#56B4E9", "circle"),
-    "conversation": ("#56B4E9", "circle-open"),
-    "reflection": ("#D55E00", "diamond"),
+    "observation": ("#8c8c88", "circle"),
+    "conversation": ("#8c8c88", "circle-open"),
+    "reflection": ("#9a6fc0", "diamond"),
     "summary": ("#9a6fc0", "square"),
     "plan": ("#CC79A7", "triangle-up"),
     "fact": ("#8c8c88", "cross"),
     "procedure": ("#8c8c88", "x"),
 }
+"""A colour and a symbol for each kind; no blue, orange or green, which are the parts of a score."""
+DOUBT = "#d1495b"
+"""What takes something away, ends it or puts it in doubt."""
 _GREY = "#888888"
 _HOVER = 160
 _NUDGE = 0.06
@@ -60,7 +57,7 @@ def waterfall(score: Score, threshold: float, ink: str = _GREY) -> go.Figure:
             cliponaxis=False,
             connector={"line": {"color": _GREY, "width": 1}},
             increasing={"marker": {"color": "#8c8c88"}},
-            decreasing={"marker": {"color": "#D55E00"}},
+            decreasing={"marker": {"color": DOUBT}},
             totals={"marker": {"color": ink}},
             hoverinfo="skip",
         )
@@ -82,7 +79,7 @@ def forecast(told: Sequence[Forecast], ink: str = _GREY, *, compared: str = "sco
     """What is compared with the threshold as time passes; a cross where a memory falls out of the answer."""
     figure = go.Figure()
     for number, one in enumerate(told):
-        colour = ["#56B4E9", "#CC79A7", "#8c8c88", "#9a6fc0"][number % 4]
+        colour = ["#9a6fc0", "#CC79A7", "#8c8c88", "#b8a44c"][number % 4]
         figure.add_scatter(
             x=[at for at, _ in one.curve],
             y=[score for _, score in one.curve],
@@ -96,7 +93,7 @@ def forecast(told: Sequence[Forecast], ink: str = _GREY, *, compared: str = "sco
                 x=[one.leaves],
                 y=last[-1:],
                 mode="markers",
-                marker={"symbol": "x", "size": 11, "color": "#D55E00"},
+                marker={"symbol": "x", "size": 11, "color": DOUBT},
                 hovertemplate="drops out on %{x|%d %b %Y, %H:%M}<extra></extra>",
             )
         figure.add_hline(y=one.threshold, line={"color": _GREY, "dash": "dash", "width": 1.5}, layer="below")
@@ -125,7 +122,7 @@ def trust(points: Sequence[TrustPoint], now: datetime, ink: str = _GREY) -> go.F
         x=[one.at for one in ends],
         y=[one.trust for one in ends],
         mode="lines+markers",
-        line={"color": "#56B4E9", "width": 2, "shape": "hv"},
+        line={"color": "#9a6fc0", "width": 2, "shape": "hv"},
         marker={"size": [9] * len(told) + [0]},
         customdata=["<br>".join(html.escape(line, quote=False) for line in textwrap.wrap(one.why, 60)) for one in ends],
         hovertemplate="%{y:.2f} on %{x|%d %b %Y, %H:%M}<br>%{customdata}<extra></extra>",
@@ -157,95 +154,3 @@ def _threshold(at: float, dash: str, words: str, *, row: int) -> tuple[dict[str,
         "font": {"size": 11, "color": _GREY},
     }
     return line, label
-
-
-POINTS = 1500
-"""Memories that the timeline draws at most: more take a browser seconds, and lie on one another."""
-
-
-def timeline(frame: pd.DataFrame, selected: str | None = None) -> go.Figure:
-    """Memories by time and importance, a symbol a kind, over a strip that shows how many there were.
-
-    Unrated ones lie at 0. The selected one is ringed. Of more than ``POINTS`` the most important are drawn; the strip
-    counts all.
-    """
-    whole, frame = frame, frame if len(frame) <= POINTS else frame.nlargest(POINTS, "importance")
-    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.84, 0.16], vertical_spacing=0.03)
-    for kind, (colour, symbol) in KINDS.items():
-        some = frame[frame["kind"] == kind]
-        if some.empty:
-            continue
-        figure.add_scattergl(
-            x=some["when"],
-            y=_spread(some),
-            mode="markers",
-            name=f"{kind} {len(some):,}",
-            customdata=some["id"],
-            hovertext=[
-                _point(text, importance, marks)
-                for text, importance, marks in zip(some["memory"], some["importance"], some["marks"], strict=True)
-            ],
-            hovertemplate="%{hovertext}<br>%{x|%a %d %b %Y, %H:%M}<extra></extra>",
-            marker={"color": colour, "symbol": symbol, "size": 11 if len(frame) < POINTS else 6, "opacity": 0.8},
-            row=1,
-            col=1,
-        )
-    chosen = whole[whole["id"] == selected]
-    if not chosen.empty:
-        figure.add_scattergl(
-            x=chosen["when"],
-            y=_spread(chosen),
-            mode="markers",
-            name="selected",
-            showlegend=False,
-            hoverinfo="skip",
-            marker={"symbol": "circle-open", "size": 22, "color": "#D55E00", "line": {"width": 3}},
-            row=1,
-            col=1,
-        )
-    _density(figure, whole)
-    figure.update_layout(
-        height=470,
-        margin={"l": 8, "r": 8, "t": 50, "b": 30},
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-        clickmode="event+select",
-        dragmode="pan",  # while a drag selects, Streamlit takes no click
-        modebar={"orientation": "v", "bgcolor": "rgba(0,0,0,0)"},
-        bargap=0.15,
-    )
-    figure.update_yaxes(title_text="importance", range=[-0.05, 1.08], fixedrange=True, row=1, col=1)
-    figure.update_xaxes(tickformat="%-d %b\n%Y")
-    figure.update_yaxes(title_text="a day", fixedrange=True, nticks=3, row=2, col=1)
-    return figure
-
-
-def _spread(frame: pd.DataFrame) -> pd.Series:
-    """Importance has ten steps, on which many would lie on one point: each a little off, always the same way."""
-    nudges = [zlib.crc32(str(entry_id).encode()) / 2**32 - 0.5 for entry_id in frame["id"]]
-    return frame["importance"] + pd.Series(nudges, index=frame.index, dtype=float) * _NUDGE
-
-
-def _point(text: str, importance: float, marks: Sequence[str]) -> str:
-    rated = f"importance {importance:.2f}" if importance else "unrated"
-    return "<br>".join([*_lines(text), ", ".join([rated, *marks])])
-
-
-@lru_cache(4 * POINTS)
-def _lines(text: str) -> tuple[str, ...]:
-    """The beginning of a text in lines, escaped; kept, since a filter or a click draws most of the points again."""
-    return tuple(html.escape(line, quote=False) for line in textwrap.wrap(short(text, _HOVER), 60))
-
-
-def _density(figure: go.Figure, frame: pd.DataFrame) -> None:
-    """How many memories each day holds."""
-    days = frame["when"].dt.floor("D").value_counts().sort_index()
-    figure.add_bar(
-        x=days.index + pd.Timedelta(hours=12),
-        y=days.to_numpy(),
-        marker={"color": _GREY, "opacity": 0.55},
-        hovertemplate="%{y} on %{x|%a %d %b %Y}<extra></extra>",
-        showlegend=False,
-        name="memories a day",
-        row=2,
-        col=1,
-    )

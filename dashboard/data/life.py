@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import zlib
-from collections.abc import Collection, Container, Iterable
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -26,6 +27,10 @@ STRONGEST, THOUGHTS, PARTS = 60, 18, 18
 BINS, STEPS = 120, 11
 """Columns and rows of the density; the strip of the whole life has as many columns."""
 _TEXT, _NUDGE = 160, 0.05
+_FIRST, _LAST = (datetime(year, 1, 1, tzinfo=UTC).timestamp() for year in (2, 9998))
+"""What a window may lie between, so that it has a date in every zone."""
+HIGHEST = 1.06
+"""The height, by importance, above which reflections and summaries stand; the script of the timeline has it, too."""
 _ABOVE = (Kind.REFLECTION, Kind.SUMMARY)
 """What stands above the memories that it rests on."""
 _DAYS, _WEEKS, _MONTHS = 12 * DAY, 120 * DAY, 1500 * DAY
@@ -80,6 +85,20 @@ def window(
     span = min(max(abs(wanted[1] - wanted[0]), SHORTEST), end - begin)
     since = min(max((wanted[0] + wanted[1] - span) / 2, begin), end - span)
     return since, since + span
+
+
+def asked(act: Mapping[str, Any]) -> tuple[tuple[float, float], int] | None:
+    """The window that a timeline in a browser wants, and the number of the wish; nothing if it makes no sense."""
+    wish: list[Any] = [act.get(name) for name in ("since", "until", "turn")]
+    if not numbers(wish):
+        return None
+    since, until, turn = wish
+    return ((float(since), float(until)), int(turn)) if _FIRST <= since < until <= _LAST else None
+
+
+def numbers(some: Sequence[Any]) -> bool:
+    """Whether all of them are finite numbers, which what a browser says need not be."""
+    return all(isinstance(one, int | float) and math.isfinite(one) for one in some)
 
 
 def bands(since: float, until: float, now: datetime) -> list[tuple[float, float, str]]:
@@ -173,6 +192,24 @@ def picture(
             {**_dot(life, place, hit=place in wanted), "rests": _rests(life, place)} for place in sorted(marks)
         ],
     }
+
+
+def inside(life: Life, which: npt.NDArray[np.intp], box: Sequence[float]) -> list[str]:
+    """The ids of the memories that are drawn within a box, the earliest first.
+
+    Args:
+        life: the life.
+        which: the places in it of the memories that are shown, in their order.
+        box: begin and end in seconds since 1970, and the least and greatest height, by importance; reflections and
+            summaries stand above all else and are within it where it reaches higher than importance does.
+    """
+    since, until, low, high = box
+    some = which[(life.times[which] >= since) & (life.times[which] <= until)]
+    return [
+        life.entries[place].id
+        for place in some
+        if (high > HIGHEST if life.entries[place].kind in _ABOVE else low <= _height(life, place) <= high)
+    ]
 
 
 def strip(life: Life, which: npt.NDArray[np.intp], whole: tuple[float, float]) -> list[int]:

@@ -212,24 +212,6 @@ def first_bar(page: Page) -> Locator:
     return page.get_by_role("list", name=words.BY_THEIR_SCORES).get_by_role("button").first
 
 
-def chart(page: Page) -> Locator:
-    drawn = page.locator(".js-plotly-plot:visible").last  # those of an open memory stand above it
-    expect(drawn.locator(".main-svg").first).to_be_visible()
-    drawn.scroll_into_view_if_needed()
-    drawn.evaluate(_STAYS)
-    return drawn
-
-
-_STAYS = """async plot => {
-    const place = () => JSON.stringify(plot.getBoundingClientRect());
-    for (let before = "", same = 0; same < 3; before = place()) {
-        same = place() === before ? same + 1 : 0;
-        await new Promise(requestAnimationFrame);
-    }
-}"""
-"""Comes back once a chart has been at the same place for some frames."""
-
-
 def click_point(page: Page, drawn: Locator, x: float, y: float) -> None:
     """Click a point of a chart, which takes a click only once it has seen that the mouse is over it."""
     drawn.hover(position={"x": x, "y": y})
@@ -238,19 +220,22 @@ def click_point(page: Page, drawn: Locator, x: float, y: float) -> None:
     settled(page)
 
 
-POINTS = """plot => {
-    const {xaxis, yaxis} = plot._fullLayout;
-    const drawn = plot._fullData.filter(one => one.type === 'scattergl' && one.customdata);
-    return drawn.flatMap(trace => trace.customdata.map((id, n) => ({
-        id, x: xaxis._offset + xaxis.d2p(trace.x[n]), y: yaxis._offset + yaxis.d2p(trace.y[n])})))
-}"""
+def field(page: Page) -> Locator:
+    """The timeline of a life, with what is drawn of it."""
+    drawn = page.get_by_role("group", name=re.compile("^Timeline, "))
+    expect(drawn.locator(".item").first).to_be_visible()
+    drawn.scroll_into_view_if_needed()
+    return drawn
 
 
-def points(page: Page) -> list[dict[str, float]]:
-    """Where the points of the timeline are, in pixels of the chart, those first that stand alone."""
-    found: list[dict[str, float]] = chart(page).evaluate(POINTS)
-
-    def room(one: dict[str, float]) -> float:
-        return min(abs(one["x"] - two["x"]) + abs(one["y"] - two["y"]) for two in found if two is not one)
-
-    return sorted(found, key=room, reverse=True)
+def box(page: Page) -> None:
+    """Draw a box around much of what a timeline shows."""
+    drawn = field(page)
+    page.get_by_role("button", name="Select", exact=True).click()
+    corner = drawn.bounding_box()
+    assert corner
+    page.mouse.move(corner["x"] + 80, corner["y"] + 120)
+    page.mouse.down()
+    page.mouse.move(corner["x"] + 500, corner["y"] + 330, steps=8)
+    page.mouse.up()
+    settled(page)

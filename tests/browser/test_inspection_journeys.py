@@ -11,12 +11,11 @@ from dashboard import words
 
 from .conftest import Dashboard, settled
 from .hands import (
-    chart,
+    box,
     choose,
-    click_point,
+    field,
     first_bar,
     milliseconds,
-    points,
     press,
     recalled,
     said,
@@ -70,9 +69,10 @@ def test_a_bar_opens_its_memory_with_the_verdict(page: Page, dashboard: Dashboar
 
 def test_a_point_of_the_timeline_opens_its_card_and_its_link_survives(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "long_term", agent="tobias")
-    point = points(page)[0]
-    click_point(page, chart(page), point["x"], point["y"])
-    expect(page).to_have_url(re.compile(f"memory={point['id']}"))
+    point = field(page).locator(".item.observation").first
+    point.click()
+    settled(page)
+    expect(page).to_have_url(re.compile(f"memory={point.get_attribute('data-id')}"))
     card = page.get_by_test_id("stMain").get_by_text(re.compile("^happened "))
     when = card.inner_text()
     page.reload()
@@ -92,21 +92,14 @@ def test_a_point_of_the_timeline_opens_its_card_and_its_link_survives(page: Page
 @pytest.mark.full
 def test_a_box_on_the_timeline_lists_what_is_in_it(page: Page, dashboard: Dashboard) -> None:
     dashboard.show(page, "long_term", agent="tobias")
-    drawn = chart(page)
-    drawn.hover(position={"x": 300, "y": 200})
-    drawn.locator("[data-val='select']").click()
-    corner = drawn.bounding_box()
-    assert corner
-    page.mouse.move(corner["x"] + 80, corner["y"] + 60)
-    page.mouse.down()
-    page.mouse.move(corner["x"] + 500, corner["y"] + 330, steps=8)
-    page.mouse.up()
-    settled(page)
+    box(page)
     chosen = page.get_by_text(re.compile(r"^Selected \d+ as a table$"))
     expect(chosen).to_be_visible()
     held = int(chosen.inner_text().split()[1])
-    assert 1 < held < len(points(page))
+    assert 1 < held < field(page).locator(".item").count()
     expect(page.get_by_test_id("stDataFrame")).to_be_visible()
+    press(page, "Clear selection")
+    expect(chosen).to_be_hidden()
 
 
 @pytest.mark.full

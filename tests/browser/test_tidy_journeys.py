@@ -13,7 +13,7 @@ from memory_system.operations.duplicates.suspicions import ALMOST_THE_SAME
 from tests.waiting import LAST_RESORT
 
 from .conftest import Dashboard, settled
-from .hands import chart, column, open_expander, paste, press, said, select, take, write
+from .hands import box, column, open_expander, paste, press, said, select, take, write
 
 pytestmark = pytest.mark.browser
 
@@ -66,16 +66,7 @@ def test_memories_in_a_box_on_the_timeline_get_a_tag_and_importance_in_one_chang
     page: Page, dashboard: Dashboard
 ) -> None:
     dashboard.show(page, "long_term", agent="oswin")
-    drawn = chart(page)
-    drawn.hover(position={"x": 300, "y": 200})
-    drawn.locator("[data-val='select']").click()
-    corner = drawn.bounding_box()
-    assert corner
-    page.mouse.move(corner["x"] + 80, corner["y"] + 60)
-    page.mouse.down()
-    page.mouse.move(corner["x"] + 500, corner["y"] + 330, steps=8)
-    page.mouse.up()
-    settled(page)
+    box(page)
     together = page.locator("summary").filter(has_text=re.compile(r"Change the \d+ in the box together"))
     expect(together).to_be_visible()
     found = re.search(r"the (\d+) in", together.inner_text())

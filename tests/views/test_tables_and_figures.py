@@ -8,7 +8,7 @@ import pytest
 
 from dashboard import words
 from dashboard.components import bars, widgets
-from dashboard.data import figures, history_tables, tables
+from dashboard.data import history_tables, tables
 from memory_system import AgentMemory, Tier
 
 from ..conftest import NOW
@@ -51,12 +51,6 @@ def test_the_recalled_stand_first_and_by_score(recalled: AgentMemory) -> None:
     frame = tables.candidates(recalled.explain("Who has the key?").candidates)
     keys = [(not row["recalled"], -row["score"]) for row in frame.to_dict("records")]
     assert keys == sorted(keys)
-
-
-def test_markup_in_a_memory_is_shown_as_text_in_figures(agent: AgentMemory, remember: Callable[..., str]) -> None:
-    remember("<b>bold</b> <a href='http://example.invalid'>link</a>")
-    timeline = figures.timeline(tables.timeline(agent.entries(Tier.STM)))
-    assert "&lt;b&gt;" in timeline.data[0].hovertext[0]
 
 
 @pytest.mark.parametrize(

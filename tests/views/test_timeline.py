@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import session
 from dashboard.data import life
+from dashboard.views.long_term import picture
 from dashboard.views.memory import listing, looking, timeline
 from memory_system import Kind, MemoryEntry, Tier
 
@@ -124,3 +125,31 @@ def test_the_scrubber_shows_the_character_as_it_was_and_now_again(
     ):
         timeline._acted(nonsense)
     assert taken == []
+
+
+def test_a_box_holds_what_is_drawn_in_it_and_thoughts_where_it_reaches_above_importance() -> None:
+    some = lived(100)
+    which, since, until = some.which(), NOW.timestamp() - 20.2 * 1800, NOW.timestamp()
+    strong = life.inside(some, which, [since, until, 0.87, 0.95])
+    assert strong == ["m18", "m8"], "of the last ten hours those rated 9"
+    above = life.inside(some, which, [since, until, 1.1, 1.2])
+    assert above == ["m7"], "the one reflection there"
+    assert set(life.inside(some, which, [since, until, 0.87, 1.2])) == {*strong, *above, "m9", "m19"}
+    assert life.inside(some, which[:10], [since, until, 0, 1]) == []
+
+
+def test_the_long_term_page_takes_a_box_a_window_and_a_memory_and_no_nonsense(open_page: OpenPage) -> None:
+    page = open_page("long_term")
+    key = "ltm-looking-mira"
+    begin, end = (datetime(2026, 3, day, tzinfo=UTC).timestamp() for day in (8, 15))
+    page.session_state[key] = picture.Looking(window=(begin, end), box=(begin, end, 0, 2))
+    page.run()
+    chosen = next(one.label for one in page.expander if one.label.startswith("Selected"))
+    assert page.dataframe[0].value.shape[0] == int(chosen.split()[1])
+    assert all(begin <= when.timestamp() <= end for when in page.dataframe[0].value["when"])
+    page.query_params["memory"] = "mira-0302-02"
+    page.run()
+    since, until = page.session_state[key].window
+    assert since < datetime(2026, 3, 2, 16, 20, tzinfo=UTC).timestamp() < until == since + end - begin
+    for nonsense in ({"box": [1, 2]}, {"box": [1, 2, 3, "x"]}, {"since": "x", "until": 3, "turn": 1}):
+        picture._acted("of-nobody", nonsense)

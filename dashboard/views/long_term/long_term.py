@@ -4,7 +4,8 @@ import streamlit as st
 
 from dashboard import session
 from dashboard.components import bulk, card, edits, forms, stale, widgets
-from dashboard.data import figures, tables
+from dashboard.data import tables
+from dashboard.views.long_term import picture
 from memory_system.core import LIVED
 from memory_system.errors import EntryNotFound
 
@@ -20,7 +21,8 @@ bulk.last()
 
 
 def open_memory(entry_id: str | None) -> None:
-    """Open a memory, or close the one that is open; the chart and the table begin anew, with nothing selected."""
+    """Open a memory, or close the one that is open; the picture and the table begin anew, with nothing selected."""
+    picture.unbox(agent)
     st.session_state["timeline-round"] = st.session_state.get("timeline-round", 0) + 1
     session.to_link("memory", entry_id)
     st.rerun()
@@ -99,22 +101,8 @@ if visible.empty:
     widgets.empty("No matching memories.", "Choose more kinds or tags, or try another word.")
     st.stop()
 
-clicked = st.plotly_chart(
-    figures.timeline(visible, selected),
-    on_select="rerun",
-    selection_mode=("points", "box"),
-    key=f"timeline-{agent.name}-{st.session_state.get('timeline-round', 0)}",
-    config={
-        "displayModeBar": True,
-        "displaylogo": False,
-        "scrollZoom": True,
-        "modeBarButtons": [["pan2d", "select2d", "resetScale2d"]],
-    },
-    alt="Memories by time and importance, over the number of memories a day",
-)
-most = f"The {figures.POINTS:,} most important of {len(visible):,}. " if len(visible) > figures.POINTS else ""
-st.caption(f"{most}Points are shifted slightly up or down so that none covers another.")
-boxed = widgets.clicked_ids(clicked)
+narrow = len(visible) < len(frame)
+boxed = picture.show(agent, list(visible["id"]) if narrow else None, selected or "")
 if len(boxed) == 1:
     open_memory(boxed[0])
 

@@ -14,6 +14,7 @@ from memory_system.core import parse_time
 from memory_system.recall import Way
 
 from ... import session
+from ...data import life
 
 LONGEST = 2000
 """Characters that the box takes."""
@@ -23,8 +24,6 @@ TIMELINE = "timeline"
 """How the address says that a timeline is shown, and no list."""
 VIEWS = ({"name": "", "label": "List"}, {"name": TIMELINE, "label": "Timeline"})
 """What the page may be, as the browser offers it."""
-_FIRST, _LAST = (datetime(year, 1, 1, tzinfo=UTC).timestamp() for year in (2, 9998))
-"""What a window may lie between, so that it has a date in every zone."""
 _HELD, _LINKED, _ACTED, _TRIED = "memory-looking", "memory-linked", "memory-acted", "memory-tried"
 _QUOTED = re.compile(r'"([^"]*)"?')
 
@@ -106,10 +105,10 @@ def _window(told: str) -> tuple[float, float] | None:
     return (begin, end) if begin < end else None
 
 
-def moved(since: Any, until: Any, turn: Any) -> None:
+def moved(act: Mapping[str, Any]) -> None:
     """Take the window that the timeline in the browser wants, as far as it makes sense."""
-    if all(isinstance(one, int | float) for one in (since, until, turn)) and _FIRST <= since < until <= _LAST:
-        change(window=(float(since), float(until)), moved=int(turn))
+    if (wish := life.asked(act)) is not None:
+        change(window=wish[0], moved=wish[1])
 
 
 def change(**changed: Any) -> None:

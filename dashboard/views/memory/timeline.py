@@ -85,7 +85,7 @@ def _acted(act: Mapping[str, Any]) -> None:
         return
     if "memory" in act:
         looking.change(memory=str(act["memory"] or ""))
-    looking.moved(*(act.get(name) for name in ("since", "until", "turn")))
+    looking.moved(act)
 
 
 def follow() -> None:

@@ -128,7 +128,9 @@ def remembered(agent: AgentMemory, cast: list[AgentMemory]) -> None:
 def _answer(agent: AgentMemory, cue: str) -> None:
     head.named(agent)
     try:
-        hits = agent.retrieval.answer(agent.retrieval.query(cue)).hits
+        hits = session.kept(
+            "answer", agent, lambda one: one.retrieval.answer(one.retrieval.query(cue)).hits, cue, agent.now
+        )
     except MemorySystemError as error:
         widgets.problem(error)
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
 
@@ -59,11 +60,12 @@ def _still() -> None:
     st.markdown(f"**{widgets.plain(session.clock_words())}**")
     if not session.viewing():
         _controls(world.speed)
+    changed = tuple(_stamps())
     left, right = st.columns(2)
     with left:
-        _happened()
+        _happened(changed)
     with right:
-        _next()
+        _next(changed)
 
 
 def _controls(speed: float) -> None:
@@ -116,16 +118,15 @@ def _ended(work: working.Work) -> None:
     working.put_away(_WORK)
 
 
-def _happened() -> None:
+_Stamps = tuple[tuple[str, tuple[int, int] | None], ...]
+"""As ``_stamps`` tells them."""
+
+
+def _happened(changed: _Stamps) -> None:
     """What the characters did by themselves, the last first, until it is marked as seen."""
     world = session.world()
     seen = world.seen
-    found: list[tuple[datetime, str, Applied]] = []
-    for name in world.characters():
-        with suppress(MemorySystemError):  # whoever cannot be opened is told of as what waits
-            done = world.agent(name).history(_LOOKED, author=BY_ITSELF, since=seen)
-            found += [(one.applied_at, name, one) for one in done if seen is None or one.applied_at > seen]
-    found.sort(key=lambda one: one[0], reverse=True)
+    found = session.kept("happened", session.agent(), lambda _: _by_itself(seen), seen, *changed)
     st.markdown("**Happened by itself**")
     if not found:
         st.caption("Nothing." if seen is None else "Nothing since you last looked.")
@@ -144,12 +145,35 @@ def _happened() -> None:
         st.rerun()
 
 
-def _next() -> None:
-    """What is due, what waits for what, and what comes within a day."""
+def _by_itself(seen: datetime | None) -> list[tuple[datetime, str, Applied]]:
+    """What the characters did by themselves since a moment, whose each is and when, the last first."""
+    world = session.world()
+    found: list[tuple[datetime, str, Applied]] = []
+    for name in world.characters():
+        with suppress(MemorySystemError):  # whoever cannot be opened is told of as what waits
+            done = world.agent(name).history(_LOOKED, author=BY_ITSELF, since=seen)
+            found += [(one.applied_at, name, one) for one in done if seen is None or one.applied_at > seen]
+    return sorted(found, key=lambda one: one[0], reverse=True)
+
+
+def _stamps() -> Iterator[tuple[str, tuple[int, int] | None]]:
+    """What tells whether any character of the world has changed."""
+    world = session.world()
+    for name in world.characters():
+        stamp_of = None
+        with suppress(MemorySystemError):
+            stamp_of = world.agent(name).stamp
+        yield name, stamp_of
+
+
+def _next(changed: _Stamps) -> None:
+    """What is due, what waits for what, and what comes within a day; worked out in each minute of the world."""
     world = session.world()
     st.markdown("**Comes next**")
+    now = world.clock()
+    depends = (now.replace(second=0, microsecond=0), session.agent().model.name, world.life.state.waiting, *changed)
     try:
-        told = world.due(world.clock() + AHEAD)
+        told = session.kept("due", session.agent(), lambda _: world.due(now + AHEAD), *depends)
     except MemorySystemError as error:
         widgets.problem(error)
         return

@@ -1,0 +1,95 @@
+"""The timeline of the Long-term page: what it draws, and what is done there."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from memory_system import AgentMemory, Tier
+
+from ... import session
+from ...components import mounting
+from ...data import life
+
+_SIDES = 4
+
+
+@dataclass(frozen=True)
+class Looking:
+    """What of a life is looked at.
+
+    Args:
+        window: begin and end, in seconds since 1970; ``None`` = all of it.
+        box: what was drawn around memories, as ``life.inside`` takes it; nothing where nothing was.
+        turn: the number of the browser's last wish, so that it knows which one is answered.
+        memory: the memory that was open the last time; where another is, the window moves to it.
+    """
+
+    window: tuple[float, float] | None = None
+    box: tuple[float, ...] = ()
+    turn: int = 0
+    memory: str = ""
+
+
+def show(agent: AgentMemory, shown: Collection[str] | None, memory: str) -> list[str]:
+    """Draw it; answers the ids of the memories in the box.
+
+    Args:
+        agent: whose long-term memories, as they were at the moment that is looked at.
+        shown: the ids of those that are shown; ``None`` = all.
+        memory: the id of the open memory, or nothing.
+    """
+    key = _key(agent)
+    lived = session.kept("life", agent, lambda one: life.Life(one.entries(Tier.LTM)))
+    which = lived.which() if shown is None else np.sort(np.array([lived.place[one] for one in shown], dtype=np.intp))
+    at: Looking = st.session_state.get(key, Looking())
+    whole = life.extent(lived, agent.now)
+    since, until = life.window(at.window or whole, whole)
+    opened = lived.at(memory)
+    if opened is not None and memory != at.memory and not since <= opened <= until:
+        since, until = life.window((opened - (until - since) / 2, opened + (until - since) / 2), whole)
+        at = replace(at, window=(since, until))
+    st.session_state[key] = at = replace(at, memory=memory)
+
+    def acted(act: Mapping[str, Any]) -> None:
+        _acted(key, act)
+
+    mounting.show(
+        "life",
+        {
+            **life.picture(lived, which, since, until, agent.now, [memory]),
+            "strip": life.strip(lived, which, whole), "first": whole[0], "end": whole[1],
+            "now": agent.now.timestamp(), "memory": memory, "turn": at.turn, "none": "No memories in this window.",
+            "boxes": True, "box": at.box or None,
+        },
+        acted,
+        key="long-term-timeline",
+    )  # fmt: skip
+    return life.inside(lived, which, at.box) if at.box else []
+
+
+def unbox(agent: AgentMemory) -> None:
+    """Let go of the box."""
+    key = _key(agent)
+    st.session_state[key] = replace(st.session_state.get(key, Looking()), box=())
+
+
+def _key(agent: AgentMemory) -> str:
+    return f"ltm-looking-{agent.name}"
+
+
+def _acted(key: str, act: Mapping[str, Any]) -> None:
+    """Take what was done in the browser, as far as it makes sense: it may say anything."""
+    at: Looking = st.session_state.get(key, Looking())
+    if "memory" in act:
+        session.to_link("memory", str(act["memory"] or "") or None)
+        at = replace(at, box=())
+    if isinstance(box := act.get("box"), list):
+        at = replace(at, box=tuple(map(float, box)) if len(box) == _SIDES and life.numbers(box) else ())
+    if (wish := life.asked(act)) is not None:
+        at = replace(at, window=wish[0], turn=wish[1])
+    st.session_state[key] = at
