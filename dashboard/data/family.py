@@ -12,13 +12,12 @@ import plotly.graph_objects as go
 from memory_system import MemoryEntry
 from memory_system.operations import Kin, Lineage
 
-from .figures import KINDS
+from .figures import DOUBT, KINDS
 from .tables import short
 
 MOST = 24
 """Memories that one figure shows: those nearest to the one asked about."""
 _GREY = "#888888"
-_STALE = "#D55E00"
 _ROW = 60
 _WIDE = 35
 """Characters of a line that fit beside the columns on a narrow screen."""
@@ -145,7 +144,7 @@ def _rings(figure: go.Figure, rows: Sequence[Kin], centre: str, column: dict[str
     middle = [one for one in rows if one.entry.id == centre]
     for name, some, marker in (
         ("forgotten", [one for one in rows if one.forgotten], {"symbol": "line-ne-open", "size": 20, "color": _GREY}),
-        ("stale", [one for one in rows if one.stale], {"symbol": "circle-open", "size": 25, "color": _STALE}),
+        ("stale", [one for one in rows if one.stale], {"symbol": "circle-open", "size": 25, "color": DOUBT}),
         (
             "this memory",
             middle,

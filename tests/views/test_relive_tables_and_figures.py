@@ -86,27 +86,26 @@ def test_every_parameter_is_told_then_and_now(agent: AgentMemory, relived: Reliv
     assert told.loc["only: max importance", "now"] == "0.5"
 
 
-def test_the_figure_draws_each_score_at_its_place_and_what_was_not_recalled_as_a_cross(relived: Relived) -> None:
+def test_each_score_is_drawn_at_its_place_and_told_in_words(relived: Relived) -> None:
     frame = relive_tables.shifted(relived, 10)
-    figure = relive_figures.shifted(frame, relived.then.query, relived.now.query, "#161513")
-    drawn = {trace.name: trace for trace in figure.data if trace.mode == "markers"}
-    for name, recalled, trace in (
-        ("then", True, drawn["then"]),
-        ("now", True, drawn["now"]),
-        ("now", False, drawn["now, not recalled"]),
-    ):
-        held = frame[frame[name].notna() & (frame[f"recalled {name}"] == recalled)]
-        assert list(trace.x) == list(held[name])
-        assert list(trace.y) == list(held.index)
-    assert drawn["then"].marker.symbol == "circle-open"
-    assert drawn["now, not recalled"].marker.symbol == "x-thin"
-    assert [line.x0 for line in figure.layout.shapes] == [0.7, 0.9]
-    labels = next(trace for trace in figure.data if trace.mode == "text").text
-    assert "came in · Mira has &lt;b&gt;the key&lt;/b&gt; to the mill." in labels
-    assert "<b>" not in "".join([*labels, *drawn["now"].hovertext])
+    drawn = relive_figures.shifted(frame, relived.then.query, relived.now.query)
+    end = 1.06 * max(frame["then"].max(), frame["now"].max(), 0.9)
+    rows = drawn.split("<li>")[1:]
+    assert len(rows) == len(frame)
+    for row, one in zip(rows, frame.to_dict("records"), strict=True):
+        for name in ("then", "now"):
+            out = "" if one[f"recalled {name}"] else " out"
+            there = f'<i class="{name}{out}" style="left:{100 * one[name] / end:.2f}%">'
+            assert (there in row) is pd.notna(one[name])
+            assert (f"{name} {one[name]:.2f}" if pd.notna(one[name]) else f"{name} not there") in row
+            assert (f"{name} {one[name]:.2f}, not recalled" in row) is (pd.notna(one[name]) and bool(out))
+        assert [f"left:{100 * at / end:.2f}%" in row for at in (0.7, 0.9)] == [True, True]
+    assert "came in · Mira has &lt;b&gt;the key&lt;/b&gt; to the mill." in drawn
+    assert "<b>the key" not in drawn
 
 
-def test_a_figure_of_nothing_is_drawn(relived: Relived) -> None:
+def test_nothing_to_compare_is_drawn_with_its_one_threshold(relived: Relived) -> None:
     frame = relive_tables.shifted(relived, 0)
-    figure = relive_figures.shifted(frame, relived.then.query, relived.then.query)
-    assert [line.x0 for line in figure.layout.shapes] == [0.7]
+    drawn = relive_figures.shifted(frame, relived.then.query, relived.then.query)
+    assert "threshold 0.70" in drawn
+    assert "<li>" not in drawn

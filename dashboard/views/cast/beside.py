@@ -71,11 +71,11 @@ def _memory(answer: Answer, against: Answer, one: Recollection, cue: str, key: s
         st.text(tables.short(entry.document, _TEXT))
         now = session.world().clock()
         when = f"{ago(entry.timestamp, now)} · " if entry.timestamp else ""
-        st.caption(
-            widgets.plain(f"{when}{tables.tier(entry)} · score {one.score:.2f}"),
-            help=stamp(entry.timestamp) if entry.timestamp else None,
-        )
-        with st.container(horizontal=True):
+        with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+            st.caption(
+                widgets.plain(f"{when}{tables.tier(entry)} · score {one.score:.2f}"), width="content",
+                help=stamp(entry.timestamp) if entry.timestamp else None,
+            )  # fmt: skip
             if st.button("Why", key=f"beside-why-{key}", type="tertiary", icon=":material/arrow_forward:"):
                 places.to_memory(answer.agent, cue=cue, memory=entry.id)
             if one.shared and one.shared != entry.id and st.button(

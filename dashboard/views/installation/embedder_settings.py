@@ -39,10 +39,7 @@ def show() -> None:
             key="embedder", persist_state="session",
             help="“minilm” is best for English. “multilingual” knows sixteen languages, and is weaker in English.",
         )  # fmt: skip
-        st.caption(
-            "After a change each character has to be re-embedded, here or on its pages, before it can recall or change "
-            "anything."
-        )
+        st.caption("After a change each character has to be re-embedded before it can recall or change anything.")
         if st.button(
             words.USE_THIS_EMBEDDER, icon=":material/translate:", disabled=name == world.embedder_name,
             help="In Python: world.use_embedder(name)",

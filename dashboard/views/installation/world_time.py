@@ -22,7 +22,7 @@ def show() -> None:
     with st.container(border=True):
         st.header("World time", anchor=False)
         world = session.world()
-        st.caption(widgets.plain(f"Now: {session.clock_words()}. All characters of this world share it."))
+        st.caption(widgets.plain(f"Now: {session.clock_words()}."))
         modes = ["follows the real time", "stands"]
         at = (world.standing or world.clock()).astimezone(UTC)
         minute = at.replace(second=0, microsecond=0)

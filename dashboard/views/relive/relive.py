@@ -56,12 +56,7 @@ def opened(number: int) -> None:
             st.text(f"• {tables.visible(told)}")
         frame = relive_tables.shifted(relived, ROWS)
         if len(frame):
-            st.plotly_chart(
-                relive_figures.shifted(frame, relived.then.query, relived.now.query, widgets.ink()),
-                config={"displayModeBar": False},
-                key=f"shifted-{number}",
-                alt="The score of each memory then and now, beside the threshold",
-            )
+            st.html(relive_figures.shifted(frame, relived.then.query, relived.now.query))
         for difference in relived.differences[:DIFFERENCES]:
             _difference(relived, difference)
         if len(relived.differences) > DIFFERENCES:

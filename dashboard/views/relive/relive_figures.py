@@ -1,4 +1,4 @@
-"""A recall of then beside now, as a figure. Imports no streamlit."""
+"""A recall of then beside now, drawn. Imports no streamlit."""
 
 from __future__ import annotations
 
@@ -6,106 +6,105 @@ import html
 from typing import Any
 
 import pandas as pd
-import plotly.graph_objects as go
 
 from memory_system import Query
 
 from ...data.tables import short
 
-_THEN, _NOW, _GREY = "#CC79A7", "#56B4E9", "#888888"
-_ROW = 50
-_LABEL = 40
-"""Characters of a memory that fit above its line on a narrow screen."""
+_TEXT = 300
+_STYLE = """<style>
+.shifts{--faint:color-mix(in srgb,currentColor 72%,transparent);--line:color-mix(in srgb,currentColor 16%,transparent);
+font-size:var(--type-text);line-height:var(--type-text-line)}
+.shifts ul{list-style:none;margin:0;padding:0}
+.shifts li{display:grid;grid-template-columns:minmax(0,5fr) minmax(0,6fr) 9rem;gap:0 1rem;align-items:center;
+margin:0;padding:.5rem 0;border-top:1px solid var(--line)}
+.shifts .said{display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2;
+overflow:hidden;overflow-wrap:anywhere}
+.shifts .key,.shifts .told{font-size:var(--type-small);line-height:var(--type-small-line);color:var(--faint)}
+.shifts .key{display:flex;flex-wrap:wrap;gap:0 1rem;padding-bottom:.5rem}
+.shifts .told{font-variant-numeric:tabular-nums}
+.shifts .key span{display:flex;align-items:center;gap:.5rem}
+.shifts .key i{position:static;transform:none}
+.shifts .track{position:relative;height:1.25rem;margin:0 .5rem;
+background:linear-gradient(var(--line),var(--line)) center/100% 1px no-repeat}
+.shifts :is(i,b){position:absolute;display:block;flex:none;top:50%;transform:translate(-50%,-50%)}
+.shifts b{height:100%;border-left:2px dashed #888}.shifts b.then{border-left-style:dotted}
+.shifts i.between{height:2px;background:#888;transform:translateY(-50%)}
+.shifts i.then{width:15px;height:15px;border:3px solid #CC79A7;border-radius:50%}
+.shifts i.now{width:9px;height:9px;background:currentColor;border-radius:50%}
+.shifts i.out{opacity:.45;border-radius:0;transform:translate(-50%,-50%) rotate(45deg)}
+.shifts .key i.out{transform:rotate(45deg)}
+@media(max-width:640px){.shifts li{grid-template-columns:minmax(0,1fr)}}
+</style>"""
 
 
-def shifted(frame: pd.DataFrame, then: Query, now: Query, ink: str = _GREY) -> go.Figure:
-    """Each memory's score then (open) and now (filled) on a line, the first row on top; a cross was not recalled.
+def shifted(frame: pd.DataFrame, then: Query, now: Query) -> str:
+    """Each memory's score then (a ring) and now (a dot) on a line, as HTML; squares were not recalled.
 
     Args:
         frame: as ``relive_tables.shifted`` makes it.
         then: the query of then, for its threshold.
         now: the query of now.
-        ink: the colour of what is written.
     """
-    figure = go.Figure()
     records = frame.to_dict("records")
-    between: dict[str, list[Any]] = {"x": [], "y": []}
-    for row, one in enumerate(records):
-        between["x"] += [one["then"], one["now"], None]
-        between["y"] += [row, row, None]
-    figure.add_scatter(**between, mode="lines", line={"color": _GREY, "width": 2}, hoverinfo="skip", showlegend=False)
-    for name, colour, symbol, size in (("then", _THEN, "circle-open", 15), ("now", _NOW, "circle", 9)):
-        for recalled, mark, words in ((True, symbol, name), (False, "x-thin", f"{name}, not recalled")):
-            rows = [(row, one) for row, one in enumerate(records) if _drawn(one, name, recalled)]
-            figure.add_scatter(
-                x=[one[name] for _, one in rows],
-                y=[row for row, _ in rows],
-                name=words,
-                mode="markers",
-                marker={"symbol": mark, "size": size, "color": colour, "line": {"width": 3, "color": colour}},
-                hovertext=[_hover(one) for _, one in rows],
-                hovertemplate="%{hovertext}<extra></extra>",
-                showlegend=bool(rows),
-            )
-    figure.add_scatter(
-        x=[0.0] * len(records),
-        y=[row - 0.4 for row in range(len(records))],
-        text=[html.escape(f"{one['shift']} · {short(one['memory'], _LABEL)}", quote=False) for one in records],
-        mode="text",
-        textposition="middle right",
-        textfont={"size": 12, "color": ink},
-        cliponaxis=False,
-        hoverinfo="skip",
-        showlegend=False,
+    scores = [one[name] for one in records for name in ("then", "now") if pd.notna(one[name])]
+    end = 1.06 * max([*scores, then.threshold, now.threshold])
+    marks = [("now", now.threshold)]
+    if then.threshold != now.threshold:
+        marks = [("then", then.threshold), *marks]
+    lines = "".join(f'<b class="{name}" style="left:{_share(at, end)}"></b>' for name, at in marks)
+    rows = "".join(
+        f'<li><span class="said">{_plain(one["shift"])} · {_plain(short(one["memory"], _TEXT))}</span>'
+        f'<span class="track" aria-hidden="true">{lines}{_points(one, end)}</span>'
+        f'<span class="told">{_plain(_told(one))}</span></li>'
+        for one in records
     )
-    greatest = max([one[name] for one in records for name in ("then", "now") if pd.notna(one[name])], default=1.0)
-    figure.update_layout(
-        **_thresholds(then, now),
-        height=max(1, len(records)) * _ROW + 120,
-        margin={"l": 4, "r": 34, "t": 80, "b": 30},
-        legend={"orientation": "h", "yref": "container", "y": 1, "yanchor": "top", "x": 0},
-        xaxis={
-            "range": [0, 1.06 * max(greatest, then.threshold, now.threshold)],
-            "fixedrange": True,
-            "zeroline": False,
-            "title": {"text": "score", "standoff": 4},
-        },
-        yaxis={"visible": False, "range": [len(records) - 0.5, -0.8], "fixedrange": True},
-        hoverlabel={"align": "left"},
-    )
-    return figure
+    return f'{_STYLE}<div class="shifts">{_key(records, marks)}<ul aria-label="Scores then and now">{rows}</ul></div>'
+
+
+def _key(records: list[dict[Any, Any]], marks: list[tuple[str, float]]) -> str:
+    """What the signs mean, as far as they are there."""
+    told = [
+        f'<span><i class="{name}{"" if recalled else " out"}"></i>{name}{"" if recalled else ", not recalled"}</span>'
+        for name in ("then", "now")
+        for recalled in (True, False)
+        if any(_drawn(one, name, recalled) for one in records)
+    ]
+    words = [f"{name if len(marks) > 1 else 'threshold'} {at:.2f}" for name, at in marks]
+    dashes = dict(zip(("now", "then"), ("┆", "┊"), strict=True))
+    told += [f"<span>{dashes[name]} {said}</span>" for (name, _), said in zip(marks, words, strict=True)]
+    return f'<div class="key">{"".join(told)}</div>'
+
+
+def _points(one: dict[Any, Any], end: float) -> str:
+    held = [(name, one[name]) for name in ("then", "now") if pd.notna(one[name])]
+    places = [score for _, score in held]
+    drawn = ""
+    if len(held) > 1:
+        wide = _share(max(places) - min(places), end)
+        drawn = f'<i class="between" style="left:{_share(min(places), end)};width:{wide}"></i>'
+    for name, score in held:
+        out = "" if one[f"recalled {name}"] else " out"
+        drawn += f'<i class="{name}{out}" style="left:{_share(score, end)}"></i>'
+    return drawn
+
+
+def _share(score: float, end: float) -> str:
+    return f"{100 * max(0.0, score) / end:.2f}%"
 
 
 def _drawn(one: dict[Any, Any], name: str, recalled: bool) -> bool:
     return bool(pd.notna(one[name])) and one[f"recalled {name}"] is recalled
 
 
-def _hover(one: dict[Any, Any]) -> str:
+def _told(one: dict[Any, Any]) -> str:
+    """Both scores in words."""
     told = []
     for name in ("then", "now"):
         score = "not there" if pd.isna(one[name]) else f"{one[name]:.2f}"
         told.append(f"{name} {score}{'' if one[f'recalled {name}'] or pd.isna(one[name]) else ', not recalled'}")
-    return html.escape(short(one["memory"], 120), quote=False) + f"<br>{one['tier']} · {' · '.join(told)}"
+    return " · ".join(told)
 
 
-def _thresholds(then: Query, now: Query) -> dict[str, Any]:
-    """The line that a score had to exceed, and the one that it has to."""
-    marks = [(now.threshold, "dash", f"threshold {now.threshold:.2f}")]
-    if then.threshold != now.threshold:
-        marks = [
-            (then.threshold, "dot", f"then {then.threshold:.2f}"),
-            (now.threshold, "dash", f"now {now.threshold:.2f}"),
-        ]
-    upright = {"type": "line", "yref": "paper", "y0": 0, "y1": 1}
-    return {
-        "shapes": [
-            {**upright, "x0": at, "x1": at, "line": {"color": _GREY, "width": 2, "dash": dash}} for at, dash, _ in marks
-        ],
-        "annotations": [
-            {
-                "x": at, "y": 1, "yref": "paper", "yanchor": "bottom", "yshift": 14 * number,
-                "text": words, "showarrow": False, "font": {"size": 12},
-            }
-            for number, (at, _, words) in enumerate(marks)
-        ],
-    }  # fmt: skip
+def _plain(text: str) -> str:
+    return html.escape(text, quote=False)
