@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import textwrap
+from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
@@ -16,6 +17,8 @@ from memory_system.world.cast import Chart, Cluster, Point
 from . import tables
 
 _SMALLEST, _LARGEST, _HEIGHT, _HOVER = 5.0, 13.0, 560, 180
+_TALL, _LINE = 480, 22
+"""Pixels from the lowest point to the highest, and from one name to the next."""
 _SYMBOLS = {Tier.STM: "circle-open", Tier.LTM: "circle"}
 
 
@@ -56,9 +59,11 @@ def figure(chart: Chart, ink: str, paper: str, *, named: bool) -> go.Figure:
                 "size": [_SMALLEST + (_LARGEST - _SMALLEST) * (one.importance or 0.0) for one in some],
             },
         )  # fmt: skip
+    shifts = apart(chart.clusters)
     for one in chart.clusters:
         drawn.add_annotation(
-            x=one.x, y=one.y, text=f"<b>{html.escape(tables.visible(one.name), quote=False)}</b>", showarrow=False,
+            x=one.x, y=one.y, yshift=shifts[one.number],
+            text=f"<b>{html.escape(tables.visible(one.name), quote=False)}</b>", showarrow=False,
             font={"color": ink, "size": 13}, bgcolor=paper, borderpad=3,
         )  # fmt: skip
     bare = {"showgrid": False, "zeroline": False, "showticklabels": False, "title": ""}
@@ -68,6 +73,19 @@ def figure(chart: Chart, ink: str, paper: str, *, named: bool) -> go.Figure:
         uirevision="map",
     )  # fmt: skip
     return drawn
+
+
+def apart(clusters: Sequence[Cluster]) -> dict[int, float]:
+    """By the numbers of clusters, how many pixels up their names move, so that none covers another on any width."""
+    upwards = sorted(clusters, key=lambda one: one.y)
+    found: list[float] = []
+    for one in upwards:
+        at = (one.y + 1) / 2 * _TALL
+        found.append(max(at, found[-1] + _LINE) if found else at)
+    over = max(0.0, found[-1] - _TALL) if found else 0.0  # what would leave the top: all move down by half of it
+    return {
+        one.number: round(at - over / 2 - (one.y + 1) / 2 * _TALL, 1) for one, at in zip(upwards, found, strict=True)
+    }
 
 
 def _hover(point: Point, *, named: bool) -> str:

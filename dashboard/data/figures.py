@@ -79,7 +79,7 @@ def forecast(told: Sequence[Forecast], ink: str = _GREY, *, compared: str = "sco
     """What is compared with the threshold as time passes; a cross where a memory falls out of the answer."""
     figure = go.Figure()
     for number, one in enumerate(told):
-        colour = ["#9a6fc0", "#CC79A7", "#8c8c88", "#b8a44c"][number % 4]
+        colour = ["#9a6fc0", "#CC79A7", "#8c8c88", "#6b7a99"][number % 4]
         figure.add_scatter(
             x=[at for at, _ in one.curve],
             y=[score for _, score in one.curve],

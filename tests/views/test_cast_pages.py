@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from itertools import pairwise
 
 import pytest
 
@@ -10,7 +11,7 @@ from dashboard import session, words
 from dashboard.components import mounting
 from dashboard.data import charts, trusting
 from memory_system import Tier
-from memory_system.world.cast import Bond
+from memory_system.world.cast import Bond, Cluster
 from tests.views.test_pages import OpenPage, press, shown
 
 CUE = "Who has the mill key?"
@@ -124,3 +125,13 @@ def test_the_map_of_everybody_says_whose_a_point_is(open_page: OpenPage) -> None
     assert {str(text).partition(":")[0] for trace in figure.data for text in trace.hovertext} == {"mira", "tobias"}
     assert [one.text for one in figure.layout.annotations] == [f"<b>{one.name}</b>" for one in chart.clusters]
     assert page.query_params["of"] == "*"
+
+
+def test_names_on_the_map_stand_apart_and_as_near_their_clusters_as_they_can() -> None:
+    many = [Cluster(number, f"c{number}", 1, 0.0, 0.9 - 0.01 * (number % 7)) for number in range(14)]
+    shifts = charts.apart(many)
+    places = sorted(240 * (one.y + 1) + shifts[one.number] for one in many)
+    assert min(above - below for below, above in pairwise(places)) > 21
+    assert sum(shifts.values()) / len(shifts) < 80
+    assert charts.apart([Cluster(0, "a", 1, 0, -0.5), Cluster(1, "b", 1, 0, 0.5)]) == {0: 0.0, 1: 0.0}
+    assert charts.apart([]) == {}

@@ -31,7 +31,8 @@ def show(agent: AgentMemory) -> None:
         return
     picture = trusting.picture(bonds, names, words.OPEN_CHARACTER, session.picture, session.shown_name)
     mounting.show("graph", picture, _open, key="trust-graph")
-    st.caption("An arrow is wider with trust, and dashed where that is open. How trust went stands under Talk, People.")
+    st.caption("An arrow is wider with trust, and dashed where that is open.")
+    widgets.lead("See how trust went", "interview", agent.name, show="people")
 
 
 def _open(act: Mapping[str, Any]) -> None:

@@ -16,15 +16,15 @@ SECTIONS = {
     "functions": ("#b9b9b4", "+", "#5c5c58"),
     "core memory": ("#CC79A7", "/", "#7d3a5c"),
     "summary": ("#9a6fc0", "\\", "#4d2f6b"),
-    words.CAME_TO_MIND: ("#cdb84a", ".", "#5c5012"),
-    "earlier messages": ("#c9bfd6", "-", "#5b4d70"),
+    words.CAME_TO_MIND: ("#c89be0", ".", "#5b2d73"),
+    "earlier messages": ("#d8d4cc", "-", "#6b675f"),
     "this turn": ("#6b7a99", "", "#6b7a99"),
 }
 """A colour, a pattern and its ink for each section of a prompt; none of those of a score's parts."""
 _OTHER = ("#d1495b", "x", "#ffd3d9")
 _LINES = {
     "buffer": ("#d1495b", "solid", "x"),
-    "window": ("#b8a44c", "dot", "circle-open"),
+    "window": ("#8c8c88", "dot", "circle-open"),
     "summary": ("#9a6fc0", "dash", "diamond"),
     "otherwise": ("#CC79A7", "dashdot", "square"),
     "virtual": ("#6b7a99", "solid", "circle"),

@@ -135,14 +135,15 @@ def _answer(agent: AgentMemory, cue: str) -> None:
         widgets.problem(error)
         return
     hit = next((one for one in hits if one.entry.tier is not Tier.STATIC), hits[0] if hits else None)
-    if hit is None:
-        st.caption("Nothing comes to mind.")
-    else:
+    told = "Nothing comes to mind."
+    if hit is not None:
         st.text(tables.short(hit.entry.document, _ANSWER))
         when = f"{ago(hit.entry.timestamp, agent.now)} · " if hit.entry.timestamp else ""
-        st.caption(f"{when}{tables.tier(hit.entry)} · {tables.counted(len(hits), 'memory', 'memories')} recalled")
-    if st.button("Why", key=f"why-{agent.name}", type="tertiary", icon=":material/arrow_forward:"):
-        places.to_memory(agent.name, cue=cue, memory=hit.entry.id if hit else "")
+        told = f"{when}{tables.tier(hit.entry)} · {tables.counted(len(hits), 'memory', 'memories')} recalled"
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(told, width="content")
+        if st.button("Why", key=f"why-{agent.name}", type="tertiary", icon=":material/arrow_forward:"):
+            places.to_memory(agent.name, cue=cue, memory=hit.entry.id if hit else "")
 
 
 def cast_of(agent: AgentMemory) -> list[AgentMemory]:
