@@ -49,7 +49,6 @@ from .operations import edit, migration, reflection, summarisation, synopsis
 from .operations.context import Progress, no_progress
 from .operations.importing import turns as intake
 from .operations.importing.events import Added, Events, read
-from .operations.importing.turns import Turns
 from .operations.retention import rule_of
 from .recall.cues import Judgment, SavedCue
 from .recall.hybrid import TokenStates
@@ -625,6 +624,7 @@ class AgentMemory:
     save_personality = _of(Curation, Curation.save_personality)
     set_portrait = _of(Curation, Curation.set_portrait)
     read_material = _of(Importing, Importing.read_material)
+    bring_in = _of(Importing, Importing.bring_in)
     import_material = _of(Importing, Importing.import_material)
     embed_ahead = _of(Importing, Importing.embed_ahead)
     export_as = _of(Exporting, Exporting.export_as)
@@ -690,7 +690,7 @@ class AgentMemory:
 
     def remember_conversation(
         self,
-        turns: Turns,
+        turns: intake.Turns,
         *,
         rate: bool = True,
         now: datetime | None = None,

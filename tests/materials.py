@@ -10,6 +10,10 @@ import zipfile
 import zlib
 from typing import Any
 
+from PIL import Image
+
+from memory_system.operations.pictures import with_texts
+
 CARD: dict[str, Any] = {
     "spec": "chara_card_v2",
     "spec_version": "2.0",
@@ -193,3 +197,15 @@ def archive(**files: bytes | str) -> bytes:
         for name, body in files.items():
             file.writestr(name.replace("___", "/").replace("__", "."), body)
     return held.getvalue()
+
+
+def picture_of(colour: str, form: str = "PNG", size: tuple[int, int] = (300, 500)) -> bytes:
+    """A whole picture in one colour."""
+    held = io.BytesIO()
+    Image.new("RGB", size, colour).save(held, form)
+    return held.getvalue()
+
+
+def card_in(picture: bytes, card: dict[str, Any]) -> bytes:
+    """A picture with a card in it, as programs share characters."""
+    return with_texts(picture, {"chara": base64.b64encode(json.dumps(card).encode())})

@@ -18,7 +18,7 @@ from memory_system.operations.importing.forms import TITLES, Origin
 from .. import words
 from ..data import tables
 from ..server import downloads
-from . import bulk, change_set, drafts, widgets, working
+from . import bulk, change_set, drafts, needs_model, widgets, working
 
 _MOST_SHOWN = 2000
 _TAKES = {Take.PERSONALITY: "Who it is", Take.FACTS: "Facts", Take.MEMORIES: "Memories"}
@@ -69,11 +69,12 @@ def show(agent: AgentMemory) -> None:
         return
     rows(looked, f"material-{number}")
     rate = st.checkbox("Rate those without a rating", value=True, key=f"material-rate-{number}")
-    asked = (upload.file_id, str(how), rate, agent.stamp[0])
+    ask = looked.form == Origin.PROSE and _asks_model(agent, number)
+    asked = (upload.file_id, str(how), rate, ask, agent.stamp[0])
     if st.button(words.PREVIEW_THE_IMPORT, icon=":material/visibility:", key=f"material-preview-{number}"):
         try:
             with working.beside() as show_progress:
-                plan = agent.import_material(raw, **how, rate=rate, preview=True, progress=show_progress)
+                plan = agent.import_material(raw, **how, rate=rate, ask_model=ask, preview=True, progress=show_progress)
         except MemorySystemError as error:
             st.session_state.pop(held, None)
             widgets.problem(error)
@@ -83,6 +84,8 @@ def show(agent: AgentMemory) -> None:
     if plan is None or was != asked:
         return
     st.markdown(f"**{widgets.plain(plan.title)}**")
+    if ask:
+        st.caption(widgets.plain(" ".join(plan.notes)))
 
     def take_in(accepted: ChangeSet) -> None:
         try:
@@ -94,6 +97,17 @@ def show(agent: AgentMemory) -> None:
         bulk.apply(agent, held, accepted, "", lambda: drafts.next_turn(batch))
 
     change_set.offer(agent, plan, take_in, label=words.TAKE_IT_IN, several=not plan.texts)
+
+
+def _asks_model(agent: AgentMemory, number: str) -> bool:
+    """Whether a language model is to read the prose, where there is one."""
+    if needs_model.offline(agent):
+        st.caption(words.PROSE_WITHOUT_MODEL)
+        return False
+    return st.checkbox(
+        words.READ_BY_MODEL, key=f"material-model-{number}",
+        help=widgets.plain(f"{agent.model.label} makes memories of it. What it fails at stays a memory a sentence."),
+    )  # fmt: skip
 
 
 def known() -> str:

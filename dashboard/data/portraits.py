@@ -1,14 +1,10 @@
-"""Pictures of characters: what they were given, made small, or else a pattern of their own."""
+"""Pictures of characters as they are shown: the pattern of a name."""
 
 from __future__ import annotations
 
 import base64
-import io
 from functools import cache
 
-from PIL import Image, ImageOps
-
-from memory_system.errors import InvalidParameter
 from memory_system.operations.exporting import pictures
 
 
@@ -30,40 +26,3 @@ def identicon(name: str) -> str:
 def address(name: str) -> str:
     """The picture of a name as an address that holds it whole."""
     return f"data:image/svg+xml;base64,{base64.b64encode(identicon(name).encode()).decode()}"
-
-
-LARGEST = 2_000_000
-"""Bytes of a file that is taken as a portrait."""
-_PIXELS, _SIDE, _QUALITY = 40_000_000, 256, 82
-_FORMATS = ("PNG", "JPEG", "WEBP")
-
-
-def portrait(raw: bytes) -> str:
-    """A picture from elsewhere as a portrait: decoded, cut to a square of 256 by 256 pixels, and written anew.
-
-    Args:
-        raw: the file: PNG, JPEG or WebP.
-
-    Raises:
-        InvalidParameter: it is too large, or no such picture.
-    """
-    if len(raw) > LARGEST:
-        raise InvalidParameter(f"The picture has {len(raw):,} bytes; at most {LARGEST:,} are taken.")
-    try:
-        _refuse_large(*pictures.webp_size(raw))
-        with Image.open(io.BytesIO(raw), formats=_FORMATS) as found:
-            _refuse_large(*found.size)
-            upright = ImageOps.exif_transpose(found).convert("RGBA")
-        small = ImageOps.fit(upright, (_SIDE, _SIDE))
-        written = io.BytesIO()
-        small.save(written, "WEBP", quality=_QUALITY)
-    except InvalidParameter:
-        raise
-    except Exception as error:  # decoders raise types of their own for whatever is no picture
-        raise InvalidParameter("This is not a picture that can be read. A portrait is a PNG, JPEG or WebP.") from error
-    return f"data:image/webp;base64,{base64.b64encode(written.getvalue()).decode()}"
-
-
-def _refuse_large(wide: int, high: int) -> None:
-    if wide * high > _PIXELS:
-        raise InvalidParameter(f"The picture has {wide:,} by {high:,} pixels; at most {_PIXELS:,} in all are taken.")

@@ -153,6 +153,8 @@ class Curation(Part):
         *,
         kept: Sequence[MemoryEntry] = (),
         card: str | None = None,
+        portrait: str | None = None,
+        calls: Sequence[ModelCall] = (),
     ) -> ChangeSet:
         """Let an agent that has nothing yet have a personality and what happened before, in one change set.
 
@@ -162,6 +164,8 @@ class Curation(Part):
             progress: told how far it is.
             kept: memories that are stored as they are, such as those of LTM.
             card: the character card that it was made from, as JSON.
+            portrait: its picture, as it is kept.
+            calls: what a language model was asked that read it.
 
         Raises:
             InvalidPersonality, InvalidEntry: it cannot be taken. Nothing was changed.
@@ -185,7 +189,11 @@ class Curation(Part):
             operation=CREATE,
             title=f"Create {personality.identity.name} with {counted}",
             changes=(*born.changes, *lived),
-            texts=(*born.texts, *([TextChange("card", None, card)] if card else [])),
+            calls=(*calls, *added.calls),
+            texts=(
+                *born.texts,
+                *(TextChange(one, None, text) for one, text in (("card", card), ("portrait", portrait)) if text),
+            ),
         )
         return self.context.done(plan, False)
 

@@ -12,11 +12,13 @@ from datetime import datetime
 from ..core.change_set import Change, ChangeSet, TextChange
 from ..core.entry import MemoryEntry, Tier
 from ..errors import InvalidFile, InvalidParameter, Problem
+from ..llm import LanguageModel
 from ..operations import edit
 from ..operations.context import Progress, no_progress, within
+from ..operations.importing.chapters import by_model
 from ..operations.importing.dates import Order
-from ..operations.importing.forms import TITLES, Material, Origin, read_material
-from ..operations.importing.taking_in import Held, Preview, Take, Taken, taken, words_of
+from ..operations.importing.forms import TITLES, Material, Origin, read_material, with_extensions
+from ..operations.importing.taking_in import Held, Imported, Preview, Take, Taken, taken, words_of
 from .context import Part
 from .rating import arriving
 from .retrieval import ground
@@ -56,16 +58,24 @@ def preview_of(
     now: datetime,
     *,
     file_name: str = "",
-    form: str | None = None,
+    form: Origin | str | None = None,
+    take: str | Sequence[str] = ALL,
     who: str = "",
-    dates: str | None = None,
+    dates: Order | str | None = None,
     columns: Mapping[str, str] | None = None,
+    model: LanguageModel | None = None,
+    progress: Progress = no_progress,
 ) -> tuple[Preview, Taken, Material]:
-    """What would become of some material for a character who is not there yet; as ``Importing.read_material``."""
+    """What would become of some material for a character who is not there yet; as ``Importing.read_material``.
+
+    With a ``model`` prose is read by it, which is told how far it is.
+    """
     material = read_material(
         from_address(raw), now, file_name=file_name, origin=form, who=who, order=dates, columns=columns
     )
-    found = taken(material, Held(), now, ALL)
+    if model is not None:
+        material = by_model(material, model, who, progress)
+    found = taken(material, Held(), now, _wanted(take))
     return _told(material, found), found, material
 
 
@@ -112,6 +122,7 @@ class Importing(Part):
         columns: Mapping[str, str] | None = None,
         dates: Order | str | None = None,
         rate: bool = True,
+        ask_model: bool = False,
         now: datetime | None = None,
         preview: bool = False,
         progress: Progress = no_progress,
@@ -130,6 +141,7 @@ class Importing(Part):
             columns: which names are taken for what.
             dates: what comes first in dates.
             rate: whether the language model is asked about memories without a rating.
+            ask_model: whether the language model makes memories of prose; what it cannot read stays as sentences.
             now: the time of what has none.
             preview: whether to plan only.
             progress: told how far it is; it may raise to cancel, and nothing is changed then.
@@ -137,10 +149,34 @@ class Importing(Part):
         Raises:
             InvalidFile, InvalidPersonality, InvalidParameter: it cannot be taken. Nothing was changed.
         """
+        brought = self.bring_in(
+            material, file_name=file_name, form=form, take=take, columns=columns, dates=dates, rate=rate,
+            ask_model=ask_model, now=now, preview=preview, progress=progress,
+        )  # fmt: skip
+        assert brought.change_set is not None, "only of a character who is not there yet nothing is planned"
+        return brought.change_set
+
+    def bring_in(
+        self,
+        material: bytes | str,
+        *,
+        file_name: str = "",
+        form: Origin | str | None = None,
+        take: str | Sequence[str] = ALL,
+        columns: Mapping[str, str] | None = None,
+        dates: Order | str | None = None,
+        rate: bool = True,
+        ask_model: bool = False,
+        now: datetime | None = None,
+        preview: bool = False,
+        progress: Progress = no_progress,
+    ) -> Imported:
+        """As ``import_material``, and what became of each line."""
         progress(0.0, "Reading it")
-        read, found = self._weighed(material, file_name, form, take, columns, dates, now)
-        share = 0.9 if rate else 0.1
-        planned_on = ground(self.context, now, within(progress, 0.1, share))
+        reader = within(progress, 0.0, 0.4) if ask_model else None
+        read, found = self._weighed(material, file_name, form, take, columns, dates, now, reader=reader)
+        begun, share = 0.4 if ask_model else 0.1, 0.9 if rate else 0.5 if ask_model else 0.1
+        planned_on = ground(self.context, now, within(progress, begun, share))
         entries, asked = self._rated([piece.entry for piece in found.pieces], rate=rate)
         added, outcomes = edit.add(planned_on, entries, self.context.ledger.find, overwrite=False, rate=asked)
         of_stm = {one.id: one.entry for one in outcomes if one.action == "added"}
@@ -155,16 +191,20 @@ class Importing(Part):
             born = self._personality(text)
             changes = [*born.changes, *changes]
             texts += born.texts
-        if read.card is not None and (held := self.context.ledger.text("card")) != read.card and found.document:
-            texts.append(TextChange("card", held, read.card))
+        held = self.context.ledger.text("card")
+        if read.card is not None and (card := with_extensions(read.card, held)) != held:
+            texts.append(TextChange("card", held, card))
+        if found.portrait is not None:
+            texts.append(TextChange("portrait", self.context.ledger.text("portrait"), found.portrait))
+        title = _title(read, found, source, card=any(one.name == "card" for one in texts))
         plan = dataclasses.replace(
-            added, operation=IMPORT, title=_title(read, found, source), changes=tuple(changes), texts=tuple(texts),
-            notes=(f"Read as {TITLES[read.origin]}.", *found.notes, *added.notes),
+            added, operation=IMPORT, title=title, changes=tuple(changes), texts=tuple(texts),
+            calls=(*read.calls, *added.calls), notes=(f"Read as {TITLES[read.origin]}.", *found.notes, *added.notes),
         )  # fmt: skip
-        if preview:
-            return plan
-        self.embed_ahead(plan, progress=within(progress, share, 1.0))
-        return self.context.apply(plan)
+        if not preview:
+            self.embed_ahead(plan, progress=within(progress, share, 1.0))
+            plan = self.context.apply(plan)
+        return Imported(plan, _told(read, found))
 
     def embed_ahead(
         self,
@@ -206,6 +246,7 @@ class Importing(Part):
         columns: Mapping[str, str] | None,
         dates: Order | str | None,
         now: datetime | None,
+        reader: Progress | None = None,
     ) -> tuple[Material, Taken]:
         wanted = _wanted(take)
         if not isinstance(material, bytes | str):
@@ -216,11 +257,14 @@ class Importing(Part):
         read = read_material(
             from_address(material), at, file_name=file_name, origin=form, who=who, order=dates, columns=columns
         )
+        if reader is not None:
+            read = by_model(read, context.model, who, reader)
         held = context.ledger.text("personality")
         with context.ledger.reading():
             words = words_of(entry for tier in (Tier.STM, Tier.LTM) for entry in context.ledger.tables[tier].entries)
         document = json.loads(held) if held else {}
-        holding = Held(document, who.casefold() == context.name.casefold(), context.ledger.find, words)
+        named_by_file, portrait = who.casefold() == context.name.casefold(), context.ledger.text("portrait")
+        holding = Held(document, named_by_file, context.ledger.find, words, portrait)
         return read, taken(read, holding, at, wanted)
 
     def _rated(self, entries: Sequence[MemoryEntry], *, rate: bool) -> tuple[Sequence[MemoryEntry], bool]:
@@ -246,7 +290,7 @@ def _told(material: Material, found: Taken) -> Preview:
     return Preview(material.origin.value, TITLES[material.origin], material.name, found.rows, found.notes)
 
 
-def _title(material: Material, found: Taken, source: str) -> str:
+def _title(material: Material, found: Taken, source: str, *, card: bool) -> str:
     counts = {
         word: sum(row.becomes == kind for row in found.rows)
         for kind, word in (("personality", "part"), ("fact", "fact"), ("memory", "memor"))
@@ -254,4 +298,6 @@ def _title(material: Material, found: Taken, source: str) -> str:
     endings = {"memor": ("y", "ies")}
     told = [f"{count:,} {word}{endings.get(word, ('', 's'))[count != 1]}" for word, count in counts.items() if count]
     who = material.name or source
+    if card and not told:
+        return f"Keep the card of {who}, of which nothing else is new"
     return f"Import {who}: {', '.join(told)}" if told else f"Nothing new in {source}"

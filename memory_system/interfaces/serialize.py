@@ -56,13 +56,12 @@ from ..llm.prices import Price
 from ..llm.usage import Spent
 from ..maintenance.worlds import Saved
 from ..maintenance.worlds_compared import CharacterDiffers, MemoryDiffers, TextDiffers, WorldsCompared
+from ..operations import Clash, Kin, Lineage, Reembedded
 from ..operations.day import Intended, PlanNow
 from ..operations.duplicates.suspicions import Look, Sort, Suspicion
 from ..operations.importing.events import Added, Outcome
+from ..operations.importing.taking_in import Imported
 from ..operations.narrative import Dropped, Narrative, Sentence
-from ..operations.provenance import Kin, Lineage
-from ..operations.reembed import Reembedded
-from ..operations.undo import Clash
 from ..recall.cues import Judgment, SavedCue
 from ..recall.forecast import Forecast
 from ..recall.query import Facets, Query
@@ -469,6 +468,7 @@ _json(
 _json(
     Outcome, "OutcomeTold", "What became of an event: ``added``, ``overwritten`` or ``skipped``; whether it is rated."
 )
+_json(Imported, "ImportedTold", "What was taken in as one change set, and what became of each line.")
 _json(
     Added,
     "AddedTold",

@@ -139,6 +139,16 @@ _ALL = (
         "add nothing that the paragraph does not say.",
     ),
     Prompt(
+        "chapter",
+        "Read a chapter",
+        "Sent with the sentences of a chapter of prose that is imported, where the language model is to read it.",
+        "The numbered sentences are from a chapter of a story. Write what is to be remembered of it as memories, in "
+        "its order: what happens, who says what to whom, and what is told of people, places and things. Each is one "
+        "or two sentences that can be understood alone, with names in place of pronouns where the sentences give "
+        "them. Keep every name, number and date, add nothing, and pass over what only sets a mood. List under "
+        "'because_of' the numbers of the sentences that each rests on.",
+    ),
+    Prompt(
         "compare",
         "Find duplicates and contradictions",
         "Sent from the Tidy page with pairs of memories.",

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..agent import AgentMemory
+from ..agent_parts.importing import ALL, preview_of
 from ..core import personality as static_memory
+from ..core.change_set import ModelCall
 from ..core.entry import MemoryEntry
-from ..operations.context import Progress, no_progress
-from .world import World
+from ..operations.context import Progress, no_progress, within
+from ..operations.importing.dates import Order
+from ..operations.importing.forms import Origin
+from ..operations.importing.taking_in import Imported
+
+if TYPE_CHECKING:
+    from .world import World
 
 
 def create_from_file(
@@ -19,6 +26,8 @@ def create_from_file(
     lived: Sequence[MemoryEntry] = (),
     kept: Sequence[MemoryEntry] = (),
     card: str | None = None,
+    portrait: str | None = None,
+    calls: Sequence[ModelCall] = (),
     *,
     author: str = "",
     progress: Progress = no_progress,
@@ -32,6 +41,8 @@ def create_from_file(
         lived: what happened, for STM; what has no rating is rated.
         kept: memories that are stored as they are, such as thoughts for LTM.
         card: the character card that it is made from, as JSON; it is kept for when the character is exported.
+        portrait: its picture, as it is kept.
+        calls: what a language model was asked that read the file.
         author: who is behind it, as the history tells it; the world's author if not given.
         progress: told how far it is.
 
@@ -43,5 +54,58 @@ def create_from_file(
     static_memory.parse(text, "the personality")
     with world.newborn(name) as agent:
         begun = agent.acting_as(author or world.author).curation
-        begun.begin(text, list(lived), progress, kept=kept, card=card)
+        begun.begin(text, list(lived), progress, kept=kept, card=card, portrait=portrait, calls=calls)
         return agent
+
+
+def bring_character(
+    world: World,
+    name: str,
+    material: bytes | str,
+    *,
+    file_name: str = "",
+    form: Origin | str | None = None,
+    take: str | Sequence[str] = ALL,
+    columns: Mapping[str, str] | None = None,
+    dates: Order | str | None = None,
+    ask_model: bool = False,
+    author: str = "",
+    preview: bool = False,
+    progress: Progress = no_progress,
+) -> Imported:
+    """A new character made of a file of another program, as one change set, and what became of each line.
+
+    Args:
+        world: where it lives.
+        name: what it is called here; the file says what people call it.
+        material: see ``AgentMemory.read_material``, as for the next five.
+        file_name: what the file is called.
+        form: its form.
+        take: what is wanted of it.
+        columns: which names are taken for what.
+        dates: what comes first in dates.
+        ask_model: whether the language model makes memories of prose.
+        author: who is behind it, as the history tells it; the world's author if not given.
+        preview: whether to look only; no character is made then, and nothing planned.
+        progress: told how far it is.
+
+    Raises:
+        InvalidFile, InvalidPersonality, InvalidParameter, InvalidAgentName: it cannot be made. Nothing was.
+        AlreadyExists: there is an agent of this name.
+    """
+    free = world.free_name(name)
+    looked, found, read = preview_of(
+        material, world.clock(), file_name=file_name, form=form, take=take, columns=columns, dates=dates,
+        model=world.model if ask_model else None, progress=within(progress, 0.0, 0.4),
+    )  # fmt: skip
+    if preview:
+        return Imported(None, looked)
+    told = found.document or {"identity": {"name": free}}
+    if not read.name:
+        told["identity"]["name"] = free
+    lived, kept = ([piece.entry for piece in some] for some in (found.pieces, found.kept))
+    made = create_from_file(
+        world, free, told, lived, kept, read.card, found.portrait, read.calls,
+        author=author, progress=within(progress, 0.4, 1.0),
+    )  # fmt: skip
+    return Imported(made.history(1)[0].change_set, looked)

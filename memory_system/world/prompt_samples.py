@@ -16,6 +16,7 @@ from ..conversation.storage import conversations
 from ..core.entry import MemoryEntry, Source, Tier
 from ..llm import Completion, Task, comparing, summarise
 from ..llm.base import Answer, Hearing, Reply
+from ..llm.chapter import read_chapter
 from ..llm.introduce import introduce
 from ..llm.knowing import knows
 from ..llm.narrate import reflect_on_person as reflecting
@@ -130,6 +131,13 @@ def _introduce(agent: AgentMemory) -> str:
     return "The paragraph is an example."
 
 
+def _chapter(agent: AgentMemory) -> str:
+    assert isinstance(agent.model, _Listening), "it was put there above"
+    told = [one[1] for one in _EXAMPLE]
+    agent.model.heard.append(read_chapter(agent.display_name, told).worded(agent.model.prompts))
+    return "The sentences are an example."
+
+
 def _compare(agent: AgentMemory) -> str:
     lived = _lived(agent)[:2]
     if len(lived) < 2:
@@ -177,6 +185,7 @@ _OPERATIONS: Mapping[str, Callable[[AgentMemory], str]] = {
     "synopsis": _synopsis,
     "compare": _compare,
     "introduce": _introduce,
+    "chapter": _chapter,
     "knows": _knows,
     "fold": _fold,
     "retell": _retell,

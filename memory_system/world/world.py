@@ -68,7 +68,7 @@ from ..store.projection import forget
 from ..store.server_notice import warn_if_served
 from ..store.slot import personalities_of
 from ..store.write_lock import WriteLock
-from . import cut_off, knowing
+from . import bringing, cut_off, knowing
 from . import folders as lifecycle
 from .advancing import Advance, Advanced, foresee
 from .branches import branches
@@ -658,6 +658,8 @@ class World:
         with self.newborn(name) as agent:
             agent.acting_as(author or self.author).curation.begin(text, events, progress)
             return agent
+
+    bring_character = bringing.bring_character
 
     @contextmanager
     def newborn(self, name: str) -> Iterator[AgentMemory]:

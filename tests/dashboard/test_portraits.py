@@ -60,7 +60,7 @@ HUGE = HUGE[:21] + (0x3FFF | 0x3FFF << 14).to_bytes(4, "little") + HUGE[25:]
 
 @pytest.mark.parametrize("form", ["PNG", "JPEG", "WEBP"])
 def test_a_picture_becomes_a_small_square_that_is_written_anew(form: str) -> None:
-    small = portraits.portrait(file(form) + b"<script>")
+    small = pictures.portrait(file(form) + b"<script>")
     picture = Image.open(io.BytesIO(base64.b64decode(small.removeprefix("data:image/webp;base64,"))))
     assert (picture.format, picture.size) == ("WEBP", (256, 256))
     assert len(small) < 20_000
@@ -77,11 +77,11 @@ def test_a_picture_becomes_a_small_square_that_is_written_anew(form: str) -> Non
 )  # fmt: skip
 def test_what_is_no_picture_or_too_large_is_refused_in_a_sentence(raw: bytes, said: str) -> None:
     with pytest.raises(InvalidParameter, match=said):
-        portraits.portrait(raw)
+        pictures.portrait(raw)
 
 
 def test_a_portrait_is_a_change_that_goes_along_and_can_be_undone(world: World, agent: AgentMemory) -> None:
-    small = portraits.portrait(file("PNG"))
+    small = pictures.portrait(file("PNG"))
     done = agent.curation.set_portrait(small)
     assert [one.after for one in diffs.of_text(done.texts[0])] == ["a picture"]
     assert agent.as_of(revision=agent.revision - 1).portrait is None
@@ -102,7 +102,7 @@ def test_nothing_else_is_kept_as_a_portrait(agent: AgentMemory, text: str) -> No
 
 
 def test_a_portrait_of_a_branch_is_kept_beside_the_other(world: World, agent: AgentMemory) -> None:
-    small, other = portraits.portrait(file("PNG")), portraits.portrait(file("PNG", colour="#111111"))
+    small, other = pictures.portrait(file("PNG")), pictures.portrait(file("PNG", colour="#111111"))
     branch = world.branch(agent.name, "another face")
     branch.curation.set_portrait(small)
     (apart,) = world.compare(branch.name).texts

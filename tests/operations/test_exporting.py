@@ -17,12 +17,11 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from PIL import Image
 
-from dashboard.data import portraits
 from memory_system import AgentMemory, Kind, MemoryEntry, Tier, World
 from memory_system.core.change_set import entry_to_json
 from memory_system.errors import InvalidFile, InvalidParameter
 from memory_system.operations import front_matter
-from memory_system.operations.exporting import Form
+from memory_system.operations.exporting import Form, pictures
 from memory_system.operations.exporting.pages import page_name
 from memory_system.operations.importing.forms.containers import card_of_picture
 from memory_system.operations.macros import as_said, without_macros
@@ -169,7 +168,7 @@ def test_a_picture_holds_the_card_in_both_versions_and_shows_the_portrait(agent:
     plain = agent.export_as(Form.CARD_PNG).content
     drawn = io.BytesIO()
     Image.new("RGB", (300, 500), "#8a5a94").save(drawn, "PNG")
-    agent.set_portrait(portraits.portrait(drawn.getvalue()))
+    agent.set_portrait(pictures.portrait(drawn.getvalue()))
     for raw, size in ((plain, (512, 512)), (agent.export_as(Form.CARD_PNG).content, (256, 256))):
         with Image.open(io.BytesIO(raw)) as picture:
             picture.load()

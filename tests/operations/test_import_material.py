@@ -66,7 +66,7 @@ def test_a_preview_changes_nothing_and_says_what_becomes_of_each_line(rosa: Agen
     assert becomes["The Gull: A tavern where the dockers drink."] == "fact"
     assert becomes["The mayor burned the mill."] == "dropped"
     assert {row.why for row in looked.dropped} >= {"It is switched off in the lorebook."}
-    assert plan.title == "Import Rosa Quill: 5 parts, 4 facts"
+    assert plan.title == "Import Rosa Quill: 6 parts, 4 facts"
     assert any(note.startswith("Left out: ") for note in plan.notes)
 
 

@@ -54,3 +54,29 @@ def test_a_file_that_is_refused_says_so_and_stores_nothing(open_page: OpenPage) 
     assert any("60,000 by 60,000 pixels" in one.value for one in page.error)
     assert not any(one.label == words.TAKE_IT_IN for one in page.button)
     assert mira().revision == before
+
+
+def test_a_column_that_was_guessed_wrong_is_corrected_and_bad_lines_can_be_downloaded(open_page: OpenPage) -> None:
+    page = open_page("short_term")
+    bring(page, "notes.csv", "text;note\nBread;Sold out by nine\nFlour;\n")
+    assert "Bread" in set(table(page)["text"])
+    next(one for one in page.text_input if one.label == "Text").set_value("note").run()
+    told = table(page)
+    assert list(told["becomes"]) == ["a memory", "left out"] or list(told["becomes"]) == ["left out", "a memory"]
+    assert "Sold out by nine" in set(told["text"])
+    assert any(one.proto.label == "Download what is left out" for one in page.get("link_button"))
+
+
+def test_the_same_words_at_another_time_are_offered_for_merging(open_page: OpenPage) -> None:
+    mira().import_material('[{"text": "The bell rang.", "time": "2026-03-01T09:00:00Z"}]', rate=False)
+    page = open_page("short_term")
+    bring(page, "again.json", '[{"text": "The bell rang.", "time": "2026-03-02T09:00:00Z"}]')
+    assert "They can be merged on the page Tidy" in shown(page)
+    mira().undo(mira().revision)
+
+
+def test_a_language_model_is_offered_for_prose_only_where_there_is_one(open_page: OpenPage) -> None:
+    page = open_page("short_term")
+    bring(page, "chapter.txt", materials.PROSE)
+    assert words.PROSE_WITHOUT_MODEL in shown(page)
+    assert not any(one.label == words.READ_BY_MODEL for one in page.checkbox)

@@ -30,6 +30,7 @@ class Brought:
         lived: what happened, for short-term memory.
         kept: what goes to long-term memory as it is.
         card: the card's JSON, if it was one.
+        portrait: its picture, as it is kept, if it has one.
     """
 
     looked: Preview
@@ -37,6 +38,7 @@ class Brought:
     lived: tuple[MemoryEntry, ...]
     kept: tuple[MemoryEntry, ...]
     card: str | None
+    portrait: str | None
 
 
 def show(life: Life, now: datetime) -> Brought | None:
@@ -79,4 +81,4 @@ def _bring(life: Life, now: datetime) -> None:
         life.put("read-by", f"Read from {upload.name}.")
         life.put("turn", int(life.get("turn", 0)) + 1)
     lived, kept = (tuple(piece.entry for piece in some) for some in (found.pieces, found.kept))
-    life.put("brought", Brought(looked, document, lived, kept, read.card))
+    life.put("brought", Brought(looked, document, lived, kept, read.card, found.portrait))

@@ -97,6 +97,7 @@ def create(
     made = create_from_file(
         session.world(), name, text, rated(life, whole),
         came.kept if came else (), came.card if came else None,
+        came.portrait if came else None,
         author=f"{st.session_state.get('page', 'dashboard')} page",
         progress=working.shown_in(st.empty()),
     )  # fmt: skip

@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from memory_system import AgentMemory, MemorySystemError
+from memory_system.operations.exporting import pictures
 
 from ...components import bulk, drafts, widgets
-from ...data import portraits
 
 
 def control(agent: AgentMemory) -> None:
@@ -19,7 +19,7 @@ def control(agent: AgentMemory) -> None:
         )  # fmt: skip
         if upload is not None:
             try:
-                picture = portraits.portrait(upload.getvalue())
+                picture = pictures.portrait(upload.getvalue())
             except MemorySystemError as error:
                 widgets.problem(error)
             else:

@@ -23,7 +23,7 @@ from .deps import Desk, names_itself
 from .fast_query import Express
 from .guard import Guard, Hosts
 from .idempotency import Idempotency
-from .routes import interviews, legacy, many, memories, reads, talking, talks, together, worlds
+from .routes import imports, interviews, legacy, many, memories, reads, talking, talks, together, worlds
 from .routes import world as world_routes
 
 _PARTS = (
@@ -34,6 +34,7 @@ _PARTS = (
     memories.routes,
     memories.event_routes,
     many.routes,
+    imports.routes,
     memories.recall_routes,
     memories.operation_routes,
     memories.history_routes,

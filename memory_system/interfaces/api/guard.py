@@ -90,9 +90,9 @@ def _without_port(host: str) -> str:
 
 
 MAX_BODY = 2_000_000
-FILES = ("/events.ndjson", "/documents", "/material", "/operations/import-material")
+FILES = ("/events.ndjson", "/documents", "/material", "/operations/import-material", "/imports")
 """How the addresses end that take as much as a file may have."""
-AS_BASE64 = ("/material", "/operations/import-material")
+AS_BASE64 = ("/material", "/operations/import-material", "/imports")
 """Those of them whose file is a part of the body, which makes it a third larger."""
 PATIENCE, SLOWEST = 10.0, 10_000
 """Seconds within which a body has to begin to come in, and the bytes a second that it has to keep up afterwards."""

@@ -11,11 +11,10 @@ from typing import Annotated, Any
 
 import typer
 
-from ...agent_parts.importing import preview_of
 from ...core.personality import parse
 from ...core.times import stamp
 from ...errors import AgentNotFound, MemorySystemError
-from ...world.bringing import create_from_file
+from ...world.bringing import bring_character
 from ...world.world import World
 from .arguments import Agent, DryRun, Json, the_world
 from .progress import quiet_progress
@@ -69,6 +68,9 @@ def create(
             "--from", metavar="FILE", help="A character card, a persona or another file of another program; - a pipe."
         ),
     ] = None,
+    ask_model: Annotated[
+        bool, typer.Option("--ask-model", help="With --from: let the language model make memories of prose.")
+    ] = False,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
@@ -78,7 +80,7 @@ def create(
         if source is not None:
             if personality is not None or events is not None:
                 raise typer.BadParameter("--from brings who it is and what happened; leave the others out")
-            _from_file(world, free, source, json=json, dry_run=dry_run)
+            _from_file(world, free, source, json=json, dry_run=dry_run, ask_model=ask_model)
             return
         text = None if personality is None else read_text_file(personality)
         if text is not None:
@@ -92,20 +94,17 @@ def create(
         _say_done(world, free, f"The agent {free!r} is made.", json=json, dry_run=dry_run)
 
 
-def _from_file(world: World, free: str, source: str, *, json: bool, dry_run: bool) -> None:
+def _from_file(world: World, free: str, source: str, *, json: bool, dry_run: bool, ask_model: bool) -> None:
     """Make an agent of a file of another program."""
     file_name = Path(source).resolve().name
-    looked, found, material = preview_of(whole_file(source), world.clock(), file_name=file_name)
-    for note in looked.notes:
+    with quiet_progress() as progress:
+        made = bring_character(
+            world, free, whole_file(source), file_name=file_name, ask_model=ask_model, preview=dry_run,
+            progress=progress,
+        )  # fmt: skip
+    for note in made.material.notes:
         say(note, err=True)
-    if not dry_run:
-        with quiet_progress() as progress:
-            lived, kept = ([piece.entry for piece in some] for some in (found.pieces, found.kept))
-            told = found.document or {"identity": {"name": free}}
-            if told["identity"]["name"] == "Nobody":
-                told["identity"]["name"] = free
-            create_from_file(world, free, told, lived, kept, material.card, progress=progress)
-    done = f"The agent {free!r} is made of {looked.title}."
+    done = f"The agent {free!r} is made of {made.material.title}."
     _say_done(world, free, done, json=json, dry_run=dry_run)
 
 

@@ -29,7 +29,7 @@ from ...operations.importing import events as intake
 from ...operations.importing.dates import Order
 from ...operations.importing.events import Added, Events
 from ...operations.importing.forms import Origin
-from ...operations.importing.taking_in import Preview
+from ...operations.importing.taking_in import Imported, Preview
 from ...operations.narrative import Hits, Narrative
 from ...operations.reembed import Reembedded
 from ...recall.cues import Judgment, SavedCue
@@ -381,6 +381,27 @@ class RemoteAgent(RemoteView):
         """As ``AgentMemory.read_material``."""
         how = given(file_name=file_name, form=form, take=listed(take), columns=columns, dates=dates, now=now)
         return read(Preview, self._wire.ask(f"{self._of}/material", given(material=material) | how))
+
+    def bring_in(
+        self,
+        material: bytes | str,
+        *,
+        file_name: str = "",
+        form: Origin | str | None = None,
+        take: str | Sequence[str] = ALL,
+        columns: Mapping[str, str] | None = None,
+        dates: Order | str | None = None,
+        rate: bool = True,
+        ask_model: bool = False,
+        now: datetime | None = None,
+        preview: bool = False,
+        progress: Progress = no_progress,
+    ) -> Imported:
+        """As ``AgentMemory.bring_in``."""
+        how = given(file_name=file_name, form=form, take=listed(take), columns=columns, dates=dates, now=now)
+        body = given(material=material) | how | {"rate": rate, "ask_model": ask_model}
+        told = self._long("POST", f"{self._of}/imports", body, progress, preview=str(preview).lower())
+        return read(Imported, told)
 
     def versus(self, first: str, second: str, *, now: datetime | None = None, top_k: int | None = None) -> Versus:
         """As ``AgentMemory.versus``."""

@@ -8,18 +8,22 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
+from ...agent_parts.importing import ALL
 from ...core.change_set import ChangeSet
 from ...core.findings import Finding
 from ...core.known import EVERYBODY, WORLD_AGENT, Fact, Group, Label
 from ...core.personality import as_text
 from ...core.settings import Settings
-from ...errors import InvalidParameter, MemorySystemError, shown
+from ...errors import AlreadyExists, InvalidParameter, MemorySystemError, shown
 from ...llm.prices import Price
 from ...maintenance import Saved, WorldsCompared
 from ...operations.context import Progress, no_progress
 from ...operations.edit import listed
 from ...operations.importing import events as intake
+from ...operations.importing.dates import Order
 from ...operations.importing.events import Events, Outcome
+from ...operations.importing.forms import Origin
+from ...operations.importing.taking_in import Imported
 from ...recall.rank import Recall
 from ...store.clock import About
 from ...store.journal.history import Applied
@@ -148,6 +152,29 @@ class RemoteWorld:
             "name": name, "personality": as_text(personality), "events": [event(entry) for entry in taken.entries],
         }  # fmt: skip
         return self._known(long(self._by(author or None), "POST", "/v1/agents", body, progress))
+
+    def bring_character(
+        self,
+        name: str,
+        material: bytes | str,
+        *,
+        file_name: str = "",
+        form: Origin | str | None = None,
+        take: str | Sequence[str] = ALL,
+        columns: Mapping[str, str] | None = None,
+        dates: Order | str | None = None,
+        ask_model: bool = False,
+        author: str = "",
+        preview: bool = False,
+        progress: Progress = no_progress,
+    ) -> Imported:
+        """As ``World.bring_character``."""
+        if name in self.agents():
+            raise AlreadyExists(f"There is an agent {name!r} already.")
+        how = given(file_name=file_name, form=form, take=listed(take), columns=columns, dates=dates)
+        body = given(material=material) | how | {"ask_model": ask_model, "create": True}
+        path, said = f"/v1/agents/{segment(name)}/imports", {"preview": str(preview).lower()}
+        return read(Imported, long(self._by(author or None), "POST", path, body, progress, **said))
 
     def duplicate_agent(self, name: str, to: str) -> RemoteAgent:
         """A copy of an agent, its whole history included, under another name."""

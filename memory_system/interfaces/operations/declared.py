@@ -171,6 +171,7 @@ class ImportMaterial(MaterialBody):
     """A file of another program, how it is read, and whether what is unrated is rated."""
 
     rate: Annotated[StrictBool, Says("Rate what has no rating for how poignant it is.")] = True
+    ask_model: Annotated[StrictBool, Says("Let the language model make memories of prose.")] = False
 
 
 class Whisper(Timed):
@@ -456,7 +457,7 @@ OPERATIONS = (
         "Take in a file of another program: who the character is, facts, and memories with their dates.",
         ImportMaterial,
         lambda agent, body, progress: agent.import_material(
-            **body.given(), rate=body.rate, preview=True, progress=progress
+            **body.given(), rate=body.rate, ask_model=body.ask_model, preview=True, progress=progress
         ),
         "card.png --dry-run",
         slow=True,

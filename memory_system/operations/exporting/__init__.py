@@ -1,6 +1,7 @@
 """What a character is and remembers, in forms for people and other programs. Nothing here changes anything."""
 
-from . import pictures, rows
+from .. import pictures
+from . import rows
 from .character import Character, Exported, Form, Remembered
 from .forms import DESCRIBED, MEDIA, exported, form_of
 

@@ -19,8 +19,8 @@ from ...core.times import stamp
 from ..importing.forms.cards import MAX_ENTRIES, OURS, is_of_a_list, parts_of
 from ..importing.forms.material import Part, same_words
 from ..macros import without_macros
+from ..pictures import as_png, with_texts
 from .character import Character, Form, fields_of
-from .pictures import as_png, with_texts
 
 _TEXTS = (
     *("description", "personality", "scenario", "first_mes", "mes_example", "creator_notes", "system_prompt"),

@@ -2,13 +2,14 @@
 
 from .columns import as_cell, from_cell
 from .dates import Order
-from .taking_in import Becomes, Preview, Take
+from .taking_in import Becomes, Imported, Preview, Take
 from .text import NOW, Form, Reading, Row, columns_of, decoded, guess, read_text
 
 __all__ = [
     "NOW",
     "Becomes",
     "Form",
+    "Imported",
     "Order",
     "Preview",
     "Reading",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from ...core import personality as static_memory
+from ...core.change_set import ChangeSet
 from ...core.entry import MemoryEntry
 from ...core.kinds import Kind, Tier
 from ...errors import InvalidPersonality
@@ -86,6 +87,19 @@ class Preview:
 
 
 @dataclass(frozen=True)
+class Imported:
+    """What was taken in, and what became of each line.
+
+    Args:
+        change_set: what was done, or would be; ``None`` = only looked at, for a character who is not there yet.
+        material: what was read, line by line.
+    """
+
+    change_set: ChangeSet | None
+    material: Preview
+
+
+@dataclass(frozen=True)
 class Taken:
     """What an agent takes.
 
@@ -94,6 +108,7 @@ class Taken:
         document: the personality that it has then; ``None`` = it stays.
         pieces: the memories for STM.
         kept: the memories that go to LTM as they are: what was worked out elsewhere, and facts without a time.
+        portrait: the picture that it has then; ``None`` = it stays.
         notes: sentences about the whole.
     """
 
@@ -101,6 +116,7 @@ class Taken:
     document: dict[str, Any] | None
     pieces: tuple[Piece, ...]
     kept: tuple[Piece, ...]
+    portrait: str | None
     notes: tuple[str, ...]
 
 
@@ -113,12 +129,14 @@ class Held:
         named_by_file: whether its name is only that of its file, so that another may take its place.
         find: the memory of an id, or ``None``.
         words: by the words of each memory, in one spelling, when it happened.
+        portrait: its picture.
     """
 
     document: Mapping[str, Any] = field(default_factory=dict)
     named_by_file: bool = True
     find: Callable[[str], MemoryEntry | None] = lambda _entry_id: None
     words: Mapping[str, Sequence[datetime | None]] = field(default_factory=dict)
+    portrait: str | None = None
 
 
 def words_of(entries: Iterable[MemoryEntry]) -> dict[str, list[datetime | None]]:
@@ -141,15 +159,7 @@ def taken(material: Material, held: Held, now: datetime, take: Iterable[Take]) -
     wanted = frozenset(take)
     rows = [Becomes(one.place, "dropped", one.text, one.reason) for one in material.dropped]
     merging = _Personality(held)
-    lore: list[Part] = []
-    for part in material.parts:
-        of = Take.FACTS if part.section == "facts" else Take.PERSONALITY
-        if of not in wanted:
-            rows.append(Becomes(part.place, "dropped", part.text, f"The {of.value} of it were not wanted."))
-        elif (why := merging.add(part)) == _FULL:
-            lore.append(part)
-        elif why:
-            rows.append(Becomes(part.place, "dropped", part.text, why))
+    lore = _merged(material.parts, merging, wanted, rows)
     refused = merging.settle()
     for part in merging.taken:
         if (why := refused.get(id(part), "")) == "":
@@ -157,12 +167,13 @@ def taken(material: Material, held: Held, now: datetime, take: Iterable[Take]) -
             rows.append(Becomes(part.place, becomes, part.text, part.section))
         else:
             rows.append(Becomes(part.place, "dropped", part.text, why))
+    portrait = _pictured(material, held, rows, wanted=Take.PERSONALITY in wanted)
     again = 0
     pieces: list[Piece] = []
     kept: list[Piece] = []
     for piece in (*material.pieces, *map(_lore, lore)):
         if Take.MEMORIES not in wanted and not piece.of_personality:
-            rows.append(Becomes(piece.place, "dropped", piece.entry.document, "The memories of it were not wanted."))
+            rows.append(Becomes(piece.place, "dropped", piece.entry.document, _unwanted(Take.MEMORIES)))
         elif why := _is_held(piece.entry, held):
             rows.append(Becomes(piece.place, "dropped", piece.entry.document, why))
         else:
@@ -180,7 +191,48 @@ def taken(material: Material, held: Held, now: datetime, take: Iterable[Take]) -
     if again:
         notes.append(f"Said at another time already: {again:,}. They can be merged on the page Tidy.")
     notes += _counted(row for row in rows if row.becomes == "dropped")
-    return Taken(tuple(rows), merging.document(refused), tuple(pieces), tuple(kept), tuple(notes))
+    return Taken(tuple(rows), merging.document(refused), tuple(pieces), tuple(kept), portrait, tuple(notes))
+
+
+_PICTURE = "its picture"
+_CALLED = {
+    Take.PERSONALITY: "Who it is was",
+    Take.FACTS: "The facts of it were",
+    Take.MEMORIES: "The memories of it were",
+}
+
+
+def _merged(parts: Iterable[Part], merging: _Personality, wanted: Container[Take], rows: list[Becomes]) -> list[Part]:
+    """Add what is wanted to a personality, and tell what is not; answers the facts for which it has no room."""
+    lore: list[Part] = []
+    for part in parts:
+        of = Take.FACTS if part.section == "facts" else Take.PERSONALITY
+        if of not in wanted:
+            rows.append(Becomes(part.place, "dropped", part.text, _unwanted(of)))
+        elif (why := merging.add(part)) == _FULL:
+            lore.append(part)
+        elif why:
+            rows.append(Becomes(part.place, "dropped", part.text, why))
+    return lore
+
+
+def _pictured(material: Material, held: Held, rows: list[Becomes], *, wanted: bool) -> str | None:
+    """The portrait that comes in, and its row."""
+    if material.portrait is None:
+        return None
+    same = held.portrait == material.portrait
+    why = (
+        _unwanted(Take.PERSONALITY) if not wanted
+        else "" if held.portrait is None
+        else "The same is known already." if same
+        else "The character has a portrait already."
+    )  # fmt: skip
+    rows.append(Becomes("picture", "dropped" if why else "personality", _PICTURE, why or "portrait"))
+    return None if why else material.portrait
+
+
+def _unwanted(take: Take) -> str:
+    return f"{_CALLED[take]} not wanted."
 
 
 def _row(place: str, entry: MemoryEntry) -> Becomes:

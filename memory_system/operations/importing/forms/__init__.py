@@ -1,6 +1,7 @@
 """Material from elsewhere, recognised by what stands in it: a card, a chat, a table, a persona, prose."""
 
 from . import ours
+from .cards import with_extensions
 from .material import TITLES, Dropped, Material, Origin, Part, Piece
 from .ours import ABOUT, MEMORIES, PERSONALITY
 from .recognised import PERSONA_FILES, read_material
@@ -19,4 +20,5 @@ __all__ = [
     "Piece",
     "ours",
     "read_material",
+    "with_extensions",
 ]

@@ -6,6 +6,7 @@ a language model is a stranger's instruction, and is never taken as something th
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -41,9 +42,9 @@ _LEFT = {
     "tags": f"It is about the card, not about the character; {_KEPT}.",
     "alternate_greetings": f"A greeting begins a talk; it has not happened. {_KEPT.capitalize()}.",
     "group_only_greetings": f"A greeting begins a talk; it has not happened. {_KEPT.capitalize()}.",
-    "assets": f"Pictures and sounds are not memories; {_KEPT}.",
 }
-_TAKEN = {"name", "nickname", "character_book", "extensions", *_OF_V1}
+_TAKEN = {"name", "nickname", "character_book", "extensions", "assets", *_OF_V1}
+"""What is read of a card, its files and pictures by ``assets``."""
 _OF_FILES = frozenset({"creation_date", "modification_date", "source", "creator_notes_multilingual"})
 
 
@@ -101,6 +102,28 @@ def read_card(value: Mapping[str, Any], into: Gathering) -> None:
         into.note(f"Kept with the card for when it is exported: extensions ({names})."[:300])
     if isinstance(data.get("character_book"), dict):
         _read_book(data["character_book"], f"{at}character_book", said, into)
+
+
+def with_extensions(card: str, held: str | None) -> str:
+    """A card that comes in, with the ``extensions`` of the one held before that it lacks: nobody else keeps those.
+
+    Args:
+        card: JSON.
+        held: the JSON of the card that the character has; ``None`` = it has none.
+    """
+    told, before = json.loads(card.removeprefix("\ufeff")), json.loads(held or "{}")
+    ours, theirs = (_data_of(one) for one in (told, before))
+    kept, lost = (one.get("extensions") for one in (ours, theirs))
+    lacking = {key: value for key, value in lost.items() if key not in (kept or {})} if isinstance(lost, dict) else {}
+    if not lacking or not isinstance(kept, dict | None):
+        return card
+    ours["extensions"] = {**(kept or {}), **lacking}
+    return json.dumps(told, ensure_ascii=False)
+
+
+def _data_of(card: Any) -> dict[str, Any]:
+    held = card.get("data") if isinstance(card, dict) else None
+    return held if isinstance(held, dict) else card if isinstance(card, dict) else {}
 
 
 def parts_of(card: Mapping[str, Any], said: Mapping[str, Any], now: datetime) -> list[Part]:

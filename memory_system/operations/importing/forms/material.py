@@ -11,10 +11,13 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
+from ....core.change_set import ModelCall
 from ....core.entry import MemoryEntry
 from ....core.kinds import MAX_EXTRAS, MAX_ID, MAX_PEOPLE, MAX_TAGS, Tier
-from ....errors import InvalidEntry, InvalidFile, Problem
+from ....errors import InvalidEntry, InvalidFile, MemorySystemError, Problem
+from ...pictures import PNG, bare, is_pattern, portrait
 from ..dates import READ_AS_UTC, Order, in_cell
+from ..events import MAX_FILE
 
 MAX_LINE = 2000
 """Characters of one fact of a personality."""
@@ -122,6 +125,8 @@ class Material:
         dropped: what is left out.
         notes: sentences on how it was read.
         card: the JSON of a character card as it came, whose unknown parts are kept for when it is exported.
+        portrait: the picture that came with a card, made small, as an address that holds it whole.
+        calls: what a language model was asked that read it.
     """
 
     origin: Origin
@@ -130,6 +135,8 @@ class Material:
     dropped: tuple[Dropped, ...] = ()
     notes: tuple[str, ...] = ()
     card: str | None = None
+    portrait: str | None = None
+    calls: tuple[ModelCall, ...] = ()
 
     @property
     def name(self) -> str:
@@ -156,6 +163,7 @@ class Gathering:
     dropped: list[Dropped] = field(default_factory=list)
     notes: dict[str, None] = field(default_factory=dict)
     card: str | None = None
+    portrait: str | None = None
     _said: dict[tuple[str, str], str] = field(default_factory=dict)
     _seen: dict[tuple[Any, ...], int] = field(default_factory=dict)
     _restored: dict[str, str] = field(default_factory=dict)
@@ -191,6 +199,18 @@ class Gathering:
                     self.lines(place, "facts", one)
             else:
                 self.parts.append(Part(place, "identity", (key, " ".join(text.split()))))
+
+    def picture(self, place: str, raw: bytes) -> None:
+        """The picture of a card as the portrait; what cannot be one is left out."""
+        try:
+            if raw.startswith(PNG):
+                if is_pattern(raw):
+                    self.note("Its picture is the pattern of a name, which stands for no portrait.")
+                    return
+                raw = bare(raw)
+            self.portrait = portrait(raw, MAX_FILE)
+        except MemorySystemError as error:
+            self.drop(place, "its picture", error.sentence)
 
     def lines(self, place: str, section: str, value: object) -> None:
         """One fact, trait or goal, in pieces where it is too long; what is said twice is left out."""
@@ -269,8 +289,9 @@ class Gathering:
             why = f": {self.dropped[0].place}: {self.dropped[0].reason}" if self.dropped else ""
             raise refusal(f"there is nothing in it that can be taken{why}")
         return Material(
-            self.origin, tuple(self.parts), tuple(self.pieces), tuple(self.dropped), tuple(self.notes), self.card
-        )
+            self.origin, tuple(self.parts), tuple(self.pieces), tuple(self.dropped), tuple(self.notes), self.card,
+            self.portrait,
+        )  # fmt: skip
 
     def _text(self, place: str, value: object) -> str | None:
         if not isinstance(value, str):

@@ -14,7 +14,7 @@ from ..columns import begins_a_table
 from ..dates import Order, at_start
 from ..events import MAX_BATCH, MAX_FILE
 from ..text import decoded
-from . import cards, chats, ours, personas, prose, tables
+from . import assets, cards, chats, ours, personas, prose, tables
 from .containers import PNG, ZIP, Archive, card_of_picture
 from .material import TITLES, Gathering, Material, Origin, refusal
 
@@ -84,25 +84,30 @@ class _Reading:
         if not raw.strip():
             raise refusal("it is empty")
         if raw.startswith(PNG):
-            return self._card(card_of_picture(raw))
+            return self._card(card_of_picture(raw), picture=raw)
         if raw.startswith(ZIP):
             return self._archive(Archive(raw))
         if b"\x00" in raw[:4096] and not raw.startswith((b"\xff\xfe", b"\xfe\xff")):
             raise refusal(f"it is a binary file of no known form. Known are: {_known()}")
         return self._text(decoded(raw, name))
 
-    def _card(self, raw: bytes) -> Gathering:
+    def _card(self, raw: bytes, *, picture: bytes | None = None, archive: Archive | None = None) -> Gathering:
         value, text = _json(raw)
         if not isinstance(value, dict) or not cards.is_card(value):
             raise refusal("what it holds is no character card")
         into = self._begin(Origin.CARD)
         into.card = text
         cards.read_card(value, into)
+        if picture is not None:
+            into.picture("picture", picture)
+        assets.read_within(value, into)
+        if archive is not None:
+            assets.read_beside(value, archive, into)
         return into
 
     def _archive(self, archive: Archive) -> Gathering:
         if "card.json" in archive.names:
-            return self._card(archive.read("card.json"))
+            return self._card(archive.read("card.json"), archive=archive)
         if ours.is_folder(archive):
             into = self._begin(Origin.EXPORT)
             ours.read_folder(archive, into)
@@ -273,7 +278,7 @@ _VALUES: tuple[tuple[Origin, Callable[[Any], bool], _Read], ...] = (
     (
         Origin.CARD,
         lambda value: isinstance(value, dict) and cards.is_card(value),
-        lambda _, value, _text, into: cards.read_card(value, into),
+        lambda _, value, _text, into: _read_card(value, into),
     ),
     (
         Origin.LOREBOOK,
@@ -300,6 +305,11 @@ _VALUES: tuple[tuple[Origin, Callable[[Any], bool], _Read], ...] = (
     ),
 )
 """The forms that a whole JSON value can be in, in the order in which they are tried."""
+
+
+def _read_card(value: Mapping[str, Any], into: Gathering) -> None:
+    cards.read_card(value, into)
+    assets.read_within(value, into)
 
 
 def _one_of(kind: Any, given: object, what: str) -> Any:

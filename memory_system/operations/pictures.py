@@ -1,4 +1,4 @@
-"""Pictures of characters: a pattern of their own for those who were given none, and either of them as a PNG.
+"""Pictures of characters: a pattern of their own for those who were given none, portraits, and either as a PNG.
 
 The colours of the cast are none of those that mean recency, importance and relevancy.
 """
@@ -10,7 +10,11 @@ import hashlib
 import io
 import struct
 import zlib
+from collections.abc import Iterator
 from functools import cache
+
+from ..core.extras import needs
+from ..errors import InvalidParameter
 
 CAST = ("#8a5a94", "#b3566a", "#a3643c", "#7c7433", "#5f7f4f", "#4c7f86", "#5b72a8", "#77706a")
 """Plum, rose, clay, olive, moss, slate, dusk and stone: each can be told from white and from black."""
@@ -23,6 +27,12 @@ _TINT = 0.18
 _MOST_SIDE = 1024
 """Pixels of a portrait's side; ours have 256."""
 PNG = b"\x89PNG\r\n\x1a\n"
+LARGEST = 2_000_000
+"""Bytes of a file that is taken as a portrait."""
+_PIXELS, _SIDE, _QUALITY = 40_000_000, 256, 82
+_FORMATS = ("PNG", "JPEG", "WEBP")
+_TOLD = frozenset({b"tEXt", b"zTXt", b"iTXt", b"iCCP", b"eXIf"})
+"""Parts of a PNG that say something and show nothing, and may unpack to more than the picture."""
 
 
 @cache
@@ -47,6 +57,54 @@ def webp_size(raw: bytes) -> tuple[int, int]:
     return int.from_bytes(raw[26:28], "little") & 0x3FFF, int.from_bytes(raw[28:30], "little") & 0x3FFF
 
 
+def portrait(raw: bytes, most: int = LARGEST) -> str:
+    """A picture from elsewhere as a portrait: decoded, cut to a square of 256 by 256 pixels, and written anew.
+
+    Args:
+        raw: the file: PNG, JPEG or WebP.
+        most: its bytes at most.
+
+    Raises:
+        InvalidParameter: it is too large, or no such picture.
+        ExtraMissing: Pillow is not installed, which comes with the dashboard.
+    """
+    with needs("dashboard", "A portrait"):
+        from PIL import Image, ImageOps
+    if len(raw) > most:
+        raise InvalidParameter(f"The picture has {len(raw):,} bytes; at most {most:,} are taken.")
+    try:
+        _refuse_large(*webp_size(raw))
+        with Image.open(io.BytesIO(raw), formats=_FORMATS) as found:
+            _refuse_large(*found.size)
+            upright = ImageOps.exif_transpose(found).convert("RGBA")
+        small = ImageOps.fit(upright, (_SIDE, _SIDE))
+        written = io.BytesIO()
+        small.save(written, "WEBP", quality=_QUALITY)
+    except InvalidParameter:
+        raise
+    except Exception as error:  # decoders raise types of their own for whatever is no picture
+        raise InvalidParameter("This is not a picture that can be read. A portrait is a PNG, JPEG or WebP.") from error
+    return f"data:image/webp;base64,{base64.b64encode(written.getvalue()).decode()}"
+
+
+def _refuse_large(wide: int, high: int) -> None:
+    if wide * high > _PIXELS:
+        raise InvalidParameter(f"The picture has {wide:,} by {high:,} pixels; at most {_PIXELS:,} in all are taken.")
+
+
+def bare(png: bytes) -> bytes:
+    """A PNG without what it says, such as the card that it holds."""
+    parts = (part for part in _parts(png) if part[4:8] not in _TOLD)
+    return b"".join((PNG, *parts))
+
+
+def is_pattern(png: bytes) -> bool:
+    """Whether a PNG is the pattern of a name as this program draws it, and so nobody's portrait."""
+    side = struct.pack(">II", SIZE * _SCALE, SIZE * _SCALE)
+    held = {part[4:8]: part[8:-4] for part in _parts(png)}
+    return held.get(b"IHDR", b"")[:8] == side and held.get(b"PLTE") in {_palette(colour) for colour in CAST}
+
+
 def as_png(name: str, portrait: str | None = None) -> bytes:
     """The picture of a character as a PNG: the portrait, where there is one that can be read, else the pattern.
 
@@ -59,17 +117,22 @@ def as_png(name: str, portrait: str | None = None) -> bytes:
 
 def with_texts(png: bytes, texts: dict[str, bytes]) -> bytes:
     """A PNG with texts of these names (Latin-1) right before its end; what it held under them is taken out."""
-    found, place = [PNG], len(PNG)
+    found = [PNG]
     held = {name.encode("latin-1") for name in texts}
-    while place + 12 <= len(png):
-        (length,) = struct.unpack(">I", png[place : place + 4])
-        part = png[place : place + 12 + length]
+    for part in _parts(png):
         if part[4:8] == b"IEND":
             found += [_chunk(b"tEXt", name.encode("latin-1") + b"\0" + text) for name, text in texts.items()]
         if part[4:8] != b"tEXt" or part[8:].partition(b"\0")[0] not in held:
             found.append(part)
-        place += len(part)
     return b"".join(found)
+
+
+def _parts(png: bytes) -> Iterator[bytes]:
+    place = len(PNG)
+    while place + 12 <= len(png):
+        (length,) = struct.unpack(">I", png[place : place + 4])
+        yield png[place : place + 12 + length]
+        place += 12 + length
 
 
 def _portrait(address: str) -> bytes | None:
@@ -94,8 +157,6 @@ def _portrait(address: str) -> bytes | None:
 def _drawn(name: str) -> bytes:
     """The pattern, in two colours."""
     colour, cells = pattern(name)
-    full = bytes.fromhex(colour[1:])
-    ground = bytes(round(255 - (255 - one) * _TINT) for one in full)
     filled, rows = set(cells), []
     for y in range(SIZE):
         row = (y - EDGE) // CELL
@@ -104,11 +165,16 @@ def _drawn(name: str) -> bytes:
     side = SIZE * _SCALE
     parts = (
         (b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 3, 0, 0, 0)),
-        (b"PLTE", ground + full),
+        (b"PLTE", _palette(colour)),
         (b"IDAT", zlib.compress(b"".join(rows), 9)),
         (b"IEND", b""),
     )
     return PNG + b"".join(_chunk(kind, body) for kind, body in parts)
+
+
+def _palette(colour: str) -> bytes:
+    full = bytes.fromhex(colour[1:])
+    return bytes(round(255 - (255 - one) * _TINT) for one in full) + full
 
 
 def _chunk(kind: bytes, body: bytes) -> bytes:

@@ -1,0 +1,133 @@
+"""A chapter of prose as a language model reads it: what happens in it, a memory each, in place of its sentences.
+
+What it writes has to rest on sentences that it was given, by the rules of ``grounding``. A part that it fails at or
+answers with rubbish stays as it is, a memory a sentence, and the notes say so.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ...core.change_set import ModelCall
+from ...core.entry import MemoryEntry
+from ...errors import InvalidEntry, ModelError, ModelNonsense, ModelOverflow
+from ...llm import LanguageModel
+from ...llm.chapter import Happened, read_chapter
+from ...llm.offline import OfflineModel
+from ...llm.prompts import prompts_of
+from ..context import Progress, no_progress
+from ..grounding import checked, names
+from .forms import Dropped, Material, Origin, Piece
+
+MOST_SENTENCES, MOST_CHARACTERS = 40, 6000
+"""What the model is given at once."""
+_NOT_PROSE = "Only prose is read by a language model; this was read as it is."
+_NO_MODEL = "No language model is set; each sentence is a memory."
+_NOTHING = "The language model found nothing in it to remember."
+_LEFT = "The language model made no memory of it."
+_MISSES = 3
+"""Parts that a model which has read none may fail at before the others are left."""
+
+
+@dataclass(frozen=True)
+class _Part:
+    pieces: tuple[Piece, ...]
+    dropped: tuple[Dropped, ...] = ()
+    problem: str = ""
+
+
+def by_model(material: Material, model: LanguageModel, who: str, progress: Progress = no_progress) -> Material:
+    """Prose as a language model reads it; the notes tell what was left as it is, and why.
+
+    Args:
+        material: what was read; of anything but prose nothing is changed.
+        model: what reads it.
+        who: the name of whom it is read for.
+        progress: told how far it is; it may raise to cancel.
+    """
+    if material.origin is not Origin.PROSE or model.name == OfflineModel.name:
+        note = _NO_MODEL if material.origin is Origin.PROSE else _NOT_PROSE
+        return dataclasses.replace(material, notes=(*material.notes, note))
+    found: list[_Part] = []
+    calls: list[ModelCall] = []
+    given = list(_parts(material.pieces))
+    stopped = ""
+    for number, part in enumerate(given, start=1):
+        if stopped:
+            found.append(_Part(part, problem=stopped))
+            continue
+        progress((number - 1) / len(given), f"Reading part {number} of {len(given)} with the language model")
+        task = read_chapter(who, [one.entry.document for one in part]).worded(prompts_of(model))
+        try:
+            done = model.complete(task)
+        except ModelError as error:
+            calls.append(ModelCall(task.name, model.name, task.prompt(), "", 0.0, error=error.sentence))
+            found.append(_Part(part, problem=error.sentence))
+            hopeful = any(not one.problem for one in found) or len(found) < _MISSES
+            stopped = "" if isinstance(error, ModelNonsense | ModelOverflow) and hopeful else error.sentence
+        else:
+            calls.append(done.call)
+            found.append(_read(done.answer.memories, part, who))
+    problems = (
+        f"Left as sentences: {_from_to(part)}. {made.problem}"
+        for part, made in zip(given, found, strict=True) if made.problem
+    )  # fmt: skip
+    return dataclasses.replace(
+        material,
+        pieces=tuple(piece for part in found for piece in part.pieces),
+        dropped=(*material.dropped, *(one for part in found for one in part.dropped)),
+        notes=(*material.notes, f"Read by {model.label}.", *problems),
+        calls=tuple(calls),
+    )
+
+
+def _parts(pieces: Sequence[Piece]) -> Iterator[tuple[Piece, ...]]:
+    """Sentences that are read together: of one chapter, and not too many."""
+    held: list[Piece] = []
+    for piece in pieces:
+        size = sum(len(one.entry.document) for one in (*held, piece))
+        another = bool(held) and held[-1].entry.extras.get("chapter") != piece.entry.extras.get("chapter")
+        if held and (another or len(held) >= MOST_SENTENCES or size > MOST_CHARACTERS):
+            yield tuple(held)
+            held = []
+        held.append(piece)
+    if held:
+        yield tuple(held)
+
+
+def _read(memories: Sequence[Happened], part: Sequence[Piece], who: str) -> _Part:
+    """What was made of a part; as it is where nothing that was made rests on it."""
+    given = [one.entry for one in part]
+    among = names(one.document for one in given)
+    made: list[Piece] = []
+    refused: list[Dropped] = []
+    covered: set[str] = set()
+    for one in memories:
+        rests, why = checked(one.text, one.because_of, given, known=(who,), among=among)
+        if not why:
+            try:
+                made.append(Piece(_places(rests, part), MemoryEntry(one.text, metadata=given[0].extras)))
+            except InvalidEntry as error:
+                why = error.sentence
+            else:
+                covered |= {entry.id for entry in rests}
+        if why:
+            refused.append(Dropped(_from_to(part), one.text[:200], f"The language model made it up. {why}"))
+    if not made:
+        why = f"The language model wrote “{refused[0].text[:80]}”. {refused[0].reason}" if refused else _NOTHING
+        return _Part(tuple(part), problem=why)
+    left = tuple(Dropped(one.place, one.entry.document, _LEFT) for one in part if one.entry.id not in covered)
+    return _Part(tuple(made), (*left, *refused))
+
+
+def _places(rests: Sequence[MemoryEntry], part: Sequence[Piece]) -> str:
+    """Where the sentences stand that a memory rests on."""
+    ids = {one.id for one in rests}
+    places = [one.place for one in part if one.entry.id in ids]
+    return places[0] if len(places) == 1 else f"{places[0]} to {places[-1]}"
+
+
+def _from_to(part: Sequence[Piece]) -> str:
+    return part[0].place if len(part) == 1 else f"{part[0].place} to {part[-1].place}"

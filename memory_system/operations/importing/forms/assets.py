@@ -1,0 +1,93 @@
+"""What came with a character card beside its words: pictures and other files, of which one becomes the portrait.
+
+The specification of V3 names them in ``assets``: within the card, beside it in its archive (CHARX), or on a server. A
+server is never asked.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from .containers import MAX_CARD, Archive
+from .material import Gathering
+
+_BESIDE = ("embeded://", "embedded://")
+"""How the specification spells the address of a file beside the card, and how it is meant."""
+_WITHIN = "data:"
+_OF_THE_CARD = "ccdefault:"
+_IN_PICTURE = "__asset:"
+"""How programs spell the address of a file in the texts of the picture that holds the card."""
+_KEPT = "The card keeps its address"
+_NOT_HELD = "Of the files beside a card only its picture is held, as the portrait."
+
+
+def read_within(card: Mapping[str, Any], into: Gathering) -> None:
+    """Read what a card holds itself: its picture becomes the portrait, all else is told."""
+    for place, asset in _main_first(_assets(card)):
+        address = str(asset.get("uri", ""))
+        if address.startswith(_BESIDE):
+            continue  # its archive is read next, if it came in one
+        if address.startswith(_WITHIN) and _is_icon(asset) and into.portrait is None:
+            _take(place, address, into)
+        elif address.startswith(_WITHIN):
+            into.drop(place, _named(asset), "Only one picture is held as the portrait; the card keeps this one.")
+        elif address.startswith(_OF_THE_CARD) or not address:
+            continue  # the picture that the card is in
+        elif address.startswith(_IN_PICTURE):
+            into.drop(place, _named(asset), _NOT_HELD)
+        else:
+            into.drop(place, _named(asset), f"It lies elsewhere and is not fetched. {_KEPT}.")
+
+
+def read_beside(card: Mapping[str, Any], archive: Archive, into: Gathering) -> None:
+    """Read what lies beside a card in its archive: its picture becomes the portrait, all else is told."""
+    named = {_inside(str(asset.get("uri", ""))): asset for _, asset in _assets(card)}
+    lost = [(place, asset) for place, asset in _assets(card) if _inside(str(asset.get("uri", "")))]
+    for place, asset in _main_first(lost):
+        name = _inside(str(asset.get("uri", "")))
+        if name not in archive.names:
+            into.drop(place, _named(asset), f"The archive has no file {name[:100]!r}.")
+        elif _is_icon(asset) and into.portrait is None:
+            into.picture(name, archive.read(name, MAX_CARD))
+        else:
+            into.drop(name, _named(asset), _NOT_HELD)
+    for name in archive.names:
+        if name != "card.json" and name not in named:
+            into.drop(name, "a file that the card does not name", _NOT_HELD)
+
+
+def _assets(card: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    data = card.get("data")
+    listed = data.get("assets") if isinstance(data, Mapping) else None
+    held = enumerate(listed if isinstance(listed, list) else (), start=1)
+    return [(f"data.assets.{number}", one) for number, one in held if isinstance(one, Mapping)]
+
+
+def _main_first(assets: list[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    yield from sorted(assets, key=lambda one: not (_is_icon(one[1]) and one[1].get("name") == "main"))
+
+
+def _is_icon(asset: Mapping[str, Any]) -> bool:
+    return asset.get("type") == "icon"
+
+
+def _inside(address: str) -> str:
+    """The name of a file beside the card; empty for all other addresses."""
+    return next((address.removeprefix(one) for one in _BESIDE if address.startswith(one)), "")
+
+
+def _named(asset: Mapping[str, Any]) -> str:
+    return f"{asset.get('type', 'file')} {asset.get('name', '')}".strip()[:200]
+
+
+def _take(place: str, address: str, into: Gathering) -> None:
+    head, _, body = address.partition(",")
+    try:
+        raw = base64.b64decode(body if head.endswith(";base64") else "", validate=True)
+    except binascii.Error as error:
+        into.drop(place, "its picture", f"It is not base64: {error}.")
+        return
+    into.picture(place, raw)
