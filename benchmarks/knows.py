@@ -3,7 +3,7 @@
     python -m benchmarks.knows
 
 The world has 100 characters, copies of the six of the sample world, so that 100 characters have some 9,000 memories.
-``--cast`` reads ``tests/data/knows_second_cast.yaml``, whose labels were written after the rules had been frozen.
+``--cast`` reads the casts in ``tests/data``, whose labels were written after the rules and before the judge saw them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from memory_system.world.knows import Sort, StoryTest, Verdict
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = ROOT / "database" / "samples" / "harrow_quay"
-CAST = ROOT / "tests" / "data" / "knows_second_cast.yaml"
+CASTS = tuple(ROOT / "tests" / "data" / f"knows_{which}_cast.yaml" for which in ("second", "third"))
 FACTS = (
     "Juno stole the mill key from Tobias's coat.",
     "Harrow light was dark for eleven minutes on the night of the fog.",
@@ -94,9 +94,9 @@ def _queried(world: World, fact: str) -> None:
         world.agent(name).query_memory(fact, touch=False)
 
 
-def cast(folder: Path) -> None:
-    """How many of twenty labels of a second cast the frozen rules give."""
-    told: dict[str, Any] = yaml.safe_load(CAST.read_text(encoding="utf-8"))
+def cast(folder: Path, file: Path) -> None:
+    """How many of the labels of another cast the rules give."""
+    told: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
     settings = Settings(database=folder / "database", personalities=folder / "personalities", llm="offline")
     with World(settings) as world:
         world.stand_at(datetime.fromisoformat(str(told["now"])))
@@ -121,17 +121,19 @@ def cast(folder: Path) -> None:
                     print(
                         f"  {cell.agent}: {wanted}, judged {cell.verdict} by {cell.memory or 'nothing'}: {one['fact']}"
                     )
-        print(f"{exact} of {total} cells; precision {right / said:.2f}, recall {right / there:.2f}; {dict(missed)}")
+        shares = f"precision {right / said:.2f}, recall {right / there:.2f}"
+        print(f"{file.stem}: {exact} of {total} cells; {shares}; {dict(missed)}")
 
 
 def main() -> None:
     """Run what was asked for."""
     parser = argparse.ArgumentParser(description="Who knows what: speed, and a second cast.")
-    parser.add_argument("--cast", action="store_true", help="only the second cast")
+    parser.add_argument("--cast", action="store_true", help="only the other casts")
     parser.add_argument("--characters", type=int, default=CHARACTERS, help="how many there are")
     told = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        cast(Path(scratch) / "cast")
+        for file in CASTS:
+            cast(Path(scratch) / file.stem, file)
         if not told.cast:
             speed(Path(scratch) / "speed", told.characters)
 

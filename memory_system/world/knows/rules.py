@@ -14,7 +14,7 @@ from datetime import datetime
 
 from ...operations.duplicates.contradictions import OPPOSITES
 from .cell import Verdict
-from .sentence import Claim, Clause, Part, Sort, bare_name, clauses, denies_before, forms_of, hours_of, name_words
+from .sentence import Claim, Clause, Part, Sort, bare_name, clauses, denies_before, hours_of, name_words, says_of
 
 KNOWS_FROM = 0.7
 """The share of a fact that a memory has at least if it says it."""
@@ -155,9 +155,11 @@ def _of_clause(claim: Claim, memory: Remembered, read: Sequence[Clause], place: 
         if share < KNOWS_FROM or lacks:
             return Found(Verdict.UNAWARE, share, "It denies something else.", doubted)
         against.append("One says it, the other denies it.")
-    if not against and (told := _otherwise(claim, clause, met, memory)):
-        against.append(told)
-    if against and (other or _is_about_it(claim, met)):
+    opposed: tuple[Part, ...] = ()
+    if not against:
+        told, opposed = _otherwise(claim, clause, met, memory)
+        against += [told] if told else []
+    if against and (other or _is_about_it(claim, met, opposed)):
         return Found(Verdict.WRONG, share, against[0], doubted)
     if share >= KNOWS_FROM and not against and not lacks:
         return Found(Verdict.KNOWS, share, "It says all that matters of it.", doubted)
@@ -169,9 +171,11 @@ def _of_clause(claim: Claim, memory: Remembered, read: Sequence[Clause], place: 
     return Found(Verdict.UNAWARE, share, "It is about something else.", doubted)
 
 
-def _is_about_it(claim: Claim, met: Mapping[Part, float]) -> bool:
-    """Whether what a clause says otherwise is said of the same: it has the names, and most of the words."""
-    words = [part for part in claim.parts if part.sort not in (Sort.NUMBER, Sort.CLOCK, Sort.DAY)]
+def _is_about_it(claim: Claim, met: Mapping[Part, float], opposed: Sequence[Part] = ()) -> bool:
+    """Whether what a clause says otherwise is said of the same: it has the names, and most of the other words."""
+    words = [
+        part for part in claim.parts if part.sort not in (Sort.NUMBER, Sort.CLOCK, Sort.DAY) and part not in opposed
+    ]
     names = [part for part in words if part.sort is Sort.NAME]
     weight = sum(part.weight for part in words)
     if 2 * sum(met[part] >= _ELSEWHERE for part in names) < len(names) or not _has_subject(claim, met):
@@ -318,7 +322,7 @@ def _verb_place(claim: Claim, clause: Clause) -> int | None:
     verbs = claim.of(Sort.VERB)
     if not verbs:
         return None
-    return next((start for bare, _, start in clause.words if forms_of(bare) & verbs[0].forms), None)
+    return next((start for bare, _, start in clause.words if says_of(bare) & verbs[0].forms), None)
 
 
 def _agent(clause: Clause, stands: int, memory: Remembered) -> str:
@@ -373,22 +377,55 @@ def _is_that_thing(claim: Claim, met: Mapping[Part, float]) -> bool:
 # -- what is said in its place ---------------------------------------------------------------------------
 
 
-def _otherwise(claim: Claim, clause: Clause, met: Mapping[Part, float], memory: Remembered) -> str:
-    """What a clause says against a word of the fact: its opposite, or that all was as it should be."""
+def _otherwise(
+    claim: Claim, clause: Clause, met: Mapping[Part, float], memory: Remembered
+) -> tuple[str, tuple[Part, ...]]:
+    """What a clause says against words of the fact, and those: an opposite, another place, or that all was as ever."""
     lacking = [part for part in claim.of(Sort.WORD, Sort.VERB) if met[part] < _ELSEWHERE]
     said = {form for part in claim.parts for form in part.forms}
     there = {found: (bare, at) for bare, found, at in clause.words if found}
     for part in lacking:
         for form in sorted(part.forms):
-            for opposite in sorted(OPPOSITES.get(form, ())):
+            for opposite in sorted(OPPOSITES.get(form, frozenset()) | _FAILING.get(form, frozenset())):
                 if opposite in there and opposite not in said:
                     bare, at = there[opposite]
                     if part.sort is Sort.WORD or _is_subject(claim, _agent(clause, at, memory), memory):
-                        return f"One says “{part.said}”, the other “{bare}”."
+                        return f"One says “{part.said}”, the other “{bare}”.", (part,)
+    if place := _elsewhere(claim, clause, met):
+        return f"One says “{' '.join(part.said for part in place)}”, the other that it was elsewhere then.", place
     names = [part for part in claim.of(Sort.NAME) if met[part] >= 1.0]
     if lacking and names and (match := _AS_EVER.search(clause.text)):
-        return f"The memory says that it was “{match[0]}”."
-    return ""
+        return f"The memory says that it was “{match[0]}”.", ()
+    return "", ()
+
+
+_FAILING = {
+    "work": frozenset({"fail", "break", "broke", "broken"}), "fail": frozenset({"work"}), "pass": frozenset({"fail"}),
+}  # fmt: skip
+"""By stem: words against what is said of a thing that does, or does not do, what it is for."""
+_STOOD = re.compile(r"\b(?:was|were|is|are|been|stayed|spent)\s+(?:\w+\s+)?(?:in|at|on|inside|aboard|with)\b")
+
+
+_HALF_DAYS = re.compile(r"\b(?:noon|midnight)\b")
+
+
+def _elsewhere(claim: Claim, clause: Clause, met: Mapping[Part, float]) -> tuple[Part, ...]:
+    """The words for a place of the fact, where a clause says that the same was in another at that very time.
+
+    Nobody is in two places at once, so that all but the place must stand in the clause, the time too.
+    """
+    stands = _STOOD.search(claim.text)
+    whens = claim.of(Sort.WHEN, Sort.CLOCK, Sort.DAY)
+    halves = [set(_HALF_DAYS.findall(text.casefold())) for text in (claim.text, clause.text)]
+    if all(halves) and not halves[0] & halves[1]:
+        return ()  # of a clock only twelve hours are compared
+    if stands is None or claim.of(Sort.VERB) or not whens or not _STOOD.search(clause.text):
+        return ()
+    until = min((one.start for one in whens if one.start > stands.end()), default=len(claim.text))
+    place = tuple(part for part in claim.of(Sort.WORD) if stands.end() <= part.start < until)
+    rest = [part for part in claim.parts if part not in place]
+    other = bool(place) and not any(met[part] >= _ELSEWHERE for part in place)
+    return place if other and all(met[part] >= _ELSEWHERE for part in rest) else ()
 
 
 def _is_subject(claim: Claim, agent: str, memory: Remembered) -> bool:

@@ -56,6 +56,18 @@ _STOOD_FOR = {
     for number, group in enumerate(_ALIKE.replace("\n", " | ").split(" | "))
     for word in group.split()
 }
+_IMPLIED = {
+    stem(word): implied
+    for implied, told in {
+        "take": "steal rob pinch snatch pilfer grab seize confiscate", "go": "walk drive ride sail run travel",
+        "say": "whisper shout mutter confess admit", "hear": "overhear", "get": "buy inherit receive",
+        "eat": "devour", "come": "arrive return", "kill": "murder drown strangle",
+    }.items()
+    for word in told.split()
+}  # fmt: skip
+"""Whoever does the one does the other too, which says less; the other way round it need not be so."""
+_COMING = re.compile(r"\b(?:be|is|was|are|were|been)\s+(?:here|back|due)\b", re.IGNORECASE)
+"""How it is told that somebody comes, without a verb for it."""
 _NO_MATTER = frozenset(
     "someone somebody something anyone anybody anything everyone everybody there thing "  # noqa: SIM905
     "mr mrs miss ms dr father sir lady captain saint old".split()
@@ -219,6 +231,13 @@ def forms_of(word: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def says_of(word: str) -> frozenset[str]:
+    """The stems of all that is said with a word of a memory: what stands for it, and what it implies."""
+    bare = plain(word)
+    held = (_IMPLIED.get(stem(one)) for one in {bare, _BASE.get(bare, bare)})
+    return forms_of(word).union(*(forms_of(one) for one in held if one))
+
+
 def hours_of(word: str) -> tuple[int, int] | None:
     """From which hour on and until before which a time of day is; ``None`` for any other word."""
     return _WHEN.get(plain(word))
@@ -329,7 +348,8 @@ def _clauses(text: str, at: datetime | None) -> tuple[Clause, ...]:
 
 def _clause(text: str, start: int, at: datetime | None) -> Clause:
     held = [(word.plain, word.stem, word.start) for word in words(text)]
-    stems = frozenset(form for bare, found, _ in held if found or bare in _OWN for form in forms_of(bare))
+    stems = frozenset(form for bare, found, _ in held if found or bare in _OWN for form in says_of(bare))
+    stems |= forms_of("come") if _COMING.search(text) else frozenset()
     names = tuple((bare_name(text[match.start() : match.end()]), match.start()) for match in _CAPITAL.finditer(text))
     return Clause(
         text,

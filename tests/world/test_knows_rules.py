@@ -1,0 +1,36 @@
+"""What one memory has of a fact: what a word of it implies, what stands against it, and where somebody was then."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from memory_system.world.knows.cell import Verdict
+from memory_system.world.knows.rules import Remembered, weigh
+from memory_system.world.knows.sentence import claim
+
+NOW = datetime(1987, 5, 4, 20, tzinfo=UTC)
+CAST = frozenset({"odo", "vera", "karl"})
+KNOWS, HALF, WRONG, UNAWARE = Verdict.KNOWS, Verdict.HALF, Verdict.WRONG, Verdict.UNAWARE
+
+
+@pytest.mark.parametrize(
+    ("fact", "text", "verdict"),
+    [
+        ("Odo took the violin from the chest.", "Odo stole the violin from the chest.", KNOWS),
+        ("Odo took the violin from the chest.", "Karl snatched the violin from the chest.", WRONG),
+        ("Odo stole the violin from the chest.", "Odo took the violin from the chest.", HALF),
+        ("The surveyor comes on 9 May.", "A card says that the surveyor will be back on 9 May.", KNOWS),
+        ("The surveyor comes on 9 May.", "Vera thinks the surveyor will be here on 8 May.", WRONG),
+        ("The old lift works.", "The old lift broke down again today.", WRONG),
+        ("The old lift works.", "The old lift works again.", KNOWS),
+        ("The old lift works.", "The new crane broke down again today.", UNAWARE),
+        ("Odo was in the cellar at midnight.", "Odo was on the roof at midnight, Vera says.", WRONG),
+        ("Odo was in the cellar at dusk.", "Odo was on the roof at noon.", UNAWARE),
+        ("Odo was in the cellar at midnight.", "Karl was on the roof at midnight.", UNAWARE),
+    ],
+)
+def test_a_memory_stands_to_a_fact_as_a_reader_would_say(fact: str, text: str, verdict: Verdict) -> None:
+    memory = Remembered(text, NOW, frozenset({"hilde"}), CAST, NOW)
+    assert weigh(claim(fact, NOW, CAST), memory).verdict is verdict
