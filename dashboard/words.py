@@ -82,6 +82,7 @@ EDIT_THIS_MEMORY = "Edit this memory"
 BRING_A_FILE = "Bring a file of another program"
 TAKE_IT_IN = "Take it in"
 PREVIEW_THE_IMPORT = "Preview the import"
+DOWNLOAD_LEFT_OUT = "Download what is left out"
 READ_BY_MODEL = "Let the language model make memories of it"
 PROSE_WITHOUT_MODEL = "Each sentence becomes a memory. A language model, where one is set, can read the chapter."
 

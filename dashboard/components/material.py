@@ -172,7 +172,7 @@ def rows(looked: Preview, key: str) -> None:
         st.caption(f"The first {_MOST_SHOWN:,} of {len(shown):,} are shown.")
     if looked.dropped:
         st.link_button(
-            "Download what is left out", downloads.offered(left_out(looked.dropped), "left-out.csv"),
+            words.DOWNLOAD_LEFT_OUT, downloads.offered(left_out(looked.dropped), "left-out.csv"),
             icon=":material/download:",
         )  # fmt: skip
 

@@ -11,8 +11,10 @@ from datetime import datetime
 
 from ..core.change_set import Change, ChangeSet, TextChange
 from ..core.entry import MemoryEntry, Tier
+from ..embedding.embedder import CachedEmbedder
 from ..errors import InvalidFile, InvalidParameter, Problem
 from ..llm import LanguageModel
+from ..llm.offline.model import OfflineModel
 from ..operations import edit
 from ..operations.context import Progress, no_progress, within
 from ..operations.importing.chapters import by_model
@@ -176,6 +178,8 @@ class Importing(Part):
         reader = within(progress, 0.0, 0.4) if ask_model else None
         read, found = self._weighed(material, file_name, form, take, columns, dates, now, reader=reader)
         begun, share = 0.4 if ask_model else 0.1, 0.9 if rate else 0.5 if ask_model else 0.1
+        if rate and self.context.bare_model.name == OfflineModel.name:
+            begun = self._embed_to_rate([one.entry for one in found.pieces], within(progress, begun, 0.8)) or begun
         planned_on = ground(self.context, now, within(progress, begun, share))
         entries, asked = self._rated([piece.entry for piece in found.pieces], rate=rate)
         added, outcomes = edit.add(planned_on, entries, self.context.ledger.find, overwrite=False, rate=asked)
@@ -266,6 +270,22 @@ class Importing(Part):
         named_by_file, portrait = who.casefold() == context.name.casefold(), context.ledger.text("portrait")
         holding = Held(document, named_by_file, context.ledger.find, words, portrait)
         return read, taken(read, holding, at, wanted)
+
+    def _embed_to_rate(self, entries: Sequence[MemoryEntry], progress: Progress) -> float:
+        """Embed what the offline rules are to rate by its vector, in pieces, since they embed one by one.
+
+        Answers how far that brings the whole, 0 where it is too little to matter. Nothing is stored: it may be a
+        preview, and what is remembered here serves when it is applied.
+        """
+        texts = list(dict.fromkeys(one.document for one in entries if one.rating is None))
+        embedder = self.context.embedder
+        if len(texts) <= _AT_ONCE or not isinstance(embedder, CachedEmbedder):
+            return 0.0
+        embedder.make_room(len(texts))
+        for begin in range(0, len(texts), _AT_ONCE):
+            progress(begin / len(texts), f"Embedding {begin:,} of {len(texts):,} to rate them")
+            embedder.embed(texts[begin : begin + _AT_ONCE])
+        return 0.8
 
     def _rated(self, entries: Sequence[MemoryEntry], *, rate: bool) -> tuple[Sequence[MemoryEntry], bool]:
         return arriving(self.context, entries, None) if rate else (entries, False)

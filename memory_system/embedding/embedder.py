@@ -202,12 +202,15 @@ class FromChroma:
         return unit
 
 
+_MOST_ROOM = 50_000
+
+
 class CachedEmbedder:
     """Remembers the vectors of the last texts, so that asking the same cue again costs nothing."""
 
     def __init__(self, inner: Embedder, size: int = 2048) -> None:
         self._inner = inner
-        self._size = size
+        self._size = self._usual = size
         self._lock = threading.Lock()
         self._held: OrderedDict[str, Vectors] = OrderedDict()
 
@@ -242,6 +245,11 @@ class CachedEmbedder:
         if not texts:
             return np.zeros((0, 0), np.float32)
         return np.stack([known[text] for text in texts])
+
+    def make_room(self, texts: int) -> None:
+        """Remember as many texts from now on, at most 50,000 beside those before, so that none is embedded twice."""
+        with self._lock:
+            self._size = max(self._size, min(texts, _MOST_ROOM) + self._usual)
 
     def exchange(self, inner: Embedder) -> None:
         """Ask another embedder from now on, and remember nothing of the last one."""

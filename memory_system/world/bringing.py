@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import Any, Protocol
 
 from ..agent import AgentMemory
 from ..agent_parts.importing import ALL, preview_of
 from ..core import personality as static_memory
 from ..core.change_set import ModelCall
 from ..core.entry import MemoryEntry
+from ..llm import LanguageModel
 from ..operations.context import Progress, no_progress, within
 from ..operations.importing.dates import Order
 from ..operations.importing.forms import Origin
 from ..operations.importing.taking_in import Imported
 
-if TYPE_CHECKING:
-    from .world import World
+
+class Makes(Protocol):
+    """What makes characters: a world."""
+
+    author: str
+    model: LanguageModel
+    clock: Callable[[], datetime]
+
+    def free_name(self, name: str) -> str:
+        """A name that nobody has."""
+
+    def newborn(self, name: str) -> AbstractContextManager[AgentMemory]:
+        """A new agent that has nothing yet."""
 
 
 def create_from_file(
-    world: World,
+    world: Makes,
     name: str,
     personality: str | Mapping[str, Any],
     lived: Sequence[MemoryEntry] = (),
@@ -59,7 +73,7 @@ def create_from_file(
 
 
 def bring_character(
-    world: World,
+    world: Makes,
     name: str,
     material: bytes | str,
     *,

@@ -37,7 +37,7 @@ def test_a_file_with_bad_lines_is_looked_at_taken_in_and_taken_back(own: Dashboa
     expect(page.get_by_text("2 memories · 1 left out.")).to_be_visible()
     settled(page)
     with page.expect_download() as download:
-        page.get_by_role("link", name="Download what is left out").click()
+        page.get_by_role("link", name=words.DOWNLOAD_LEFT_OUT).click()
     assert "line 2" in Path(download.value.path()).read_text(encoding="utf-8")
     page.get_by_role("button", name=words.PREVIEW_THE_IMPORT).click()
     settled(page)

@@ -6,12 +6,15 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from memory_system import AgentMemory, ChangeSet, MemorySystemError, Tier, World
 from memory_system.agent_parts.importing import as_address
 from memory_system.core.kinds import Kind
+from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import InvalidFile, InvalidParameter
+from memory_system.operations.importing.taking_in import MERGEABLE
 from tests import materials
 from tests.conftest import NOW
 
@@ -108,7 +111,7 @@ def test_the_same_words_at_another_time_are_taken_and_said_to_be_so(rosa: AgentM
     later = rosa.import_material(json.dumps([told | {"time": "2026-03-02T09:00:00Z"}, {"text": "the  bell rang."}]))
     assert [change.after.timestamp for change in later.changes if change.after] != [NOW]
     assert len(later.changes) == 1
-    assert any("merged on the page Tidy" in note for note in later.notes)
+    assert any(MERGEABLE in note for note in later.notes)
 
 
 def test_an_id_that_is_another_memorys_overwrites_nothing(rosa: AgentMemory) -> None:
@@ -183,3 +186,34 @@ def test_a_file_can_be_sent_as_an_address(rosa: AgentMemory) -> None:
         rosa.import_material("data:;base64,?!")
     with pytest.raises(MemorySystemError, match="bytes or text"):
         rosa.import_material(7)  # type: ignore[arg-type]
+
+
+class _Counting:
+    """An embedder that keeps what it was asked."""
+
+    identity = "counting"
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def embed(self, texts: Any) -> Any:
+        self.asked += texts
+        return np.ones((len(texts), 4), np.float32) / 2
+
+
+def test_lines_without_a_rating_are_embedded_once_and_in_pieces(rosa: AgentMemory) -> None:
+    counting = _Counting()
+    cache = CachedEmbedder(counting, size=2)
+    texts = [f"Crate {n}" for n in range(9)]
+    cache.make_room(len(texts))
+    for text in (*texts, *texts):
+        cache.embed([text])
+    assert counting.asked == texts
+    rows = "\n".join(json.dumps({"text": f"Carter {n} left."}) for n in range(300))
+    told: list[str] = []
+    before = rosa.stamp
+    rosa.import_material(rows, preview=True, progress=lambda _done, doing: told.append(doing))
+    assert [one for one in told if one.endswith("to rate them")] == [
+        "Embedding 0 of 300 to rate them", "Embedding 256 of 300 to rate them",
+    ]  # fmt: skip
+    assert rosa.stamp == before

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import words
 from memory_system import Tier
+from memory_system.operations.importing.taking_in import MERGEABLE
 from tests import materials
 
 from .test_pages import mira, press, shown
@@ -64,14 +65,14 @@ def test_a_column_that_was_guessed_wrong_is_corrected_and_bad_lines_can_be_downl
     told = table(page)
     assert list(told["becomes"]) == ["a memory", "left out"] or list(told["becomes"]) == ["left out", "a memory"]
     assert "Sold out by nine" in set(told["text"])
-    assert any(one.proto.label == "Download what is left out" for one in page.get("link_button"))
+    assert any(one.proto.label == words.DOWNLOAD_LEFT_OUT for one in page.get("link_button"))
 
 
 def test_the_same_words_at_another_time_are_offered_for_merging(open_page: OpenPage) -> None:
     mira().import_material('[{"text": "The bell rang.", "time": "2026-03-01T09:00:00Z"}]', rate=False)
     page = open_page("short_term")
     bring(page, "again.json", '[{"text": "The bell rang.", "time": "2026-03-02T09:00:00Z"}]')
-    assert "They can be merged on the page Tidy" in shown(page)
+    assert MERGEABLE in shown(page)
     mira().undo(mira().revision)
 
 

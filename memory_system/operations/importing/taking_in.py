@@ -22,6 +22,7 @@ MOST_FACTS = 400
 """Facts that a personality is given by material; those beyond are timeless memories, which are kept as they are."""
 MOST_OTHERS = 500
 _KEYED = {"relationships": "name", "environment": "place", "routine": "time"}
+MERGEABLE = "They can be merged on the page Tidy."
 _TWICE = "The same words are held already."
 _ROUNDS = 5
 
@@ -189,7 +190,7 @@ def taken(material: Material, held: Held, now: datetime, take: Iterable[Take]) -
     if lore:
         notes.append(f"A personality is given {MOST_FACTS} facts; {len(lore):,} more become timeless memories.")
     if again:
-        notes.append(f"Said at another time already: {again:,}. They can be merged on the page Tidy.")
+        notes.append(f"Said at another time already: {again:,}. {MERGEABLE}")
     notes += _counted(row for row in rows if row.becomes == "dropped")
     return Taken(tuple(rows), merging.document(refused), tuple(pieces), tuple(kept), portrait, tuple(notes))
 
