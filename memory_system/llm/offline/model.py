@@ -51,6 +51,7 @@ class OfflineModel:
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self._anchors: list[dict[str, Any]] | None = None
+        self._embedded: tuple[str, Vectors] | None = None
         self._rules: Mapping[str, Callable[[Mapping[str, Any]], BaseModel]] = {
             "rate": self._rate,
             "questions": self._questions,
@@ -104,8 +105,11 @@ class OfflineModel:
         if self._anchors is None:
             path = resources.files(__package__).joinpath("anchors.json")
             self._anchors = json.loads(path.read_text(encoding="utf-8"))
-        vectors = self._embedder.embed([text, *(anchor["text"] for anchor in self._anchors)])
-        similar = np.maximum((vectors[1:] @ vectors[0]).astype(np.float64), 0)
+        made_by, anchors = self._embedder.identity, self._embedded
+        if anchors is None or anchors[0] != made_by:  # a world may be given another embedder
+            told = self._embedder.embed([anchor["text"] for anchor in self._anchors])
+            anchors = self._embedded = made_by, told
+        similar = np.maximum((anchors[1] @ self._embedder.embed([text])[0]).astype(np.float64), 0)
         nearest = np.argsort(-similar, kind="stable")[:_NEIGHBOURS]
         weights = similar[nearest] ** _POWER
         ratings = np.array([self._anchors[row]["rating"] for row in nearest], float)
