@@ -251,6 +251,7 @@ KEPT_IN = "Kept in"
 
 # pages/relive/relive.py
 REBUILT_EXACTLY = "Rebuilt exactly as it was answered"
+SCORES_THEN_AND_NOW = "Scores then and now"
 
 # pages/short_term/short_term.py
 MANY_EVENTS = "Many events"

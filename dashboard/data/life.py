@@ -46,6 +46,7 @@ class Life:
         self.entries = [entry for _, entry in dated]
         self.times: npt.NDArray[np.float64] = np.array([at.timestamp() for at, _ in dated])
         self.importance: npt.NDArray[np.float64] = np.array([entry.importance or 0.0 for entry in self.entries])
+        self.above: npt.NDArray[np.bool_] = np.array([entry.kind in _ABOVE for entry in self.entries], dtype=bool)
         self.place = {entry.id: number for number, entry in enumerate(self.entries)}
 
     def at(self, entry_id: str) -> float | None:
@@ -170,8 +171,7 @@ def picture(
     times = life.times[which]
     low, high = np.searchsorted(times, (since, until), side="left")
     here = which[low : high + int(np.searchsorted(times[high:], until, side="right"))]
-    above = np.array([life.entries[place].kind in _ABOVE for place in here], dtype=bool)
-    thoughts, lived = here[above], here[~above]
+    thoughts, lived = here[life.above[here]], here[~life.above[here]]
     wanted = {life.place[one] for one in first if one in life.place}
     dots = _strongest(life, lived, MOST if len(lived) <= MOST else STRONGEST, wanted, (since, until))
     marks = _strongest(life, thoughts, THOUGHTS, wanted, (since, until))
@@ -208,7 +208,7 @@ def inside(life: Life, which: npt.NDArray[np.intp], box: Sequence[float]) -> lis
     return [
         life.entries[place].id
         for place in some
-        if (high > HIGHEST if life.entries[place].kind in _ABOVE else low <= _height(life, place) <= high)
+        if (high > HIGHEST if life.above[place] else low <= _height(life, place) <= high)
     ]
 
 
@@ -233,12 +233,12 @@ def _strongest(
     """At most so many of them: those that come first, then the strongest of each part of the window in turn."""
     order = some[np.lexsort((-life.times[some], -life.importance[some]))]
     parts = np.clip(PARTS * (life.times[order] - span[0]) / (span[1] - span[0]), 0, PARTS - 1).astype(int)
-    turn, seen = np.zeros(len(order), dtype=int), np.zeros(PARTS, dtype=int)
-    for number, part in enumerate(parts):
-        turn[number] = seen[part]
-        seen[part] += 1
-    ranked = [int(place) for place in order[np.argsort(turn, kind="stable")]]
-    return [*(place for place in ranked if place in first), *(place for place in ranked if place not in first)][:most]
+    by_part = np.argsort(parts, kind="stable")
+    turn = np.empty(len(order), dtype=int)  # the how manieth of its part each is
+    turn[by_part] = np.arange(len(order)) - np.searchsorted(parts[by_part], parts[by_part])
+    ranked = order[np.argsort(turn, kind="stable")]
+    chosen = np.isin(ranked, list(first))
+    return [int(place) for place in (*ranked[chosen], *ranked[~chosen][:most])][:most]
 
 
 def _density(life: Life, some: npt.NDArray[np.intp], since: float, until: float) -> list[tuple[int, int, int]]:

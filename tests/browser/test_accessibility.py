@@ -13,7 +13,7 @@ from dashboard import words
 from dashboard.views import HISTORY
 
 from .conftest import Dashboard, settled, watched
-from .hands import choose, open_tab, press, tick, write
+from .hands import choose, field, open_tab, press, tick, write
 
 pytestmark = pytest.mark.browser
 
@@ -130,8 +130,8 @@ def test_a_page_has_no_violation_of_ours(seen: Page, dashboard: Dashboard, name:
     elif name == "recall":
         seen.get_by_text(words.DECAY_AND_TIME).click()
     elif name == "long_term":
-        ids = seen.locator(".js-plotly-plot").evaluate("plot => plot.data[2].customdata.flat()")
-        dashboard.show(seen, view, **link, memory=ids[0])
+        field(seen).locator(".item.reflection").last.click()
+        settled(seen)
     elif name == "short_term":
         seen.get_by_role("tab", name=words.MANY_EVENTS).click()
         seen.get_by_label(words.PASTE_LINES).fill("One\nTwo")

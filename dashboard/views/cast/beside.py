@@ -40,7 +40,10 @@ def show(agent: AgentMemory) -> None:
     if not cue:
         widgets.empty(words.ASK_BOTH_FIRST, "Type a question above, such as who has the key.")
         return
-    told = world.beside(agent.name, other, cue, at=at)
+    told = session.kept(
+        "beside", agent, lambda one: world.beside(one.name, other, cue, at=at), other, world.agent(other).stamp, cue,
+        at, world.clock(),
+    )  # fmt: skip
     for answer, against, column in zip(told.answers, reversed(told.answers), st.columns(2), strict=True):
         with column:
             _answer(answer, against, cue)

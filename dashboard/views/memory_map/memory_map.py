@@ -1,11 +1,12 @@
 """Memory map: memories on a plane, near where they are alike, in clusters with names; a lasso changes many together."""
 
 import streamlit as st
+from plotly.graph_objects import Figure
 
 from dashboard import session, words
 from dashboard.components import bulk, card, widgets
 from dashboard.data import charts, tables
-from memory_system import MemorySystemError
+from memory_system import AgentMemory, MemorySystemError
 from memory_system.world.cast import Chart, Point
 
 ALL = "*"
@@ -24,13 +25,18 @@ def whose() -> str:
     return str(chosen)
 
 
-def laid_out(of: str) -> Chart:
-    """The map, made again only when something of those on it has changed."""
-    world = session.world()
+def laid_out(of: str) -> tuple[Chart, Figure]:
+    """The map and its picture, made again only when something of those on it has changed."""
+    world, ink, paper = session.world(), widgets.ink(), widgets.paper()
     names = world.characters() if of == ALL else [of]
-    stamps = ((name, world.agent(name).stamp) for name in names)
+    stamps = [(name, world.agent(name).stamp) for name in names]
     with st.spinner("Laying out"):
-        return session.kept("map", session.agent(), lambda _: world.chart(names), of, *stamps)
+        chart = session.kept("map", session.agent(), lambda _: world.chart(names), of, *stamps)
+
+    def drawn(_: AgentMemory) -> Figure:
+        return charts.figure(chart, ink, paper, named=of == ALL)
+
+    return chart, session.kept("map-figure", session.agent(), drawn, of, ink, paper, *stamps)
 
 
 def chosen(chart: Chart, clicked: list[str]) -> list[Point]:
@@ -71,7 +77,7 @@ widgets.heading("Memory map", "Memories that are alike lie near each other, at t
 bulk.last()
 of = whose()
 try:
-    chart = laid_out(of)
+    chart, figure = laid_out(of)
 except MemorySystemError as error:
     widgets.problem(error)
     st.stop()
@@ -84,7 +90,7 @@ if not chart.points:
     )
     st.stop()
 picked = st.plotly_chart(
-    charts.figure(chart, widgets.ink(), widgets.paper(), named=of == ALL),
+    figure,
     on_select="rerun", selection_mode=("points", "box", "lasso"), key=f"map-{of}-{bulk.round_()}",
     config={
         "displayModeBar": True, "displaylogo": False, "scrollZoom": True,

@@ -9,6 +9,7 @@ import pandas as pd
 
 from memory_system import Query
 
+from ... import words
 from ...data.tables import short
 
 _TEXT = 300
@@ -59,7 +60,8 @@ def shifted(frame: pd.DataFrame, then: Query, now: Query) -> str:
         f'<span class="told">{_plain(_told(one))}</span></li>'
         for one in records
     )
-    return f'{_STYLE}<div class="shifts">{_key(records, marks)}<ul aria-label="Scores then and now">{rows}</ul></div>'
+    listed = f'<ul aria-label="{words.SCORES_THEN_AND_NOW}">{rows}</ul>'
+    return f'{_STYLE}<div class="shifts">{_key(records, marks)}{listed}</div>'
 
 
 def _key(records: list[dict[Any, Any]], marks: list[tuple[str, float]]) -> str:
@@ -70,9 +72,9 @@ def _key(records: list[dict[Any, Any]], marks: list[tuple[str, float]]) -> str:
         for recalled in (True, False)
         if any(_drawn(one, name, recalled) for one in records)
     ]
-    words = [f"{name if len(marks) > 1 else 'threshold'} {at:.2f}" for name, at in marks]
+    said = [f"{name if len(marks) > 1 else 'threshold'} {at:.2f}" for name, at in marks]
     dashes = dict(zip(("now", "then"), ("┆", "┊"), strict=True))
-    told += [f"<span>{dashes[name]} {said}</span>" for (name, _), said in zip(marks, words, strict=True)]
+    told += [f"<span>{dashes[name]} {one}</span>" for (name, _), one in zip(marks, said, strict=True)]
     return f'<div class="key">{"".join(told)}</div>'
 
 
