@@ -673,22 +673,21 @@ class World:
         with self._making(checked, place):
             yield self.agent(checked)
 
-    def duplicate_agent(self, name: str, to: str, *, beside: branches.Beside | None = None) -> AgentMemory:
+    def duplicate_agent(self, name: str, to: str) -> AgentMemory:
         """A copy of an agent, its whole history included, under another name.
-
-        Args:
-            name: the agent.
-            to: the copy's name.
-            beside: the texts of files that are put beside the copy; asked while nobody can write to the agent.
 
         Raises:
             InvalidAgentName, AgentNotFound, AlreadyExists, StoreError: nothing was made.
         """
+        return self.copied(name, to, lambda _copy, _source: {})
+
+    def copied(self, name: str, to: str, beside: branches.Beside) -> AgentMemory:
+        """As ``duplicate_agent``, with files beside the copy, whose texts are asked for while nobody can write."""
         with self.lock:
             knowing.refuse_knowledge(name)
             target, source = self.free_name(to), self.agent(name)
             with source.contents.alone():
-                texts = {} if beside is None else beside(target, source)
+                texts = beside(target, source)
                 with self._closed(name) as place:
                     self.carry_out(knowing.newcomer(knowing.kept_by(self), target))
                     lifecycle.duplicate(place, self._place(target), self.journals, texts)

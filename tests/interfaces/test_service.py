@@ -516,7 +516,7 @@ def test_whoever_listens_does_not_hear_another_agent_of_the_same_name(
     with api.stream("GET", f"{MIRA}/changes", timeout=LAST_RESORT) as stream:
         lines = stream.iter_lines()
         assert next(lines) == "retry: 2000"
-        with world._lock:  # so fast that nobody looks in between
+        with world.lock:  # so fast that nobody looks in between
             world.delete_agent("mira")
             world.create_agent("mira").add_short_term({"document": "Another heard it.", "rating": 5})
         assert "event: gone" in lines

@@ -58,7 +58,7 @@ class Stage(Protocol):
     def delete_agent(self, name: str) -> Binned:
         """Move an agent to the bin."""
 
-    def duplicate_agent(self, name: str, to: str, *, beside: Beside | None = None) -> AgentMemory:
+    def copied(self, name: str, to: str, beside: Beside) -> AgentMemory:
         """Copy an agent, with files beside that are made while nobody can write to it."""
 
 
@@ -133,7 +133,7 @@ def _begin(world: Stage, name: str, as_: str | None, purpose: str, author: str |
             told = Rehearsal(copy, source.name, source.stamp[0], real_clock(), now, original.author, tried, together)
             return {marks.FILE: told.to_json()}
 
-        return world.duplicate_agent(original.name, target, beside=mark)
+        return world.copied(original.name, target, mark)
 
 
 def rehearsal(world: Stage, name: str) -> Rehearsal | None:
