@@ -504,11 +504,6 @@ class Ledger:
     def _state(self) -> str:
         return f"{self._revision} {self.journal.change_set_at(self._revision)}"
 
-    def _leave_store(self) -> None:
-        """Note in a server's collections how they are let go of."""
-        if self._store_seen:
-            self._stores.leave(self._state())
-
     def _as_noted(self) -> bool:
         """Whether the store holds as many entries as the tables, and was closed at the same revision."""
         note, wanted = self._note, self._counts()
@@ -555,13 +550,8 @@ class Ledger:
         self._say_what_was_changed(said)
 
     def _say_what_was_changed(self, said: Sequence[str]) -> None:
-        """Tell of index files that something else changed: when Chroma writes them, its database changes too."""
-        note, changed = self._note, [name for name in self._altered if name.startswith("chroma/")]
-        if said or note is None or not note.clean or note.revision != self._revision:
-            return
-        if changed and "chroma/chroma.sqlite3" not in changed:
-            more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
-            self.messages.append(f"{changed[0]}{more} was changed since the agent was closed; what it holds is right.")
+        if not said and (note := self._note) is not None and note.clean and note.revision == self._revision:
+            self.messages += shutdown_note.said_of(self._altered)
 
     def _journalled_embedder(self) -> str:
         """The identity of what made most vectors of the journal; of the embedder in use where it made as many."""
@@ -742,11 +732,13 @@ class Ledger:
             self._catch_up()
             self._kept.keep(self.tables, self._place())
             self._stores.see_others()
-            self._leave_store()
-            made_by, where, note = self.embedder.identity, self._stores.where, self._note
+            if self._store_seen:  # what is on a server is noted there
+                self._stores.leave(self._state())
+            note, made_by = self._note, self.embedder.identity
             if self._told_by_note and note is not None and (note.revision, note.embedder) == (self._revision, made_by):
-                return Note(self._revision, note.counts, made_by, store=where, ours=True)
-            return Note(self._revision, self._stores.counts(), made_by, store=where, ours=not self._stores.distances())
+                return note
+            counts, ours = self._stores.counts(), not self._stores.distances()
+            return Note(self._revision, counts, made_by, store=self._stores.where, ours=ours)
         except (OSError, StoreError):  # they are derived: opening will see to what is missing
             return None
 

@@ -7,7 +7,7 @@ none. Even then it tells which of Chroma's index files have not been written sin
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -51,6 +51,15 @@ class Note:
 
 def _files(folder: Path) -> dict[str, list[int]]:
     return stamp(*(folder / name for name in ("chroma", "journal.sqlite3", "journal.sqlite3-wal", "journal.json")))
+
+
+def said_of(altered: Iterable[str]) -> list[str]:
+    """What to tell of index files that something else changed: when Chroma writes them, its database changes too."""
+    changed = [name for name in altered if name.startswith("chroma/")]
+    if not changed or "chroma/chroma.sqlite3" in changed:
+        return []
+    more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+    return [f"{changed[0]}{more} was changed since the agent was closed; what it holds is right."]
 
 
 def read(folder: Path) -> Note | None:
