@@ -13,6 +13,8 @@ from ..world.world import World
 from .worlds import Saved, Worlds
 
 _CLOSING_SECONDS = 2.0
+_MOST_SECONDS = 600.0
+"""How long a world that was switched away from waits for work that was begun in it; a model may be slow."""
 
 
 class InUse:
@@ -30,6 +32,8 @@ class InUse:
         self._first, self._another = first, another
         self._world: World | None = None
         self._lock = threading.RLock()
+        self._left = threading.Condition()
+        self._borrowed: dict[object, World] = {}
         self._notice = ExitStack()
         self._address = ""
         self._lives = False
@@ -122,21 +126,48 @@ class InUse:
         self._begin(world)
         for tell in self.after:
             tell()
-        closing = threading.Thread(target=former.close, name="closing", daemon=True)  # a thread may still work on it
+        closing = threading.Thread(target=self._close, args=(former,), name="closing", daemon=True)
         closing.start()
         closing.join(_CLOSING_SECONDS)
 
-    def expect(self, name: str) -> None:
-        """Do nothing if the world of this name is in use.
+    def expected(self, name: str | None) -> World:
+        """The world in use, if it is the one of this name, or none is named.
 
         Raises:
             Conflict: another one is.
         """
-        if self.world.name != name:
+        world = self.world
+        if name is not None and world.name != name:
             raise Conflict(
-                f"The world in use is {self.world.name!r}, not {name!r:.80}. Nothing was changed; switch to it, or ask "
+                f"The world in use is {world.name!r}, not {name!r:.80}. Nothing was changed; switch to it, or ask "
                 "this one without naming another."
             )
+        return world
+
+    def borrow(self, name: str | None) -> tuple[World, Callable[[], None]]:
+        """The world in use for a while, in which it is not closed, even if another is switched to.
+
+        Answers it, and what is to be called, once or more often, when it is not needed any more.
+
+        Raises:
+            Conflict: as ``expected``.
+        """
+        with self._lock:
+            world = self.expected(name)
+            borrower = object()
+            with self._left:
+                self._borrowed[borrower] = world
+        return world, lambda: self._leave(borrower)
+
+    def _leave(self, borrower: object) -> None:
+        with self._left:
+            self._borrowed.pop(borrower, None)
+            self._left.notify_all()
+
+    def _close(self, world: World) -> None:
+        with self._left:
+            self._left.wait_for(lambda: world not in self._borrowed.values(), _MOST_SECONDS)
+        world.close()
 
     def close(self) -> None:
         """Close the world that was switched to, if one was."""

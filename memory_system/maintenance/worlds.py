@@ -20,7 +20,7 @@ from ..core.entry import Tier
 from ..core.files import as_store_errors, making, replace_text, size_of
 from ..core.known import WORLD_AGENT
 from ..core.names import checked_name
-from ..core.settings import IN_USE, MEMORY, Settings
+from ..core.settings import IN_USE, MEMORY, Settings, in_use
 from ..core.shipped import samples
 from ..core.times import real_clock
 from ..embedding.embedder import Embedder
@@ -144,6 +144,8 @@ class Worlds:
             tell(characters=sum(not _rehearses(folder / one) for one in names))
             for one in names:
                 with _noted(problems), self._journals() as journals, journals.of(folder / one).looked_at() as journal:
+                    if journal is None and (folder / one / "chroma").is_dir():
+                        problems.append(f"The journal of {one!r} is missing; what to do is told when it is opened.")
                     span = None if journal is None else journal.span()
                     if journal is not None and span is not None:
                         tell(memories=told.memories + journal.count((Tier.STM, Tier.LTM)))
@@ -281,18 +283,21 @@ class Worlds:
             StoreBusy, StoreError: somebody writes it, or it cannot be moved. Nothing was changed.
         """
         with self._alone():
-            folder = self._held(name)
+            folder, noted = self._held(name), in_use(self.folder)
             checked = self.free_name(to, but=folder.name)
             self._refuse_served(folder)
             if checked == folder.name:
                 return self.saved(checked)
+            if not _is_world(folder):
+                raise Conflict(f"Nothing has happened in {folder.name!r} yet. Create {checked!r}, and switch to it.")
             with self._let_go(folder.name), as_store_errors(f"The world {folder.name!r}"):
-                folder.mkdir(exist_ok=True)  # one that nothing has happened in yet
                 folder.rename(folder.with_name(checked))
             for one in self.names():
                 self._follow(one, folder.name, checked)
-            if folder.name == self.used:
+            mine = folder.name == self.used
+            if mine:
                 self.settings = self._settings(checked)
+            if mine or folder.name == noted:
                 self._say_in_use(checked)
             return self.saved(checked)
 
@@ -313,7 +318,7 @@ class Worlds:
         """
         with self._alone():
             folder = self._held(name)
-            if folder.name == self.used:
+            if folder.name in (self.used, in_use(self.folder) if (self.folder / IN_USE).is_file() else ""):
                 raise Conflict(f"The world {folder.name!r} is in use. Switch to another one, then delete it.")
             self._refuse_served(folder)
             now = real_clock()

@@ -67,12 +67,24 @@ def read(folder: Path) -> Note | None:
     for name in (_CLOSED, _OPENED):
         try:
             told = json.loads((folder / name).read_text(encoding="utf-8"))
-            return Note(**{"embedder": "", "files": {}, **told, "clean": name == _CLOSED})
+            note = Note(**{"embedder": "", "files": {}, **told, "clean": name == _CLOSED})
+            return note if _is_one(note) else None
         except FileNotFoundError:
             continue
         except (OSError, ValueError, TypeError, RecursionError):
             return None
     return None
+
+
+def _is_one(note: Note) -> bool:
+    """Whether each field of what was read is of its kind."""
+    counts, files = note.counts, note.files
+    return (
+        isinstance(counts, dict)
+        and all(isinstance(count, int) for count in counts.values())
+        and isinstance(files, dict)
+        and all(isinstance(one, list) and [type(part) for part in one] == [int, int] for one in files.values())
+    )
 
 
 def opened(folder: Path) -> None:

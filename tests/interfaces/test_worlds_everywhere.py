@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 from fastapi.testclient import TestClient
 from pydantic import SecretStr
 
 from memory_system import AgentMemory, Settings, Tier, World
+from memory_system.core.memory import Vectors
 from memory_system.errors import AlreadyExists, Conflict, NotAllowed, WorldNotFound
 from memory_system.interfaces.api import create_app
 from memory_system.interfaces.client import RemoteWorld
@@ -19,6 +20,7 @@ from memory_system.world.auth import Door
 from tests import programs
 from tests.command_line import CommandLine
 from tests.served import served_api
+from tests.waiting import until
 
 Remember = Callable[..., str]
 
@@ -90,6 +92,29 @@ def test_whoever_says_which_world_is_meant_reaches_no_other(there: RemoteWorld, 
             with pytest.raises(Conflict, match="The world in use is 'what if', not 'mem_test'"):
                 act()
     assert in_use.world.agents() == ["mira"]
+
+
+@pytest.mark.parametrize("named", ["mem_test", None])
+def test_a_write_ends_in_the_world_in_which_it_began(
+    there: RemoteWorld, in_use: InUse, monkeypatch: pytest.MonkeyPatch, named: str | None
+) -> None:
+    there.create_world("second")
+    first, mira = in_use.world, in_use.world.agent("mira")
+    embed = first.embedder.embed
+
+    def switching(texts: Sequence[str]) -> Vectors:
+        if in_use.world is first:
+            in_use.switch("second")
+        return embed(texts)
+
+    with RemoteWorld(str(there._wire._client.base_url), world=named) as game:
+        remote = game.agent("mira")
+        monkeypatch.setattr(first.embedder, "embed", switching)
+        assert remote.add_short_term({"document": "Lent the lamp to nobody.", "rating": 4}).unrated == ()
+    assert in_use.world.name == "second"
+    until(lambda: mira.gone)
+    in_use.switch("mem_test")
+    assert len(in_use.world.agent("mira").entries(Tier.STM)) == 2
 
 
 def test_what_was_previewed_in_one_world_is_not_applied_in_another(there: RemoteWorld, in_use: InUse) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory_system import AgentMemory, Settings, Tier, World
+from memory_system.core.settings import in_use
 from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import (
     AlreadyExists,
@@ -253,7 +254,7 @@ def test_what_is_held_of_a_world_goes_on_in_it_after_a_switch(worlds: Worlds, wo
     held.agent("mira").add_short_term({"document": "Late, and meant for the first", "rating": 5})
     assert "Late, and meant for the first" not in texts(use.world)
     with pytest.raises(Conflict, match="The world in use is 'second', not 'mem_test'"):
-        use.expect("mem_test")
+        use.expected("mem_test")
     use.close()
 
 
@@ -313,3 +314,28 @@ def test_a_copy_that_is_stopped_leaves_nothing(worlds: Worlds) -> None:
     with pytest.raises(Enough):
         worlds.copy("mem_test", "second", progress=stop)
     assert sorted(path.name for path in worlds.folder.glob("*")) == before
+
+
+def test_the_world_that_others_open_is_followed_when_it_moves_and_is_not_deleted(worlds: Worlds) -> None:
+    worlds.create("winter")
+    worlds.switch("winter")
+    other = Worlds(worlds.settings.model_copy(update={"world": "mem_test"}))
+    with pytest.raises(Conflict, match="is in use"):
+        other.delete("winter")
+    other.rename("winter", "spring")
+    assert in_use(worlds.folder) == "spring"
+
+
+def test_a_world_in_which_nothing_has_happened_is_not_renamed(worlds: Worlds) -> None:
+    worlds.create("winter")
+    worlds.switch("winter")
+    with pytest.raises(Conflict, match="Create 'played'"):
+        Worlds(worlds.settings.model_copy(update={"world": "nowhere"})).rename("nowhere", "played")
+    assert worlds.create("played").name == "played"
+
+
+def test_a_lost_journal_is_told_in_the_line_of_its_world(worlds: Worlds, agent: AgentMemory) -> None:
+    agent.add_short_term({"document": "Locked the mill."}, rate=False)
+    agent.close()
+    (worlds.folder / worlds.used / "mira" / "journal.sqlite3").write_bytes(b"")
+    assert "journal of 'mira' is missing" in worlds.saved(worlds.used).problem

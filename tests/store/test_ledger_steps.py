@@ -14,6 +14,7 @@ from memory_system import AgentMemory, Tier, World
 from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import AgentGone, StaleChange
 from memory_system.store import access_buffer, ledger
+from memory_system.store.chroma.location import InFolder
 from memory_system.store.projection import Stores
 from tests.conftest import NOW, PERSONALITY
 
@@ -122,6 +123,52 @@ def test_a_store_is_compared_row_by_row_when_it_was_not_closed_and_never_for_a_c
     (folder / "closed.json").unlink()
     assert len(world.agent("mira").entries(Tier.STM)) == 3
     assert compared == [folder / "chroma"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"counts": [1, 2]}, {"counts": None}, {"counts": {"stm": "1"}}, {"files": [1]}, {"files": {"chroma/x": 5}}],
+    ids=str,
+)
+def test_a_note_that_makes_no_sense_is_passed_over(
+    world: World, remember: Remember, folder: Path, wrong: dict[str, object]
+) -> None:
+    remember("The bell rang.")
+    world.close()
+    note = folder / "closed.json"
+    note.write_text(json.dumps(json.loads(note.read_text(encoding="utf-8")) | wrong), encoding="utf-8")
+    assert len(world.agent("mira").entries(Tier.STM)) == 1
+    world.close()
+    assert json.loads(note.read_text(encoding="utf-8"))["revision"] == 2
+
+
+def test_an_agent_that_nobody_wrote_to_since_opens_without_chroma_and_writes_with_it(
+    world: World, remember: Remember, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remember("The bell rang.")
+    world.close()
+    opened: list[Path] = []
+    client = InFolder.client
+    monkeypatch.setattr(InFolder, "client", lambda self: opened.append(self.folder) or client(self))
+    assert [hit.entry.document for hit in world.agent("mira").query_memory("bell", top_k=1)] == ["The bell rang."]
+    world.close()
+    assert opened == []
+    world.agent("mira").add_short_term({"document": "And again.", "rating": 5})
+    assert opened
+    world.close()
+    assert json.loads((folder / "closed.json").read_text(encoding="utf-8"))["counts"]["stm"] == 2
+
+
+def test_zeros_in_the_place_of_what_made_the_vectors_say_nothing(
+    world: World, remember: Remember, folder: Path
+) -> None:
+    remember("The bell rang.")
+    world.close()
+    made_with = next(folder.rglob("made_with.txt"))
+    made_with.write_bytes(bytes(16))
+    agent = world.agent("mira")
+    agent.add_short_term({"document": "And again.", "rating": 5})
+    assert len(agent.entries(Tier.STM)) == 2
 
 
 def test_a_store_that_was_made_anew_still_knows_how_much_the_journal_told(

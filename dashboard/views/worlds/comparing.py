@@ -23,7 +23,7 @@ def show(worlds: Worlds, names: list[str]) -> None:
     others = [_NONE, *(one for one in names if one != name)]
     other = st.selectbox(words.COMPARE_WITH, others, key=f"worlds-other-{name}", help="In Python: Worlds.compare")
     if other == _NONE:
-        st.caption(widgets.plain(f"Choose which world {name} is compared with."))
+        st.caption(widgets.plain(f"Choose which world “{name}” is compared with."))
         return
     try:
         with st.spinner("Comparing"):
@@ -39,10 +39,12 @@ def show(worlds: Worlds, names: list[str]) -> None:
         return
     for side, only in ((found.left, found.only_left), (found.right, found.only_right)):
         if only:
-            st.markdown(widgets.plain(f"Only in {side}: {', '.join(only)}."))
+            st.markdown(widgets.plain(f"Only in “{side}”: {', '.join(only)}."))
     for one in found.characters:
-        left = f"{tables.counted(one.left_changes, 'change', 'changes')} in {found.left}"
-        st.caption(widgets.plain(f"{one.name}: {left} since both were the same, {one.right_changes} in {found.right}."))
+        left = f"{tables.counted(one.left_changes, 'change', 'changes')} in “{found.left}”"
+        st.caption(
+            widgets.plain(f"{one.name}: since both were the same, {left} and {one.right_changes} in “{found.right}”.")
+        )
     if found.same:
         st.caption(widgets.plain(f"The same in both: {', '.join(found.same)}."))
     columns = {"character": "Character", "what": "What", "left": found.left, "right": found.right}

@@ -18,7 +18,7 @@ from ...world.auth import Door
 from ...world.viewer import for_role
 from ...world.world import World
 from . import problems
-from .auth import Entrance, asking, expected
+from .auth import Entrance, asking, meant
 from .deps import Desk, names_itself
 from .fast_query import Express
 from .guard import Guard, Hosts
@@ -119,9 +119,12 @@ def create_app(
     in_use = world if isinstance(world, InUse) else InUse(world)
 
     def served() -> World:
-        if (name := expected()) is not None:
-            in_use.expect(name)
-        return for_role(in_use.world, asking())
+        about = meant()
+        if not about.writes:
+            return for_role(in_use.expected(about.name), asking())
+        if about.world is None:
+            about.world, about.leave = in_use.borrow(about.name)
+        return for_role(about.world, asking())
 
     desk = Desk(served, in_use)
     in_use.after.append(desk.previews.clear)

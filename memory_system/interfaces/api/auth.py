@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from contextvars import ContextVar
+from dataclasses import dataclass
 from urllib.parse import unquote
 
 from fastapi.responses import JSONResponse
@@ -13,6 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from ...errors import NotAllowed, NotSignedIn, TooMany
 from ...world.auth import Door, Role
 from ...world.viewer import VIEWING
+from ...world.world import World
 from ..reads import READS
 from .problems import told
 
@@ -30,12 +33,29 @@ def asking() -> Role:
     return _ASKING.get() or Role.VIEWER
 
 
-_EXPECTED: ContextVar[str | None] = ContextVar("expected", default=None)
+@dataclass
+class Meant:
+    """Which world the request that is being answered is about.
+
+    Args:
+        name: its name, by a header; ``None`` if whichever is served is meant.
+        writes: whether the request may change something, and so stays in one world from its beginning to its end.
+        world: the one that it stays in, once that is known.
+        leave: called when it is answered.
+    """
+
+    name: str | None
+    writes: bool
+    world: World | None = None
+    leave: Callable[[], object] = lambda: None
 
 
-def expected() -> str | None:
-    """The world that the request that is being answered is meant for, by its header; ``None`` = whichever is served."""
-    return _EXPECTED.get()
+_MEANT: ContextVar[Meant | None] = ContextVar("meant", default=None)
+
+
+def meant() -> Meant:
+    """What is known of the world that the request that is being answered is about; outside of any nothing is."""
+    return _MEANT.get() or Meant(None, writes=False)
 
 
 class Entrance:
@@ -60,12 +80,14 @@ class Entrance:
             role.headers["Connection"] = "close"  # its body is not read
             await role(scope, receive, send)
             return
-        told_by, meant = _ASKING.set(role), _EXPECTED.set(_meant(scope))
+        about = Meant(_named(scope), writes=not _only_looks(scope))
+        told_by, of = _ASKING.set(role), _MEANT.set(about)
         try:
             await self.app(scope, receive, send)
         finally:
             _ASKING.reset(told_by)
-            _EXPECTED.reset(meant)
+            _MEANT.reset(of)
+            about.leave()
 
     def _let_in(self, scope: Scope) -> Role | JSONResponse:
         role: Role | None = self._door.most
@@ -82,12 +104,16 @@ class Entrance:
                 return answer
         if role is None:
             return _no_token("This is not a token of this server.")
-        if role is Role.VIEWER and scope["method"] not in _LOOKS and not _ASKS.fullmatch(scope["path"]):
+        if role is Role.VIEWER and not _only_looks(scope):
             return told(NotAllowed(VIEWING))
         return role
 
 
-def _meant(scope: Scope) -> str | None:
+def _only_looks(scope: Scope) -> bool:
+    return scope["method"] in _LOOKS or _ASKS.fullmatch(scope["path"]) is not None
+
+
+def _named(scope: Scope) -> str | None:
     name = dict(scope["headers"]).get(b"memory-world")
     return None if name is None else unquote(name.decode("latin-1"))
 

@@ -149,7 +149,7 @@ class InFolder(Home):
             text = (self.folder / _FILE).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
             return {}
-        return {MADE_WITH: text} if text else {}
+        return {MADE_WITH: text} if text.isprintable() and text else {}  # a file of zeros says nothing
 
     def note(self, **told: str) -> None:
         """Note what made the vectors; whose the files are, and how they were left, their folder tells."""

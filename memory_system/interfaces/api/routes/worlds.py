@@ -15,6 +15,7 @@ from ....world.folders import Binned
 from ... import serialize
 from ...forms import Body, Name
 from ...serialize import model
+from ..auth import meant
 from ..deps import Desk, documents_key
 from ..schemas.bodies import To
 from ..sse import TOLD, Tell, progress
@@ -56,6 +57,7 @@ def routes(desk: Desk) -> APIRouter:
     def rename(world: WorldName, body: To) -> Response:
         """Give a world another name, also the one that is served."""
         desk.worlds  # noqa: B018 - nobody renames a world that is none of theirs
+        meant().leave()  # which this request does not stay in
         return _told(desk.in_use.rename(world, body.to))
 
     def delete(world: WorldName) -> Response:
@@ -72,6 +74,7 @@ def routes(desk: Desk) -> APIRouter:
     def switch(world: WorldName) -> Response:
         """Serve another world from now on: at once, for everybody who asks this server."""
         desk.worlds  # noqa: B018 - as above
+        meant().leave()
         return _told(desk.in_use.switch(world))
 
     quick, told, write = desk.lanes.quick, desk.lanes.told, [Depends(documents_key)]
