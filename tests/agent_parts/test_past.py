@@ -364,6 +364,7 @@ CHANGES: dict[str, tuple[Any, ...]] = {
     "edit_many": (["key"],),
     "empty_bin": (),
     "forget": ("key",),
+    "bring_in": ("2026-03-27 Saw smoke.",),
     "import_material": ("2026-03-27 Saw smoke.",),
     "judge": ("Who has the key?", "key", True),
     "keep_stale": ("insight",),

@@ -25,6 +25,7 @@ GIVEN: dict[str, tuple[Any, ...]] = {
     "edit_many": (["kept"],),
     "empty_bin": (),
     "forget": ("kept",),
+    "bring_in": ("2026-03-27 Saw smoke.",),
     "import_material": ("2026-03-27 Saw smoke.",),
     "judge": ("Is there a fire?", "kept", True),
     "keep_stale": ("kept",),

@@ -68,7 +68,9 @@ def with_one(worlds: Worlds, held: list[Saved]) -> None:
             help="It goes to the bin, and can be restored. The open world is not deleted. In Python: Worlds.delete",
         ):  # fmt: skip
             widgets.try_to(lambda: _deleted(worlds, name))
-    to = st.text_input(words.OTHER_NAME, key=drafts.turn("worlds-to"), placeholder="what if", max_chars=64).strip()
+    to = st.text_input(
+        words.OTHER_NAME, key=drafts.turn("worlds-to"), placeholder="what if", max_chars=64, persist_state="session"
+    ).strip()
     with st.container(horizontal=True):
         if st.button(words.BRANCH_IT, icon=":material/call_split:", disabled=not to, help=_BRANCH):
             _begin(worlds, to, lambda progress: worlds.branch(name, to, progress=progress))
@@ -84,7 +86,9 @@ _BRANCH = "A copy that knows of which world it is, to try something in and to co
 def new(worlds: Worlds) -> None:
     """A world of its own, empty or with the sample."""
     st.header("A new one", anchor=False)
-    name = st.text_input(words.NEW_WORLD_NAME, key=drafts.turn("worlds-new"), max_chars=64).strip()
+    name = st.text_input(
+        words.NEW_WORLD_NAME, key=drafts.turn("worlds-new"), max_chars=64, persist_state="session"
+    ).strip()
     sample = st.checkbox("With the characters of the sample", key="worlds-sample")
     if st.button(words.CREATE_WORLD, icon=":material/add:", disabled=not name, help="In Python: Worlds.create"):
         _begin(worlds, name, lambda progress: worlds.create(name, sample=sample, progress=progress))
