@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -167,6 +168,15 @@ def kept(what: str, agent: AgentMemory, make: Callable[[AgentMemory], _T], *more
                 del held[next(iter(held))]
     value: _T = made
     return value
+
+
+def stamps(names: Iterable[str]) -> Iterator[tuple[str, tuple[int, int] | None]]:
+    """What tells ``kept`` whether one of these characters has changed; ``None`` of whoever cannot be opened."""
+    for name in names:
+        stamp = None
+        with suppress(MemorySystemError):
+            stamp = world().agent(name).stamp
+        yield name, stamp
 
 
 def timeline(agent: AgentMemory) -> pd.DataFrame:

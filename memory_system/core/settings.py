@@ -46,13 +46,18 @@ def _cache_folder() -> Path:
     return platformdirs.user_cache_path(PROGRAM, appauthor=False)
 
 
-def in_use(database: Path) -> str:
-    """The name of the world that was switched to; the default one's if none was, or it is there no more."""
+def chosen(database: Path) -> str | None:
+    """The name of the world that was switched to; ``None`` if none was, or it is there no more."""
     try:
         name = checked_name(read_at_most(database / IN_USE, 1000).decode().strip(), "world name")
     except (OSError, ValueError):  # nobody has ever switched, or that is no name
-        return DEFAULT_WORLD
-    return name if (database / name).is_dir() else DEFAULT_WORLD
+        return None
+    return name if (database / name).is_dir() else None
+
+
+def in_use(database: Path) -> str:
+    """The name of the world that programs open unless they are told another."""
+    return chosen(database) or DEFAULT_WORLD
 
 
 class Settings(BaseSettings):

@@ -89,7 +89,7 @@ class InUse:
         """
         with self._lock:
             former, worlds = self.world, self.worlds
-            name = worlds.saved(name).name
+            name = worlds.known(name)
             if name != former.name:
                 self._exchange(former, lambda: self._opened(former, name))
             return worlds.switch(name)

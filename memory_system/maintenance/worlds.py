@@ -20,7 +20,7 @@ from ..core.entry import Tier
 from ..core.files import as_store_errors, making, replace_text, size_of
 from ..core.known import WORLD_AGENT
 from ..core.names import checked_name
-from ..core.settings import IN_USE, MEMORY, Settings, in_use
+from ..core.settings import IN_USE, MEMORY, Settings, chosen, in_use
 from ..core.shipped import samples
 from ..core.times import real_clock
 from ..embedding.embedder import Embedder
@@ -116,6 +116,14 @@ class Worlds:
         held = {path.name for path in self.folder.glob("*") if _is_world(path)}
         return sorted({*held, self.used})
 
+    def known(self, name: str) -> str:
+        """The name of a world that there is.
+
+        Raises:
+            WorldNotFound: there is none of this name.
+        """
+        return self._held(name).name
+
     def all(self) -> list[Saved]:
         """All worlds, by name; nothing of them is opened or changed."""
         return [self.saved(name) for name in self.names()]
@@ -139,11 +147,11 @@ class Worlds:
         with _noted(problems):
             slot = read_slot(folder)
             tell(made_at=slot and slot.made_at, branched=slot and slot.branched)
-        with _noted(problems):
+        with _noted(problems), self._journals() as journals:
             names = agent_names(self._settings(folder.name))
             tell(characters=sum(not _rehearses(folder / one) for one in names))
             for one in names:
-                with _noted(problems), self._journals() as journals, journals.of(folder / one).looked_at() as journal:
+                with _noted(problems), journals.of(folder / one).looked_at() as journal:
                     if journal is None and (folder / one / "chroma").is_dir():
                         problems.append(f"The journal of {one!r} is missing; what to do is told when it is opened.")
                     span = None if journal is None else journal.span()
@@ -318,7 +326,7 @@ class Worlds:
         """
         with self._alone():
             folder = self._held(name)
-            if folder.name in (self.used, in_use(self.folder) if (self.folder / IN_USE).is_file() else ""):
+            if folder.name in (self.used, chosen(self.folder)):
                 raise Conflict(f"The world {folder.name!r} is in use. Switch to another one, then delete it.")
             self._refuse_served(folder)
             now = real_clock()

@@ -24,7 +24,7 @@ def show(agent: AgentMemory) -> None:
         st.switch_page("views/personality/personality.py", query_params={"agent": name})
     world = session.world()
     names = [agent.name, *(name for name in world.characters() if name != agent.name)][:_MOST]
-    stamps = ((name, world.agent(name).stamp) for name in world.characters())
+    stamps = session.stamps(world.characters())
     bonds = [one for one in session.kept("bonds", agent, lambda _: world.bonds(), *stamps) if one.agent in names]
     if not any(one.to in names for one in bonds):
         widgets.empty(words.NOBODY_TRUSTS, "Write into its personality whom it knows.", agent, to="personality")

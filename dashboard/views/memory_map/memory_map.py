@@ -29,7 +29,7 @@ def laid_out(of: str) -> tuple[Chart, Figure]:
     """The map and its picture, made again only when something of those on it has changed."""
     world, ink, paper = session.world(), widgets.ink(), widgets.paper()
     names = world.characters() if of == ALL else [of]
-    stamps = [(name, world.agent(name).stamp) for name in names]
+    stamps = list(session.stamps(names))
     with st.spinner("Laying out"):
         chart = session.kept("map", session.agent(), lambda _: world.chart(names), of, *stamps)
 

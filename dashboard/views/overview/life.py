@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
 
@@ -60,7 +59,7 @@ def _still() -> None:
     st.markdown(f"**{widgets.plain(session.clock_words())}**")
     if not session.viewing():
         _controls(world.speed)
-    changed = tuple(_stamps())
+    changed = tuple(session.stamps(session.world().characters()))
     left, right = st.columns(2)
     with left:
         _happened(changed)
@@ -119,7 +118,7 @@ def _ended(work: working.Work) -> None:
 
 
 _Stamps = tuple[tuple[str, tuple[int, int] | None], ...]
-"""As ``_stamps`` tells them."""
+"""As ``session.stamps`` tells them."""
 
 
 def _happened(changed: _Stamps) -> None:
@@ -154,16 +153,6 @@ def _by_itself(seen: datetime | None) -> list[tuple[datetime, str, Applied]]:
             done = world.agent(name).history(_LOOKED, author=BY_ITSELF, since=seen)
             found += [(one.applied_at, name, one) for one in done if seen is None or one.applied_at > seen]
     return sorted(found, key=lambda one: one[0], reverse=True)
-
-
-def _stamps() -> Iterator[tuple[str, tuple[int, int] | None]]:
-    """What tells whether any character of the world has changed."""
-    world = session.world()
-    for name in world.characters():
-        stamp_of = None
-        with suppress(MemorySystemError):
-            stamp_of = world.agent(name).stamp
-        yield name, stamp_of
 
 
 def _next(changed: _Stamps) -> None:

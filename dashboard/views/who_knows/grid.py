@@ -58,7 +58,7 @@ def cells(fact: str, at: datetime | None) -> tuple[Cell, ...]:
     """How each character stands to a fact, asked again only when something has changed."""
     world = session.world()
     names = world.characters()[:_MOST]
-    stamps = tuple((name, *world.agent(name).stamp) for name in names)
+    stamps = tuple(session.stamps(names))
     asked = (at, world.standing if at is None else None, world.labels(), world.facts(), stamps)
     held = st.session_state.setdefault(_HELD, {})
     if fact not in held or held[fact][0] != asked:

@@ -62,7 +62,7 @@ Author = Annotated[
         description='Who is behind it, percent-encoded UTF-8; the history tells it as "API" and this.',
     ),
 ]
-Meant = Annotated[
+ForWorld = Annotated[
     StrictStr | None,
     Header(
         alias="Memory-World",
@@ -75,7 +75,7 @@ _CALLER: ContextVar[str] = ContextVar("caller", default="")
 """What the caller of this request calls himself."""
 
 
-async def names_itself(author: Author = None, _meant: Meant = None) -> None:
+async def names_itself(author: Author = None, _meant: ForWorld = None) -> None:
     """Let the history tell what this request does as its caller's."""
     _CALLER.set(unquote(author or ""))
 

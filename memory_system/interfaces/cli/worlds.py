@@ -117,12 +117,12 @@ def _row(told: Saved) -> list[str]:
 
 def _do(held: Worlds, act: Act, given: list[str], *, sample: bool, dry_run: bool, json: bool) -> None:
     if act in (Act.COPY, Act.BRANCH, Act.RENAME):
-        held.saved(given[0])
+        held.known(given[0])
         held.free_name(given[1], but=given[0] if act is Act.RENAME else "")
     elif act is Act.CREATE:
         held.free_name(given[0])
     elif act in (Act.DELETE, Act.SWITCH):
-        held.saved(given[0])
+        held.known(given[0])
     binned = None
     if act is Act.RESTORE:
         binned = next((one for one in held.deleted() if one.name == given[0]), None)
