@@ -6,6 +6,7 @@ What the doctor asks of a journal and a store that can be opened: do they tell t
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
@@ -36,6 +37,7 @@ from ..store.ledger_checks import differences
 from ..store.personality_file import PersonalityFile
 from ..store.projection import Stores, forget
 from ..store.read_only import ReadOnlyLedger, open_ledger
+from ..store.store_queue import DELAY_SECONDS
 from ..world.folders import Place
 from ..world.world import World
 from . import stray_files
@@ -124,6 +126,9 @@ def examine(
         place = world.spot.agent(name)
         server = world.settings.chroma
         seen = examine_agent(place.folder, place.personality, world.embedder, world.journals, server)
+        if _wrong(seen):  # who has it open may just have changed it, and its store follows in a moment
+            time.sleep(2 * DELAY_SECONDS)
+            seen = examine_agent(place.folder, place.personality, world.embedder, world.journals, server)
         if repair and _wrong(seen):
             _close(world, name)
             seen = _repaired(place, world.embedder, seen, world.journals, anew=True, server=server)

@@ -6,13 +6,14 @@ import dataclasses
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from ..core.times import Clock
 from ..errors import MemorySystemError
 from .query_log import Asked
+from .soon import Soon
 
 DELAY_SECONDS = 0.5
 """How long a note waits at most: what a killed process loses."""
@@ -66,7 +67,7 @@ class AccessLog:
         self._alone = alone
         self._waiting: list[Noted] = []
         self._accesses = 0
-        self._timer: threading.Timer | None = None
+        self._soon = Soon(self._flush_soon)
 
     def __len__(self) -> int:
         """How many accesses wait."""
@@ -89,12 +90,8 @@ class AccessLog:
         with self._lock:
             self._waiting += notes
             self._accesses += accesses
-            if self._timer is None and notes:
-                timer = threading.Timer(DELAY_SECONDS, self._flush_soon)
-                timer.daemon = True  # a program that ends flushes by itself, and need not wait
-                with suppress(RuntimeError):  # no thread is left: it waits for the next recall, change or closing
-                    timer.start()
-                    self._timer = timer
+        if notes:
+            self._soon.begin(DELAY_SECONDS)
 
     def flush(self) -> None:
         """Write all that waits, now.
@@ -110,12 +107,9 @@ class AccessLog:
             return taken
 
         with self._alone:  # whoever closes waits for what the timer has just taken
-            with self._lock:
-                if self._timer is not None:
-                    self._timer.cancel()
-                    self._timer = None
-                if not self._waiting:
-                    return
+            self._soon.cancel()
+            if not self._waiting:
+                return
             try:
                 self._write(take)
             except BaseException:

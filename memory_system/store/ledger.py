@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import atexit
 import shutil
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import datetime
 from itertools import starmap
 from pathlib import Path
 
-from ..core import personality as personalities
-from ..core.change_set import TEXTS, ChangeSet
+from ..core.change_set import TEXTS, Change, ChangeSet
 from ..core.chroma_address import StorePlace
 from ..core.entry import LIVED, MemoryEntry, Tier
 from ..core.files import as_exhausted, as_store_errors, remove_parts
@@ -21,7 +19,6 @@ from ..core.times import Clock, real_clock
 from ..embedding.embedder import Embedder
 from ..errors import (
     AgentGone,
-    InvalidPersonality,
     OtherEmbedder,
     StoreDamaged,
     StoreError,
@@ -47,11 +44,14 @@ from .ledger_checks import (
     what_waits,
     why_not,
 )
+from .personality_file import write_as_changed as write_personality
 from .policy import Policy
 from .projection import AT_ONCE, Stores
 from .query_log import Asked
 from .shutdown_note import Note
+from .store_queue import StoreQueue
 from .table_lock import TableLock
+from .turns import Turns
 from .write_lock import WriteLock
 
 REEMBED = "reembed"
@@ -112,7 +112,7 @@ class Ledger:
         with self._lock, self._file_lock.held():
             self._open()
             self._inode = self._home.anchor.stat().st_ino
-        atexit.register(self._accesses.flush_at_exit)  # for a program that ends without closing
+        atexit.register(self._flush_at_exit)  # for a program that ends without closing
 
     def _begin(self, folder: Path, personality: Path, embedder: Embedder) -> None:
         """What is known of an agent before anything of it is opened."""
@@ -128,10 +128,9 @@ class Ledger:
         self._revision, self._access, self._touches = 0, 0, 0
         self._seen: int | None = None
         self._torn = False
+        self._behind = StoreQueue(self._take_in, self.settle, self.messages.append)
         self._lock = TableLock()
-        self._still = 0  # how many readings hold the tables, one within the other
-        self._turn = threading.RLock()
-        """Held by the thread that writes; never waited for while holding the tables, so that nobody waits for ever."""
+        self._turns = Turns(folder.name, self._lock, self._refuse_closed, self._catch_up, self._others_out)
 
     def close(self) -> None:
         """Write what waits, and let go of all files; closing twice does no harm.
@@ -141,12 +140,13 @@ class Ledger:
         """
         if self._closed:
             return
-        atexit.unregister(self._accesses.flush_at_exit)
+        atexit.unregister(self._flush_at_exit)
         note = None
         try:
             if self._inode and not self.gone:
                 self._accesses.flush()
-                with suppress(StoreError), self.writing():
+                with suppress(StoreError), self._turns.writing():
+                    self.settle()
                     self._catch_up()
                     self._take_over_missed()
                     note = self._keep_tables()
@@ -233,7 +233,7 @@ class Ledger:
             return change_set
         with as_exhausted(f"The agent {self.folder.name!r}"):
             vectors = self._vectors_of(change_set)
-        with self.writing(), as_store_errors(f"The agent {self.folder.name!r}"):
+        with self._turns.writing(), as_store_errors(f"The agent {self.folder.name!r}"):
             self._accesses.flush()  # what comes back by this change keeps the accesses it had
             self._catch_up()
             self._store_at_hand()
@@ -247,17 +247,27 @@ class Ledger:
                 with kept_all_the_same(self.folder.name):
                     with self._whole_or_anew():
                         self._show(applied, vectors)
-                    whole = self._carry_out(applied, vectors)
-                if whole:
-                    # a disk may be full by now: the change stands, and this is done once more by the next write
-                    with suppress(StoreDamaged):
-                        self.journal.mark_done(applied.revision)
+                    if self._follows(applied):
+                        write_personality(self.personality_path, applied)
+                        self._behind.add(applied, vectors)
+                    elif self.settle() and self._carry_out(applied, vectors):
+                        # a disk may be full by now: the change stands, and this is done once more by the next write
+                        with suppress(StoreDamaged):
+                            self.journal.mark_done(applied.revision)
         return applied
+
+    def _follows(self, applied: ChangeSet) -> bool:
+        """Whether the store may take in a change after others have gone on: where it is the agent's own files.
+
+        A server is written at once, and so is one store of several that share a journal: what is done is noted there.
+        """
+        ours = self._stores.place is None and not self._home.shared
+        return ours and not applied.purges and self._stores.embedder == self.embedder.identity
 
     def note(self, change_set: ChangeSet) -> ChangeSet:
         """Write something into the history that changes no memory."""
         self.policy.refuse()
-        with self.writing():
+        with self._turns.writing():
             self._catch_up()
             noted = self.journal.commit(change_set, {}, self.embedder.identity)
             assert noted.revision is not None, "what is committed is numbered"
@@ -267,7 +277,7 @@ class Ledger:
 
     def keep_vectors(self, vectors: Mapping[str, Vectors]) -> None:
         """Keep vectors of texts that are held, by content hash, and show them."""
-        with self.writing():
+        with self._turns.writing():
             self._catch_up()
             self.journal.kept.keep(vectors, self.embedder.identity)
             self._take_in_vectors()
@@ -312,11 +322,29 @@ class Ledger:
                 self.journal.touch(take())
 
     def _finish_cut_off(self) -> None:
-        """Carry out what a process that died had committed: whoever holds the lock knows that nobody else is at it."""
+        """Have the store take in what another process has committed, which may have died since.
+
+        Whoever holds the lock knows that nobody else is at it. What this one committed can wait, unless it failed.
+        """
+        pending = self.journal.pending_revisions()
+        if pending <= self._behind.revisions:
+            if self._behind.must_settle:
+                self.settle()
+            return
         for cut_off in self.journal.pending():
             assert cut_off.revision is not None, "the journal tells only what it has numbered"
             if self._carry_out(cut_off, self._vectors_of(cut_off)):
                 self.journal.mark_done(cut_off.revision)
+        self._behind.forget()
+
+    def _take_in(self, changes: Sequence[Change], vectors: Mapping[str, Vectors], revision: int) -> None:
+        """Have the store take in what is shown already. Others may read meanwhile: recall does not ask it."""
+        with self._turns.others_reading():
+            self._stores.carry_out(changes, vectors, revision)
+
+    def _flush_at_exit(self) -> None:
+        self._accesses.flush_at_exit()
+        self._behind.settle_at_exit()
 
     def _take_over_missed(self) -> None:
         """Carry out what another machine wrote, which has the same journal and another store."""
@@ -325,29 +353,12 @@ class Ledger:
                 self._carry_out(missed, self._vectors_of(missed))
 
     def _carry_out(self, applied: ChangeSet, vectors: Mapping[str, Vectors]) -> bool:
-        """Steps 2 and 3, the files included; each can be repeated without harm. Answers whether all is done.
-
-        Others may read while the store, which takes longest, is written: recall does not ask it.
-        """
-        self._write_personality(applied)
+        """Steps 2 and 3, the files included; each can be repeated without harm. Answers whether all is done."""
+        write_personality(self.personality_path, applied)
         assert applied.revision is not None, "only what has been committed is carried out"
-        wanted = self._for_store(applied, vectors)
-        with self._others_reading():
-            self._stores.carry_out(applied.changes, wanted, applied.revision)
-            self._stores.own(self._origin)
+        self._take_in(applied.changes, self._for_store(applied, vectors), applied.revision)
+        self._stores.own(self._origin)
         return self._erase() if applied.purges else True
-
-    def _write_personality(self, change_set: ChangeSet) -> None:
-        for text in change_set.texts:
-            if text.name == "personality" and self._holds(text.before):
-                personalities.write(self.personality_path, text.after)
-
-    def _holds(self, text: str | None) -> bool:
-        """Whether the personality file is as it was before a change, or gone; one edited since is left alone."""
-        try:
-            return personalities.read(self.personality_path) in (None, text)
-        except InvalidPersonality:
-            return False
 
     @property
     def revision(self) -> int:
@@ -543,7 +554,7 @@ class Ledger:
             self._wanted(),
             self._wanted_in_store,
             revision=self.journal.revision,
-            finished=len(cut_off),
+            cut_off=cut_off,
             problem=self._problem(),
         )
         self.messages += said
@@ -608,6 +619,7 @@ class Ledger:
     def _store_anew(self, why: str, embedder: str, progress: Callable[[float], None]) -> Path:
         """Write a new store in the place of the old one; answers where that lies now."""
         aside = self._stores.set_aside(why, embedder)
+        self._behind.forget()
         self._stores.claim(self._revision)
         entries = [entry for table in self.tables.values() for entry in table.entries]
         for start in range(0, len(entries), AT_ONCE):
@@ -681,7 +693,7 @@ class Ledger:
         self._stores.claim(self._revision)
         cut_off = self.journal.pending()
         for change_set in cut_off:
-            self._write_personality(change_set)
+            write_personality(self.personality_path, change_set)
         kept = self._kept.open(self._place(), self.journal.change_set_at)
         self.tables |= kept
         self._fill([tier for tier in Tier if tier not in kept])
@@ -753,48 +765,32 @@ class Ledger:
 
     # -- turns -----------------------------------------------------------------------------------------
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
+    def reading(self) -> AbstractContextManager[None]:
         """Hold the tables still, after taking in what other processes wrote; who reads within it takes in no more."""
-        with as_exhausted(f"The agent {self.folder.name!r}"), self._lock:
-            if not self._still:
-                self._refuse_closed()
-                self._catch_up()
-            self._still += 1
-            try:
-                yield
-            finally:
-                self._still -= 1
+        return self._turns.reading()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Be the only writer of this agent, among threads, processes, and machines that share its journal.
+        """Be the only writer of this agent, whose store has taken in what it can.
 
         Raises:
-            StoreBusy: another process held the lock for 30 seconds.
-            ServerUnavailable: the server that has the journal cannot be reached.
+            StoreError: as of ``Turns.writing``.
         """
-        if not self._turn.acquire(blocking=False):
-            with self._others_reading():
-                self._turn.acquire()
-        try:
-            with self._lock:
-                self._refuse_closed()
-                with self._file_lock.held(), self._home.alone():
-                    self._refuse_closed()  # it may have been moved while another held the lock
-                    yield
-        finally:
-            self._turn.release()
+        with self._turns.writing():
+            with suppress(StoreError):  # what it lacks is in the journal, which whoever copies the files has too
+                self.settle()
+            yield
 
     @contextmanager
-    def _others_reading(self) -> Iterator[None]:
-        """Let go of the tables, if this thread holds them, and hold them again after it."""
-        if not self._lock.mine:
+    def _others_out(self) -> Iterator[None]:
+        with self._file_lock.held(), self._home.alone():
             yield
-            return
-        still, self._still = self._still, 0
-        try:
-            with self._lock.let_go():
-                yield
-        finally:
-            self._still = still
+
+    def settle(self, most: int | None = None) -> bool:
+        """Have the store take in what it lacks, or about ``most`` changes; answers whether it lacks nothing then.
+
+        Raises:
+            StoreError: it cannot be written; the journal has it.
+        """
+        with self._turns.writing(), as_store_errors(f"The agent {self.folder.name!r}"):
+            return self._behind.settle(self.journal, most)

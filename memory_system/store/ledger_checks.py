@@ -259,11 +259,12 @@ def refuse_unwritable(change_set: ChangeSet, path: Path, folder: Path) -> None:
 
 @contextmanager
 def nothing_changed() -> Iterator[None]:
-    """What a server that goes away keeps from being made up for is not the change that was asked for."""
+    """What cannot be made up for, as with a server that goes away or a full disk, is not the change asked for."""
+    told = "Nothing was changed."
     try:
         yield
-    except StoreUnavailable as error:
-        raise StoreUnavailable(f"{error.sentence} Nothing was changed.") from error
+    except StoreError as error:
+        raise type(error)(error.sentence if told in error.sentence else f"{error.sentence} {told}") from error
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..core import personality as static_memory
+from ..core.change_set import ChangeSet
 from ..errors import InvalidPersonality
 
 
@@ -75,3 +76,18 @@ class PersonalityFile:
             mend = "" if held is None else " Fix the file, or put the good one back."
             return f"{error.sentence}.{stays}{mend}"
         return None
+
+
+def write_as_changed(path: Path, change_set: ChangeSet) -> None:
+    """Write what a change set makes of the personality; a file that was edited since is left alone."""
+    for text in change_set.texts:
+        if text.name == "personality" and _holds(path, text.before):
+            static_memory.write(path, text.after)
+
+
+def _holds(path: Path, text: str | None) -> bool:
+    """Whether the file is as it was before a change, or gone."""
+    try:
+        return static_memory.read(path) in (None, text)
+    except InvalidPersonality:
+        return False

@@ -12,7 +12,7 @@ from typing import cast
 
 import numpy as np
 
-from ..core.change_set import Change
+from ..core.change_set import Change, ChangeSet
 from ..core.chroma_address import ChromaAddress, NamedStore, StorePlace
 from ..core.entry import LIVED, MemoryEntry, Tier
 from ..core.memory import Memory, Page, Vectors
@@ -207,16 +207,17 @@ class Stores:
         return {tier.value: count for tier, count in counts.items() if tier in LIVED or count}
 
     def carry_out(self, changes: Sequence[Change], vectors: Mapping[str, Vectors], revision: int) -> None:
-        """Write what the changes add, and then delete what they take away.
+        """Write what the changes leave, and then delete what they take away.
 
         Args:
-            changes: what was committed.
+            changes: what was committed, in one change set or in several one after the other.
             vectors: the vector, shape (d,), of each new text, by content hash; one without is stored with zeros.
-            revision: the one of these changes.
+            revision: the newest of these changes.
         """
         self.claim(revision)
-        self.upsert([change.after for change in changes if change.after], vectors)
-        for tier in self.delete(changes):
+        left = {change.entry_id: change.after for change in changes}
+        self.upsert([entry for entry in left.values() if entry is not None], vectors)
+        for tier in self.delete(changes, left):
             self._store.compact(tier.value)
 
     def upsert(self, entries: Sequence[MemoryEntry], vectors: Mapping[str, Vectors]) -> None:
@@ -238,17 +239,17 @@ class Stores:
         """Have the next call see what other processes wrote, if they did."""
         self._store.see_others()
 
-    def delete(self, changes: Sequence[Change]) -> list[Tier]:
-        """Delete what changes take away, or to another tier; answers the tiers from which something went."""
+    def delete(self, changes: Sequence[Change], left: Mapping[str, MemoryEntry | None]) -> list[Tier]:
+        """Delete memories from each tier in which they are no longer; answers the tiers from which some went."""
         less: list[Tier] = []
         for tier, memory in self.memories.items():
-            gone = [
-                change.before.id
+            were = dict.fromkeys(
+                change.entry_id
                 for change in changes
-                if change.before is not None
-                and change.before.tier is tier
-                and (change.after is None or change.after.tier is not tier)
-            ]
+                for one in (change.before, change.after)
+                if one and one.tier is tier
+            )
+            gone = [entry_id for entry_id in were if (entry := left[entry_id]) is None or entry.tier is not tier]
             if gone:
                 memory.delete(gone)
                 less.append(tier)
@@ -260,7 +261,7 @@ class Stores:
         vectors: Callable[[Sequence[MemoryEntry]], Mapping[str, Vectors]],
         *,
         revision: int,
-        finished: int,
+        cut_off: Sequence[ChangeSet] = (),
         problem: str | None = None,
     ) -> list[str]:
         """Make the stores hold these entries and no others; says in sentences what was amiss.
@@ -269,7 +270,7 @@ class Stores:
             wanted: what the journal says.
             vectors: the vectors of texts, by content hash; one without is stored with zeros.
             revision: the journal's; 0 = it has nothing to rebuild from.
-            finished: how many interrupted changes are finished by this.
+            cut_off: what was committed and is finished by this, of which nothing needs to be said.
             problem: what is known to be wrong with the files, so that they are not opened.
 
         Raises:
@@ -307,8 +308,10 @@ class Stores:
         removed = sum(map(len, found.surplus.values()))
         if not removed and not messages and (self._is_first() or not self.lasts):
             return messages
-        cut_off = f" ({finished} interrupted change{'s' if finished != 1 else ''} finished)" if finished else ""
-        messages.append(f"{len(found.missing)} memories written and {removed} removed to match the journal{cut_off}.")
+        touched = {change.entry_id for change_set in cut_off for change in change_set.changes}
+        differed = {entry.id for entry in found.missing}.union(*found.surplus.values())
+        if messages or not differed <= touched:
+            messages.append(f"{len(found.missing)} memories written and {removed} removed to match the journal.")
         return messages
 
     def _without_journal(self, error: StoreDamaged) -> StoreDamaged:

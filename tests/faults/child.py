@@ -81,7 +81,10 @@ def work(agent: AgentMemory, order: dict[str, Any]) -> None:
     """Carry out the order, telling every change that was acknowledged."""
     operation = order["operation"]
     if operation in CHANGES:
-        tell(revision=CHANGES[operation](agent, order).revision)
+        made = CHANGES[operation](agent, order)
+        if order.get("settling", True):
+            agent._context.held.settle()
+        tell(revision=made.revision)
     elif operation == "reembed":
         tell(embedded=agent.reembed().embedded)
     elif operation == "ask":

@@ -30,7 +30,9 @@ def _lives(agent: AgentMemory, number: int) -> None:
     """Some events come and go; three stay."""
     events = [{"document": f"event {number} {n}", "id": f"m{number}-{n}", "rating": 5} for n in range(EACH)]
     agent.add_short_term(events)
+    agent._context.held.settle()
     agent.forget([f"m{number}-{n}" for n in range(EACH - 3)])
+    agent._context.held.settle()
 
 
 @pytest.fixture(autouse=True)

@@ -49,6 +49,7 @@ def test_a_power_cut_at_the_lower_level_leaves_whole_changes_and_what_chroma_too
         agent = world.create_agent("mira", json.dumps(PERSONALITY))
         for number in range(CHANGES):
             agent.add_short_term([{"document": f"{number} {n}", "id": f"{number}-{n}", "rating": 5} for n in range(4)])
+        agent._context.held.settle()
         shutil.copytree(tmp_path / "world", tmp_path / "cut")
     log = tmp_path / "cut/database/mem_test/mira/journal.sqlite3-wal"
     os.truncate(log, int(log.stat().st_size * share))

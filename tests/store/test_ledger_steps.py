@@ -154,8 +154,8 @@ def test_an_agent_that_nobody_wrote_to_since_opens_without_chroma_and_writes_wit
     world.close()
     assert opened == []
     world.agent("mira").add_short_term({"document": "And again.", "rating": 5})
-    assert opened
     world.close()
+    assert opened
     assert json.loads((folder / "closed.json").read_text(encoding="utf-8"))["counts"]["stm"] == 2
 
 

@@ -69,13 +69,12 @@ def remembering(agent: AgentMemory, threads: ThreadPoolExecutor) -> Remembering:
 
 
 def test_what_is_being_written_is_recalled_at_once(agent: AgentMemory, slow: Slow, remembering: Remembering) -> None:
-    written = remembering("first")
+    written = remembering("first").result(LONG)
     assert slow.begun.wait(LONG)
     assert "first" in [hit.entry.id for hit in agent.query_memory("Found the key, first", threshold=0)]
-    assert agent.stamp[0] == agent.history(1)[0].change_set.revision
-    assert not written.done()
+    assert agent.stamp[0] == agent.history(1)[0].change_set.revision == written.change_set.revision
+    assert slow.writing, "who remembers something does not wait for the store"
     slow.go_on.set()
-    assert written.result(LONG).change_set.revision == agent.stamp[0]
     assert [one.id for one in agent.entries(Tier.STM)] == ["first"]
 
 
@@ -87,6 +86,7 @@ def test_one_thread_writes_at_a_time_and_each_change_is_there(
     slow.go_on.set()
     revisions = [one.result(LONG).change_set.revision for one in written]
     assert len(set(revisions)) == 4
+    agent._context.held.settle()
     assert slow.most == 1
     assert [one.id for one in agent.entries(Tier.STM)] == ["m0", "m1", "m2", "m3"]
 
@@ -121,11 +121,15 @@ def test_a_store_that_cannot_be_written_leaves_nobody_waiting(
 
     with monkeypatch.context() as patched:
         patched.setattr(stores, "carry_out", broken)
-        with pytest.raises(StoreDamaged, match="kept in the journal all the same"):
-            remembering("first").result(LONG)
+        remembering("first").result(LONG)
+        with pytest.raises(StoreDamaged, match="The disk is full"):
+            agent._context.held.settle()
+        with pytest.raises(StoreDamaged, match=r"The disk is full\. Nothing was changed"):
+            remembering("refused").result(LONG)
     assert "first" in [one.id for one in threads.submit(agent.entries, Tier.STM).result(LONG)]
     remembering("second").result(LONG)
     assert [one.id for one in agent.entries(Tier.STM)] == ["first", "second"]
+    agent._context.held.settle()
     assert agent._context.held._stores.counts()["stm"] == 2
 
 

@@ -477,6 +477,11 @@ class Journal:
         """Change sets that were committed and not marked done, oldest first."""
         return [told.change_set for told in self.told.of(CHANGE_SETS.c.done.is_(False))]
 
+    def pending_revisions(self) -> frozenset[int]:
+        """The numbers of those change sets."""
+        with self._read() as db:
+            return frozenset(db.scalars(sa.select(CHANGE_SETS.c.revision).where(CHANGE_SETS.c.done.is_(False))))
+
     def since(self, revision: int) -> list[ChangeSet]:
         """Change sets after this revision, oldest first."""
         return [told.change_set for told in self.told.of(CHANGE_SETS.c.revision > revision)]

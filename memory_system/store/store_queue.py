@@ -1,0 +1,168 @@
+"""What the journal holds and the store takes in soon: in the background, together, and in the order of the journal.
+
+Nothing that is asked rests on the store, and what it lacks is in the journal, not marked done: whoever opens the agent
+after a kill writes it. So nobody who changes something needs to wait for it, and many small changes cost one write.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from ..core.change_set import Change, ChangeSet
+from ..core.memory import Vectors
+from ..errors import AgentGone, MemorySystemError
+from .journal.journal import Journal, content_hash
+from .soon import Soon
+
+DELAY_SECONDS = 0.25
+"""How long the store may be behind the journal while nothing else is done."""
+AT_ONCE = 32
+"""Changes that the store takes in while others wait: some 30 ms, so that no game notices."""
+MOST_AT_ONCE = 1024
+"""Changes that it takes in at once where somebody waits for all of them."""
+MOST = 50_000
+"""Changes that wait at most; after more, whoever adds one waits until all are taken in."""
+
+
+class Part(NamedTuple):
+    """Some changes of one change set.
+
+    Args:
+        revision: its number.
+        changes: the changes.
+        vectors: the vectors, shape (d,), of its texts, by content hash.
+        last: whether the change set is taken in with these.
+    """
+
+    revision: int
+    changes: Sequence[Change]
+    vectors: Mapping[str, Vectors]
+    last: bool
+
+
+class StoreQueue:
+    """The change sets that are committed and shown, and that the store lacks.
+
+    Args:
+        take_in: has the store take in changes, their vectors, and their newest revision; can be repeated.
+        settle: has the agent's only writer call ``settle`` for about so many changes, for the background.
+        report: told in a sentence what could not be taken in; it stays in the queue for the next who writes.
+    """
+
+    def __init__(
+        self,
+        take_in: Callable[[Sequence[Change], Mapping[str, Vectors], int], None],
+        settle: Callable[[int], bool],
+        report: Callable[[str], None],
+    ) -> None:
+        self._take_in = take_in
+        self._settle = settle
+        self._report = report
+        self._lock = threading.Lock()
+        self._parts: deque[Part] = deque()
+        self._soon = Soon(self._in_background)
+        self.stuck = False
+        """Whether the last that was tried could not be taken in."""
+
+    def __len__(self) -> int:
+        """How many changes wait."""
+        with self._lock:
+            return sum(len(part.changes) for part in self._parts)
+
+    @property
+    def must_settle(self) -> bool:
+        """Whether who writes next has to wait until the store has taken in what it lacks."""
+        return self.stuck or len(self) > MOST
+
+    @property
+    def revisions(self) -> frozenset[int]:
+        """The numbers of the change sets that wait."""
+        with self._lock:
+            return frozenset(part.revision for part in self._parts)
+
+    def add(self, applied: ChangeSet, vectors: Mapping[str, Vectors]) -> None:
+        """Have the store take in a change set within the delay; the caller is the agent's only writer."""
+        assert applied.revision is not None, "only what has been committed is taken in"
+        changes, starts = applied.changes, range(0, len(applied.changes), AT_ONCE) or range(1)
+        for start in starts:
+            some = changes[start : start + AT_ONCE]
+            hashes = [content_hash(change.after.document) for change in some if change.after is not None]
+            of_some = {key: vectors[key] for key in hashes if key in vectors}
+            with self._lock:
+                self._parts.append(Part(applied.revision, some, of_some, last=start == starts[-1]))
+        self._soon.begin(DELAY_SECONDS)
+
+    def settle(self, journal: Journal, most: int | None = None) -> bool:
+        """Have the store take in all that waits, or about ``most`` changes; answers whether all is taken in.
+
+        The caller is the agent's only writer. What another process has taken in meanwhile is passed over.
+
+        Raises:
+            StoreError: it cannot be written; what waits stays.
+        """
+        if not self._parts:
+            return True
+        pending = journal.pending_revisions()
+        with self._lock:
+            self._parts = deque(part for part in self._parts if part.revision in pending)
+        self.stuck = True
+        while some := self._next(most or MOST_AT_ONCE):
+            changes = [change for part in some for change in part.changes]
+            vectors = {key: vector for part in some for key, vector in part.vectors.items()}
+            self._take_in(changes, vectors, some[-1].revision)
+            with self._lock:
+                for _ in some:
+                    self._parts.popleft()
+            for part in some:
+                if part.last:
+                    journal.mark_done(part.revision)
+            if most is not None:
+                break
+        self.stuck = False
+        return not self._parts
+
+    def _next(self, most: int) -> list[Part]:
+        some: list[Part] = []
+        with self._lock:
+            for part in self._parts:
+                most -= len(part.changes)
+                if some and most < 0:
+                    break
+                some.append(part)
+        return some
+
+    def forget(self) -> None:
+        """Somebody took it all in by other means."""
+        with self._lock:
+            self._parts.clear()
+        self._soon.cancel()
+        self.stuck = False
+
+    def settle_at_exit(self) -> None:
+        """As in the background, for a program that ends without closing: what fails is told in a sentence."""
+        try:
+            while not self._settle(AT_ONCE):
+                pass
+        except AgentGone:
+            self.forget()
+        except MemorySystemError as error:
+            sys.stderr.write(f"{self._told(error)}\n")
+
+    def _in_background(self) -> None:
+        try:
+            while not self._settle(AT_ONCE):  # lets others write between
+                pass
+        except AgentGone:  # it was deleted or is in other hands, and with it what it lacked
+            self.forget()
+        except MemorySystemError as error:
+            self._report(self._told(error))
+
+    def _told(self, error: MemorySystemError) -> str:
+        return (
+            f"The store does not hold {len(self):,} changes yet. {error.sentence} The journal has them, and the store "
+            "takes them in at the next write."
+        )

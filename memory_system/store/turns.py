@@ -1,0 +1,85 @@
+"""Turns: who reads and who writes one agent, among threads, processes, and machines that share its journal."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+from ..core.files import as_exhausted
+from .table_lock import TableLock
+
+
+class Turns:
+    """Many read while one writes, but for the moments in which the tables change.
+
+    Args:
+        agent: its name, for messages.
+        tables: what holds the tables still.
+        refuse_closed: raises if the agent is in other hands.
+        catch_up: takes in what other processes wrote.
+        others_out: held while this process alone may write.
+    """
+
+    def __init__(
+        self,
+        agent: str,
+        tables: TableLock,
+        refuse_closed: Callable[[], None],
+        catch_up: Callable[[], None],
+        others_out: Callable[[], AbstractContextManager[None]],
+    ) -> None:
+        self._agent = agent
+        self._tables = tables
+        self._refuse_closed = refuse_closed
+        self._catch_up = catch_up
+        self._others_out = others_out
+        self._still = 0  # how many readings hold the tables, one within the other
+        self._turn = threading.RLock()
+        """Held by the thread that writes; never waited for while holding the tables, so that nobody waits for ever."""
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Hold the tables still, after taking in what other processes wrote; who reads within it takes in no more."""
+        with as_exhausted(f"The agent {self._agent!r}"), self._tables:
+            if not self._still:
+                self._refuse_closed()
+                self._catch_up()
+            self._still += 1
+            try:
+                yield
+            finally:
+                self._still -= 1
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Be the only writer.
+
+        Raises:
+            StoreBusy: another process held the lock for 30 seconds.
+            ServerUnavailable: the server that has the journal cannot be reached.
+        """
+        if not self._turn.acquire(blocking=False):
+            with self.others_reading():
+                self._turn.acquire()
+        try:
+            with self._tables:
+                self._refuse_closed()
+                with self._others_out():
+                    self._refuse_closed()  # it may have been moved while another held the lock
+                    yield
+        finally:
+            self._turn.release()
+
+    @contextmanager
+    def others_reading(self) -> Iterator[None]:
+        """Let go of the tables, if this thread holds them, and hold them again after it."""
+        if not self._tables.mine:
+            yield
+            return
+        still, self._still = self._still, 0
+        try:
+            with self._tables.let_go():
+                yield
+        finally:
+            self._still = still

@@ -1,0 +1,162 @@
+"""The store takes in what is committed behind it: together, in order, and without anybody who waits for it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from memory_system import AgentMemory, Tier, World
+from memory_system.embedding.embedder import CachedEmbedder
+from memory_system.errors import StoreDamaged
+from memory_system.maintenance import doctor
+from memory_system.store import store_queue
+from memory_system.store.projection import Stores
+from tests.waiting import LAST_RESORT
+
+
+@pytest.fixture
+def late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The store takes in nothing by itself."""
+    monkeypatch.setattr(store_queue, "DELAY_SECONDS", 1000.0)
+
+
+def _event(entry_id: str) -> dict[str, Any]:
+    return {"document": f"The ferry came at {entry_id}", "id": entry_id, "rating": 5}
+
+
+def _stored(agent: AgentMemory) -> set[str]:
+    """What Chroma holds of STM and LTM, with no word to the agent."""
+    memories = agent._context.held._stores.memories
+    return set(memories[Tier.STM].ids() | memories[Tier.LTM].ids())
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The ids of each write to a store."""
+    told: list[list[str]] = []
+    upsert = Stores.upsert
+
+    def telling(self: Stores, entries: Any, vectors: Any) -> None:
+        told.append([entry.id for entry in entries])
+        upsert(self, entries, vectors)
+
+    monkeypatch.setattr(Stores, "upsert", telling)
+    return told
+
+
+def test_many_changes_are_taken_in_by_one_write(agent: AgentMemory, late: None, written: list[list[str]]) -> None:
+    for number in range(5):
+        agent.add_short_term(_event(f"m{number}"))
+    agent.edit("m1", rating=9)
+    agent.forget(["m2"])
+    assert not written
+    assert "m1" not in _stored(agent)
+    agent._context.held.settle()
+    assert written == [["m0", "m1", "m3", "m4"]], "what is gone again is never written"
+    assert {"m0", "m1", "m3", "m4"} <= _stored(agent)
+    assert "m2" not in _stored(agent)
+    assert not agent._context.held.journal.pending_revisions()
+
+
+def test_a_memory_that_moves_and_comes_back_is_where_it_should_be(agent: AgentMemory, late: None) -> None:
+    settle = agent._context.held.settle
+    memories = agent._context.held._stores.memories
+    agent.add_short_term([_event(f"m{number}") for number in range(agent.settings.stm_size + 2)])
+    settle()
+    moved = agent.migrate_stm2ltm(0.0)
+    first, second = (change.entry_id for change in moved.changes if change.after is not None)
+    agent.forget([first])
+    settle()
+    assert first not in _stored(agent)
+    assert second in memories[Tier.LTM].ids() - memories[Tier.STM].ids()
+    agent.undo(agent.history(1)[0].revision)
+    agent.undo(agent.undo(moved.revision).revision)
+    settle()
+    assert {first, second} <= memories[Tier.LTM].ids() - memories[Tier.STM].ids()
+
+
+def test_it_follows_by_itself(agent: AgentMemory, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = threading.Event()
+    mark_done = agent._context.held.journal.mark_done
+    monkeypatch.setattr(agent._context.held.journal, "mark_done", lambda n: (mark_done(n), done.set()))
+    agent.add_short_term(_event("soon"))
+    assert done.wait(LAST_RESORT)
+    assert "soon" in _stored(agent)
+
+
+def test_a_large_change_lets_others_write_between(agent: AgentMemory, late: None, written: list[list[str]]) -> None:
+    agent.add_short_term([_event(f"m{number:03}") for number in range(100)])
+    ledger = agent._context.held
+    assert not ledger.settle(store_queue.AT_ONCE)
+    agent.forget(["m000", "m099"])
+    ledger.settle()
+    assert [len(ids) for ids in written] == [32, 67], "the last is gone before its turn comes"
+    assert {f"m{number:03}" for number in range(1, 99)} <= _stored(agent)
+    assert not _stored(agent) & {"m000", "m099"}
+
+
+@pytest.fixture
+def beside(world: World, agent: AgentMemory, embedder: CachedEmbedder) -> Iterator[AgentMemory]:
+    """The same agent, opened by another program."""
+    with World(world.settings, embedder=embedder) as other:
+        yield other.agent("mira")
+
+
+def test_what_another_took_in_and_changed_since_is_not_written_again(
+    agent: AgentMemory, beside: AgentMemory, late: None
+) -> None:
+    agent.add_short_term([_event("first"), _event("second")])
+    beside.forget(["first"])
+    agent._context.held.settle()
+    assert "second" in _stored(agent)
+    beside._context.held.settle()
+    assert not {"first"} & _stored(agent)
+    assert [entry.id for entry in agent.entries(Tier.STM)] == ["second"]
+
+
+def test_who_opens_it_meanwhile_finishes_it_and_says_nothing(
+    world: World, agent: AgentMemory, embedder: CachedEmbedder, late: None
+) -> None:
+    agent.add_short_term(_event("late"))
+    with World(world.settings, embedder=embedder) as other:
+        beside = other.agent("mira")
+        assert beside.messages == ()
+        assert "late" in _stored(beside)
+    agent._context.held.settle()
+    assert [entry.id for entry in agent.entries(Tier.STM)] == ["late"]
+
+
+def test_what_cannot_be_taken_in_is_told_and_done_before_the_next_change(
+    agent: AgentMemory, late: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent.add_short_term(_event("first"))
+    ledger = agent._context.held
+
+    def full(*_: Any) -> None:
+        raise StoreDamaged("The disk is full.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ledger._stores, "carry_out", full)
+        ledger._behind._in_background()
+        assert "The store does not hold 1 changes yet. The disk is full." in agent.messages[-1]
+        with pytest.raises(StoreDamaged, match=r"The disk is full\. Nothing was changed"):
+            agent.add_short_term(_event("second"))
+    agent.add_short_term(_event("third"))
+    assert "first" in _stored(agent)
+    assert [entry.id for entry in agent.entries(Tier.STM)] == ["first", "third"]
+
+
+def test_an_agent_that_is_deleted_takes_what_waited_with_it(world: World, agent: AgentMemory, late: None) -> None:
+    agent.add_short_term(_event("gone"))
+    queue = agent._context.held._behind
+    world.delete_agent("mira")
+    queue._in_background()
+    assert not queue.revisions
+
+
+def test_the_doctor_gives_a_store_that_is_just_behind_a_moment(world: World, agent: AgentMemory) -> None:
+    agent.add_short_term(_event("just now"))
+    assert not [one for one in doctor.examine(world) if one.agent == "mira" and one.state is doctor.State.WRONG]
