@@ -6,7 +6,6 @@ What the doctor asks of a journal and a store that can be opened: do they tell t
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
@@ -37,7 +36,6 @@ from ..store.ledger_checks import differences
 from ..store.personality_file import PersonalityFile
 from ..store.projection import Stores, forget
 from ..store.read_only import ReadOnlyLedger, open_ledger
-from ..store.store_queue import DELAY_SECONDS
 from ..world.folders import Place
 from ..world.world import World
 from . import stray_files
@@ -64,8 +62,8 @@ def of_contents(name: str, journal: Journal, stores: Stores, embedder: Embedder)
     except (ForeignStore, StoreDamaged, StoreUnavailable) as error:
         yield Finding(name, "store", State.WRONG, error.sentence)
         return
-    pending = len(journal.pending())
-    if found:
+    pending = journal.pending()
+    if found.beside(pending):
         surplus = sum(map(len, found.surplus.values()))
         yield Finding(
             name,
@@ -75,7 +73,8 @@ def of_contents(name: str, journal: Journal, stores: Stores, embedder: Embedder)
             f"{len(found.torn)} have another vector.",
         )
     elif pending:
-        yield Finding(name, "store", State.WRONG, f"{pending} changes were cut off; opening the agent finishes them.")
+        sentence = f"{len(pending)} of the newest changes are not in the store yet; it takes them in by itself."
+        yield Finding(name, "store", State.NOTE, sentence)
     else:
         yield Finding(name, "store", State.RIGHT, f"{len(entries)} memories, as the journal says.")
     waiting = len(hashes) - len(current)
@@ -126,9 +125,6 @@ def examine(
         place = world.spot.agent(name)
         server = world.settings.chroma
         seen = examine_agent(place.folder, place.personality, world.embedder, world.journals, server)
-        if _wrong(seen):  # who has it open may just have changed it, and its store follows in a moment
-            time.sleep(2 * DELAY_SECONDS)
-            seen = examine_agent(place.folder, place.personality, world.embedder, world.journals, server)
         if repair and _wrong(seen):
             _close(world, name)
             seen = _repaired(place, world.embedder, seen, world.journals, anew=True, server=server)

@@ -170,6 +170,11 @@ class Differences:
     def __bool__(self) -> bool:
         return bool(self.missing or self.surplus or self.torn)
 
+    def beside(self, cut_off: Sequence[ChangeSet]) -> bool:
+        """Whether anything differs but what these change sets touch, which the store has not taken in yet."""
+        touched = {change.entry_id for change_set in cut_off for change in change_set.changes}
+        return not {entry.id for entry in self.missing}.union(self.torn, *self.surplus.values()) <= touched
+
 
 def differences(memories: Mapping[Tier, Memory], wanted: Mapping[Tier, Wanted]) -> Differences:
     """Where the stores do not hold what they should, each row of each compared with its vector."""

@@ -308,9 +308,7 @@ class Stores:
         removed = sum(map(len, found.surplus.values()))
         if not removed and not messages and (self._is_first() or not self.lasts):
             return messages
-        touched = {change.entry_id for change_set in cut_off for change in change_set.changes}
-        differed = {entry.id for entry in found.missing}.union(*found.surplus.values())
-        if messages or not differed <= touched:
+        if messages or found.beside(cut_off):
             messages.append(f"{len(found.missing)} memories written and {removed} removed to match the journal.")
         return messages
 

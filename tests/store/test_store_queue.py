@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from memory_system import AgentMemory, Tier, World
+from memory_system.core.findings import State
 from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import StoreDamaged
 from memory_system.maintenance import doctor
@@ -157,6 +158,21 @@ def test_an_agent_that_is_deleted_takes_what_waited_with_it(world: World, agent:
     assert not queue.revisions
 
 
-def test_the_doctor_gives_a_store_that_is_just_behind_a_moment(world: World, agent: AgentMemory) -> None:
+def test_the_doctor_finds_nothing_wrong_in_a_store_that_is_just_behind(
+    world: World, agent: AgentMemory, late: None
+) -> None:
+    agent.add_short_term([_event("just now"), _event("and now")])
+    (told,) = [one for one in doctor.examine(world) if (one.agent, one.what) == ("mira", "store")]
+    assert told.state is State.NOTE
+    assert told.sentence.startswith("1 of the newest changes")
+
+
+def test_the_doctor_finds_what_is_missing_beside_what_the_store_takes_in_by_itself(
+    world: World, agent: AgentMemory, late: None
+) -> None:
+    agent.add_short_term(_event("settled"))
+    agent._context.held.settle()
     agent.add_short_term(_event("just now"))
-    assert not [one for one in doctor.examine(world) if one.agent == "mira" and one.state is doctor.State.WRONG]
+    agent._context.held._stores.memories[Tier.STM].delete(["settled"])
+    (told,) = [one for one in doctor.examine(world) if (one.agent, one.what) == ("mira", "store")]
+    assert told.state is State.WRONG
