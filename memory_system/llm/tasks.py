@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cache
 from typing import Annotated, Any, Generic, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
@@ -152,7 +153,7 @@ class Task(Generic[AnswerT]):
 
     def messages(self) -> list[dict[str, str]]:
         """The chat messages: instructions as the system's, data as the user's."""
-        form = json.dumps(self.form.model_json_schema(), ensure_ascii=False)
+        form = _schema(self.form)
         data = json.dumps(self.data, ensure_ascii=False, indent=1)
         fence, told, asked = FENCE, self.told(), data
         if self.place:
@@ -166,6 +167,11 @@ class Task(Generic[AnswerT]):
     def prompt(self) -> str:
         """The messages as one text, for traces."""
         return "\n\n".join(f"[{message['role']}]\n{message['content']}" for message in self.messages())
+
+
+@cache
+def _schema(form: type[BaseModel]) -> str:
+    return json.dumps(form.model_json_schema(), ensure_ascii=False)
 
 
 def records(entries: Sequence[MemoryEntry]) -> list[dict[str, Any]]:

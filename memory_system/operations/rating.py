@@ -11,6 +11,7 @@ from ..core.change_set import ModelCall
 from ..core.entry import MemoryEntry
 from ..errors import BudgetSpent, ModelError, ModelNonsense, ModelOverflow, UnknownLanguage
 from ..llm import LanguageModel
+from ..llm.offline import OfflineModel
 from .context import UNRATED, Ground, tried
 
 STOPPED = "Rating was stopped before its end."
@@ -104,9 +105,22 @@ def rate_all(ground: Ground, entries: Sequence[MemoryEntry], cancelled: Callable
     elif len(waiting) == 1:
         ground.progress(0.0, "Rating")
         done.take(waiting[0].document, tried(waiting[0], ground.model))
+    elif ground.model.name == OfflineModel.name:
+        _by_rules(ground, waiting, done, cancelled)
     elif waiting:
         _side_by_side(ground, waiting, done, cancelled)
     return done
+
+
+def _by_rules(ground: Ground, waiting: deque[MemoryEntry], done: Rated, cancelled: Callable[[], bool]) -> None:
+    """One after the other: rules answer at once, and threads would only wait for each other."""
+    total = len(waiting)
+    while waiting and not done.stopped:
+        entry = waiting.popleft()
+        done.take(entry.document, tried(entry, ground.model))
+        ground.progress(len(done.found) / total, f"Rated {len(done.found)} of {total}")
+        if waiting and cancelled():
+            done.stopped = done.stopped or STOPPED
 
 
 def _side_by_side(ground: Ground, waiting: deque[MemoryEntry], done: Rated, cancelled: Callable[[], bool]) -> None:
