@@ -117,6 +117,12 @@ def keep(db: sa.Connection, vectors: Mapping[str, Vectors], embedder: str) -> No
     upsert(db, VECTORS, rows)
 
 
+_KEPT = sa.select(VECTORS.c.hash, VECTORS.c.data).where(
+    VECTORS.c.embedder == sa.bindparam("embedder"), VECTORS.c.hash.in_(sa.bindparam("some", expanding=True))
+)
+"""Made once, as whatever every event asks: to make it takes as long as to ask it."""
+
+
 class KeptVectors:
     """The kept vectors of one journal.
 
@@ -137,12 +143,7 @@ class KeptVectors:
             return found
         with self._read() as db:
             for some in slices(wanted):
-                rows = db.execute(
-                    sa.select(VECTORS.c.hash, VECTORS.c.data).where(
-                        VECTORS.c.embedder == embedder, VECTORS.c.hash.in_(some)
-                    )
-                )
-                for row in rows:
+                for row in db.execute(_KEPT, {"embedder": embedder, "some": some}):
                     found[row.hash] = np.frombuffer(row.data, "<f4").astype(np.float32)
         return found
 

@@ -110,6 +110,22 @@ def _query_row(asked: Asked, access: int) -> dict[str, Any]:
     }
 
 
+_SOME: sa.BindParameter[Sequence[str]] = sa.bindparam("some", expanding=True)
+_REVISION_OF = sa.select(CHANGE_SETS.c.revision).where(CHANGE_SETS.c.id == sa.bindparam("change_set"))
+_ADD_CHANGE_SET, _ADD_CHANGES = sa.insert(CHANGE_SETS), sa.insert(CHANGES)
+_TEXT = sa.select(TEXTS.c.body).where(TEXTS.c.name == sa.bindparam("name"))
+_BODIES = sa.select(ENTRIES.c.id, ENTRIES.c.body).where(ENTRIES.c.id.in_(_SOME))
+_PENDING = sa.select(CHANGE_SETS.c.revision).where(CHANGE_SETS.c.done.is_(False))
+_NEWEST = (sa.func.max(CHANGE_SETS.c.revision), sa.func.max(ACCESSES.c.number))
+_POSITION = sa.select(*(sa.select(one).scalar_subquery() for one in _NEWEST))
+_LAST_ACCESSES = (
+    sa.select(ACCESSES.c.entry_id, sa.func.max(ACCESSES.c.at))
+    .where(ACCESSES.c.entry_id.in_(_SOME))
+    .group_by(ACCESSES.c.entry_id)
+)
+"""What every event asks, made once: to make a question takes as long as to ask it."""
+
+
 class QueryLog:
     """What was asked, as the journal keeps it.
 
@@ -309,11 +325,11 @@ class Journal:
             StaleChange: an entry or text it touches is no longer as it was when this was planned.
         """
         with self._write() as db:
-            known = db.scalar(sa.select(CHANGE_SETS.c.revision).where(CHANGE_SETS.c.id == change_set.id))
+            known = db.scalar(_REVISION_OF, {"change_set": change_set.id})
             if known is not None:
                 return dataclasses.replace(change_set, revision=int(known))
             self._refuse_stale(db, change_set)
-            inserted = db.execute(sa.insert(CHANGE_SETS).values(head_of(change_set, self._clock())))
+            inserted = db.execute(_ADD_CHANGE_SET, head_of(change_set, self._clock()))
             revision = int(inserted.inserted_primary_key[0])  # type: ignore[index]
             self._record(db, revision, change_set)
             keep(db, vectors, embedder)
@@ -326,8 +342,7 @@ class Journal:
                 document = (change.before or change.after).document  # type: ignore[union-attr]
                 raise StaleChange(f"The memory “{document[:60]}” has changed since this was planned. Preview it again.")
         for text in change_set.texts:
-            now = db.scalar(sa.select(TEXTS.c.body).where(TEXTS.c.name == text.name))
-            if now != text.before:
+            if db.scalar(_TEXT, {"name": text.name}) != text.before:
                 raise StaleChange(f"What is kept as {text.name} has changed since this was planned. Look at it again.")
         refuse_purged(db, change_set)
         for body in self._bodies(db, change_set.purges).values():
@@ -346,7 +361,7 @@ class Journal:
             for position, change in enumerate(change_set.changes)
         ]
         if rows:
-            db.execute(sa.insert(CHANGES), rows)
+            db.execute(_ADD_CHANGES, rows)
         if gone := [change.entry_id for change in change_set.changes if change.after is None]:
             for ids in slices(gone):
                 db.execute(sa.delete(ENTRIES).where(ENTRIES.c.id.in_(ids)))
@@ -405,8 +420,7 @@ class Journal:
 
     def position(self) -> tuple[int, int]:
         """The newest revision and the newest access number, 0 where there is none: what a reader compares."""
-        newest = (sa.func.max(CHANGE_SETS.c.revision), sa.func.max(ACCESSES.c.number))
-        row = self._connections.poll(sa.select(*(sa.select(one).scalar_subquery() for one in newest)))
+        row = self._connections.poll(_POSITION)
         return row[0] or 0, row[1] or 0
 
     def seen(self) -> int | None:
@@ -456,17 +470,16 @@ class Journal:
         found: dict[str, datetime] = {}
         if not ids:
             return found
-        query = sa.select(ACCESSES.c.entry_id, sa.func.max(ACCESSES.c.at)).group_by(ACCESSES.c.entry_id)
         with self._read() as db:
             for some in slices(ids):
-                for row in db.execute(query.where(ACCESSES.c.entry_id.in_(some))):
+                for row in db.execute(_LAST_ACCESSES, {"some": some}):
                     found[row[0]] = datetime.fromisoformat(row[1])
         return found
 
     def text(self, name: str) -> str | None:
         """The text of this name (``personality``, ``settings``) as it should be now."""
         with self._read() as db:
-            return db.scalar(sa.select(TEXTS.c.body).where(TEXTS.c.name == name))
+            return db.scalar(_TEXT, {"name": name})
 
     def texts(self) -> dict[str, str | None]:
         """All texts as they should be now, by name."""
@@ -480,7 +493,7 @@ class Journal:
     def pending_revisions(self) -> frozenset[int]:
         """The numbers of those change sets."""
         with self._read() as db:
-            return frozenset(db.scalars(sa.select(CHANGE_SETS.c.revision).where(CHANGE_SETS.c.done.is_(False))))
+            return frozenset(db.scalars(_PENDING))
 
     def since(self, revision: int) -> list[ChangeSet]:
         """Change sets after this revision, oldest first."""
@@ -528,8 +541,7 @@ class Journal:
     def _bodies(self, db: sa.Connection, ids: Sequence[str]) -> dict[str, str]:
         held: dict[str, str] = {}
         for some in slices(ids):
-            query = sa.select(ENTRIES.c.id, ENTRIES.c.body).where(ENTRIES.c.id.in_(some))
-            held |= {row.id: row.body for row in db.execute(query)}
+            held |= {row.id: row.body for row in db.execute(_BODIES, {"some": some})}
         return held
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -317,10 +317,15 @@ def upsert(db: sa.Connection, table: sa.Table, rows: Sequence[dict[str, Any]]) -
     """Insert rows, replacing those whose primary key is held."""
     if not rows:
         return
-    insert = postgresql_insert(table) if db.dialect.name == "postgresql" else sqlite_insert(table)
+    db.execute(_upserting(table, db.dialect.name, tuple(rows[0])), list(rows))
+
+
+@cache
+def _upserting(table: sa.Table, dialect: str, columns: tuple[str, ...]) -> sa.Insert:
+    insert = postgresql_insert(table) if dialect == "postgresql" else sqlite_insert(table)
     keys = [column.name for column in table.primary_key]
-    values = {name: insert.excluded[name] for name in rows[0] if name not in keys}
-    db.execute(insert.on_conflict_do_update(index_elements=keys, set_=values), list(rows))
+    values = {name: insert.excluded[name] for name in columns if name not in keys}
+    return insert.on_conflict_do_update(index_elements=keys, set_=values)
 
 
 def pour(source: sa.Connection, target: sa.Connection) -> int:

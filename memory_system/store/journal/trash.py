@@ -37,6 +37,11 @@ def tombstone(entry: MemoryEntry) -> MemoryEntry:
     return MemoryEntry(PURGED_TEXT, id=entry.id, tier=entry.tier, kind=entry.kind, timestamp=entry.timestamp)
 
 
+_LATER = PURGED.c.revision > sa.bindparam("base")
+_PURGED_SINCE = sa.select(sa.exists().where(_LATER))
+_PURGED_OF_THESE = sa.select(sa.exists().where(PURGED.c.entry_id.in_(sa.bindparam("some", expanding=True)), _LATER))
+
+
 def refuse_purged(db: sa.Connection, change_set: ChangeSet) -> None:
     """Let nothing that was purged come back by a plan that was made before.
 
@@ -44,11 +49,11 @@ def refuse_purged(db: sa.Connection, change_set: ChangeSet) -> None:
         StaleChange: it would bring such a memory back, or a model was told of memories before one was purged.
     """
     coming = [change.entry_id for change in change_set.changes if change.before is None]
-    later = PURGED.c.revision > change_set.base_revision
-    if any(db.scalar(sa.select(sa.exists().where(PURGED.c.entry_id.in_(some), later))) for some in slices(coming)):
+    base = {"base": change_set.base_revision}
+    if any(db.scalar(_PURGED_OF_THESE, {"some": some, **base}) for some in slices(coming)):
         raise StaleChange("A memory that this would bring back was purged for good since. Preview it again.")
     told = any(call.task != RATE for call in change_set.calls)
-    if told and db.scalar(sa.select(sa.exists().where(later))):
+    if told and db.scalar(_PURGED_SINCE, base):
         raise StaleChange(
             "A memory was purged for good since this was planned, and the language model may have been told of it. "
             "Preview it again."
