@@ -3,10 +3,11 @@
     python -m benchmarks.bringing [--lines 10000] [--rounds 1] [--profile]
 
 Brought in the public way: read line by line, planned, looked through and applied, with progress, into a new agent whose
-journal waits for the disk; then the store follows in the background, which is told apart. Once with a rating on each line, and once without, so that the offline rules rate each. The
-embedder alone embeds the same texts in as large pieces, before and after, and its two runs count by half. A speed of
-1.00 is the embedder's own; 0.80 is asked for. By the clock it is the share of the whole in which the embedder itself
-was at work, so that a machine that is busy with something else is busy for both.
+journal waits for the disk; then the store follows in the background, which is told apart. Once with a rating on each
+line, and once without, so that the offline rules rate each. The embedder alone embeds the same texts in as large
+pieces, before and after, and its two runs count by half. A speed of 1.00 is the embedder's own; 0.80 is asked for. By
+the clock it is the share of the whole in which the embedder itself was at work, so that a machine that is busy with
+something else is busy for both.
 """
 
 from __future__ import annotations
