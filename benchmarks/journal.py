@@ -136,9 +136,7 @@ def main() -> None:
             for what, ms in compare(Path(scratch), asked.memories, rounds, at_once).items():
                 rows.append((f"{what} {at_once}", ms))
     print(f"An agent of {asked.memories:,} memories; medians in ms, and how many times a commit and a bare write.\n")
-    print(
-        "| what | a synced commit | bare Chroma | journal, full (default) | ratio | journal, normal | ratio | store after |"
-    )
+    print("| what | commit | bare Chroma | journal, full (default) | ratio | journal, normal | ratio | store after |")
     print("|---|---:|---:|---:|---:|---:|---:|---:|")
     for what, ms in rows:
         both = ms["commit"] + ms["bare"]

@@ -18,25 +18,39 @@ class Soon:
         self._act = act
         self._lock = threading.Lock()
         self._timer: threading.Timer | None = None
+        self._acting = False
+        self._again: float | None = None
 
     def begin(self, delay: float) -> None:
-        """Have it done within so many seconds, unless that is the case already."""
+        """Have it done within so many seconds, or, if it is being done, once more so many seconds after that."""
         with self._lock:
-            if self._timer is None:
-                timer = threading.Timer(delay, self._run)
-                timer.daemon = True  # a program that ends does by itself what waits, and need not wait for a thread
-                with suppress(RuntimeError):  # no thread is left: it waits for whoever does it in the foreground
-                    timer.start()
-                    self._timer = timer
+            if self._acting:
+                self._again = delay
+            elif self._timer is None:
+                self._start(delay)
 
     def cancel(self) -> None:
-        """It has been done, or is being done, by somebody else."""
+        """What was to be done so far has been done, or is being done, by somebody else."""
         with self._lock:
+            self._again = None
             if self._timer is not None:
                 self._timer.cancel()
                 self._timer = None
 
+    def _start(self, delay: float) -> None:
+        timer = threading.Timer(delay, self._run)
+        timer.daemon = True  # a program that ends does by itself what waits, and need not wait for a thread
+        with suppress(RuntimeError):  # no thread is left: it waits for whoever does it in the foreground
+            timer.start()
+            self._timer = timer
+
     def _run(self) -> None:
         with self._lock:
-            self._timer = None
-        self._act()
+            self._timer, self._acting = None, True
+        try:
+            self._act()
+        finally:
+            with self._lock:
+                self._acting, again, self._again = False, self._again, None
+                if again is not None:
+                    self._start(again)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -20,9 +21,14 @@ from .soon import Soon
 
 DELAY_SECONDS = 0.25
 """How long the store may be behind the journal while nothing else is done."""
-AT_ONCE = 32
-"""Changes that the store takes in while others wait: some 30 ms, so that no game notices."""
-MOST_AT_ONCE = 1024
+AT_ONCE = 16
+"""Changes that the store takes in while others wait: some 20 ms, so that no game notices."""
+BREATH_SECONDS = 0.01
+"""What the background leaves to others between two writes at least: longer than they wait before they try again.
+
+It leaves them as long as the write took, since Chroma lets no other thread of Python go on within it.
+"""
+MOST_AT_ONCE = 256
 """Changes that it takes in at once where somebody waits for all of them."""
 MOST = 50_000
 """Changes that wait at most; after more, whoever adds one waits until all are taken in."""
@@ -154,8 +160,10 @@ class StoreQueue:
 
     def _in_background(self) -> None:
         try:
-            while not self._settle(AT_ONCE):  # lets others write between
-                pass
+            begun = time.perf_counter()
+            while not self._settle(AT_ONCE):
+                time.sleep(max(BREATH_SECONDS, time.perf_counter() - begun))
+                begun = time.perf_counter()
         except AgentGone:  # it was deleted or is in other hands, and with it what it lacked
             self.forget()
         except MemorySystemError as error:

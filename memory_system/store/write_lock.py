@@ -12,6 +12,8 @@ from ..errors import StoreBusy, StoreDamaged
 
 LOCK_SECONDS = 30.0
 """How long a write waits for another process before it gives up with a clear error."""
+_AGAIN_SECONDS = 0.005
+"""How long it waits before it tries again."""
 
 
 class WriteLock:
@@ -30,7 +32,7 @@ class WriteLock:
             StoreDamaged: the folder cannot be written.
         """
         try:
-            self._lock.acquire()
+            self._lock.acquire(poll_interval=_AGAIN_SECONDS)
         except Timeout as error:
             raise StoreBusy(
                 f"Another program has been writing to {self._folder.name!r} for {LOCK_SECONDS:.0f} seconds. "

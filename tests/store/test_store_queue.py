@@ -15,6 +15,7 @@ from memory_system.errors import StoreDamaged
 from memory_system.maintenance import doctor
 from memory_system.store import store_queue
 from memory_system.store.projection import Stores
+from memory_system.store.soon import Soon
 from tests.waiting import LAST_RESORT
 
 
@@ -94,7 +95,9 @@ def test_a_large_change_lets_others_write_between(agent: AgentMemory, late: None
     assert not ledger.settle(store_queue.AT_ONCE)
     agent.forget(["m000", "m099"])
     ledger.settle()
-    assert [len(ids) for ids in written] == [32, 67], "the last is gone before its turn comes"
+    assert [len(ids) for ids in written] == [store_queue.AT_ONCE, 99 - store_queue.AT_ONCE], (
+        "the last is gone before its turn comes"
+    )
     assert {f"m{number:03}" for number in range(1, 99)} <= _stored(agent)
     assert not _stored(agent) & {"m000", "m099"}
 
@@ -176,3 +179,26 @@ def test_the_doctor_finds_what_is_missing_beside_what_the_store_takes_in_by_itse
     agent._context.held._stores.memories[Tier.STM].delete(["settled"])
     (told,) = [one for one in doctor.examine(world) if (one.agent, one.what) == ("mira", "store")]
     assert told.state is State.WRONG
+
+
+def test_what_is_asked_for_while_it_is_done_is_done_once_more_and_by_one_thread_at_a_time() -> None:
+    begun, go_on, at_once = threading.Semaphore(0), threading.Semaphore(0), []
+
+    def act() -> None:
+        at_once.append(len(at_once) - len(ended))
+        begun.release()
+        assert go_on.acquire(timeout=LAST_RESORT)
+        ended.append(True)
+
+    ended: list[bool] = []
+    soon = Soon(act)
+    soon.begin(0)
+    assert begun.acquire(timeout=LAST_RESORT)
+    for _ in range(3):
+        soon.begin(0)
+    go_on.release()
+    assert begun.acquire(timeout=LAST_RESORT)
+    go_on.release()
+    soon.begin(1000)
+    soon.cancel()
+    assert at_once == [0, 0]
