@@ -73,7 +73,7 @@ ONE_OF = {
 """Tests of many cases alike: one of so many stays, always the same ones, and the first in any event."""
 
 LATER = {
-    "test_a_change_set_is_walked_ticked_and_applied_by_keyboard_while_a_game_writes": "a migration in a browser is in it",
+    "test_a_change_set_is_walked_ticked_and_applied_by_keyboard_while_a_game_writes": "a migration is in it",
     "test_a_form_changes_age_and_traits": "the form without a browser is in make test",
     "test_an_interview_shows_what_came_to_mind_and_leaves_no_trace": "another interview in a browser is in make test",
     "test_random_labels_change_nothing": "hundreds of weighings",
