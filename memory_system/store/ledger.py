@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -112,6 +113,7 @@ class Ledger:
         with self._lock, self._file_lock.held():
             self._open()
             self._inode = self._home.anchor.stat().st_ino
+        self._process = os.getpid()
         atexit.register(self._flush_at_exit)  # for a program that ends without closing
 
     def _begin(self, folder: Path, personality: Path, embedder: Embedder) -> None:
@@ -343,6 +345,8 @@ class Ledger:
             self._stores.carry_out(changes, vectors, revision)
 
     def _flush_at_exit(self) -> None:
+        if os.getpid() != self._process:  # forked: what waits is its parent's, as are the files
+            return
         self._accesses.flush_at_exit()
         self._behind.settle_at_exit()
 

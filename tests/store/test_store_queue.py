@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +20,8 @@ from memory_system.maintenance import doctor
 from memory_system.store import store_queue
 from memory_system.store.projection import Stores
 from memory_system.store.soon import Soon
+from tests.conftest import PERSONALITY, ROOT
+from tests.faults.survivor import settings_of, stored
 from tests.waiting import LAST_RESORT
 
 
@@ -202,3 +208,53 @@ def test_what_is_asked_for_while_it_is_done_is_done_once_more_and_by_one_thread_
     soon.begin(1000)
     soon.cancel()
     assert at_once == [0, 0]
+
+
+def test_between_two_parts_of_a_large_change_others_have_time_to_begin(
+    agent: AgentMemory, late: None, written: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = []
+
+    def meanwhile(seconds: float) -> None:
+        assert seconds > 0
+        with agent._context.held.writing():  # which takes in the rest, as whoever copies the files does
+            left.append(len(written))
+
+    monkeypatch.setattr("time.sleep", meanwhile)
+    agent.add_short_term([_event(f"m{number:03}") for number in range(100)])
+    agent._context.held._behind._in_background()
+    assert left == [2]
+    assert [len(ids) for ids in written] == [store_queue.AT_ONCE, 100 - store_queue.AT_ONCE]
+
+
+_PROGRAM = """
+import os, sys
+from pathlib import Path
+import numpy as np
+from memory_system import Settings, World
+
+class Alike:
+    identity = "alike"
+    def embed(self, texts):
+        return np.full((len(texts), 8), 1.0, np.float32)
+
+root = Path(sys.argv[1])
+settings = Settings(database=root / "database", personalities=root / "personalities", llm="offline")
+world = World(settings, embedder=Alike())
+"""
+_ENDS = {
+    "adds and ends": "",
+    "leaves a child that ends": "if os.fork() == 0:\n    sys.exit(0)\nos.wait()\n",
+}
+
+
+@pytest.mark.parametrize("how", _ENDS)
+def test_a_program_that_ends_without_closing_leaves_a_whole_store_and_says_nothing(tmp_path: Path, how: str) -> None:
+    def ran(program: str) -> str:
+        command = [sys.executable, "-c", _PROGRAM + program, str(tmp_path)]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=LAST_RESORT, check=True)
+        return done.stderr
+
+    ran(f"world.create_agent('mira', {json.dumps(PERSONALITY)!r})\nworld.close()")
+    assert not ran(f"world.agent('mira').add_short_term({[_event('last')]!r})\n{_ENDS[how]}")
+    assert "last" in stored(settings_of(tmp_path).database / settings_of(tmp_path).world / "mira" / "chroma")[Tier.STM]

@@ -162,7 +162,8 @@ class InFolder(Home):
         wipe_spare(self.folder)
 
     def refuse_unreachable(self) -> None:
-        """Nothing: there is no server."""
+        """There is no server; Chroma is loaded, since a program that ends, and has to write then, can load no more."""
+        import chromadb  # noqa: F401
 
     def client(self) -> ClientAPI:
         """The client of this process, opened if it is not."""
