@@ -154,6 +154,70 @@ def test_the_days_of_a_log_are_read_by_the_others() -> None:
     assert material.pieces[1].entry.source is Source.TOLD
 
 
+WHATSAPP = """\u200e[05.03.24, 14:20:00] \u200eMessages are encrypted.
+[05.03.24, 14:22:10] Ann: Is it late?
+[25.03.24, 14:23:00] Rosa: Yes: fog.
+No ferry.
+[25.03.24, 14:25:00] Ann: Good.
+"""
+OF_A_TELEPHONE = """3/5/24, 2:20\u202fPM - Messages are encrypted.
+3/5/24, 2:22\u202fPM - Ann: Is it late?
+3/25/24, 2:23\u202fPM - Rosa: Yes: fog.
+No ferry.
+3/25/24, 2:25\u202fPM - Ann: Good.
+"""
+IRC = """2024-03-05 14:20 * Ann sits down
+2024-03-05 14:22 <Ann> Is it late?
+2024-03-25 14:23 <Rosa> Yes: fog.
+No ferry.
+2024-03-25 14:25 <Ann> Good.
+"""
+
+
+@pytest.mark.parametrize("log", [WHATSAPP, OF_A_TELEPHONE, IRC])
+def test_a_log_of_a_messenger_has_its_dates_and_no_notices(log: str) -> None:
+    material = read(log)
+    assert material.origin is Origin.CHAT
+    assert documents(material) == ["Ann: Is it late?", "Rosa: Yes: fog.\nNo ferry.", "Ann: Good."]
+    first = material.pieces[0].entry.timestamp
+    assert first is not None
+    assert first.replace(second=0) == datetime(2024, 3, 5, 14, 22, tzinfo=UTC)
+    assert [*left(material)] == ["line 1"]
+
+
+@pytest.mark.parametrize("delimiter", [";", ",", "\t"])
+def test_a_table_is_known_by_its_rows_where_nobody_knows_the_names_of_its_columns(delimiter: str) -> None:
+    rows = [
+        ("Datum", "Was geschah", "Wichtigkeit", "Ort"),
+        ("05.03.2024 14:22", "Die Fähre kam zu spät", "7", "Pier"),
+        ("06.03.2024", "Der Müller weiß nichts davon", "3", "Mühle"),
+    ]
+    material = read("\n".join(delimiter.join(row) for row in rows))
+    assert material.origin is Origin.TABLE
+    assert documents(material) == ["Die Fähre kam zu spät", "Der Müller weiß nichts davon"]
+    assert material.pieces[0].entry.timestamp == datetime(2024, 3, 5, 14, 22, tzinfo=UTC)
+    assert "The column 'Was geschah' is read as the text, by what stands in it." in material.notes
+    assert material.pieces[1].entry.extras == {"wichtigkeit": "3", "ort": "Mühle"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "He came, he saw, he left\nShe went, she fell, she rose\nThey ran, they hid, they slept",
+        "Mira: yes; no\nTobias: no; yes\nMira: well; good",
+        "The sea was calm; nobody sang\nThe boat was late; nobody minded\nThe bell was rung; nobody came",
+    ],
+)
+def test_sentences_with_as_many_commas_are_no_table(text: str) -> None:
+    assert read(text).origin is not Origin.TABLE
+
+
+def test_a_date_of_an_object_that_cannot_be_read_is_told_and_kept() -> None:
+    material = read('{"memory": "The lamp went out", "created_at": "yesterday-ish"}\n{"memory": "It was dark"}')
+    assert material.pieces[0].entry.extras == {"imported_timestamp": "yesterday-ish"}
+    assert any("1 ('yesterday-ish' in line 1)" in note for note in material.notes)
+
+
 def test_the_columns_of_a_table_are_guessed_and_can_be_chosen() -> None:
     material = read(materials.CSV)
     (piece,) = material.pieces

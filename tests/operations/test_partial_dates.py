@@ -122,7 +122,7 @@ SHEET = "Was;Wann;Wie wichtig;Sorte\nSaw smoke;1.3.2026 09:00;7;observation\nSol
 
 def test_the_columns_of_a_sheet_can_be_chosen() -> None:
     assert columns_of(SHEET).names == ("Was", "Wann", "Wie wichtig", "Sorte")
-    assert not columns_of(SHEET).takes
+    assert columns_of(SHEET).takes == {"document": "Was"}
     chosen = {"document": "Was", "timestamp": "Wann", "rating": "Wie wichtig", "kind": "Sorte"}
     first, second = read_text(SHEET, Form.CSV, NOW, columns=chosen).rows
     assert first.entry is not None
@@ -130,7 +130,7 @@ def test_the_columns_of_a_sheet_can_be_chosen() -> None:
     assert first.entry.timestamp == datetime(2026, 3, 1, 9, tzinfo=UTC)
     assert second.problem == "Wann: 'bad' is not a date; write it like 2026-03-27 18:00."
     with pytest.raises(InvalidFile, match="one of them 'document'"):
-        read_text(SHEET, Form.CSV, NOW)
+        read_text("Sorte;Anzahl\nfact;3\n", Form.CSV, NOW)
 
 
 def test_a_guess_about_columns_can_be_corrected() -> None:

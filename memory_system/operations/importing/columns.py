@@ -9,14 +9,14 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from ...core.kinds import FLAGS, MAX_EXTRAS, TYPED, Source
 from ...errors import InvalidFile, Problem
-from .dates import NOON, READ_AS_UTC, Order, Written, in_cell, order_of
+from .dates import NOON, READ_AS_UTC, Order, Written, at_start, in_cell, order_of
 
 _BEGINNINGS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 """Signs with which a spreadsheet takes a cell for a formula, which may call programs and send other cells away."""
@@ -52,6 +52,8 @@ _ANNOUNCED = re.compile(r'"?sep=([^"\r\n])"?[^\S\t\r\n]*(?:\r\n|\r|\n|$)', re.IG
 """The line with which Excel says by what the cells are separated."""
 _BEGINNING = 1_000_000
 """Characters in which a header and its first row are looked for, before it is known whether there is a table."""
+_LOOKED_AT = 20
+"""Rows by which it is found out what a column holds whose name nobody knows."""
 _NAMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "document": (
         ("document", "text", "memory", "event"),
@@ -124,14 +126,63 @@ def known(cells: Sequence[str]) -> set[str]:
 
 
 def begins_a_table(text: str) -> bool:
-    """Whether a text begins with a header of two columns or more, one of them a memory's text, and a row of as many."""
+    """Whether a text begins with a header of two columns or more, one of them a memory's text, and a row of as many.
+
+    Where no name is known, by whether all rows are as long as the header and one of their columns holds text.
+    """
     if _ANNOUNCED.match(text):
         return True
-    header, first = _beginning(text, _delimiter(text))
+    delimiter = _delimiter(text)
+    rows = _beginning(text, delimiter, _LOOKED_AT)
+    header, first = [*rows, [], []][:2]
     if len(header) < 2 or len(_fitted(first, len(header))) != len(header):
         return False
     named = {_key(cell) for cell in header}
-    return bool(named & {"document", "text"}) or ("document" in known(header) and len(known(header)) > 1)
+    if named & {"document", "text"} or ("document" in known(header) and len(known(header)) > 1):
+        return True
+    return _is_even(text, header, rows[1:])
+
+
+def _is_even(text: str, header: list[str], rows: list[list[str]]) -> bool:
+    """Whether a header of names that nobody knows stands above rows that are as long as it is."""
+    names = [name.strip() for name in header]
+    first = text.lstrip().split("\n", 1)[0]
+    if len(rows) < 2 or len({*names}) < len(names) or not all(map(_may_name, names)) or ", " in first[:_BEGINNING]:
+        return False
+    even = [cells for row in rows if len(cells := _fitted(row, len(names))) == len(names)]
+    found = _by_content(names, even)
+    return len(even) * 5 >= len(rows) * 4 and "document" in found and (len(names) > 2 or "timestamp" in found)
+
+
+def _may_name(cell: str) -> bool:
+    """Whether a cell of the first row may be the name of a column: a few words, and no date, number or sentence."""
+    words = cell.split()
+    return (
+        1 <= len(words) <= 5
+        and len(cell) <= 40
+        and cell[-1].isalnum() | (cell[-1] in ")]?%")
+        and (any(map(str.isalpha, cell)) and ": " not in cell and at_start(cell) is None)
+    )
+
+
+def _by_content(names: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, str]:
+    """Which of the columns holds the time and which the text, by what stands in the rows, where one does so clearly.
+
+    The time is the only column with nothing but dates; the text is the one whose cells are longest, of more than a
+    word and a half each.
+    """
+    columns = {name: [cell for row in rows if (cell := row[place].strip())] for place, name in enumerate(names)}
+    dated = [name for name, cells in columns.items() if cells and sum(map(_is_date, cells)) * 5 >= len(cells) * 4]
+    found = {"timestamp": dated[0]} if len(dated) == 1 else {}
+    told = {name: cells for name, cells in columns.items() if cells and name not in dated}
+    longest = max(told, key=lambda name: sum(map(len, told[name])) / len(told[name]), default=None)
+    if longest is not None and sum(len(cell.split()) for cell in told[longest]) * 2 > 3 * len(told[longest]):
+        found["document"] = longest
+    return found
+
+
+def _is_date(cell: str) -> bool:
+    return not cell.isdecimal() and in_cell(cell).problem is None
 
 
 @dataclass(frozen=True)
@@ -146,10 +197,11 @@ def heading(text: str) -> Heading:
     """The header of a table as it is guessed; empty where there is no line."""
     announced = _ANNOUNCED.match(text)
     body = text[announced.end() :] if announced else text
-    header, _ = _beginning(body, announced[1] if announced else _delimiter(text))
+    rows = _beginning(body, announced[1] if announced else _delimiter(text), _LOOKED_AT)
+    header = rows[0] if rows else []
     names = tuple(name.strip() for name in header)
     try:
-        takes = _Columns.of(header, 1, {}).takes
+        takes = _Columns.of(header, 1, _chosen(header, rows[1:], {})).takes
     except InvalidFile:  # two columns for the same, of which a person chooses
         takes = {}
     return Heading(names, {taken: names[place] for taken, place in takes.items()})
@@ -177,11 +229,7 @@ def read(text: str, most: int, limit: int, asked: Order | None, chosen: Mapping[
     rows: list[tuple[int, list[str]]] = []
     try:
         header = next((cells for cells in reader if any(cell.strip() for cell in cells)), [])
-        columns = _Columns.of(header, max(reader.line_num, 1) + skipped, chosen or {})
-        if "document" not in columns.takes:
-            named = ", ".join(columns.header)[:200]
-            told = f"the first line must name the columns, one of them 'document'; it names: {named}"
-            raise InvalidFile((Problem("", told, max(reader.line_num, 1) + skipped),), "the text")
+        line = max(reader.line_num, 1) + skipped
         for cells in reader:
             if any(cell.strip() for cell in cells):
                 rows.append((reader.line_num + skipped, cells))
@@ -189,31 +237,50 @@ def read(text: str, most: int, limit: int, asked: Order | None, chosen: Mapping[
                 break
     except csv.Error as error:
         raise InvalidFile((Problem("", f"this is not CSV: {error}", reader.line_num + skipped),), "the text") from error
-    return _Reading(columns, rows, delimiter, asked).table()
+    by_content = _chosen(header, [cells for _, cells in rows[:_LOOKED_AT]], chosen or {})
+    columns = _Columns.of(header, line, by_content)
+    if "document" not in columns.takes:
+        named = ", ".join(columns.header)[:200]
+        told = f"the first line must name the columns, one of them 'document'; it names: {named}"
+        raise InvalidFile((Problem("", told, line),), "the text")
+    return _Reading(columns, rows, delimiter, asked, {*by_content} - {*(chosen or {})}).table()
+
+
+def _chosen(header: Sequence[str], rows: Sequence[list[str]], chosen: Mapping[str, str]) -> dict[str, str]:
+    """What is chosen, and what the rows show of a header in which nothing is known as the text of a memory."""
+    names = [name.strip() for name in header]
+    if "document" in {*known(header), *chosen} or len({*names}) < len(names):
+        return dict(chosen)
+    even = [cells for row in rows if len(cells := _fitted(row, len(names))) == len(names)]
+    spoken_for = {*chosen.values(), *taken_for(names).values()}
+    free = [names.index(name) for name in names if name not in spoken_for]
+    found = _by_content([names[place] for place in free], [[cells[place] for place in free] for cells in even])
+    if "timestamp" in known(header):
+        found.pop("timestamp", None)
+    return {**found, **chosen}
 
 
 def _delimiter(text: str) -> str:
     """The delimiter by which the first line names most of what is known, or has most cells."""
 
     def found(delimiter: str) -> tuple[int, int]:
-        header, _ = _beginning(text, delimiter)
+        header = next(iter(_beginning(text, delimiter, 1)), [])
         return len(known(header)), len(header)
 
     return max(DELIMITERS, key=found)
 
 
-def _beginning(text: str, delimiter: str) -> tuple[list[str], list[str]]:
-    """The header and the first row, each empty if there is none."""
+def _beginning(text: str, delimiter: str, most: int) -> list[list[str]]:
+    """The header and the first rows, as many as there are."""
     lines = io.StringIO(text[:_BEGINNING].lstrip("\r\n"), newline="")
     rows: list[list[str]] = []
     with suppress(csv.Error):  # a row that cannot be read is as good as none here; ``read`` tells what is wrong
         for cells in csv.reader(lines, delimiter=delimiter, skipinitialspace=True):
             if any(cell.strip() for cell in cells):
                 rows.append(cells)
-            if len(rows) == 2:
+            if len(rows) == most:
                 break
-    header, first = [*rows, [], []][:2]
-    return header, first
+    return rows
 
 
 def _fitted(cells: list[str], most: int) -> list[str]:
@@ -312,6 +379,8 @@ class _Reading:
     rows: list[tuple[int, list[str]]]
     delimiter: str
     asked: Order | None
+    guessed: Collection[str] = ()
+    """The fields whose columns were found by what stands in them."""
     tenths: bool = False
     """Whether the importance is written as 0.1 to 1.0."""
     order: Order = Order.DAY_FIRST
@@ -319,6 +388,12 @@ class _Reading:
 
     def table(self) -> Table:
         notes = [f"The columns are separated by {DELIMITERS.get(self.delimiter, repr(self.delimiter))}."]
+        told = {"document": "the text", "timestamp": "the time"}
+        notes += [
+            f"The column {self.columns.name(one)!r} is read as {told[one]}, by what stands in it."
+            for one in told
+            if one in self.guessed and one in self.columns.takes
+        ]
         whole = [(line, _fitted(cells, len(self.columns.header))) for line, cells in self.rows]
         fitting = [(line, cells) for line, cells in whole if len(cells) == len(self.columns.header)]
         notes += self._scale([self.columns.cell(cells, "rating") for _, cells in fitting])

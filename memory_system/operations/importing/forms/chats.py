@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,6 +14,12 @@ from ..turns import MAX_SPEAKER, NAME_WORDS, SPOKEN
 from .material import Gathering, made_id
 
 _NOTICE = "A notice of the program, which nobody said."
+_SHORT_YEAR = re.compile(
+    r"[\u200e\u200f\ufeff\s]*(?P<before>\[?\d{1,2}(?P<sign>[./-])\d{1,2}(?P=sign))(?P<year>\d{2})(?=,?\s+\d{1,2}[:.]\d{2})"
+)
+"""A date as messengers write it, its year in two figures and a time of day behind it."""
+_NICK = re.compile(r"<\s*(?P<speaker>[^<>\s][^<>\n]{0,58}?)>\s+(?P<text>.+)$", re.DOTALL)
+"""A turn of a log of IRC."""
 _OTHER_BRANCH = "It was replaced by another answer; the conversation goes on elsewhere."
 
 
@@ -210,9 +217,23 @@ def _blocks(message: Mapping[str, Any]) -> str:
 
 
 def is_log(lines: Sequence[tuple[int, str]]) -> bool:
-    """Whether most lines say who says something, and somebody speaks twice."""
-    spoken = [found[1] for _, line in lines[:500] if (found := _spoken(line)) is not None]
-    return len(spoken) >= 2 and len(spoken) * 5 >= len(lines[:500]) * 3 and len(set(spoken)) * 2 <= len(spoken) + 1
+    """Whether most lines say who says something, and somebody speaks twice.
+
+    Where the first has a date, those with one are enough: a message of several lines has it once.
+    """
+    looked = [line for _, line in lines[:500]]
+    speakers = _speakers(looked)
+    if speakers and len({*speakers}) * 2 <= len(speakers) + 1:
+        return True
+    dated = [line for line in looked if _date_before(line) is not None]
+    speakers = _speakers(dated) if dated and dated[0] is looked[0] else []
+    return len({*speakers}) < len(speakers)
+
+
+def _speakers(lines: Sequence[str]) -> list[str]:
+    """Who speaks in these lines, if somebody does in three fifths of them and more than once."""
+    found = [one[1] for line in lines if (one := _spoken(line)) is not None]
+    return found if len(found) >= 2 and len(found) * 5 >= len(lines) * 3 else []
 
 
 def read_log(lines: Sequence[tuple[int, str]], into: Gathering, asked: Order | None) -> None:
@@ -221,6 +242,8 @@ def read_log(lines: Sequence[tuple[int, str]], into: Gathering, asked: Order | N
     order, open_ = order_of([one[0] for _, _, one in found if one and one[0]], asked)
     if open_:
         into.note(open_)
+    dated = sum(one is not None and one[0] is not None for _, _, one in found)
+    notices = dated * 5 >= sum(one is not None for _, _, one in found) * 4
     talk = _Talk(into, ("log", *(line for _, line in lines[:3])))
     waiting: tuple[str, str, str, datetime | None] | None = None
     for number, line, one in found:
@@ -232,6 +255,8 @@ def read_log(lines: Sequence[tuple[int, str]], into: Gathering, asked: Order | N
             waiting = (place, speaker, text, None if written is None else written.moment(order))
             if written is not None and written.zone is None:
                 into.moment("2000-01-01T00:00:00")
+        elif notices and _date_before(line) is not None:
+            into.drop(place, line, _NOTICE)
         elif waiting is not None:
             waiting = (waiting[0], waiting[1], f"{waiting[2]}\n{line.strip()}".strip(), waiting[3])
         else:
@@ -242,13 +267,19 @@ def read_log(lines: Sequence[tuple[int, str]], into: Gathering, asked: Order | N
 
 def _spoken(line: str) -> tuple[Written | None, str, str] | None:
     """The date, the speaker and the words of a line; ``None`` where nobody speaks in it."""
-    written = at_start(line)
+    written = _date_before(line)
     if written is not None and written.problem is not None:
         return None
-    found = SPOKEN.match(line if written is None else written.rest)
+    rest = line if written is None else written.rest
+    found = (_NICK.match(rest) if written is not None else None) or SPOKEN.match(rest)
     if found is None or len(found["speaker"].split()) > NAME_WORDS:
         return None
     return written, found["speaker"].strip(), found["text"] or ""
+
+
+def _date_before(line: str) -> Written | None:
+    """The date with which a line begins, also with the year in two figures, where a time of day follows."""
+    return at_start(_SHORT_YEAR.sub(r"\g<before>20\g<year>", line, count=1) if _SHORT_YEAR.match(line) else line)
 
 
 def _said(value: object) -> str:

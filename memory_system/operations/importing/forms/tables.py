@@ -24,6 +24,8 @@ from .material import Gathering, refusal
 _KINDS = frozenset({Kind.OBSERVATION, Kind.CONVERSATION, Kind.FACT, Kind.PROCEDURE})
 _RESERVED = frozenset({"id", "document", "metadata", "tier"})
 _VECTORS = frozenset({"embedding", "embeddings", "vector", "hash"})
+_UNREAD = "imported_timestamp"
+"""Under which a date that cannot be read is kept."""
 _LIST_KEYS = ("results", "memories", "documents", "nodes", "items", "data", "events")
 """Where an object holds a list of memories."""
 
@@ -113,11 +115,14 @@ def read_records(
         _tenths([row.get(takes["rating"]) for _, row in held if isinstance(row, dict)]) if "rating" in takes else False
     )
     beneath = {field: name for field, name in taken_for(inside).items() if field not in {*takes, "id", "document"}}
+    unread: list[str] = []
     for place, row in held:
         if not isinstance(row, dict):
             into.drop(place, row, "It is no object with a text.")
             continue
         fields = _fields(row, takes, beneath, into, order)
+        if (date := fields["metadata"].get(_UNREAD)) is not None:
+            unread.append(f"{str(date)[:40]!r} in {place}")
         if "rating" in fields:
             value = _number(fields["rating"])
             value = value * 10 if tenths and value is not None else value
@@ -128,6 +133,8 @@ def read_records(
                 continue
             fields["rating"] = round(value, 6)
         into.memory(place, fields.pop("document", None), **fields)
+    if unread:
+        into.note(f"Dates that cannot be read, and so now; kept as metadata: {len(unread):,} ({unread[0]}).")
 
 
 def _fields(
@@ -143,6 +150,8 @@ def _fields(
     made: dict[str, Any] = {"document": found.get("document")}
     if "timestamp" in found:
         made["timestamp"] = into.moment(found["timestamp"], order or Order.DAY_FIRST)
+        if made["timestamp"] is None:
+            extras[_UNREAD] = found["timestamp"]
     made |= {field: found[field] for field in ("rating", "tags", "people") if field in found}
     made |= {field: str(found[field])[:4000] for field in ("explanation",) if field in found}
     made |= {field: str(found[field])[:200] for field in ("place",) if field in found}
