@@ -29,8 +29,21 @@ KNOWS, HALF, WRONG, UNAWARE = Verdict.KNOWS, Verdict.HALF, Verdict.WRONG, Verdic
         ("Odo was in the cellar at midnight.", "Odo was on the roof at midnight, Vera says.", WRONG),
         ("Odo was in the cellar at dusk.", "Odo was on the roof at noon.", UNAWARE),
         ("Odo was in the cellar at midnight.", "Karl was on the roof at midnight.", UNAWARE),
+        (
+            "The Ferry Company would buy the tide mill.",
+            "Karl came to say the Ferry Company would buy the tide mill.",
+            KNOWS,
+        ),
+        ("Odo took the violin from the chest.", "Karl came to say Odo had taken the violin from the chest.", KNOWS),
+        ("Odo took the violin from the chest.", "Odo came to say Karl had taken the violin from the chest.", WRONG),
     ],
 )
 def test_a_memory_stands_to_a_fact_as_a_reader_would_say(fact: str, text: str, verdict: Verdict) -> None:
     memory = Remembered(text, NOW, frozenset({"hilde"}), CAST, NOW)
     assert weigh(claim(fact, NOW, CAST), memory).verdict is verdict
+
+
+def test_whoever_did_it_instead_is_told_by_the_name_as_it_is_written() -> None:
+    memory = Remembered("Aldous took the violin from the chest.", NOW, frozenset({"hilde"}), CAST | {"aldou"}, NOW)
+    found = weigh(claim("Odo took the violin from the chest.", NOW, CAST | {"aldou"}), memory)
+    assert found.why == "There it is Aldous, not Odo."

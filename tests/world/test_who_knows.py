@@ -16,6 +16,7 @@ from memory_system.core import WORLD_AGENT
 from memory_system.embedding.embedder import CachedEmbedder
 from memory_system.errors import AgentNotFound, EntryNotFound, InvalidParameter
 from memory_system.world.knows import PERSON, RULES, Cell, Verdict
+from memory_system.world.knows.story import parse
 from tests import sample_world
 from tests.conftest import NOW, ROOT, SHARED, settings_in
 from tests.fake_server import FakeServer, says
@@ -67,6 +68,13 @@ def test_a_lamp_elsewhere_is_no_lamp_in_the_mill(quay: World) -> None:
     assert (saw.verdict, saw.memory) == (Verdict.KNOWS, "tobias-0310-01")
     assert other.verdict is Verdict.UNAWARE
     assert not other.memory
+
+
+def test_the_story_tests_of_the_guide_are_green_in_the_sample(quay: World) -> None:
+    guide = (ROOT / "docs" / "story_tests.md").read_text(encoding="utf-8")
+    tests = parse(guide.split("```yaml\n", 1)[1].split("```", 1)[0])
+    assert [found.why for found in quay.run_tests(tests) if not found.passed] == []
+    assert len(tests) == 4
 
 
 def test_a_cell_tells_its_memory_since_when_how_and_who_judged(quay: World) -> None:
@@ -191,6 +199,13 @@ def test_a_correction_follows_its_character_and_no_other_of_that_name(pair: Worl
     pair.delete_agent("cy")
     pair.create_agent("cy")
     assert not pair.labels()
+
+
+def test_a_question_is_no_fact(pair: World) -> None:
+    with pytest.raises(InvalidParameter, match="is a question"):
+        pair.who_knows("Who has the cup?")
+    with pytest.raises(InvalidParameter, match="is a question"):
+        pair.spread("Who has the cup?")
 
 
 @pytest.mark.parametrize(

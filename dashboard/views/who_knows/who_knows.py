@@ -21,7 +21,7 @@ at = moment.slider("who-knows-at")
 view = tabs.segments("Shown as", {"cells": "Who knows it", "spread": "How it spread"}, "as")
 facts = grid.facts(world)
 if not facts:
-    widgets.empty("No fact has been asked about yet.", "Type one above, such as who has the key.")
+    widgets.empty("No fact has been asked about yet.", "Type one above as a sentence, such as: Juno has the key.")
 for number, fact in enumerate(facts):
     try:
         if view == "spread":

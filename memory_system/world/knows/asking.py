@@ -99,7 +99,7 @@ def who_knows(
         AgentNotFound, InvalidParameter: there is no such agent, or the fact or the time cannot be asked about.
         OtherEmbedder: an agent's vectors were made by another embedder than the chosen one.
     """
-    sentence = by_hand.checked_fact(fact)
+    sentence = by_hand.told_fact(fact)
     moment = None if at is None else moment_given("'at'", at)
     cast_ = world.characters()
     wanted = listed(names, "'names'") or cast_

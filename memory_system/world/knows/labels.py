@@ -28,6 +28,20 @@ def checked_fact(fact: object) -> str:
     return " ".join(fact.split())
 
 
+def told_fact(fact: object) -> str:
+    """A sentence that can be known: what a question asks for is in no part of it.
+
+    Raises:
+        InvalidParameter: it is no text of 1 to 1,000 characters, or a question.
+    """
+    sentence = checked_fact(fact)
+    if sentence.endswith(("?", "？", "؟")):
+        raise InvalidParameter(
+            f"“{short(sentence)}” is a question. Write what may be known as a sentence, such as: Juno has the key."
+        )
+    return sentence
+
+
 def checked_verdict(verdict: object) -> Verdict:
     """A verdict, as it is or by its words.
 

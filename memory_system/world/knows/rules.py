@@ -43,6 +43,9 @@ _THIRD = re.compile(r"\b(?:he|she|they|him|her|them|his|their)\b", re.IGNORECASE
 _OTHERS = frozenset({"he", "she", "they", "his", "her", "their"})
 _OWNS = re.compile(r"['’]s?$")
 _SUBORDINATE = re.compile(r"\b(?:that|who|whom|which|how|if|whether)\b", re.IGNORECASE)
+_BESIDE_VERBS = frozenset(
+    {"had", "has", "have", "will", "would", "could", "can", "must", "might", "may", "should", "never", "not"}
+)
 _THINGS = frozenset({"it", "which", "that"})
 _BREAKS = re.compile(r",|\b(?:and|but|while|when|where|after|before|until|that|who|as|so)\b", re.IGNORECASE)
 
@@ -144,7 +147,11 @@ def _of_clause(claim: Claim, memory: Remembered, read: Sequence[Clause], place: 
     doubted = _DOUBTING.search(clause.text) is not None
     stands = _verb_place(claim, clause)
     agent = _agent(clause, stands, memory) if stands is not None else NOBODY
-    other = _by_another(claim, memory, met, agent)
+    other = (
+        ""
+        if stands is None or _subject_before(claim, clause, stands)
+        else _by_another(claim, clause, memory, met, agent)
+    )
     if other:
         if not _is_that_thing(claim, met):
             return Found(Verdict.UNAWARE, share, "It tells of something else that somebody did.", doubted)
@@ -329,6 +336,9 @@ def _agent(clause: Clause, stands: int, memory: Remembered) -> str:
     """Who does what the verb says: a name, "he" or "she", ``ITSELF``, or ``NOBODY`` where nobody is told."""
     if clause.begins_with(stands):
         return ITSELF
+    nearest = _right_before(clause, stands)
+    if nearest in memory.cast and any(nearest == run[-1] for run, at, owns in clause.runs if at < stands and not owns):
+        return nearest
     ends = [*(match.start() for match in _BREAKS.finditer(clause.text, 0, stands)), stands]
     begins = [0, *(match.end() for match in _BREAKS.finditer(clause.text, 0, stands))]
     for begin, end in zip(reversed(begins), reversed(ends), strict=True):
@@ -346,7 +356,18 @@ def _agent(clause: Clause, stands: int, memory: Remembered) -> str:
     return ITSELF if not told and clause.words and clause.begins_with(clause.words[0][2]) else NOBODY
 
 
-def _by_another(claim: Claim, memory: Remembered, met: Mapping[Part, float], agent: str) -> str:
+def _right_before(clause: Clause, stands: int) -> str:
+    """The word right before a verb and what belongs to it; empty where there is none."""
+    before = [bare for bare, _, at in clause.words if at < stands and bare not in _BESIDE_VERBS]
+    return before[-1] if before else ""
+
+
+def _subject_before(claim: Claim, clause: Clause, stands: int) -> bool:
+    """Whether the fact's subject, if it is a name, stands right before the verb, whoever tells of it before that."""
+    return claim.subject is not None and _right_before(clause, stands) in claim.subject.forms
+
+
+def _by_another(claim: Claim, clause: Clause, memory: Remembered, met: Mapping[Part, float], agent: str) -> str:
     """What is said where somebody else than the fact's subject does the same; empty where not."""
     subject = claim.subject
     verbs = claim.of(Sort.VERB)
@@ -356,7 +377,8 @@ def _by_another(claim: Claim, memory: Remembered, met: Mapping[Part, float], age
         before = [part for part in claim.of(Sort.WORD) if part.start < verbs[0].start]
         missing = before and not any(met[part] >= _ELSEWHERE for part in before)
         return f"There it is {agent}." if missing and agent == ITSELF else ""
-    told = f"There it is {agent}, not {subject.said}."
+    written = re.search(rf"\b{re.escape(agent)}\w*", clause.text, re.IGNORECASE)
+    told = f"There it is {written[0] if written else agent}, not {subject.said}."
     if _is_own(subject, memory):
         return "" if agent == ITSELF or agent in memory.own else told
     if agent == ITSELF:
