@@ -51,8 +51,7 @@ from .projection import AT_ONCE, Stores
 from .query_log import Asked
 from .shutdown_note import Note
 from .store_queue import StoreQueue
-from .table_lock import TableLock
-from .turns import Turns
+from .turns import TableLock, Turns
 from .write_lock import WriteLock
 
 REEMBED = "reembed"

@@ -10,7 +10,8 @@ import pytest
 
 from dashboard import session, words
 from dashboard.data import spreading
-from memory_system.world.knows import Sort, StoryTest, Verdict
+from dashboard.views.who_knows import grid
+from memory_system.world.knows import Cell, Sort, StoryTest, Verdict
 from tests.views.test_pages import OpenPage, press, shown
 
 STOLEN = "Juno stole the mill key from Tobias's coat."
@@ -128,3 +129,16 @@ def test_who_told_it_before_they_are_seen_to_know_it_has_a_point_of_its_own(open
     source = next(one for one in picture()["items"] if one["look"] == "source")
     assert source["title"].startswith("Juno")
     assert not source["opens"]
+
+
+def _cell(name: str, verdict: Verdict) -> Cell:
+    return Cell(name, STOLEN, verdict)
+
+
+def test_of_a_large_cast_those_come_first_of_whom_there_is_something_to_be_told() -> None:
+    unaware = [_cell(f"who{number}", Verdict.UNAWARE) for number in range(40)]
+    found = [*unaware, _cell("odo", Verdict.KNOWS), _cell("pip", Verdict.WRONG)]
+    assert [cell.agent for cell in grid._shown(found)[:3]] == ["pip", "odo", "who0"]
+    assert len(grid._shown(found)) == grid.MOST_CELLS
+    assert "24 of 42 characters" in grid._counted(found)
+    assert grid._shown(found[:10]) == found[:10], "a small cast keeps its order"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime
 
 import streamlit as st
@@ -19,7 +21,11 @@ _LINK, TYPED = "fact", "who-knows-fact"
 MOST_LETTERS = 1000
 """Of a fact."""
 _MOST = 12
-"""Facts and characters that are shown at once."""
+"""Facts that are shown at once."""
+MOST_CELLS = 24
+"""Characters whose cells are shown of a fact: those who know something of it come first."""
+_ORDER = (Verdict.WRONG, Verdict.KNOWS, Verdict.HALF, Verdict.UNAWARE)
+"""Of a larger cast, and what is looked for first."""
 _ICONS = {
     Verdict.KNOWS: ":material/check_circle:",
     Verdict.HALF: ":material/contrast:",
@@ -57,7 +63,7 @@ def facts(world: World) -> list[str]:
 def cells(fact: str, at: datetime | None) -> tuple[Cell, ...]:
     """How each character stands to a fact, asked again only when something has changed."""
     world = session.world()
-    names = world.characters()[:_MOST]
+    names = world.characters()
     stamps = tuple(session.stamps(names))
     asked = (at, world.standing if at is None else None, world.labels(), world.facts(), stamps)
     held = st.session_state.setdefault(_HELD, {})
@@ -76,7 +82,7 @@ def row(agent: AgentMemory, number: int, fact: str, at: datetime | None) -> None
     with st.container(border=True, gap="small", key=f"fact-{number}"):
         st.text(tables.visible(fact))
         with st.container(horizontal=True, gap="small"):
-            for cell in found:
+            for cell in _shown(found):
                 st.button(
                     widgets.plain(f"{session.shown_name(cell.agent)}: {cell.verdict}"),
                     icon=_ICONS[cell.verdict],
@@ -86,10 +92,25 @@ def row(agent: AgentMemory, number: int, fact: str, at: datetime | None) -> None
                     on_click=_open,
                     args=(fact, cell.agent),
                 )
+        if len(found) > MOST_CELLS:
+            st.caption(_counted(found))
         chosen = st.session_state.get(_OPEN)
         if chosen is not None and chosen[0] == fact:
             for opened in (one for one in found if one.agent == chosen[1]):
                 _evidence(agent, number, world.with_author(opened), at)
+
+
+def _shown(found: Sequence[Cell]) -> Sequence[Cell]:
+    """All of a small cast, in its order; of a larger one those first of whom there is something to be told."""
+    if len(found) <= MOST_CELLS:
+        return found
+    return sorted(found, key=lambda cell: _ORDER.index(cell.verdict))[:MOST_CELLS]
+
+
+def _counted(found: Sequence[Cell]) -> str:
+    counts = Counter(cell.verdict for cell in found)
+    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in _ORDER if counts[verdict])
+    return f"{MOST_CELLS} of {len(found)} characters are shown: {told}."
 
 
 def _open(fact: str, name: str) -> None:
