@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 from ..core.files import as_exhausted
+from ..errors import StoreError
 
 
 class TableLock:
@@ -93,6 +94,7 @@ class Turns:
         """Be the only writer.
 
         Raises:
+            AgentGone: the agent is in other hands by now.
             StoreBusy: another process held the lock for 30 seconds.
             ServerUnavailable: the server that has the journal cannot be reached.
         """
@@ -100,11 +102,15 @@ class Turns:
             with self.others_reading():
                 self._turn.acquire()
         try:
-            with self._tables:
+            with self._tables, ExitStack() as alone:
                 self._refuse_closed()
-                with self._others_out():
-                    self._refuse_closed()  # it may have been moved while another held the lock
-                    yield
+                try:
+                    alone.enter_context(self._others_out())
+                except StoreError:
+                    self._refuse_closed()  # there is no lock where there is no agent any more
+                    raise
+                self._refuse_closed()  # it may have been moved while another held the lock
+                yield
         finally:
             self._turn.release()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import subprocess
 import sys
@@ -165,6 +166,23 @@ def test_an_agent_that_is_deleted_takes_what_waited_with_it(world: World, agent:
     world.delete_agent("mira")
     queue._in_background()
     assert not queue.revisions
+
+
+def test_an_agent_that_is_deleted_while_somebody_waits_for_its_lock_is_said_to_be_gone(
+    world: World, agent: AgentMemory, late: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent.add_short_term(_event("gone"))
+    ledger, folder = agent._context.held, world.folder / "mira"
+
+    def meanwhile(**_: float) -> None:
+        folder.rename(folder.with_name("elsewhere"))
+        raise FileNotFoundError(errno.ENOENT, "No such file or directory")
+
+    monkeypatch.setattr(ledger._file_lock._lock, "acquire", meanwhile)
+    ledger._behind._in_background()
+    assert not ledger._behind.revisions, "and nobody is told that the store will take it in"
+    assert agent.messages == ()
+    assert not folder.exists()
 
 
 def test_the_doctor_finds_nothing_wrong_in_a_store_that_is_just_behind(
